@@ -1,0 +1,29 @@
+"""``check(function)``: the verdict under an exercise, in a notebook or anywhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import autograder.exercises  # noqa: F401 - registers them
+from autograder.devices import pick_device
+from autograder.exercise import EXERCISES, Verdict, mark_function
+
+
+def check(function: Callable, *, seed: int = 0, device: str = "auto") -> Verdict:
+    """Mark one function and say what it computes.
+
+    Args:
+        function: the function an exercise asked for; its name says which exercise it is.
+        seed: chooses the problems it is run on.
+        device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
+
+    Raises:
+        TypeError: ``function`` cannot be called.
+        ValueError: no exercise has this name, or the device is not there.
+    """
+    if not callable(function):
+        raise TypeError(f"check needs your function, as in check(train_epoch), not {type(function).__name__}")
+    name = getattr(function, "__name__", type(function).__name__)
+    if name not in EXERCISES:
+        raise ValueError(f"no exercise is called {name!r}; there are {', '.join(EXERCISES)}")
+    return mark_function(EXERCISES[name], function, seed, pick_device(device))

@@ -1,0 +1,186 @@
+"""Unit 03, accumulate: are B=8, N=1 and B=2, N=4 the same?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from autograder.exercise import Exercise, Failure, Observation, Part, register, trial_random
+from autograder.loop_trials import LoopTrial, close, diagnose, joined, observe_loop, within_memory
+from autograder.mistakes import mistake
+from gradaccum.fingerprint import batch_gradient
+from gradaccum.problems import Problem, best_dtype, flat_parameters
+
+UNIT = "03_accumulate"
+
+
+@register
+class AccumulateGradient(Exercise):
+    """``accumulate_gradient(model, loss_fn, micro_batches) -> None``: leave the mean gradient in ``.grad``."""
+
+    id = "accumulate_gradient"
+    unit = UNIT
+    parts = (
+        Part("equal", "micro-batches of equal size", 2),
+        Part("ragged", "ragged micro-batches", 2),
+        Part("clean", "discarding what .grad held before", 1),
+        Part("memory", "one micro-batch's graph at a time", 1),
+    )
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+        size, count = chance.choice([2, 3]), chance.choice([3, 4, 5])
+        ragged = tuple(chance.sample([1, 2, 3, 4, 5], 4))
+        basics = {"device": device, "dtype": best_dtype(device), "width": 8, "gated": True}
+
+        def one_window(offset, sizes, **options):
+            return Problem(seed + offset, len(sizes), (tuple(sizes),), **basics | options)
+
+        return {
+            "equal": LoopTrial(one_window(1, [size] * count), frozen=True),
+            "ragged": LoopTrial(one_window(2, ragged, extras=True), frozen=True),
+            "clean": LoopTrial(one_window(3, [size] * count, stale=True), frozen=True),
+            "memory": LoopTrial(one_window(4, [128] * 8, width=4, depth=6), frozen=True, meter=True),
+            "probe": LoopTrial(one_window(5, ragged, stale=True), frozen=True),
+        }
+
+    def observe(self, function, trial):
+        def as_loop(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+            function(model, loss_fn, micro_batches)
+            optimizer.step()
+
+        return observe_loop(as_loop, trial)
+
+    def judge(self, trials, observations):
+        results = {name: _gradient_message(trials[name], observations[name]) for name in ("equal", "ragged")}
+        results["clean"] = _gradient_message(trials["clean"], observations["clean"])
+        results["memory"] = _gradient_message(trials["memory"], observations["memory"])
+        failure = next((o.failure for o in observations.values() if o.failure), None)
+        extra: tuple[str, ...] = ()
+        if not results["memory"] and not within_memory(trials["memory"], observations["memory"]):
+            results["memory"] = "The graphs of several micro-batches are in memory at once."
+            extra = ("one-big-batch",)
+        if not any(results[name] for name in ("equal", "ragged", "clean")):
+            return self.verdict(results, mistakes=tuple(map(mistake, extra)), failure=failure)
+        found = diagnose(trials["probe"], observations["probe"])
+        slugs = tuple(dict.fromkeys((*found.slugs, *extra)))
+        return self.verdict(
+            results,
+            mistakes=tuple(map(mistake, slugs)),
+            failure=failure,
+            expected=found.expected,
+            found=found.found,
+            remark=found.remark,
+        )
+
+
+def _gradient_message(trial: LoopTrial, seen: Observation) -> str:
+    if seen.failure:
+        return seen.failure.message
+    problem = trial.problem
+    model = problem.build_model()
+    before = flat_parameters(model).cpu()
+    if not close(seen.tensors["parameters"][0].to(before), before, problem.dtype):
+        return "Your function changed the parameters; it should only fill .grad."
+    due = batch_gradient(model, problem.loss_fn, joined(problem.batches())).cpu()
+    if not close(seen.tensors["gradients"][0].to(due), due, problem.dtype):
+        return "What is in .grad is not the gradient of the mean loss over all samples."
+    return "" if seen.facts["training_after"] else "Your function left the model in evaluation mode."
+
+
+@dataclass(frozen=True)
+class CallTrial:
+    """Arguments for functions of plain numbers."""
+
+    arguments: tuple
+
+
+def observe_call(function, trial: CallTrial) -> Observation:
+    """Call with plain arguments; bring back the value if it is a number or a truth value."""
+    value = function(*trial.arguments)
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, bool | int | float):
+        return Observation(facts={"value": value})
+    return Observation(facts={"type": type(value).__name__})
+
+
+@register
+class SumFormLr(Exercise):
+    """``sum_form_lr(lr, accumulation_steps) -> float``: the rate that makes summing equal averaging."""
+
+    id = "sum_form_lr"
+    unit = UNIT
+    parts = (Part("rate", "the rate", 2),)
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+        pairs = [(round(chance.uniform(0.01, 1), 3), n) for n in (chance.randint(2, 5), chance.randint(6, 40), 1)]
+        return {str(k): CallTrial(pair) for k, pair in enumerate(pairs)}
+
+    def observe(self, function, trial):
+        return observe_call(function, trial)
+
+    def judge(self, trials, observations):
+        guesses = {
+            "": lambda lr, n: lr / n,
+            "rate-multiplied": lambda lr, n: lr * n,
+            "rate-unchanged": lambda lr, n: lr,
+        }
+        return _judge_values(
+            self, trials, observations, guesses, "The rate you return does not make the two updates equal."
+        )
+
+
+@register
+class SameUpdate(Exercise):
+    """``same_update(config_a, config_b) -> bool``: do two (B, N) configurations make the same update?"""
+
+    id = "same_update"
+    unit = UNIT
+    parts = (Part("answers", "the right answer for every pair", 2),)
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+        b, n, k = chance.choice([2, 3, 5]), chance.choice([4, 6, 8]), chance.choice([2, 3])
+        pairs = [
+            ((b * n, 1), (b, n)),
+            ((b, n), (n, b)),
+            ((b * k, n), (b, n * k)),
+            ((b, n), (b, n)),
+            ((b, n), (b, n + 1)),
+            ((b, n), (b + 1, n)),
+            ((b, n), (b + 1, n - 1)) if (b + 1) * (n - 1) != b * n else ((b, n), (b + 2, n - 1)),
+            ((b, 1), (b, n)),
+        ]
+        return {str(i): CallTrial(pair) for i, pair in enumerate(pairs)}
+
+    def observe(self, function, trial):
+        return observe_call(function, trial)
+
+    def judge(self, trials, observations):
+        guesses = {
+            "": lambda a, b: a[0] * a[1] == b[0] * b[1],
+            "compares-sum": lambda a, b: sum(a) == sum(b),
+            "compares-accumulation-steps": lambda a, b: a[1] == b[1],
+            "compares-micro-batch": lambda a, b: a[0] == b[0],
+            "compares-configurations": lambda a, b: a == b,
+        }
+        return _judge_values(self, trials, observations, guesses, "At least one pair gets the wrong answer.")
+
+
+def _judge_values(exercise: Exercise, trials, observations, guesses, message: str):
+    """All values right, or the name of the formula they follow instead."""
+    failure: Failure | None = next((o.failure for o in observations.values() if o.failure), None)
+    part = exercise.parts[0].name
+    if failure:
+        return exercise.verdict({part: failure.message}, failure=failure)
+    wrong_type = next((o.facts["type"] for o in observations.values() if "value" not in o.facts), None)
+    if wrong_type:
+        return exercise.verdict({part: f"Your function returned {wrong_type} where a number or a truth value was due."})
+    for slug, formula in guesses.items():
+        # 1e-9 relative: plain float arithmetic in any order stays below 1e-15.
+        due = {name: formula(*trial.arguments) for name, trial in trials.items()}
+        if all(abs(observations[name].facts["value"] - due[name]) <= 1e-9 * abs(due[name]) for name in trials):
+            mistakes = (mistake(slug),) if slug else ()
+            return exercise.verdict({part: message if slug else ""}, mistakes=mistakes)
+    return exercise.verdict({part: message})

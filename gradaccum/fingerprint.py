@@ -1,0 +1,168 @@
+"""The fingerprint of a training loop: which micro-batch gradients are in each of its updates, and how much of each.
+
+Freeze the parameters and let a loop run. If the loop is linear, ``.grad`` at update u is a combination of the
+micro-batch gradients, ``sum_k c[u, k] * g_k``. The g_k of a :class:`~gradaccum.problems.Problem` are linearly independent, so
+least squares recovers c exactly. A residual that is not rounding says that the loop is *not* linear in the g_k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import torch
+from torch import Tensor
+
+from gradaccum.problems import MicroBatch, Problem, flat_gradient, trainable
+from gradaccum.recording import Loop, Recording, record
+
+LINEAR = 1e-5
+"""Relative residual up to which a loop counts as linear. In float64 rounding leaves about 1e-15 times the condition number
+of the basis (about 100 for the problems used here), a loop that sums in float32 buffers about 1e-7; clipping, BatchNorm or
+evaluation mode leave more than 1e-2."""
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """Coefficients of micro-batch gradients in updates.
+
+    Attributes:
+        coefficients: ``(U, K)``, one row per update, one column per micro-batch.
+        residuals: ``(U,)``, the part of each update that no combination explains, relative to the update's size.
+        rates: ``(U,)``, the learning rate each update used over the one it was given (1 unless the loop changed it).
+        row_epochs: ``U`` numbers, the epoch of each update.
+        columns: ``K`` pairs (epoch, size), the micro-batches.
+        stale: ``(U,)``, coefficient of what ``.grad`` held before the run, or None if it held nothing.
+    """
+
+    coefficients: Tensor
+    residuals: Tensor
+    rates: Tensor
+    row_epochs: tuple[int, ...]
+    columns: tuple[tuple[int, int], ...]
+    stale: Tensor | None = None
+
+    @property
+    def linear(self) -> bool:
+        return bool((self.residuals < LINEAR).all())
+
+    def same_as(self, other: Fingerprint, tolerance: float = 1e-4) -> bool:
+        """Whether two fingerprints agree. Those of different loops differ by more than 1e-2, rounding is below 1e-5."""
+        if self.row_epochs != other.row_epochs or self.columns != other.columns or self.linear != other.linear:
+            return False
+        mine, theirs = (torch.cat([f.coefficients, f.rates[:, None], f._stale()[:, None]], 1) for f in (self, other))
+        return torch.allclose(mine, theirs, rtol=0, atol=tolerance)
+
+    def _stale(self) -> Tensor:
+        return torch.zeros_like(self.rates) if self.stale is None else self.stale
+
+    def as_text(self) -> str:
+        """The matrix in plain text, fractions where they are simple."""
+        if not len(self.coefficients):
+            return "(no update)"
+        stale = self.stale is not None and bool(self.stale.abs().max() > 1e-9)
+        rows = []
+        for u, row in enumerate(self.coefficients.tolist()):
+            cells = [as_fraction(value) or "·" for value in row]
+            rows.append(([as_fraction(self.stale[u].item()) or "·"] if stale else []) + cells)
+        width = max(len(cell) for cells in rows for cell in cells)
+        return "\n".join(
+            f"update {u + 1:>2}  " + " ".join(c.rjust(width) for c in cells) for u, cells in enumerate(rows)
+        )
+
+
+def fingerprint(loop: Loop, problem: Problem) -> Fingerprint:
+    """Run ``loop`` on ``problem`` with frozen parameters and read its fingerprint.
+
+    Raises:
+        ValueError: the problem's micro-batch gradients are not linearly independent.
+        Exception: whatever the loop raises.
+    """
+    return read(record(loop, problem), problem)
+
+
+def read(recording: Recording, problem: Problem) -> Fingerprint:
+    """The fingerprint of a recording made with frozen parameters."""
+    return solve(recording.gradients, recording.movements / problem.lr, recording.update_epochs, problem)
+
+
+def solve(
+    gradients: Tensor, movements: Tensor, row_epochs: Sequence[int], problem: Problem, *, training: bool = True
+) -> Fingerprint:
+    """The fingerprint of bare numbers.
+
+    Args:
+        gradients: ``(U, P)``, what ``.grad`` held at each update.
+        movements: ``(U, P)``, how far each update moved the parameters, divided by the learning rate.
+        row_epochs: the epoch of each update.
+        training: whether to explain them by gradients taken in training mode.
+    """
+    columns = micro_batch_columns(problem)
+    basis = micro_batch_gradients(problem, training=training)
+    gradients, movements = gradients.to(basis), movements.to(basis)
+    coefficients = torch.linalg.lstsq(basis.T, gradients.T).solution.T
+    error = (gradients - coefficients @ basis).norm(dim=1)
+    size = gradients.norm(dim=1)
+    residuals = torch.where(size > 0, error / size.clamp_min(1e-300), torch.zeros_like(size))
+    overlap = (gradients * movements).sum(1)
+    rates = torch.where(size > 0, overlap / size.square().clamp_min(1e-300), torch.ones_like(size))
+    stale = coefficients[:, -1] if problem.stale else None
+    return Fingerprint(coefficients[:, : len(columns)], residuals, rates, tuple(row_epochs), columns, stale)
+
+
+def expected(problem: Problem) -> Fingerprint:
+    """The fingerprint of a right loop: in each window every micro-batch weighs by its share of the window's samples."""
+    columns = micro_batch_columns(problem)
+    rows, row_epochs, start = [], [], 0
+    for epoch, sizes in enumerate(problem.epochs):
+        for first in range(0, len(sizes), problem.accumulation_steps):
+            window = torch.tensor(sizes[first : first + problem.accumulation_steps], dtype=torch.float64)
+            row = torch.zeros(len(columns), dtype=torch.float64)
+            row[start + first : start + first + len(window)] = window / window.sum()
+            rows.append(row)
+            row_epochs.append(epoch)
+        start += len(sizes)
+    coefficients = torch.stack(rows)
+    zeros, ones = torch.zeros(len(rows), dtype=torch.float64), torch.ones(len(rows), dtype=torch.float64)
+    return Fingerprint(coefficients, zeros, ones, tuple(row_epochs), columns, zeros if problem.stale else None)
+
+
+def micro_batch_columns(problem: Problem) -> tuple[tuple[int, int], ...]:
+    return tuple((epoch, size) for epoch, sizes in enumerate(problem.epochs) for size in sizes)
+
+
+def micro_batch_gradients(problem: Problem, *, training: bool = True) -> Tensor:
+    """The rows ``(K, P)`` every update is expressed in: one gradient per micro-batch, then the stale one if there is one.
+
+    Raises:
+        ValueError: they are not linearly independent.
+    """
+    model = problem.build_model().train(training)
+    stale = flat_gradient(model)
+    rows = [batch_gradient(model, problem.loss_fn, b) for e in range(len(problem.epochs)) for b in problem.batches(e)]
+    basis = torch.stack([*rows, stale] if problem.stale else rows)
+    if len(basis) > basis.shape[1] or torch.linalg.matrix_rank(basis) < len(basis):
+        raise ValueError(
+            f"the {len(basis)} micro-batch gradients of {problem} are not linearly independent; use a wider model"
+        )
+    return basis
+
+
+def batch_gradient(model: torch.nn.Module, loss_fn, batch: MicroBatch) -> Tensor:
+    """Gradient of the batch loss as one vector of length P; leaves ``.grad`` alone."""
+    x, y = batch
+    parameters = trainable(model)
+    gradients = torch.autograd.grad(loss_fn(model(x), y), parameters, allow_unused=True)
+    pairs = zip(gradients, parameters, strict=True)
+    return torch.cat([(torch.zeros_like(p) if g is None else g).reshape(-1) for g, p in pairs])
+
+
+def as_fraction(value: float) -> str:
+    """``0.25`` as ``"1/4"``, ``0`` as ``""``; three digits where no simple fraction fits."""
+    if abs(value) < 1e-6:
+        return ""
+    fraction = Fraction(value).limit_denominator(32)
+    if abs(float(fraction) - value) < 1e-6:
+        return str(fraction)
+    return f"{value:.3g}"

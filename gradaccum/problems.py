@@ -1,0 +1,159 @@
+"""Small, seeded, deterministic training problems.
+
+A :class:`Problem` is a handful of numbers from which the same model, loss and micro-batches can be remade at any time, in
+any process: it is data, so it may be stored, compared and sent elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+FEATURES, OUTPUTS = 4, 2
+
+MicroBatch = tuple[Tensor, Tensor]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A regression problem, cut into micro-batches.
+
+    Attributes:
+        seed: fixes weights and data.
+        accumulation_steps: N, micro-batches per window.
+        epochs: for each epoch the sizes of its micro-batches, in samples.
+        lr: learning rate of the plain SGD optimizer.
+        width, depth: units per hidden layer, number of hidden layers.
+        stale: whether ``.grad`` holds something before the first epoch.
+        one_shot: whether an epoch's micro-batches come as a generator without a length instead of a list.
+        extras: whether the model also has a frozen and an unused parameter.
+        gated: whether the model has a layer that acts differently in training and in evaluation mode.
+        device, dtype: where and in which precision; strings, so that a problem stays plain data.
+    """
+
+    seed: int = 0
+    accumulation_steps: int = 4
+    epochs: tuple[tuple[int, ...], ...] = ((2, 2, 2, 2),)
+    lr: float = 0.1
+    width: int = 6
+    depth: int = 1
+    stale: bool = False
+    one_shot: bool = False
+    extras: bool = False
+    gated: bool = False
+    device: str = "cpu"
+    dtype: str = "float64"
+
+    def __post_init__(self):
+        if self.accumulation_steps < 1:
+            raise ValueError(f"accumulation_steps must be at least 1, not {self.accumulation_steps}")
+        if not self.epochs or any(not sizes or min(sizes) < 1 for sizes in self.epochs):
+            raise ValueError(f"every epoch needs micro-batches of at least one sample, not {self.epochs}")
+
+    @property
+    def torch_dtype(self) -> torch.dtype:
+        return getattr(torch, self.dtype)
+
+    def build_model(self) -> nn.Module:
+        """A fresh model in training mode, the same on every call; ``.grad`` filled if the problem is ``stale``."""
+        generator = _generator(self.seed, 0)
+        model = ProbeModel(self.width, self.depth, self.extras, self.gated)
+        for parameter in model.parameters():
+            fan_in = parameter.shape[-1]
+            parameter.data = torch.randn(parameter.shape, generator=generator, dtype=torch.float64) / fan_in**0.5
+        model.to(device=self.device, dtype=self.torch_dtype)
+        if self.stale:
+            fill_stale_gradient(model, self.seed)
+        return model
+
+    def build_optimizer(self, model: nn.Module) -> torch.optim.SGD:
+        return torch.optim.SGD(model.parameters(), lr=self.lr)
+
+    @property
+    def loss_fn(self):
+        """Mean squared error, averaged over the samples of its batch."""
+        return F.mse_loss
+
+    def batches(self, epoch: int = 0) -> list[MicroBatch]:
+        """The micro-batches of one epoch: x of shape ``(size, 4)``, y of shape ``(size, 2)``."""
+        sizes = self.epochs[epoch]
+        generator = _generator(self.seed, 1 + epoch)
+        x = torch.randn(sum(sizes), FEATURES, generator=generator, dtype=torch.float64)
+        y = torch.randn(sum(sizes), OUTPUTS, generator=generator, dtype=torch.float64)
+        x, y = (t.to(device=self.device, dtype=self.torch_dtype) for t in (x, y))
+        return list(zip(x.split(list(sizes)), y.split(list(sizes)), strict=True))
+
+    def micro_batches(self, epoch: int = 0) -> list[MicroBatch] | Iterator[MicroBatch]:
+        """What a loop is given: a list, or a generator if the problem is ``one_shot``."""
+        batches = self.batches(epoch)
+        return (batch for batch in batches) if self.one_shot else batches
+
+    def with_(self, **changes) -> Problem:
+        """A copy with some attributes changed."""
+        return replace(self, **changes)
+
+
+class ProbeModel(nn.Module):
+    """A small multi-layer perceptron with tanh units."""
+
+    def __init__(self, width: int, depth: int, extras: bool, gated: bool):
+        super().__init__()
+        sizes = [FEATURES, *([width] * depth)]
+        self.hidden = nn.ModuleList(nn.Linear(a, b) for a, b in zip(sizes, sizes[1:], strict=False))
+        self.gate = TrainingGate() if gated else nn.Identity()
+        self.head = nn.Linear(width, OUTPUTS)
+        if extras:
+            self.shift = nn.Parameter(torch.zeros(width), requires_grad=False)
+            self.unused = nn.Parameter(torch.zeros(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        for layer in self.hidden:
+            x = torch.tanh(layer(x))
+        if hasattr(self, "shift"):
+            x = x + self.shift
+        return self.head(self.gate(x))
+
+
+class TrainingGate(nn.Module):
+    """Stands for dropout and BatchNorm: acts differently in evaluation mode, but without chance."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x if self.training else x.square()
+
+
+def fill_stale_gradient(model: nn.Module, seed: int) -> None:
+    """Leave a gradient in ``.grad`` as if something else had run before."""
+    generator = _generator(seed, 99)
+    for parameter in trainable(model):
+        noise = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+        parameter.grad = noise.to(parameter)
+
+
+def trainable(model: nn.Module) -> list[nn.Parameter]:
+    """The parameters a loop may change, in the order of ``named_parameters``."""
+    return [p for p in model.parameters() if p.requires_grad]
+
+
+def flat_parameters(model: nn.Module) -> Tensor:
+    """A copy of all trainable parameters as one vector of length P."""
+    return torch.cat([p.detach().reshape(-1) for p in trainable(model)])
+
+
+def flat_gradient(model: nn.Module) -> Tensor:
+    """A copy of ``.grad`` of all trainable parameters as one vector of length P; an absent gradient counts as zero."""
+    return torch.cat(
+        [(torch.zeros_like(p) if p.grad is None else p.grad.detach()).reshape(-1) for p in trainable(model)]
+    ).clone()
+
+
+def best_dtype(device: str) -> str:
+    """``float64`` where the device has it, else ``float32``."""
+    return "float32" if device.startswith("mps") else "float64"
+
+
+def _generator(seed: int, stream: int) -> torch.Generator:
+    return torch.Generator().manual_seed(1_000_003 * seed + stream)

@@ -1,0 +1,266 @@
+"""Watch any training loop run.
+
+:func:`record` runs a loop on a :class:`~gradaccum.problems.Problem` and returns what happened: the gradient at each update,
+the movement it caused, the order of forwards, backwards, updates and clears, and the bytes alive. Only public hooks are
+used; the loop may get its gradients in whatever way it likes, and no event is *required* to be seen.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from gradaccum.problems import MicroBatch, Problem, flat_gradient, flat_parameters, trainable
+
+Loop = Callable[..., object]
+"""``loop(model, loss_fn, optimizer, micro_batches, accumulation_steps)``"""
+
+
+@dataclass(frozen=True)
+class Event:
+    """One moment of a run.
+
+    Attributes:
+        kind: ``"forward"``, ``"backward"``, ``"clear"`` or ``"step"``.
+        epoch: which call of the loop.
+        size: samples, of a forward; 0 otherwise.
+        micro_batch: position in the epoch, of a forward whose input is one of the epoch's micro-batches; else None.
+        training, grad_enabled: the modes a forward ran in.
+        tick: number of tensor operations since the run began (0 without a meter).
+        live_bytes: bytes of tensors alive that the run made (0 without a meter).
+    """
+
+    kind: str
+    epoch: int
+    size: int = 0
+    micro_batch: int | None = None
+    training: bool = True
+    grad_enabled: bool = True
+    tick: int = 0
+    live_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What a loop did.
+
+    Attributes:
+        gradients: ``(U, P)``, the content of ``.grad`` that each of the U updates used.
+        movements: ``(U, P)``, parameters before minus parameters after each update.
+        update_epochs: for each update the epoch it happened in.
+        fetched: for each update how many micro-batches the loop had taken from its epoch by then.
+        parameters: ``(E, P)``, the parameters after each epoch.
+        returned: what each epoch's call returned.
+        training_after: whether the model was left in training mode.
+        events: in order.
+        curve: live bytes after each tensor operation (empty without a meter).
+        peak_bytes: the largest of them (0 without a meter).
+    """
+
+    gradients: Tensor
+    movements: Tensor
+    update_epochs: tuple[int, ...]
+    fetched: tuple[int, ...]
+    parameters: Tensor
+    returned: tuple[object, ...]
+    training_after: bool
+    events: tuple[Event, ...]
+    curve: tuple[int, ...]
+    peak_bytes: int
+
+
+def record(
+    loop: Loop,
+    problem: Problem,
+    *,
+    frozen: bool = True,
+    meter: bool = False,
+    on_event: Callable[[Event], None] | None = None,
+) -> Recording:
+    """Run ``loop`` once per epoch of the problem and watch it.
+
+    Args:
+        loop: called as ``loop(model, loss_fn, optimizer, micro_batches, accumulation_steps)``.
+        frozen: put the parameters back after every update, so that all gradients of the run are taken at the same
+            point. This is what makes a run linear in its micro-batch gradients, see :mod:`gradaccum.fingerprint`.
+        meter: also count live bytes; an order of magnitude slower.
+        on_event: called with each event as it happens, also in a run that ends with an error.
+
+    Raises:
+        Exception: whatever the loop raises.
+    """
+    watch = _Watch(problem, frozen, on_event)
+    if not meter:
+        return watch.run(loop, None)
+    with LiveBytes() as live:
+        return watch.run(loop, live)
+
+
+class LiveBytes(TorchDispatchMode):
+    """Counts the bytes of tensors made inside the block and still alive, each storage once, on any device.
+
+    Like ``torch.cuda.max_memory_allocated``, but exact, and for the CPU as well. Views of tensors made outside cost nothing.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.now = self.peak = 0
+        self.curve: list[int] = []
+        self._known: set[int] = set()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        for tensor in tree_leaves((args, kwargs)):
+            if isinstance(tensor, Tensor):
+                self._known.add(tensor.untyped_storage()._cdata)
+        out = func(*args, **(kwargs or {}))
+        for tensor in tree_leaves(out):
+            if isinstance(tensor, Tensor):
+                self._see(tensor.untyped_storage())
+        self.peak = max(self.peak, self.now)
+        self.curve.append(self.now)
+        return out
+
+    def _see(self, storage: torch.UntypedStorage) -> None:
+        key, size = storage._cdata, storage.nbytes()
+        if key in self._known or not size:
+            return
+        self._known.add(key)
+        self.now += size
+        weakref.finalize(storage, self._forget, key, size).atexit = False
+
+    def _forget(self, key: int, size: int) -> None:
+        self._known.discard(key)
+        self.now -= size
+
+
+class _Watch:
+    """The hooks of one run and what they have seen so far."""
+
+    def __init__(self, problem: Problem, frozen: bool, on_event: Callable[[Event], None] | None):
+        self.problem, self.frozen, self.on_event = problem, frozen, on_event
+        self.model = problem.build_model()
+        self.data = [problem.batches(epoch) for epoch in range(len(problem.epochs))]
+        self.optimizer = problem.build_optimizer(self.model)
+        self.live: LiveBytes | None = None
+        self.epoch = self.taken = 0
+        self.places: dict[int, int] = {}
+        self.before = flat_parameters(self.model)
+        self.had_gradient = False
+        self.events: list[Event] = []
+        self.gradients: list[Tensor] = []
+        self.movements: list[Tensor] = []
+        self.update_epochs: list[int] = []
+        self.fetched: list[int] = []
+
+    def run(self, loop: Loop, live: LiveBytes | None) -> Recording:
+        self.live = live
+        returned, parameters = [], []
+        handles = [
+            self.model.register_forward_pre_hook(self._forward_begins),
+            self.model.register_forward_hook(self._forward_ends),
+            self.optimizer.register_step_pre_hook(self._step_begins),
+            self.optimizer.register_step_post_hook(self._step_ends),
+        ]
+        try:
+            for epoch in range(len(self.problem.epochs)):
+                self.epoch, self.taken = epoch, 0
+                returned.append(self._call(loop, epoch))
+                parameters.append(flat_parameters(self.model))
+                self._note_clear()
+        finally:
+            for handle in handles:
+                handle.remove()
+        return Recording(
+            gradients=self._rows(self.gradients),
+            movements=self._rows(self.movements),
+            update_epochs=tuple(self.update_epochs),
+            fetched=tuple(self.fetched),
+            parameters=self._rows(parameters),
+            returned=tuple(returned),
+            training_after=self.model.training,
+            events=tuple(self.events),
+            curve=tuple(live.curve) if live else (),
+            peak_bytes=live.peak if live else 0,
+        )
+
+    def _call(self, loop: Loop, epoch: int) -> object:
+        batches = self.data[epoch]
+        self.places = {x.data_ptr(): k for k, (x, _) in enumerate(batches)}
+        feed = self._counted(batches) if self.problem.one_shot else batches
+        return loop(self.model, self.problem.loss_fn, self.optimizer, feed, self.problem.accumulation_steps)
+
+    def _counted(self, batches: Iterable[MicroBatch]) -> Iterator[MicroBatch]:
+        for batch in batches:
+            self.taken += 1
+            yield batch
+
+    def _rows(self, rows: list[Tensor]) -> Tensor:
+        return torch.stack(rows) if rows else self.before.new_zeros(0, len(self.before))
+
+    def _note(self, kind: str, **facts) -> None:
+        live = self.live
+        tick, live_bytes = (len(live.curve), live.now) if live else (0, 0)
+        event = Event(kind, self.epoch, tick=tick, live_bytes=live_bytes, **facts)
+        self.events.append(event)
+        if self.on_event:
+            self.on_event(event)
+
+    def _note_clear(self) -> None:
+        """A clear is seen by its effect, whichever way it was written: there was a gradient and now there is none."""
+        has = any(p.grad is not None and bool(p.grad.any()) for p in trainable(self.model))
+        if self.had_gradient and not has:
+            self._note("clear")
+        self.had_gradient = has
+
+    def _forward_begins(self, model: nn.Module, inputs: tuple) -> None:
+        self._note_clear()
+        x = inputs[0] if inputs and isinstance(inputs[0], Tensor) else None
+        if x is None or _is_wrapped(x):
+            return self._note("forward")
+        self._note(
+            "forward",
+            size=len(x) if x.dim() else 1,
+            micro_batch=self.places.get(x.data_ptr()),
+            training=model.training,
+            grad_enabled=torch.is_grad_enabled(),
+        )
+
+    def _forward_ends(self, model: nn.Module, inputs: tuple, output: object) -> None:
+        if isinstance(output, Tensor) and output.requires_grad and not _is_wrapped(output):
+            output.register_hook(self._backward_begins)
+
+    def _backward_begins(self, gradient: Tensor) -> None:
+        self._note("backward")
+        self.had_gradient = True
+
+    def _step_begins(self, *_) -> None:
+        self._note_clear()
+        self.before = flat_parameters(self.model)
+
+    def _step_ends(self, *_) -> None:
+        self._note("step")
+        self.gradients.append(flat_gradient(self.model))
+        self.movements.append(self.before - flat_parameters(self.model))
+        self.update_epochs.append(self.epoch)
+        self.fetched.append(self.taken)
+        if self.frozen:
+            self._restore()
+
+    def _restore(self) -> None:
+        with torch.no_grad():
+            start = 0
+            for parameter in trainable(self.model):
+                end = start + parameter.numel()
+                parameter.copy_(self.before[start:end].view_as(parameter))
+                start = end
+
+
+def _is_wrapped(tensor: Tensor) -> bool:
+    """Whether a ``torch.func`` transform holds the tensor; such a tensor has no storage to look at."""
+    return torch._C._functorch.is_functorch_wrapped_tensor(tensor)
