@@ -30,7 +30,7 @@ class Policy:
     Attributes:
         width: which windows it makes: ``"N"``, ``"every"`` (each micro-batch), ``"early"`` (first one is 1 wide),
             ``"late"`` (first one is N + 1 wide).
-        fetch: ``"each"`` micro-batch, ``"first"`` of the window N times, or ``"once"`` (each micro-batch N times, a window each).
+        fetch: ``"each"`` micro-batch, ``"first"`` of the window N times, or ``"once"`` (each N times, a window each).
         clear: every ``"window"``, ``"every"`` backward, ``"never"``, every ``"epoch"``, ``"before step"``.
         weight: of a micro-batch: ``"share"`` of samples, ``"mean"`` (all alike), ``"one"``, ``"sum"`` (its samples),
             ``"sum mean"`` (its samples over micro-batches), ``"share twice"``, ``"mean twice"``.
@@ -125,9 +125,7 @@ def _slugs(values: dict[str, str]) -> tuple[str, ...] | None:
     """The mistakes of a combination; None for combinations that are another one under a different name."""
     if values["width"] == "every":
         # With an update per micro-batch there is no window whose scale could be right or wrong.
-        alone = (
-            values["fetch"] == "each" and values["tail"] == values["short"] == "applied" and values["graph"] == "each"
-        )
+        alone = values["fetch"] == "each" and values["tail"] == values["short"] == "applied" and values["graph"] == "each"
         return ("step-every",) if alone and values["clear"] == "window" else None
     if values["fetch"] == "once" and any(values[k] != v for k, v in _PLAIN.items()):
         return None
@@ -153,7 +151,7 @@ def predict(policy: Policy, problem: Problem) -> Rows:
             factor, weights = _weights(policy, [sizes[k] for k in members], problem.accumulation_steps)
             if policy.scaled == "loss":
                 factor, weights = 1.0, [weight * factor for weight in weights]
-            for position, k in enumerate(members):
+            for position, _k in enumerate(members):
                 if policy.clear == "every":
                     grad = {}
                 counted = range(position + 1) if policy.graph == "running" else (position,)
@@ -211,18 +209,14 @@ def _weights(policy: Policy, sizes: list[int], steps: int) -> tuple[float, list[
 def _rows_of(found: Fingerprint) -> Rows:
     """Coefficients of what was applied: of the gradient, times the rate used over the rate given."""
     rows = (found.coefficients * found.rates[:, None]).tolist()
-    return [
-        (e, {k: v for k, v in enumerate(row) if abs(v) > MATCH}) for e, row in zip(found.row_epochs, rows, strict=True)
-    ]
+    return [(e, {k: v for k, v in enumerate(row) if abs(v) > MATCH}) for e, row in zip(found.row_epochs, rows, strict=True)]
 
 
 def _same(predicted: Rows, found: Rows) -> bool:
     if len(predicted) != len(found):
         return False
     for (epoch, row), (found_epoch, found_row) in zip(predicted, found, strict=True):
-        if epoch != found_epoch or any(
-            abs(row.get(k, 0.0) - found_row.get(k, 0.0)) > MATCH for k in row.keys() | found_row
-        ):
+        if epoch != found_epoch or any(abs(row.get(k, 0.0) - found_row.get(k, 0.0)) > MATCH for k in row.keys() | found_row):
             return False
     return True
 

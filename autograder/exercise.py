@@ -19,7 +19,7 @@ from autograder.mistakes import Mistake
 from gradaccum.fingerprint import Fingerprint
 
 SECONDS = 10.0
-"""Wall-clock limit for one trial. Right solutions need milliseconds; slow but legal code has two orders of magnitude to spare."""
+"""Wall-clock limit for one trial. Right solutions need milliseconds; slow but legal code has ample time."""
 
 
 @dataclass(frozen=True)

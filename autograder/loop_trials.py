@@ -103,9 +103,7 @@ def read_observation(trial: LoopTrial, observation: Observation, *, training: bo
     """The fingerprint of a loop that was observed with frozen parameters."""
     movements = observation.tensors["movements"] / trial.problem.lr
     problem = trial.problem.with_(device="cpu")
-    return solve(
-        observation.tensors["gradients"], movements, observation.facts["update_epochs"], problem, training=training
-    )
+    return solve(observation.tensors["gradients"], movements, observation.facts["update_epochs"], problem, training=training)
 
 
 @dataclass(frozen=True)

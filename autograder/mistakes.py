@@ -103,7 +103,7 @@ _add(
 )
 _add(
     "tail-scale",
-    "The leftover window is divided by the full number of accumulation steps, not by what it holds, so its update is too small.",
+    "The leftover window is divided by the full number of accumulation steps, not by what it holds: its update is too small.",
     "How many micro-batches are in the last window? Is that the number you divide by?",
 )
 

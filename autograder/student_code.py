@@ -29,9 +29,7 @@ def guarded(observe: Callable[[], Observation], seed: int, seconds: float = SECO
         with _quiet(), _seeded(seed), _time_limit(seconds):
             return observe()
     except OutOfTime:
-        return _failed(
-            "time", f"Your code was still running after {seconds:g} seconds. Does one of its loops never end?"
-        )
+        return _failed("time", f"Your code was still running after {seconds:g} seconds. Does one of its loops never end?")
     except NotImplementedError:
         return _failed("unwritten", "Not written yet.")
     except KeyboardInterrupt:
@@ -52,9 +50,7 @@ def describe_error(error: BaseException) -> str:
 
 
 def _is_students(filename: str) -> bool:
-    return (
-        "ipykernel_" in filename or filename.startswith("<") or not ("site-packages" in filename or _OURS in filename)
-    )
+    return "ipykernel_" in filename or filename.startswith("<") or not ("site-packages" in filename or _OURS in filename)
 
 
 _OURS = __file__.rsplit("/", 2)[0]

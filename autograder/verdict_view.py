@@ -66,9 +66,7 @@ def fingerprint_table(fingerprint: Fingerprint, title: str, due: Fingerprint | N
         return f"<div>{_caption(title)}<div>no update at all</div></div>"
     stale = fingerprint.stale is not None and bool((fingerprint.stale.abs() > 1e-4).any())
     heads = (["before"] if stale else []) + [str(k + 1) for k in range(len(fingerprint.columns))]
-    starts = [
-        k for k, (a, b) in enumerate(zip(fingerprint.columns, fingerprint.columns[1:], strict=False)) if a[0] != b[0]
-    ]
+    starts = [k for k, (a, b) in enumerate(zip(fingerprint.columns, fingerprint.columns[1:], strict=False)) if a[0] != b[0]]
     head = "".join(f'<th scope="col" style="{_CELL}font-weight:400;color:#555">{h}</th>' for h in heads)
     rows = [f'<tr><th scope="row" style="{_CELL}text-align:right;font-weight:400;color:#555">update</th>{head}</tr>']
     peak = max(1e-9, float(fingerprint.coefficients.abs().max()))
@@ -98,9 +96,7 @@ def _cell(value: float, peak: float, differs: bool, ends_epoch: bool) -> str:
     frame = f"outline:2px solid {VERMILLION};outline-offset:-2px;" if differs else ""
     edge = "border-right:3px solid #fff;" if not ends_epoch else "border-right:10px solid #fff;"
     weight = "font-weight:700;" if differs else ""
-    style = (
-        f"padding:1px 3px;min-width:17px;text-align:center;line-height:16px;color:#111;background:{shade};border:none;"
-    )
+    style = f"padding:1px 3px;min-width:17px;text-align:center;line-height:16px;color:#111;background:{shade};border:none;"
     return f'<td style="{style}border-bottom:3px solid #fff;{edge}{frame}{weight}">{text or "·"}</td>'
 
 
@@ -122,9 +118,7 @@ def _headline(verdict: Verdict) -> str:
 def _parts_table(verdict: Verdict) -> str:
     rows = []
     for result in verdict.results:
-        mark = (
-            f'<span style="color:{GREEN}">✓</span>' if result.passed else f'<span style="color:{VERMILLION}">✗</span>'
-        )
+        mark = f'<span style="color:{GREEN}">✓</span>' if result.passed else f'<span style="color:{VERMILLION}">✗</span>'
         reason = "" if result.passed or verdict.failure_everywhere else f": {escape(result.message)}"
         rows.append(f"<li>{mark} {result.points:g}/{result.part.points:g} {escape(result.part.title)}{reason}</li>")
     return f'<ul style="list-style:none;margin:4px 0;padding:0">{"".join(rows)}</ul>'

@@ -67,9 +67,7 @@ class Fingerprint:
             cells = [as_fraction(value) or "·" for value in row]
             rows.append(([as_fraction(self.stale[u].item()) or "·"] if stale else []) + cells)
         width = max(len(cell) for cells in rows for cell in cells)
-        return "\n".join(
-            f"update {u + 1:>2}  " + " ".join(c.rjust(width) for c in cells) for u, cells in enumerate(rows)
-        )
+        return "\n".join(f"update {u + 1:>2}  " + " ".join(c.rjust(width) for c in cells) for u, cells in enumerate(rows))
 
 
 def fingerprint(loop: Loop, problem: Problem) -> Fingerprint:
@@ -143,9 +141,7 @@ def micro_batch_gradients(problem: Problem, *, training: bool = True) -> Tensor:
     rows = [batch_gradient(model, problem.loss_fn, b) for e in range(len(problem.epochs)) for b in problem.batches(e)]
     basis = torch.stack([*rows, stale] if problem.stale else rows)
     if len(basis) > basis.shape[1] or torch.linalg.matrix_rank(basis) < len(basis):
-        raise ValueError(
-            f"the {len(basis)} micro-batch gradients of {problem} are not linearly independent; use a wider model"
-        )
+        raise ValueError(f"the {len(basis)} micro-batch gradients of {problem} are not linearly independent; use a wider model")
     return basis
 
 

@@ -6,6 +6,7 @@ any process: it is data, so it may be stored, compared and sent elsewhere.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -103,7 +104,7 @@ class ProbeModel(nn.Module):
     def __init__(self, width: int, depth: int, extras: bool, gated: bool):
         super().__init__()
         sizes = [FEATURES, *([width] * depth)]
-        self.hidden = nn.ModuleList(nn.Linear(a, b) for a, b in zip(sizes, sizes[1:], strict=False))
+        self.hidden = nn.ModuleList(nn.Linear(a, b) for a, b in itertools.pairwise(sizes))
         self.gate = TrainingGate() if gated else nn.Identity()
         self.head = nn.Linear(width, OUTPUTS)
         if extras:

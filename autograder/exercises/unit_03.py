@@ -126,9 +126,7 @@ class SumFormLr(Exercise):
             "rate-multiplied": lambda lr, n: lr * n,
             "rate-unchanged": lambda lr, n: lr,
         }
-        return _judge_values(
-            self, trials, observations, guesses, "The rate you return does not make the two updates equal."
-        )
+        return _judge_values(self, trials, observations, guesses, "The rate you return does not make the two updates equal.")
 
 
 @register

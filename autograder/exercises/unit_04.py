@@ -45,9 +45,7 @@ class TrainEpoch(Exercise):
         def problem(offset, *epochs, **options):
             return Problem(seed=seed + offset, epochs=tuple(map(tuple, epochs)), **basics | options)
 
-        probe = problem(
-            1, [size] * (2 * n + left), [size] * (n - 1), [*uneven[0], *uneven[1][:left]], stale=True, gated=True
-        )
+        probe = problem(1, [size] * (2 * n + left), [size] * (n - 1), [*uneven[0], *uneven[1][:left]], stale=True, gated=True)
         return {
             "full": LoopTrial(problem(2, [size] * (2 * n), [size] * n, gated=True)),
             "memory": LoopTrial(problem(3, [128] * 8, accumulation_steps=8, width=4, depth=6), meter=True),

@@ -1,0 +1,69 @@
+"""Phenomena: things that can be seen by experiment, one file each.
+
+A phenomenon is a module with
+
+- ``TITLE``: its name, and ``SIZE``: width and height of its picture in inches;
+- ``Settings``: a frozen dataclass whose fields are made by :func:`control`; the defaults are the opening setting;
+- ``PRESETS``: settings by name, ``"Break"`` and ``"Fix"`` where they make sense;
+- ``compute(settings) -> Result``: the experiment, seeded, without side effects; ``Result`` is a frozen dataclass;
+- ``draw(result, figure)``: the picture, on an empty figure;
+- ``describe(result) -> str``: one or two sentences with the measured numbers and what to notice. It is the caption and the
+  picture's alternative text.
+
+:func:`load` finds one by name; :func:`gradaccum.explore.explore` gives it controls.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+
+def control(default: Any, label: str, choices: Sequence[Any] | range | dict[str, Any] | None = None) -> Any:
+    """A field of ``Settings`` that a student can change.
+
+    Args:
+        default: its value at the opening.
+        label: what the control is called.
+        choices: the values to choose from, as a sequence or as a mapping from what is shown to the value; a ``range`` of
+            whole numbers for a number field; None for a truth value.
+    """
+    if choices is None and not isinstance(default, bool):
+        raise TypeError(f"{label!r} needs choices: only truth values do without")
+    values = choices.values() if isinstance(choices, dict) else choices
+    if choices is not None and default not in values:
+        raise ValueError(f"the default {default!r} of {label!r} is not among its choices")
+    return dataclasses.field(default=default, metadata={"label": label, "choices": choices})
+
+
+def names() -> list[str]:
+    """The names of all phenomena."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
+
+
+def load(name: str) -> ModuleType:
+    """The module of a phenomenon.
+
+    Raises:
+        ValueError: there is none of this name.
+    """
+    if name not in names():
+        raise ValueError(f"no phenomenon is called {name!r}; there are {', '.join(names())}")
+    return importlib.import_module(f"{__name__}.{name}")
+
+
+def check_settings(settings: Any) -> None:
+    """Complain about a value that no control offers.
+
+    Raises:
+        ValueError: naming the field, the value and the choices.
+    """
+    for field in dataclasses.fields(settings):
+        value, choices = getattr(settings, field.name), field.metadata["choices"]
+        allowed = (False, True) if choices is None else choices.values() if isinstance(choices, dict) else choices
+        if value not in allowed:
+            raise ValueError(f"{field.name} cannot be {value!r}; choose one of {', '.join(map(str, allowed))}")
