@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from autograder.exercise import Exercise, Failure, Observation, Part, register, trial_random
 from autograder.loop_trials import LoopTrial, close, diagnose, joined, observe_loop, within_memory
-from autograder.mistakes import mistake
+from autograder.mistakes import add_mistake, mistake
 from gradaccum.fingerprint import batch_gradient
 from gradaccum.problems import Problem, best_dtype, flat_parameters
 
@@ -182,3 +182,35 @@ def _judge_values(exercise: Exercise, trials, observations, guesses, message: st
             mistakes = (mistake(slug),) if slug else ()
             return exercise.verdict({part: message if slug else ""}, mistakes=mistakes)
     return exercise.verdict({part: message})
+
+
+add_mistake(
+    "rate-multiplied",
+    "You multiply the rate by N. A sum is already N times as long as the mean: your updates would be N² times too long.",
+    "Is the sum of N gradients longer or shorter than their mean?",
+)
+add_mistake(
+    "rate-unchanged",
+    "You return the rate as it was. With summed gradients the update is then N times too long.",
+    "By which factor do the sum and the mean of N gradients differ?",
+)
+add_mistake(
+    "compares-sum",
+    "You compare B + N. How many samples does an update average over?",
+    "With B samples in each of N micro-batches, count the samples.",
+)
+add_mistake(
+    "compares-accumulation-steps",
+    "You compare the accumulation steps only, but how many samples an update averages over depends on B as well.",
+    "With B samples in each of N micro-batches, count the samples.",
+)
+add_mistake(
+    "compares-micro-batch",
+    "You compare the micro-batch sizes only, but how many samples an update averages over depends on N as well.",
+    "With B samples in each of N micro-batches, count the samples.",
+)
+add_mistake(
+    "compares-configurations",
+    "You call configurations different as soon as they are written differently, although they may average the same samples.",
+    "Are B=8, N=1 and B=2, N=4 the same update?",
+)
