@@ -127,6 +127,7 @@ def expected(problem: Problem) -> Fingerprint:
 
 
 def micro_batch_columns(problem: Problem) -> tuple[tuple[int, int], ...]:
+    """The columns of the problem's fingerprints: for each micro-batch its epoch and its size."""
     return tuple((epoch, size) for epoch, sizes in enumerate(problem.epochs) for size in sizes)
 
 

@@ -1,0 +1,23 @@
+# Everything is installed into .venv, once; ARGS="…" is handed on to the command behind a target.
+PYTHON ?= python3
+HELP := gradaccum needs Python 3.11 or newer. Name one: make PYTHON=/path/to/python3.11
+
+lab: .venv/.installed
+	PATH="$$PWD/.venv/bin:$$PATH" .venv/bin/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) course $(ARGS)
+
+test: .venv/.installed
+	.venv/bin/python -m pytest $(ARGS)
+
+release: .venv/.installed
+	.venv/bin/python -m autograder.release $(ARGS)
+
+demo: .venv/.installed
+	.venv/bin/gradaccum classroom init $(or $(ARGS),demo-class)
+
+.venv/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(HELP)" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	.venv/bin/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+.PHONY: lab test release demo
