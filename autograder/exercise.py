@@ -123,11 +123,13 @@ class Exercise(ABC):
         id: name of the function.
         unit: the unit it belongs to, such as ``"04_training_loop"``.
         parts: what it gives points for.
+        graded: whether the points count in a class; those of a practice exercise do not.
     """
 
     id: str
     unit: str
     parts: tuple[Part, ...]
+    graded: bool = True
 
     @abstractmethod
     def trials(self, seed: int, device: str) -> Mapping[str, Any]:

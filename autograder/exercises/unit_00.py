@@ -34,6 +34,7 @@ class AverageGradients(Exercise):
     id = "average_gradients"
     unit = UNIT
     parts = (Part("mean", "the mean", 1),)
+    graded = False
 
     def trials(self, seed, device):
         return {f"{count} gradients": ListTrial(seed + count, count, device) for count in (4, 3, 1)}
