@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from autograder.exercise import Exercise, Failure, Observation, Part, register, trial_random
+from autograder.call_trials import CallTrial, judge_calls, observe_call
+from autograder.exercise import Exercise, Observation, Part, register, trial_random
 from autograder.loop_trials import LoopTrial, close, diagnose, joined, observe_loop, within_memory
 from autograder.mistakes import add_mistake, mistake
 from gradaccum.fingerprint import batch_gradient
@@ -87,23 +86,6 @@ def _gradient_message(trial: LoopTrial, seen: Observation) -> str:
     return "" if seen.facts["training_after"] else "Your function left the model in evaluation mode."
 
 
-@dataclass(frozen=True)
-class CallTrial:
-    """Arguments for functions of plain numbers."""
-
-    arguments: tuple
-
-
-def observe_call(function, trial: CallTrial) -> Observation:
-    """Call with plain arguments; bring back the value if it is a number or a truth value."""
-    value = function(*trial.arguments)
-    if hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, bool | int | float):
-        return Observation(facts={"value": value})
-    return Observation(facts={"type": type(value).__name__})
-
-
 @register
 class SumFormLr(Exercise):
     """``sum_form_lr(lr, accumulation_steps) -> float``: the rate that makes summing equal averaging."""
@@ -156,32 +138,18 @@ class SameUpdate(Exercise):
         return observe_call(function, trial)
 
     def judge(self, trials, observations):
-        guesses = {
-            "": lambda a, b: a[0] * a[1] == b[0] * b[1],
+        wrong = {
             "compares-sum": lambda a, b: sum(a) == sum(b),
             "compares-accumulation-steps": lambda a, b: a[1] == b[1],
             "compares-micro-batch": lambda a, b: a[0] == b[0],
             "compares-configurations": lambda a, b: a == b,
         }
-        return _judge_values(self, trials, observations, guesses, "At least one pair gets the wrong answer.")
+        message = "At least one pair gets the wrong answer."
+        return judge_calls(self, trials, observations, lambda _: "answers", _same_samples, wrong, message)
 
 
-def _judge_values(exercise: Exercise, trials, observations, guesses, message: str):
-    """All values right, or the name of the formula they follow instead."""
-    failure: Failure | None = next((o.failure for o in observations.values() if o.failure), None)
-    part = exercise.parts[0].name
-    if failure:
-        return exercise.verdict({part: failure.message}, failure=failure)
-    wrong_type = next((o.facts["type"] for o in observations.values() if "value" not in o.facts), None)
-    if wrong_type:
-        return exercise.verdict({part: f"Your function returned {wrong_type} where a number or a truth value was due."})
-    for slug, formula in guesses.items():
-        # 1e-9 relative: plain float arithmetic in any order stays below 1e-15.
-        due = {name: formula(*trial.arguments) for name, trial in trials.items()}
-        if all(abs(observations[name].facts["value"] - due[name]) <= 1e-9 * abs(due[name]) for name in trials):
-            mistakes = (mistake(slug),) if slug else ()
-            return exercise.verdict({part: message if slug else ""}, mistakes=mistakes)
-    return exercise.verdict({part: message})
+def _same_samples(config_a: tuple[int, int], config_b: tuple[int, int]) -> bool:
+    return config_a[0] * config_a[1] == config_b[0] * config_b[1]
 
 
 add_mistake(

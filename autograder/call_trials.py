@@ -1,0 +1,122 @@
+"""Exercises whose function takes and returns plain values: what is observed and how it is judged."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from autograder.exercise import Exercise, Observation, Verdict
+from autograder.mistakes import mistake
+
+Plain = bool | int | float | str | list | dict
+
+CLOSE = 1e-9
+"""Relative difference up to which two numbers are the same: plain float arithmetic in any order stays below 1e-14, a wrong
+formula on these arguments differs by more than 1e-3."""
+
+
+@dataclass(frozen=True)
+class CallTrial:
+    """Arguments of one call."""
+
+    arguments: tuple = ()
+    keywords: dict[str, Any] = field(default_factory=dict)
+
+
+def observe_call(function: Callable, trial: CallTrial) -> Observation:
+    """Call once. Bring back ``value`` if it is plain, else the ``type``; of a ValueError whether it gave a ``reason``."""
+    try:
+        value = function(*trial.arguments, **trial.keywords)
+    except ValueError as error:
+        return Observation(facts={"raised": "ValueError", "reason": bool(str(error).strip())})
+    try:
+        return Observation(facts={"value": plain(value)})
+    except TypeError:
+        return Observation(facts={"type": type(value).__name__})
+
+
+def plain(value: object) -> Plain:
+    """Numbers, truth values, texts, one-element tensors, and lists, tuples and dictionaries of them, as JSON has them.
+
+    Raises:
+        TypeError: something else is in there.
+    """
+    if isinstance(value, torch.Tensor):
+        return plain(value.tolist())
+    if isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if hasattr(value, "item"):
+        return plain(value.item())
+    raise TypeError(f"{type(value).__name__} is not plain data")
+
+
+def same_value(found: Plain, due: Plain) -> bool:
+    """Whether two plain values agree, numbers up to :data:`CLOSE`. A truth value is not a number and a text is neither."""
+    if isinstance(due, list) and isinstance(found, list):
+        return len(found) == len(due) and all(map(same_value, found, due))
+    if isinstance(due, dict) and isinstance(found, dict):
+        return found.keys() == due.keys() and all(same_value(found[key], due[key]) for key in due)
+    if isinstance(due, bool) or isinstance(found, bool):
+        return type(found) in (bool, int) and type(due) in (bool, int) and found == due
+    if isinstance(due, int | float) and isinstance(found, int | float):
+        return math.isclose(found, due, rel_tol=CLOSE, abs_tol=0.0)
+    return type(found) is type(due) and found == due
+
+
+RAISES = object()
+"""What a formula returns for arguments that must be refused with a ValueError."""
+
+
+def judge_calls(
+    exercise: Exercise,
+    trials: Mapping[str, CallTrial],
+    observations: Mapping[str, Observation],
+    part_of: Callable[[str], str],
+    formula: Callable[..., Any],
+    wrong: Mapping[str, Callable[..., Any]],
+    message: str,
+) -> Verdict:
+    """Compare every call with a formula, part by part, and name the wrong formula that fits what is wrong.
+
+    Args:
+        exercise: whose verdict.
+        trials: the calls, by name.
+        observations: what came back.
+        part_of: the part that a trial's name belongs to.
+        formula: what is due; returns :data:`RAISES` where a ValueError is due.
+        wrong: by slug, what is computed instead by a function with this mistake. A formula fits if it explains every call.
+        message: what to say of a wrong value.
+    """
+    results = {part.name: "" for part in exercise.parts}
+    for name, trial in trials.items():
+        said = _call_message(observations[name], formula(*trial.arguments, **trial.keywords), message)
+        results[part_of(name)] = results[part_of(name)] or said
+    failure = next((o.failure for o in observations.values() if o.failure), None)
+    slugs = [] if not any(results.values()) else [slug for slug, other in wrong.items() if _fits(other, trials, observations)]
+    return exercise.verdict(results, mistakes=tuple(map(mistake, slugs[:1])), failure=failure)
+
+
+def _call_message(seen: Observation, due: Any, message: str) -> str:
+    if seen.failure:
+        return seen.failure.message
+    if due is RAISES:
+        if "raised" not in seen.facts:
+            return "Arguments that make no sense are not refused with a ValueError."
+        return "" if seen.facts["reason"] else "Your ValueError gives no reason."
+    if "raised" in seen.facts:
+        return "Arguments that are fine are refused with a ValueError."
+    if "type" in seen.facts:
+        return f"Your function returned {seen.facts['type']}, which is not the kind of value that was asked for."
+    return "" if same_value(seen.facts["value"], plain(due)) else message
+
+
+def _fits(formula: Callable[..., Any], trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> bool:
+    return all(not _call_message(observations[k], formula(*t.arguments, **t.keywords), "differs") for k, t in trials.items())
