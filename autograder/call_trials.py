@@ -11,6 +11,7 @@ import torch
 
 from autograder.exercise import Exercise, Observation, Verdict
 from autograder.mistakes import mistake
+from autograder.student_code import describe_error
 
 Plain = bool | int | float | str | list | dict
 
@@ -28,11 +29,11 @@ class CallTrial:
 
 
 def observe_call(function: Callable, trial: CallTrial) -> Observation:
-    """Call once. Bring back ``value`` if it is plain, else the ``type``; of a ValueError whether it gave a ``reason``."""
+    """Call once. Bring back ``value`` if it is plain, else the ``type``; of a ValueError what was ``raised``, and ``reason``."""
     try:
         value = function(*trial.arguments, **trial.keywords)
     except ValueError as error:
-        return Observation(facts={"raised": "ValueError", "reason": bool(str(error).strip())})
+        return Observation(facts={"raised": describe_error(error), "reason": bool(str(error).strip())})
     try:
         return Observation(facts={"value": plain(value)})
     except TypeError:
@@ -112,7 +113,7 @@ def _call_message(seen: Observation, due: Any, message: str) -> str:
             return "Arguments that make no sense are not refused with a ValueError."
         return "" if seen.facts["reason"] else "Your ValueError gives no reason."
     if "raised" in seen.facts:
-        return "Arguments that are fine are refused with a ValueError."
+        return f"Arguments that are fine are refused. {seen.facts['raised']}"
     if "type" in seen.facts:
         return f"Your function returned {seen.facts['type']}, which is not the kind of value that was asked for."
     return "" if same_value(seen.facts["value"], plain(due)) else message

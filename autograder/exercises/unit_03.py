@@ -103,12 +103,9 @@ class SumFormLr(Exercise):
         return observe_call(function, trial)
 
     def judge(self, trials, observations):
-        guesses = {
-            "": lambda lr, n: lr / n,
-            "rate-multiplied": lambda lr, n: lr * n,
-            "rate-unchanged": lambda lr, n: lr,
-        }
-        return _judge_values(self, trials, observations, guesses, "The rate you return does not make the two updates equal.")
+        wrong = {"rate-multiplied": lambda lr, n: lr * n, "rate-unchanged": lambda lr, n: lr}
+        message = "The rate you return does not make the two updates equal."
+        return judge_calls(self, trials, observations, lambda _: "rate", lambda lr, n: lr / n, wrong, message)
 
 
 @register
