@@ -1,0 +1,47 @@
+"""All measured times in one table, printed or put into the README.
+
+    python benchmarks/figures.py [--write]
+
+Exits with status 1 if one is over its budget.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+from pathlib import Path
+
+import check_latency
+import explorable_latency
+import import_time
+import torch
+from table import as_markdown
+
+README = Path(__file__).parent.parent / "README.md"
+MARKERS = re.compile(r"(<!-- figures:begin -->\n).*(<!-- figures:end -->)", re.DOTALL)
+
+
+def main() -> int:
+    """Measure, print, and write if asked to."""
+    rows = [*check_latency.measure(), *explorable_latency.measure(), *import_time.measure()]
+    text = f"{as_markdown(rows)}\n\n{machine()}\n"
+    print(text)
+    if "--write" in sys.argv[1:]:
+        README.write_text(MARKERS.sub(lambda found: f"{found[1]}\n{text}\n{found[2]}", README.read_text()))
+    return 0 if all(row.within_budget for row in rows) else 1
+
+
+def machine() -> str:
+    """What the times were measured on."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
+    return (
+        f"Measured on {cores} {platform.machine()} cores, {gpu}, torch {torch.__version__}, "
+        f"Python {platform.python_version()}, with `python benchmarks/figures.py --write`."
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

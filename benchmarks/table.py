@@ -1,0 +1,53 @@
+"""Rows of measured times and the Markdown table they make."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measurement.
+
+    Attributes:
+        what: what was timed.
+        budget: upper limit of the median, or of the 95th percentile if ``by_tail``, in seconds.
+        times: all repetitions in a warm process, in seconds.
+        first: the very first call in its process, in seconds, if it differs.
+    """
+
+    what: str
+    budget: float | None
+    times: Sequence[float]
+    first: float | None = None
+    by_tail: bool = False
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.times)
+
+    @property
+    def p95(self) -> float:
+        return statistics.quantiles(self.times, n=20, method="inclusive")[-1]
+
+    @property
+    def within_budget(self) -> bool:
+        return self.budget is None or (self.p95 if self.by_tail else self.median) <= self.budget
+
+
+def as_markdown(rows: Sequence[Row]) -> str:
+    """The table of the README."""
+    lines = ["| what | budget | median | p95 | first call | runs |", "|---|---|---|---|---|---|"]
+    for row in rows:
+        budget = "" if row.budget is None else f"≤ {seconds(row.budget)}{' (p95)' if row.by_tail else ''}"
+        first = "" if row.first is None else seconds(row.first)
+        cells = (row.what, budget, seconds(row.median), seconds(row.p95), first, str(len(row.times)))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def seconds(value: float) -> str:
+    """A duration with two significant digits, in milliseconds below a second."""
+    return f"{value:.2g} s" if value >= 0.995 else f"{1000 * value:.2g} ms" if value < 0.0995 else f"{1000 * value:.0f} ms"

@@ -1,0 +1,43 @@
+"""Shared by all tests: on CI nothing may be skipped for want of something that CI could have installed."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+ALLOWED_SKIP = "needs a CUDA device"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if os.environ.get("CI") == "true":
+        config.pluginmanager.register(NoSkips())
+
+
+class NoSkips:
+    """Lists skipped tests and turns a run that has any into a failed one."""
+
+    def __init__(self):
+        self.skips: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._note(report)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        self._note(report)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.skips and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.skips:
+            terminalreporter.section("skipped, which is not allowed on CI", red=True)
+        for skip in self.skips:
+            terminalreporter.line(skip)
+
+    def _note(self, report: pytest.TestReport | pytest.CollectReport) -> None:
+        if report.skipped and not hasattr(report, "wasxfail"):
+            reason = report.longrepr[2].removeprefix("Skipped: ")
+            if reason != ALLOWED_SKIP:
+                self.skips.append(f"{report.nodeid}: {reason}")

@@ -1,0 +1,164 @@
+"""The project's frame: pins, imports, lint, documents, and what CI does with skips."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+MARKING_CORE = ("autograder.check", "autograder.exercises", "autograder.pytest_plugin", "gradaccum.recording")
+NOT_IN_THE_CORE = ("IPython", "dask", "ipykernel", "ipywidgets", "jupyter_client", "jupytext", "matplotlib", "nbclient")
+NOT_IN_THE_CORE += ("nbconvert", "nbformat", "nbgrader", "rich", "safetensors", "typer")
+
+
+def pins() -> dict[str, str]:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    requirements = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    return {requirement.name.lower(): str(requirement.specifier) for requirement in requirements}
+
+
+def direct_dependencies() -> list[str]:
+    extras = PROJECT["optional-dependencies"].values()
+    return [Requirement(line).name.lower() for line in [*PROJECT["dependencies"], *(x for extra in extras for x in extra)]]
+
+
+def run_python(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+
+
+@pytest.mark.parametrize("name", direct_dependencies())
+def test_a_direct_dependency_is_pinned_exactly(name):
+    assert re.fullmatch(r"==[\w.]+", pins()[name])
+
+
+def test_torch_is_pinned_to_the_version_the_course_is_written_for():
+    assert pins()["torch"] == "==2.13.0"
+
+
+def test_environment_yml_installs_this_project_with_the_pins():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    *packages, pip = environment["dependencies"]
+    assert [line for line in pip["pip"] if not line.startswith("--extra-index-url")] == ["-c constraints.txt", "-e ."]
+    assert "pip" in packages
+    python = next(Requirement(p.replace("=", "==", 1)) for p in packages if p.startswith("python"))
+    (version,) = [specifier.version for specifier in python.specifier]
+    assert SpecifierSet(PROJECT["requires-python"]).contains(version)
+
+
+def test_environment_yml_pins_nothing_by_itself():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    names = {re.split("[=<> ]", p)[0] for p in environment["dependencies"] if isinstance(p, str)}
+    assert names == {"python", "pip"}
+
+
+@pytest.mark.parametrize("module", ["gradaccum", "autograder", *MARKING_CORE])
+def test_importing_the_core_does_not_import_notebook_libraries(module):
+    done = run_python(f"import sys, {module}; print(*sorted({set(NOT_IN_THE_CORE)} & sys.modules.keys()))")
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "")
+
+
+def test_marking_works_where_there_is_only_torch_and_pytest():
+    blocked = f"import sys; sys.modules.update(dict.fromkeys({NOT_IN_THE_CORE}))"  # None there makes an import fail
+    marking = """
+from autograder.check import check
+
+def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    for x, y in micro_batches:
+        optimizer.zero_grad()
+        loss_fn(model(x), y).backward()
+        optimizer.step()
+    return []
+
+print(check(train_epoch))
+"""
+    done = run_python(blocked + marking)
+    assert done.returncode == 0, done.stderr
+    assert "step-every" in done.stdout
+
+
+def test_the_bench_never_imports_the_autograder():
+    code = """
+import importlib, pkgutil, sys
+sys.modules["autograder"] = None
+import gradaccum
+for module in pkgutil.walk_packages(gradaccum.__path__, "gradaccum."):
+    importlib.import_module(module.name)
+"""
+    done = run_python(code)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("command", [["check"], ["format", "--check"]], ids=["lint", "format"])
+def test_ruff_has_nothing_to_say(command):
+    done = subprocess.run([sys.executable, "-m", "ruff", *command, "."], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_relative_link_of_a_document_leads_somewhere(document):
+    links = re.findall(r"\]\(([^)\s]+)\)", document.read_text())
+    relative = [link.split("#")[0] for link in links if not re.match(r"\w+:|#", link)]
+    assert [link for link in relative if not (document.parent / link).exists()] == []
+
+
+def test_no_file_mentions_a_path_of_the_machine_it_was_written_on():
+    ours = [path for path in ROOT.rglob("*") if path.is_file() and is_ours(path.relative_to(ROOT))]
+    assert len(ours) > 40
+    machine_path = re.compile(r"\.\./shared|(?<![\w.])/(home|root|Users|work)/\w")
+    found = []
+    for path in ours:
+        for number, line in enumerate(path.read_text(errors="ignore").splitlines(), 1):
+            if machine_path.search(line):
+                found.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()[:100]}")
+    assert found == []
+
+
+def is_ours(path: Path) -> bool:
+    """Whether a file belongs to the project; notebooks in course/ are left out, because a student may be at work there."""
+    hidden = any(part.startswith(".") and part != ".ci" for part in path.parts)
+    made = any(
+        part in ("course", "build", "dist", "demo-class", "__pycache__") or part.endswith("-info") for part in path.parts
+    )
+    text = path.suffix in ("", ".py", ".md", ".toml", ".txt", ".yml", ".ipynb", ".csv", ".json", ".html")
+    return text and not hidden and not made
+
+
+def run_skipping_test(folder: Path, reason: str, ci: str) -> subprocess.CompletedProcess[str]:
+    shutil.copy(ROOT / "tests" / "conftest.py", folder)
+    (folder / "test_it.py").write_text(f"import pytest\n\ndef test_it():\n    pytest.skip({reason!r})\n")
+    command = [sys.executable, "-m", "pytest", "-p", "no:gradaccum", "-p", "no:cacheprovider", "--rootdir", folder, folder]
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"CI": ci}, cwd=folder)
+
+
+def test_a_skipped_test_fails_the_run_on_ci(tmp_path):
+    done = run_skipping_test(tmp_path, "chromium is missing: apt-get install chromium", ci="true")
+    assert done.returncode == 1
+    assert "test_it.py::test_it: chromium is missing" in done.stdout
+
+
+def test_a_skipped_test_is_fine_at_a_desk(tmp_path):
+    assert run_skipping_test(tmp_path, "chromium is missing: apt-get install chromium", ci="").returncode == 0
+
+
+def test_a_test_that_needs_a_gpu_may_be_skipped_on_ci(tmp_path):
+    assert run_skipping_test(tmp_path, "needs a CUDA device", ci="true").returncode == 0
+
+
+def test_the_make_file_says_what_to_do_about_an_old_python(tmp_path):
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    done = subprocess.run(["make", "test", "PYTHON=false"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "needs Python 3.11 or newer" in done.stderr
