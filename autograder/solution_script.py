@@ -72,6 +72,7 @@ STUB = "raise NotImplementedError"
 """What a solution region becomes."""
 
 _BEGIN, _END = "### BEGIN SOLUTION", "### END SOLUTION"
+_MARKER = re.compile("BEGIN SOLUTION|END SOLUTION")  # what nbgrader looks for, anywhere in a line
 _WORDS = {"exercise", "check", "free", "tags"}
 _KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
@@ -126,15 +127,17 @@ def stub_of(source: str) -> str:
     """An exercise cell as students get it: every solution region is one ``raise NotImplementedError``.
 
     Raises:
-        ScriptError: markers are missing, nested or unbalanced.
+        ScriptError: markers are missing, misspelt, nested or unbalanced.
     """
     lines, inside, regions = [], False, 0
     for line in source.split("\n"):
-        marker = line.strip()
-        if marker in (_BEGIN, _END):
+        if _MARKER.search(line):
+            marker = line.strip()
+            if marker not in (_BEGIN, _END):
+                raise ScriptError(f"write {marker!r} as '{_BEGIN}' or '{_END}', on a line of its own")
             if inside == (marker == _BEGIN):
                 raise ScriptError(f"'{marker}' without its partner")
-            inside, regions = not inside, regions + inside
+            inside, regions = not inside, regions + (marker == _BEGIN)
             if inside:
                 lines.append(line[: len(line) - len(line.lstrip())] + STUB)
         elif not inside:
@@ -196,19 +199,18 @@ def _finish(cell: NotebookNode, ids: _Ids) -> None:
     if len(kinds := sorted(set(words) & {"exercise", "check", "free"})) > 1:
         raise ScriptError(f"{' and '.join(kinds)} cannot stand together")
     cell.metadata = _node({"tags": words["tags"]} if "tags" in words else {})
+    if "exercise" not in words and _MARKER.search(cell.source):
+        raise ScriptError("solution markers stand in a cell without exercise=...")
     if cell.cell_type != "code":
         if kinds:
             raise ScriptError(f"{kinds[0]} stands on a cell that is not code")
         cell.id = ids.next(cell)
         return
-    cell.outputs, cell.execution_count = [], None
     if "exercise" in words:
         _refuse_invalid(stub_of(cell.source))
         cell.id = _solution_id(words["exercise"])
         cell.metadata.nbgrader = _nbgrader(cell.id, solution=True)
         return
-    if _BEGIN in cell.source or _END in cell.source:
-        raise ScriptError("solution markers stand in a cell without exercise=...")
     _refuse_invalid(cell.source)
     if "check" in words:
         exercise = EXERCISES[words["check"]]

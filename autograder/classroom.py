@@ -1,0 +1,123 @@
+"""``gradaccum classroom``: a class is an nbgrader course directory with the units of the course."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from autograder.solution_script import source_notebook, unit_scripts
+
+if TYPE_CHECKING:
+    from nbgrader.coursedir import CourseDirectory
+
+SOLUTIONS = Path(__file__).resolve().parents[1] / "solutions"
+"""The units' only source, in the clone this package is installed from."""
+
+CONFIG = "nbgrader_config.py"
+
+app = typer.Typer(help="Hand out, mark and report a class with nbgrader.", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    """Makes ``init`` a command of its own also while it is the only one."""
+
+
+@app.command()
+def init(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty directory, or a class to complete.")],
+    units: Annotated[str, typer.Option(help="Units, such as 03,04; all of them if not given.")] = "",
+    roster: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="Students: columns id, first_name, last_name, email.")
+    ] = None,
+) -> None:
+    """Make an nbgrader course directory: source notebooks, configuration and, if given, the students."""
+    from autograder.roster import enrol, read_roster
+
+    try:
+        students = read_roster(roster) if roster else ()
+        scripts = pick_units(unit_scripts(SOLUTIONS), units)
+        added = make_course(directory, scripts)
+        enrol(students, course_directory(directory).db_url)
+    except (ValueError, OSError) as error:
+        for line in str(error).splitlines():
+            typer.echo(f"gradaccum classroom init: {line}", err=True)
+        raise typer.Exit(2) from None
+    kept = [unit for unit in scripts if unit not in added]
+    typer.echo(f"{directory}: a class with {', '.join(scripts)}" + (f" and {len(students)} students" if students else ""))
+    if kept:
+        typer.echo(f"already there and left as they were: {', '.join(kept)}")
+    typer.echo(f"next: cd {directory} && nbgrader generate_assignment {next(iter(scripts))}")
+
+
+def pick_units(scripts: Mapping[str, Path], wanted: str) -> dict[str, Path]:
+    """The units named in a list such as ``"03,04_training_loop"``, in the order of the course; all for an empty list.
+
+    Raises:
+        ValueError: there is no such unit.
+    """
+    names = [name.strip() for name in wanted.split(",") if name.strip()]
+    for name in names:
+        if not any(_is_called(unit, name) for unit in scripts):
+            raise ValueError(f"no unit is called {name!r}; there are {', '.join(scripts)}")
+    return {u: path for u, path in scripts.items() if not names or any(_is_called(u, name) for name in names)}
+
+
+def make_course(directory: Path, scripts: Mapping[str, Path]) -> list[str]:
+    """Write the configuration and ``source/<unit>/<unit>.ipynb``; what is there already is left as it is.
+
+    Returns:
+        The units that were added.
+
+    Raises:
+        ScriptError: a solution script cannot be released; nothing has been written.
+        ValueError: the directory holds something else.
+        OSError: it cannot be written.
+    """
+    if directory.exists() and not directory.is_dir():
+        raise ValueError(f"{directory} is a file, not a directory")
+    if directory.is_dir() and any(directory.iterdir()) and not (directory / CONFIG).is_file():
+        raise ValueError(f"{directory} is not empty and no class (it has no {CONFIG}); name a new directory")
+    places = {unit: directory / "source" / unit / f"{unit}.ipynb" for unit in scripts}
+    added = {unit: notebook_text(scripts[unit]) for unit, place in places.items() if not place.exists()}
+    if not (directory / CONFIG).exists():
+        write_atomically(directory / CONFIG, files("autograder").joinpath(CONFIG).read_text(encoding="utf-8"))
+    for unit, text in added.items():
+        write_atomically(places[unit], text)
+    return list(added)
+
+
+def course_directory(directory: Path) -> CourseDirectory:
+    """The class as nbgrader sees it, by the configuration that is in it."""
+    from nbgrader.coursedir import CourseDirectory
+    from traitlets.config import PyFileConfigLoader
+
+    config = PyFileConfigLoader(CONFIG, path=str(directory.resolve())).load_config()
+    config.CourseDirectory.root = str(directory.resolve())
+    return CourseDirectory(config=config)
+
+
+def notebook_text(script: Path) -> str:
+    """The source notebook of a unit as file content."""
+    import nbformat
+
+    return nbformat.writes(source_notebook(script)) + "\n"
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file so that it is either as it was or complete, whatever happens in between."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    try:
+        unfinished.write_text(text, encoding="utf-8", newline="\n")
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _is_called(unit: str, name: str) -> bool:
+    return name in (unit, unit[:2])
