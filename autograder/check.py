@@ -1,7 +1,13 @@
-"""``check(function)``: the verdict under an exercise, in a notebook or anywhere else."""
+"""``check(function)``: the verdict under an exercise, in a notebook or anywhere else.
+
+Where a cell or a prompt shows the value of its last expression, ``check`` only returns the verdict. In a script, such as a
+unit run by ``python solutions/04_training_loop.py``, nobody would see it, so there ``check`` prints it as well. It never raises
+for a wrong answer: the next exercise shall be checked too.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 import autograder.exercises  # noqa: F401 - registers them
@@ -26,4 +32,13 @@ def check(function: Callable, *, seed: int = 0, device: str = "auto") -> Verdict
     name = getattr(function, "__name__", type(function).__name__)
     if name not in EXERCISES:
         raise ValueError(f"no exercise is called {name!r}; there are {', '.join(EXERCISES)}")
-    return mark_function(EXERCISES[name], function, seed, pick_device(device))
+    verdict = mark_function(EXERCISES[name], function, seed, pick_device(device))
+    if not _caller_shows_values():
+        print(verdict)
+    return verdict
+
+
+def _caller_shows_values() -> bool:
+    """Whether this is a notebook, IPython or Python's own prompt."""
+    ipython = sys.modules.get("IPython")
+    return hasattr(sys, "ps1") or (ipython is not None and ipython.get_ipython() is not None)

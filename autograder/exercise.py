@@ -110,6 +110,8 @@ class Verdict:
 
         return as_text(self)
 
+    __repr__ = __str__
+
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         from autograder.verdict_view import mimebundle
 
