@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
+import random
 import re
 import signal
+import sys
+import sysconfig
 import threading
+import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
+from types import CodeType
 
 import torch
 
@@ -23,10 +29,10 @@ class OutOfTime(BaseException):
 def guarded(observe: Callable[[], Observation], seed: int, seconds: float = SECONDS) -> Observation:
     """Call ``observe``; report what it raises as a failure.
 
-    Output is swallowed, warnings are silenced, and torch's global random state is seeded before and restored after.
+    Output is swallowed, warnings are silenced, and global random states are seeded before and restored after.
     """
     try:
-        with _quiet(), _seeded(seed), _time_limit(seconds):
+        with quiet(), _seeded(seed), time_limit(seconds):
             return observe()
     except OutOfTime:
         return _failed("time", f"Your code was still running after {seconds:g} seconds. Does one of its loops never end?")
@@ -41,19 +47,36 @@ def guarded(observe: Callable[[], Observation], seed: int, seconds: float = SECO
 
 
 def describe_error(error: BaseException) -> str:
-    """One line: what was raised, what it said and where in the student's code; without numbers of the problem it ran on."""
-    said = str(error).strip().splitlines()
-    text = re.sub(r"[-+]?\d*\.\d+(e[-+]?\d+)?", "…", said[0])[:160] if said else ""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_students(f.filename)]
-    place = f" (line {frames[-1].lineno} of your code, in {frames[-1].name})" if frames else ""
+    """One line: what was raised, what it said and where in the student's code; without numbers of the problem it ran on.
+
+    Lines are counted from the ``def`` of the function they are in, which is the same in a notebook and in a file.
+    """
+    text = re.sub(r"[-+]?\d*\.\d+(e[-+]?\d+)?", "…", _first_line(error))[:160]
+    frames = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__) if _is_students(frame.f_code)]
+    named = [(code, line) for code, line in frames if not code.co_name.startswith("<")]  # not of <lambda> or <listcomp>
+    place = f" (line {named[-1][1] - named[-1][0].co_firstlineno + 1} of {named[-1][0].co_name})" if named else ""
     return f"Your code raised {type(error).__name__}{': ' + text if text else ''}{place}."
 
 
-def _is_students(filename: str) -> bool:
-    return "ipykernel_" in filename or filename.startswith("<") or not ("site-packages" in filename or _OURS in filename)
+def _first_line(error: BaseException) -> str:
+    try:
+        lines = str(error).strip().splitlines()
+    except Exception:  # a student's own exception may not know how to say what it is
+        lines = []
+    return lines[0] if lines else ""
 
 
-_OURS = __file__.rsplit("/", 2)[0]
+def _is_students(code: CodeType) -> bool:
+    name = code.co_filename
+    return not (name.startswith(_NOT_STUDENTS) or "site-packages" in name or "dist-packages" in name)
+
+
+_NOT_STUDENTS = (
+    *("<frozen", "<string"),
+    *(os.path.join(sysconfig.get_path("stdlib"), ""), os.path.join(os.path.dirname(__file__), "")),
+    os.path.join(os.path.dirname(os.path.dirname(__file__)), "gradaccum", ""),
+)
+"""How names of code begin that is Python's own or ours."""
 
 
 def _failed(kind: str, message: str) -> Observation:
@@ -61,8 +84,8 @@ def _failed(kind: str, message: str) -> Observation:
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Prints, progress bars and warnings never cost a mark and never bury the verdict."""
+def quiet() -> Iterator[None]:
+    """Swallow output and warnings. Prints, progress bars and warnings never cost a mark and never bury the verdict."""
     with (
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.redirect_stderr(io.StringIO()),
@@ -75,14 +98,28 @@ def _quiet() -> Iterator[None]:
 @contextlib.contextmanager
 def _seeded(seed: int) -> Iterator[None]:
     devices = range(torch.cuda.device_count()) if torch.cuda.is_available() and torch.cuda.is_initialized() else []
+    numpy = sys.modules.get("numpy")
+    python_state, numpy_state = random.getstate(), numpy.random.get_state() if numpy else None
     with torch.random.fork_rng(devices=devices), torch.enable_grad():
         torch.manual_seed(seed)
-        yield
+        random.seed(seed)
+        if numpy:
+            numpy.random.seed(seed % 2**32)
+        try:
+            yield
+        finally:
+            random.setstate(python_state)
+            if numpy:
+                numpy.random.set_state(numpy_state)
 
 
 @contextlib.contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
-    """Interrupt Python code after ``seconds``; without effect outside the main thread or on systems without timers."""
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise :class:`OutOfTime` in Python code that runs longer than ``seconds``.
+
+    A limit inside another one, ours or that of a test runner, leaves the outer one in force. Without effect outside the main
+    thread or on systems without timers.
+    """
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield
         return
@@ -90,10 +127,13 @@ def _time_limit(seconds: float) -> Iterator[None]:
     def interrupt(signum, frame):
         raise OutOfTime
 
+    began = time.monotonic()
     previous = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)  # again and again, should student code catch the first
+    outer, repeat = signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)  # again and again, should the first be caught
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
+        if outer:
+            signal.setitimer(signal.ITIMER_REAL, max(0.001, outer - (time.monotonic() - began)), repeat)
