@@ -181,8 +181,10 @@ def exercises_of(unit: str) -> list[Exercise]:
     return [exercise for exercise in EXERCISES.values() if exercise.unit == unit]
 
 
-def observe_trials(exercise: Exercise, function: Callable, seed: int, device: str) -> dict[str, Observation]:
-    """Run a student's function on all trials of an exercise.
+def observe_trials(
+    exercise: Exercise, function: Callable, seed: int, device: str, seconds: float = SECONDS
+) -> dict[str, Observation]:
+    """Run a student's function on all trials of an exercise, each in at most ``seconds``.
 
     A trial that raises, or exceeds its time, is observed as a :class:`Failure`. After one that exceeded its time the rest
     is not run: it would take as long.
@@ -191,7 +193,7 @@ def observe_trials(exercise: Exercise, function: Callable, seed: int, device: st
 
     observations: dict[str, Observation] = {}
     for name, trial in exercise.trials(seed, device).items():
-        observation = guarded(lambda trial=trial: exercise.observe(function, trial), seed)
+        observation = guarded(lambda trial=trial: exercise.observe(function, trial), seed, seconds)
         observations[name] = observation
         if observation.failure and observation.failure.kind in ("time", "unwritten"):
             return dict.fromkeys(exercise.trials(seed, device), observation)
