@@ -72,6 +72,14 @@ def large_batch_parameters(problem: Problem) -> tuple[Tensor, Tensor]:
     return start.cpu(), torch.stack(after).cpu()
 
 
+def large_batch_gradients(problem: Problem) -> Tensor:
+    """``(U, P)``, one row for each window: the gradient of its large batch, at the parameters the problem starts with."""
+    model = problem.build_model()
+    batches = [problem.batches(epoch) for epoch in range(len(problem.epochs))]
+    rows = [joined(window) for epoch in batches for window in windows(epoch, problem.accumulation_steps)]
+    return torch.stack([batch_gradient(model, problem.loss_fn, row) for row in rows])
+
+
 def window_losses(problem: Problem) -> list[list[float]]:
     """For each epoch the mean loss of each window over its samples, at the parameters the problem starts with."""
     model = problem.build_model()
