@@ -17,3 +17,13 @@ c.ClearSolutions.code_stub = {"python": "raise NotImplementedError"}
 # a cell that is still running after two minutes is interrupted, counts as failed, and the next cell is run.
 c.Execute.timeout = 120
 c.Execute.interrupt_on_timeout = True
+
+# nbgrader's own steps, and one of ours in the middle: cells that students split or copied do not stop the class.
+c.Autograde.sanitize_preprocessors = [
+    "nbgrader.preprocessors.ClearOutput",
+    "nbgrader.preprocessors.DeduplicateIds",
+    "autograder.nbgrader_plugins.ForgetDuplicates",
+    "nbgrader.preprocessors.OverwriteKernelspec",
+    "nbgrader.preprocessors.OverwriteCells",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
