@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
 import torch
@@ -32,8 +33,9 @@ class Event:
         size: samples, of a forward; 0 otherwise.
         micro_batch: position in the epoch, of a forward whose input is one of the epoch's micro-batches; else None.
         training, grad_enabled: the modes a forward ran in.
-        tick: number of tensor operations since the run began (0 without a meter).
-        live_bytes: bytes of tensors alive that the run made (0 without a meter).
+        tick: number of tensor operations of the run before it (0 without a meter).
+        live_bytes: bytes of tensors alive, when it began, that the run made (0 without a meter). A clear is noticed when it
+            is over.
     """
 
     kind: str
@@ -113,8 +115,20 @@ class LiveBytes(TorchDispatchMode):
         self.now = self.peak = 0
         self.curve: list[int] = []
         self._known: set[int] = set()
+        self._paused = False
+
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """Tensors made inside the block are not counted, now or later: an observer's own copies are no part of the run."""
+        before, self._paused = self._paused, True
+        try:
+            yield
+        finally:
+            self._paused = before
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if self._paused:
+            return func(*args, **(kwargs or {}))
         for tensor in tree_leaves((args, kwargs)):
             if isinstance(tensor, Tensor):
                 self._known.add(tensor.untyped_storage()._cdata)
@@ -152,6 +166,7 @@ class _Watch:
         self.places: dict[int, int] = {}
         self.before = flat_parameters(self.model)
         self.had_gradient = False
+        self.step_began: dict[str, int] = {}
         self.events: list[Event] = []
         self.gradients: list[Tensor] = []
         self.movements: list[Tensor] = []
@@ -171,17 +186,20 @@ class _Watch:
             for epoch in range(len(self.problem.epochs)):
                 self.epoch, self.taken = epoch, 0
                 returned.append(self._call(loop, epoch))
-                parameters.append(flat_parameters(self.model))
-                self._note_clear()
+                with self._unmetered():
+                    parameters.append(flat_parameters(self.model))
+                    self._note_clear()
         finally:
             for handle in handles:
                 handle.remove()
+        with self._unmetered():
+            gradients, movements, ends = map(self._rows, (self.gradients, self.movements, parameters))
         return Recording(
-            gradients=self._rows(self.gradients),
-            movements=self._rows(self.movements),
+            gradients=gradients,
+            movements=movements,
             update_epochs=tuple(self.update_epochs),
             fetched=tuple(self.fetched),
-            parameters=self._rows(parameters),
+            parameters=ends,
             returned=tuple(returned),
             training_after=self.model.training,
             events=tuple(self.events),
@@ -204,16 +222,23 @@ class _Watch:
         return torch.stack(rows) if rows else self.before.new_zeros(0, len(self.before))
 
     def _note(self, kind: str, **facts) -> None:
-        live = self.live
-        tick, live_bytes = (len(live.curve), live.now) if live else (0, 0)
-        event = Event(kind, self.epoch, tick=tick, live_bytes=live_bytes, **facts)
+        event = Event(kind, self.epoch, **(self._now() | facts))
         self.events.append(event)
         if self.on_event:
-            self.on_event(event)
+            with self._unmetered():
+                self.on_event(event)
+
+    def _now(self) -> dict[str, int]:
+        return {"tick": len(self.live.curve), "live_bytes": self.live.now} if self.live else {}
+
+    def _unmetered(self) -> AbstractContextManager[None]:
+        """What the watcher itself computes and keeps is no part of the run."""
+        return self.live.pause() if self.live else nullcontext()
 
     def _note_clear(self) -> None:
         """A clear is seen by its effect, whichever way it was written: there was a gradient and now there is none."""
-        has = any(p.grad is not None and bool(p.grad.any()) for p in trainable(self.model))
+        with self._unmetered():
+            has = any(p.grad is not None and bool(p.grad.any()) for p in trainable(self.model))
         if self.had_gradient and not has:
             self._note("clear")
         self.had_gradient = has
@@ -241,16 +266,19 @@ class _Watch:
 
     def _step_begins(self, *_) -> None:
         self._note_clear()
-        self.before = flat_parameters(self.model)
+        self.step_began = self._now()
+        with self._unmetered():
+            self.before = flat_parameters(self.model)
 
     def _step_ends(self, *_) -> None:
-        self._note("step")
-        self.gradients.append(flat_gradient(self.model))
-        self.movements.append(self.before - flat_parameters(self.model))
+        self._note("step", **self.step_began)
+        with self._unmetered():
+            self.gradients.append(flat_gradient(self.model))
+            self.movements.append(self.before - flat_parameters(self.model))
+            if self.frozen:
+                self._restore()
         self.update_epochs.append(self.epoch)
         self.fetched.append(self.taken)
-        if self.frozen:
-            self._restore()
 
     def _restore(self) -> None:
         with torch.no_grad():
