@@ -29,7 +29,7 @@ class CallTrial:
 
 
 def observe_call(function: Callable, trial: CallTrial) -> Observation:
-    """Call once. Bring back ``value`` if it is plain, else the ``type``; of a ValueError what was ``raised``, and ``reason``."""
+    """Call once. Bring back the ``value`` if it is plain, else its ``type``; of a ValueError what was ``raised``."""
     try:
         value = function(*trial.arguments, **trial.keywords)
     except ValueError as error:
@@ -93,7 +93,8 @@ def judge_calls(
         observations: what came back.
         part_of: the part that a trial's name belongs to.
         formula: what is due; returns :data:`RAISES` where a ValueError is due.
-        wrong: by slug, what is computed instead by a function with this mistake. A formula fits if it explains every call.
+        wrong: by slug, what is computed instead by a function with this mistake. A formula fits if it explains
+            every call of a part.
         message: what to say of a wrong value.
     """
     results = {part.name: "" for part in exercise.parts}
@@ -101,8 +102,11 @@ def judge_calls(
         said = _call_message(observations[name], formula(*trial.arguments, **trial.keywords), message)
         results[part_of(name)] = results[part_of(name)] or said
     failure = next((o.failure for o in observations.values() if o.failure), None)
-    slugs = [] if not any(results.values()) else [slug for slug, other in wrong.items() if _fits(other, trials, observations)]
-    return exercise.verdict(results, mistakes=tuple(map(mistake, slugs[:1])), failure=failure)
+    slugs = []
+    for part in (name for name, said in results.items() if said):
+        calls = {name: trial for name, trial in trials.items() if part_of(name) == part}
+        slugs += [slug for slug, other in wrong.items() if _fits(other, calls, observations)][:1]
+    return exercise.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))), failure=failure)
 
 
 def _call_message(seen: Observation, due: Any, message: str) -> str:
@@ -120,4 +124,8 @@ def _call_message(seen: Observation, due: Any, message: str) -> str:
 
 
 def _fits(formula: Callable[..., Any], trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> bool:
-    return all(not _call_message(observations[k], formula(*t.arguments, **t.keywords), "differs") for k, t in trials.items())
+    try:
+        due = {name: formula(*trial.arguments, **trial.keywords) for name, trial in trials.items()}
+    except TypeError:  # a wrong formula need not make sense of arguments that make no sense
+        return False
+    return all(not _call_message(observations[name], value, "differs") for name, value in due.items())

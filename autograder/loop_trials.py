@@ -6,8 +6,9 @@ remember, and how the mistakes in one are found.
 
 from __future__ import annotations
 
+import itertools
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -60,13 +61,19 @@ def moves_like_large_batches(trial: LoopTrial, observation: Observation) -> bool
     return parameters is not None and close(parameters.to(reference) - start, reference - start, trial.problem.dtype)
 
 
-def large_batch_parameters(problem: Problem) -> tuple[Tensor, Tensor]:
-    """Parameters ``(P,)`` before training and ``(E, P)`` after each epoch, one large batch per window, on the CPU."""
+def large_batch_parameters(problem: Problem, rate_factors: Sequence[float] | None = None) -> tuple[Tensor, Tensor]:
+    """Parameters ``(P,)`` before training and ``(E, P)`` after each epoch, one large batch per window, on the CPU.
+
+    Args:
+        problem: what is trained.
+        rate_factors: what to multiply the learning rate by, for each update; 1 if not given.
+    """
     model = problem.build_model()
     start, after = flat_parameters(model), []
+    factors = iter(rate_factors) if rate_factors is not None else itertools.repeat(1.0)
     for epoch in range(len(problem.epochs)):
         for window in windows(problem.batches(epoch), problem.accumulation_steps):
-            step = problem.lr * batch_gradient(model, problem.loss_fn, joined(window))
+            step = problem.lr * next(factors) * batch_gradient(model, problem.loss_fn, joined(window))
             _move(model, step)
         after.append(flat_parameters(model))
     return start.cpu(), torch.stack(after).cpu()

@@ -1,0 +1,393 @@
+"""Unit 05, learning rate: what changes when the effective batch changes?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from autograder.call_trials import RAISES, CallTrial, judge_calls, observe_call, same_value
+from autograder.exercise import Exercise, Observation, Part, register, trial_random
+from autograder.lookalikes import lookalike
+from autograder.loop_trials import LoopTrial, close, large_batch_parameters, observe_loop
+from autograder.mistakes import add_mistake, mistake
+from gradaccum.problems import Problem, best_dtype
+
+UNIT = "05_learning_rate"
+
+PUBLISHED = (
+    ((128, 1, 8), 1024),
+    ((128, 2, 8), 2048),
+    ((128, 4, 8), 4096),
+    ((64, 8, 8), 4096),
+    ((256, 1, 4), 1024),
+    ((256, 4, 4), 4096),
+)
+"""Micro-batch size per device, accumulation steps and devices, and the effective batch size a contrastive trainer's
+documentation prints for them."""
+
+
+@register
+class EffectiveBatchSize(Exercise):
+    """``effective_batch_size(micro_batch_size, accumulation_steps, world_size=1) -> int``."""
+
+    id = "effective_batch_size"
+    unit = UNIT
+    parts = (Part("sizes", "the sizes, the published table among them", 1), Part("nonsense", "refusing nonsense", 1))
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+        good = [arguments for arguments, _ in PUBLISHED] + [tuple(chance.randint(1, 40) for _ in range(n)) for n in (2, 3, 3)]
+        bad = [(0, 4), (2, 0, 1), (2, 4, 0), (-2, 4), (2, -4, -1), (2.5, 4), ("2", 4), (2, None)]
+        named = {f"size {k}": arguments for k, arguments in enumerate(good)}
+        return {k: CallTrial(v) for k, v in (named | {f"nonsense {k}": arguments for k, arguments in enumerate(bad)}).items()}
+
+    def observe(self, function, trial):
+        return observe_call(function, trial)
+
+    def judge(self, trials, observations):
+        wrong = {"forgets-world-size": lambda b, n, w=1: b * n, "adds-sizes": lambda b, n, w=1: b + n + w}
+        message = "At least one effective batch size is wrong."
+
+        def part_of(name: str) -> str:
+            return "nonsense" if name.startswith("nonsense") else "sizes"
+
+        return judge_calls(self, trials, observations, part_of, _effective_batch_size, wrong, message)
+
+
+def _countable(*values) -> bool:
+    return all(isinstance(value, int) and not isinstance(value, bool) and value >= 1 for value in values)
+
+
+def _effective_batch_size(micro_batch_size, accumulation_steps, world_size=1):
+    if not _countable(micro_batch_size, accumulation_steps, world_size):
+        return RAISES
+    return micro_batch_size * accumulation_steps * world_size
+
+
+@register
+class ScaleLearningRate(Exercise):
+    """``scale_learning_rate(lr, reference_batch, batch, rule) -> float``."""
+
+    id = "scale_learning_rate"
+    unit = UNIT
+    parts = (Part("rules", "the three rules", 1.5), Part("unknown", "refusing an unknown rule", 0.5))
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+        trials = {}
+        for k, rule in enumerate(("none", "linear", "sqrt") * 2):
+            reference = chance.choice([32, 64, 256])
+            batch = reference * chance.choice([2, 3, 8]) if k < 3 else reference // 2
+            trials[f"rule {k}"] = CallTrial((round(chance.uniform(1e-4, 0.5), 5), reference, batch, rule))
+        return trials | {"unknown": CallTrial((0.1, 32, 64, "cubic"))}
+
+    def observe(self, function, trial):
+        return observe_call(function, trial)
+
+    def judge(self, trials, observations):
+        wrong = {
+            "ratio-inverted": lambda lr, a, b, rule: _scaled(lr, b, a, rule),
+            "rules-swapped": lambda lr, a, b, rule: _scaled(lr, a, b, {"linear": "sqrt", "sqrt": "linear"}.get(rule, rule)),
+            "rate-unchanged": lambda lr, a, b, rule: lr if rule in ("none", "linear", "sqrt") else RAISES,
+        }
+        message = "At least one rate is wrong."
+
+        def part_of(name: str) -> str:
+            return "unknown" if name == "unknown" else "rules"
+
+        return judge_calls(self, trials, observations, part_of, _scaled, wrong, message)
+
+
+def _scaled(lr, reference_batch, batch, rule):
+    ratio = batch / reference_batch
+    factors = {"none": 1.0, "linear": ratio, "sqrt": math.sqrt(ratio)}
+    return lr * factors[rule] if rule in factors else RAISES
+
+
+@dataclass(frozen=True)
+class ScheduleTrial:
+    """A loop trial and the factors of its schedule, one for each position."""
+
+    loop: LoopTrial
+    factors: tuple[float, ...]
+
+    def build_scheduler(self, optimizer: torch.optim.Optimizer) -> torch.optim.lr_scheduler.LambdaLR:
+        return torch.optim.lr_scheduler.LambdaLR(optimizer, lambda k: self.factors[min(k, len(self.factors) - 1)])
+
+
+@register
+class TrainWithSchedule(Exercise):
+    """``train_with_schedule(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps) -> list[float]``."""
+
+    id = "train_with_schedule"
+    unit = UNIT
+    parts = (
+        Part("updates", "updates at the schedule's rates", 1.5),
+        Part("leftover", "leftover windows", 1),
+        Part("rates", "the returned rates", 1.5),
+    )
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+        n = chance.choice([3, 4])
+        basics = {"accumulation_steps": n, "device": device, "dtype": best_dtype(device), "width": 8}
+        factors = tuple(round(chance.uniform(0.2, 1.0), 3) for _ in range(24))
+
+        def trial(offset, *epochs, frozen=False):
+            return ScheduleTrial(LoopTrial(Problem(seed + offset, epochs=epochs, **basics), frozen=frozen), factors)
+
+        return {
+            "updates": trial(1, (2,) * (3 * n), (2,) * (2 * n)),
+            "leftover": trial(2, (2,) * (2 * n + n - 1), (2,) * (n + 1)),
+            "rates": trial(3, (2,) * (3 * n), (2,) * (2 * n), frozen=True),
+        }
+
+    def observe(self, function, trial):
+        schedulers: list = []
+
+        def loop(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+            if not schedulers:
+                schedulers.append(trial.build_scheduler(optimizer))
+            return function(model, loss_fn, optimizer, schedulers[0], micro_batches, accumulation_steps)
+
+        return observe_loop(loop, trial.loop)
+
+    def judge(self, trials, observations):
+        results = {name: self._moves(trials[name], observations[name]) for name in ("updates", "leftover")}
+        results["rates"] = self._rates(trials["rates"], observations["rates"])
+        failure = next((o.failure for o in observations.values() if o.failure), None)
+        if not any(results.values()) or failure:
+            return self.verdict(results, failure=failure)
+        candidates = [
+            ((slug,), lambda name, loop=loop: self.observe(loop, trials[name])) for slug, loop in WRONG_SCHEDULES.items()
+        ]
+
+        def alike(name: str, seen: Observation, other: Observation) -> bool:
+            return close(seen.tensors["parameters"], other.tensors["parameters"], "float32")
+
+        return self.verdict(results, mistakes=tuple(map(mistake, lookalike(observations, candidates, alike))))
+
+    def _moves(self, trial: ScheduleTrial, seen: Observation) -> str:
+        if seen.failure:
+            return seen.failure.message
+        start, due = large_batch_parameters(trial.loop.problem, rate_factors=trial.factors)
+        if not close(seen.tensors["parameters"].to(due) - start, due - start, trial.loop.problem.dtype):
+            return "The parameters after training are not those of large batches at the schedule's rates."
+        return ""
+
+    def _rates(self, trial: ScheduleTrial, seen: Observation) -> str:
+        if seen.failure:
+            return seen.failure.message
+        problem, returned = trial.loop.problem, seen.facts["losses"]
+        counts = [math.ceil(len(sizes) / problem.accumulation_steps) for sizes in problem.epochs]
+        due = [problem.lr * factor for factor in trial.factors[: sum(counts)]]
+        if any(row is None for row in returned):
+            return "Return a list with one rate for each update."
+        if [len(row) for row in returned] != counts or not same_value([r for row in returned for r in row], due):
+            return "The numbers returned are not the rates the updates used."
+        return ""
+
+
+def _schedule_loop(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps, *, advance: str) -> list[float]:
+    """A right loop but for when its schedule advances."""
+    from gradaccum.loops import samples_in, windows
+
+    rates = []
+    for window in windows(micro_batches, accumulation_steps):
+        optimizer.zero_grad()
+        samples = samples_in(window)
+        for x, y in window:
+            (loss_fn(model(x), y) * len(x) / samples).backward()
+            if advance == "micro-batch":
+                scheduler.step()
+        if advance == "before":
+            scheduler.step()
+        rates.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
+    if advance == "epoch":
+        scheduler.step()
+    return rates
+
+
+def _lagging_schedule_loop(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps) -> list[float]:
+    """Advances after every micro-batch, but only once the window's update is made, as ``if`` blocks in a flat loop do."""
+    from gradaccum.loops import samples_in, windows
+
+    rates = []
+    for window in windows(micro_batches, accumulation_steps):
+        optimizer.zero_grad()
+        samples = samples_in(window)
+        for k, (x, y) in enumerate(window):
+            (loss_fn(model(x), y) * len(x) / samples).backward()
+            if k + 1 == len(window):
+                rates.append(optimizer.param_groups[0]["lr"])
+                optimizer.step()
+            scheduler.step()
+    return rates
+
+
+WRONG_SCHEDULES: dict[str, Callable] = {
+    "schedule-per-micro-batch": _lagging_schedule_loop,
+    "schedule-before-step": partial(_schedule_loop, advance="before"),
+    "schedule-per-epoch": partial(_schedule_loop, advance="epoch"),
+    "schedule-never": partial(_schedule_loop, advance="never"),
+}
+
+
+@dataclass(frozen=True)
+class NoiseTrial:
+    """Micro-batch gradients of a window: a common part and independent noise.
+
+    Attributes:
+        seed: of both.
+        count: N, micro-batches.
+        size: B, samples in each.
+        noise: standard deviation of one sample's component; the common part has components around 1.
+        device: where.
+    """
+
+    seed: int
+    count: int
+    size: int
+    noise: float
+    device: str
+
+    def gradients(self) -> list[Tensor]:
+        generator = torch.Generator().manual_seed(self.seed)
+        common = torch.randn(30, generator=generator, dtype=torch.float64)
+        noise = torch.randn(self.count, 30, generator=generator, dtype=torch.float64)
+        return list((common + self.noise / self.size**0.5 * noise).to(self.device))
+
+
+@register
+class GradientNoiseScale(Exercise):
+    """``gradient_noise_scale(micro_gradients, micro_batch_size) -> float``."""
+
+    id = "gradient_noise_scale"
+    unit = UNIT
+    parts = (Part("value", "the simple noise scale, from the two unbiased estimates", 2),)
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+        shapes = [(4, 2, 1.0), (chance.randint(6, 10), chance.randint(3, 8), 2.0), (16, 1, 0.5)]
+        return {f"{n} of {b}": NoiseTrial(seed + n, n, b, noise, device) for n, b, noise in shapes}
+
+    def observe(self, function, trial):
+        return observe_call(function, CallTrial((trial.gradients(), trial.size)))
+
+    def judge(self, trials, observations):
+        due = {name: _noise_scale(trial.gradients(), trial.size) for name, trial in trials.items()}
+        said = {name: _value_message(observations[name], due[name]) for name in trials}
+        message = next((text for text in said.values() if text), "")
+        failure = next((o.failure for o in observations.values() if o.failure), None)
+        slugs: tuple[str, ...] = ()
+        if message and not failure:
+            candidates = [
+                ((slug,), lambda name, f=f: Observation(facts={"value": f(trials[name].gradients(), trials[name].size)}))
+                for slug, f in WRONG_NOISE_SCALES.items()
+            ]
+            slugs = lookalike(observations, candidates, lambda _, a, b: not _value_message(a, b.facts["value"]))
+        return self.verdict({"value": message}, mistakes=tuple(map(mistake, slugs)), failure=failure)
+
+
+def _noise_scale(gradients: list[Tensor], size: int) -> float:
+    """tr(Σ)/|G|², both estimated without bias (McCandlish et al. 2018, arXiv 1812.06162, appendix A.1)."""
+    small, big, n = _square_lengths(gradients)
+    signal = (n * size * big - size * small) / (n * size - size)
+    return (small - big) / (1 / size - 1 / (n * size)) / signal
+
+
+def _square_lengths(gradients: list[Tensor]) -> tuple[float, float, int]:
+    """Mean squared length of the micro-batch gradients, squared length of their mean, and how many there are."""
+    rows = torch.stack([gradient.double().cpu() for gradient in gradients])
+    return float(rows.square().sum(1).mean()), float(rows.mean(0).square().sum()), len(rows)
+
+
+def _biased(gradients: list[Tensor], size: int) -> float:
+    """Divides by the squared length of the mean gradient, which still contains noise."""
+    small, big, n = _square_lengths(gradients)
+    return (small - big) / (1 / size - 1 / (n * size)) / big
+
+
+def _inverse(gradients: list[Tensor], size: int) -> float:
+    return 1 / _noise_scale(gradients, size)
+
+
+WRONG_NOISE_SCALES: dict[str, Callable[[list[Tensor], int], float]] = {
+    "forgets-micro-batch-size": lambda gradients, size: _noise_scale(gradients, 1),
+    "biased-signal": _biased,
+    "noise-inverted": _inverse,
+}
+
+
+def _value_message(seen: Observation, due: float) -> str:
+    if seen.failure:
+        return seen.failure.message
+    if "value" not in seen.facts:
+        return seen.facts.get("raised") or f"Your function returned {seen.facts['type']} where a number was due."
+    # 1e-6: differences of nearly equal squares lose digits, formulas that are wrong differ by more than 1 %.
+    value = seen.facts["value"]
+    fine = isinstance(value, int | float) and math.isclose(value, due, rel_tol=1e-6)
+    return "" if fine else "The number is not the simple noise scale of these gradients."
+
+
+add_mistake(
+    "forgets-world-size",
+    "You multiply B and N but leave out the number of ranks.",
+    "Each rank works on its own micro-batch. How many samples reach one update?",
+)
+add_mistake(
+    "adds-sizes",
+    "You add the numbers up. How many samples are in N micro-batches of B?",
+    "Draw N boxes with B dots each and count the dots.",
+)
+add_mistake(
+    "ratio-inverted",
+    "Your rate goes down when the batch goes up: the ratio of the two batches is upside down.",
+    "A larger batch is less noisy. Does it allow a longer or a shorter step?",
+)
+add_mistake(
+    "rules-swapped",
+    "The linear rule and the square-root rule have changed places.",
+    "When the batch doubles, by how much does the rate grow under each rule?",
+)
+add_mistake(
+    "schedule-per-micro-batch",
+    "The schedule advances with every micro-batch, N times too fast: warmup ends early and so does training.",
+    "In which unit does a schedule count: micro-batches or updates?",
+)
+add_mistake(
+    "schedule-before-step",
+    "The schedule advances before the update, so every update uses the rate of the next one and the first rate is never used.",
+    "Which rate should the very first update use?",
+)
+add_mistake(
+    "schedule-per-epoch",
+    "The schedule advances once per epoch, although it counts updates.",
+    "How many updates does an epoch make, and how often did your schedule move?",
+)
+add_mistake(
+    "schedule-never",
+    "The schedule never advances: every update uses the first rate.",
+    "Who moves the schedule forward?",
+)
+add_mistake(
+    "forgets-micro-batch-size",
+    "You treat each micro-batch gradient as if it came from one sample; it is a mean over B of them and less noisy.",
+    "By how much does averaging B samples shrink the variance?",
+)
+add_mistake(
+    "biased-signal",
+    "You divide by the squared length of the mean gradient, which still holds noise and is therefore too large.",
+    "What would that length be if the true gradient were zero?",
+)
+add_mistake(
+    "noise-inverted",
+    "Your number is the reciprocal: signal over noise.",
+    "Should a noisier gradient give a larger or a smaller noise scale?",
+)
