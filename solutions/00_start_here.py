@@ -1,0 +1,177 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Start here
+#
+# **Your model fits into memory. The batch your recipe asks for does not. What now?**
+#
+# You cut the batch into pieces that do fit, add up their gradients, and update once. That is **gradient accumulation**. It
+# takes about five lines, and there are many ways to get them wrong. Hardly any of them raises an error, and most of them even
+# train.
+#
+# This course teaches you to write those lines, to know what they are worth, and to see at a glance what a wrong loop computes
+# instead. This page shows you how it works and lets you try everything once. *About 15 minutes, no points.*
+
+# %%
+import torch
+
+from autograder.check import check
+from autograder.devices import pick_device
+from autograder.progress import show_progress
+from gradaccum.explore import explore
+from gradaccum.predict import predict
+
+# %% [markdown]
+# ## How a unit works
+#
+# Every unit asks one question and answers it by experiment: you **predict**, you **explore** a live picture, you write a
+# function in an **exercise**, you **check** it, and at the end it says what to **remember**.
+#
+# - Run a cell with **Shift + Enter**, from the top to the bottom.
+# - You write where it says `raise NotImplementedError`. Replace that line by as many as you like.
+# - Other code cells are there to be run and read. To try something out, insert cells of your own wherever you want.
+# - If everything is in a muddle, restart the kernel (the round arrow) and run the cells again.
+#
+# The units:
+#
+# | | question | points |
+# |---|---|---|
+# | [03 · Accumulate](03_accumulate.ipynb) | are B = 8, N = 1 and B = 2, N = 4 the same? | 10 |
+# | [04 · Training loop](04_training_loop.ipynb) | where do `step` and `zero_grad` go? | 10 |
+
+# %% [markdown]
+# ## Your machine
+#
+# Nothing here needs a GPU. If you have one, `check` uses it.
+
+# %%
+device = pick_device()
+name = torch.cuda.get_device_name() if device == "cuda" else f"{torch.get_num_threads()} threads"
+print(f"torch {torch.__version__} on {device} ({name})")
+
+# %% [markdown]
+# ## The words
+#
+# | word | meaning |
+# |---|---|
+# | **micro-batch** | the **B** samples of one forward and backward pass |
+# | **window** | the **N** micro-batches between two updates; N is also called the accumulation steps |
+# | **leftover** | a last window with fewer than N micro-batches |
+# | **ragged** | of a micro-batch: smaller than the others |
+# | **update** | one `optimizer.step()` |
+# | **effective batch size** | the samples an update averages over: B × N on one device |
+
+# %% [markdown]
+# ## Predict
+#
+# Before a picture there is a question. Choose, then look. Nobody counts your guesses.
+
+# %%
+predict(
+    "Four micro-batches, one update. Their gradients are g1, g2, g3 and g4. "
+    "What should the update use, if it is to act like one large batch?",
+    choices=("g1 + g2 + g3 + g4", "(g1 + g2 + g3 + g4) / 4", "g4, the latest", "the largest of them"),
+    answer="(g1 + g2 + g3 + g4) / 4",
+    because="A large batch averages over its samples, so accumulation has to average as well. "
+    "The sum would point in the same direction and be four times as long.",
+)
+
+# %% [markdown]
+# ## Explore: a loop in one picture
+#
+# You will meet this picture everywhere. It is the **fingerprint** of a training loop: **one row for each update, one column
+# for each micro-batch**, and in each cell how much of that micro-batch's gradient went into that update.
+#
+# Choose other loops and read a row aloud: *update 1 used a quarter of micro-batches 1 to 4.* What is different in a wrong loop?
+
+# %%
+explore("fingerprint_reading")
+
+# %% [markdown]
+# A fingerprint is not drawn from what the code looks like. The loop is run, and what `.grad` held at each update is measured.
+# That is why the course accepts any way of writing a loop that computes the right thing, and can tell you what a wrong one
+# computes.
+
+# %% [markdown]
+# ## What `check` says
+#
+# Below every exercise stands a `check`. It runs your function on small problems and shows a verdict: points, what is missing,
+# and one hint. Ask as often as you like; in a class the same check marks you, on problems with other numbers.
+#
+# Here is the practice exercise solved by somebody who forgot something. This is what a verdict looks like when it is not
+# right yet:
+
+
+# %%
+def average_gradients(gradients):  # WRONG: adds up and never divides
+    return torch.stack(gradients).sum(0)
+
+
+check(average_gradients)
+
+# %% [markdown]
+# ## Exercise · `average_gradients`
+#
+# *Difficulty ●○○ · about 2 minutes · for practice, counts nowhere*
+#
+# Now you. Write `average_gradients(gradients)`: it is given a list of tensors of the same shape and returns their mean, a
+# tensor of that shape.
+#
+# | points | for | what exactly |
+# |---|---|---|
+# | 1 | the mean | right for lists of four, three and one gradient |
+
+
+# %% exercise="average_gradients"
+def average_gradients(gradients):
+    """The mean of a list of tensors of the same shape."""
+    ### BEGIN SOLUTION
+    return torch.stack(gradients).mean(0)
+    ### END SOLUTION
+
+
+# %% check="average_gradients"
+check(average_gradients)
+
+# %% [markdown]
+# <details><summary>Hint 1</summary>
+#
+# `torch.stack(gradients)` makes one tensor of them, with a new first dimension as long as the list. The wrong version above
+# sums over that dimension.
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# Tensors have a method `mean` that is called like `sum`.
+# </details>
+
+# %% [markdown]
+# Hints come in steps, in every exercise. Open the next one only when you are stuck, and try again in between.
+
+# %% [markdown]
+# ## Your progress
+#
+# This cell marks the notebooks beside this one, as they were last **saved**. It takes a few seconds for each. Come back and
+# run it again whenever you have finished something.
+
+# %%
+show_progress()
+
+# %% [markdown]
+# ## What to remember
+#
+# - Predict, explore, write, check. **A verdict says what your code computes**, not only that it is wrong.
+# - A loop's fingerprint has a row for each update and a column for each micro-batch. **A right row adds up to 1.**
+# - Any code that computes the right numbers is right.
+#
+# Begin with **[03 · Accumulate](03_accumulate.ipynb)**

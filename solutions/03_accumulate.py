@@ -1,0 +1,363 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 03 · Accumulate
+#
+# **Are B = 8, N = 1 and B = 2, N = 4 the same?**
+#
+# One training run pushes eight samples through the model at once and updates. Another pushes two samples through, four times
+# over, and updates only then. Same model, same eight samples. Is it the same update?
+#
+# You will answer by measurement, find out when the answer changes, and write the function that makes it true.
+#
+# *About 40 minutes, 10 points. You need `loss.backward()` and a rough idea of what a gradient is.*
+
+# %%
+import torch
+from torch import nn
+
+from autograder.check import check
+from gradaccum.explore import explore
+from gradaccum.fingerprint import batch_gradient
+from gradaccum.phenomena import equivalence
+from gradaccum.predict import predict
+from gradaccum.problems import Problem
+
+# %% [markdown]
+# ## The setting
+#
+# A `Problem` is a small regression task made from a seed: a model, a loss, and micro-batches of data. Everything in this unit
+# is measured on one. Here are four micro-batches of two samples each, so B = 2 and N = 4.
+
+# %%
+problem = Problem(seed=7, accumulation_steps=4, epochs=((2, 2, 2, 2),))
+model, loss_fn, micro_batches = problem.build_model(), problem.loss_fn, problem.batches()
+for k, (x, y) in enumerate(micro_batches, 1):
+    print(f"micro-batch {k}: x {tuple(x.shape)}, y {tuple(y.shape)}, loss {loss_fn(model(x), y).item():.3f}")
+
+# %% [markdown]
+# `loss_fn(prediction, target)` **averages over the samples of the batch it is given**. That holds for most losses in PyTorch
+# (`reduction="mean"` is their default) and for every loss in this course unless we say otherwise. Keep it in mind: the whole
+# unit hangs on it.
+
+# %% [markdown]
+# ## Predict
+#
+# Commit to an answer before you measure. A wrong guess is worth more than no guess.
+
+# %%
+predict(
+    "You call loss.backward() once for each of the four micro-batches and clear nothing in between. "
+    "Compared with the gradient of one batch of all eight samples, what is in .grad now?",
+    choices=(
+        "the same gradient",
+        "the same direction, four times as long",
+        "the same direction, a quarter as long",
+        "the gradient of the last micro-batch",
+    ),
+    answer="the same direction, four times as long",
+    because="backward() adds, and each of the four losses is a mean over its own two samples. "
+    "Four means added up are four times the mean of all eight.",
+)
+
+# %% [markdown]
+# ## `backward()` adds
+#
+# First the mechanism, on a single number. The derivative of $5w$ is 5, whatever $w$ is.
+
+# %%
+w = torch.tensor(2.0, requires_grad=True)
+for call in (1, 2, 3):
+    (5 * w).backward()
+    print(f"after call {call}: w.grad = {w.grad.item():g}")
+
+# %% [markdown]
+# `backward()` does not write the gradient, it **adds** it to whatever `.grad` holds. Everything in this course follows from
+# that one decision of PyTorch: accumulating costs no extra code, and forgetting to clear costs no error message.
+
+# %% [markdown]
+# ## A sum where a mean is due
+#
+# Now the same with the model. The left number is what four backward calls leave in `.grad`, the right one is the gradient of
+# one batch of eight.
+
+# %%
+for x, y in micro_batches:
+    loss_fn(model(x), y).backward()
+added_up = model.head.weight.grad.clone()
+
+model.zero_grad()
+all_x, all_y = (torch.cat(parts) for parts in zip(*micro_batches, strict=True))
+loss_fn(model(all_x), all_y).backward()
+large = model.head.weight.grad
+
+for a, b in zip(added_up[0], large[0], strict=True):
+    print(f"added up {a.item():8.4f}    one batch {b.item():8.4f}    ratio {(a / b).item():.4f}")
+
+# %% [markdown]
+# Why? Write $\ell_i$ for the loss of sample $i$ and $g_k$ for the gradient of micro-batch $k$, a mean over its $B$ samples. The
+# large batch is a mean over all $BN$ of them:
+#
+# $$\frac{1}{BN}\sum_{i=1}^{BN}\nabla \ell_i \;=\; \frac1N\sum_{k=1}^{N}\underbrace{\frac1B\sum_{i\in k}\nabla \ell_i}_{g_k}
+# \;=\; \frac1N\,(g_1+\dots+g_N)$$
+#
+# The sum that `backward()` builds up for you is right except for the $1/N$. Divide each loss by $N$ before its `backward()`,
+# and the sum *is* the mean.
+
+# %% [markdown]
+# ## Explore: B×N equivalence
+#
+# Sixteen samples as one batch and as N micro-batches. On the right, each point is one component of the gradient: across, as the
+# large batch has it; upwards, as accumulation has it. If both agree, the points lie on $y = x$.
+#
+# 1. Press **Break**. What happens to the points, and by which factor? Change N: does the factor follow?
+# 2. With the division off, one choice of N still agrees. Which, and why?
+# 3. Press **Fix**, then switch the precision to float32 and back. Do the two gradients agree in every digit?
+
+# %%
+explore("equivalence")
+
+# %% [markdown]
+# <details><summary>What you should have seen</summary>
+#
+# 1. The points turn onto a steeper line, $y = Nx$.
+# 2. N = 1: there is nothing to divide by.
+# 3. Not quite. A tiny difference is left, and it shrinks by many orders of magnitude in float64. The next cell is about that.
+# </details>
+
+# %% [markdown]
+# ## Rounding or error?
+#
+# Adding the same numbers in another order rounds differently, so two right computations rarely agree in every digit. How do
+# you tell harmless rounding from a mistake? **Compute in float64.** Rounding shrinks with the precision; a mistake does not.
+
+# %%
+for divide in (True, False):
+    for precision in ("float32", "float64"):
+        result = equivalence.compute(equivalence.Settings(divide=divide, precision=precision))
+        print(f"divided by N: {divide!s:5}   {precision}: largest difference {result.difference:.1e}")
+
+# %% [markdown]
+# This is how the course marks you as well: in float64 where your device has it, with a tolerance far above rounding and far
+# below any mistake. You will never lose a point to the order of your additions.
+
+# %% [markdown]
+# ## Two right formulas
+#
+# A question asked on forums again and again writes accumulation as a sum:
+#
+# $$w_{t+1} = w_t - \alpha\sum_{k=1}^{N} g_k \qquad\text{instead of}\qquad w_{t+1} = w_t - \alpha\,\frac1N\sum_{k=1}^{N} g_k$$
+#
+# With the same $\alpha$ the left update is $N$ times as long, so B = 8, N = 1 and B = 2, N = 4 are *not* the same there. With
+# plain SGD you can mend that in two places: divide the gradient, or choose another rate. One of the two is enough. (In exercise
+# 2 you find the rate.) In this course we average: then the rate of a recipe keeps its meaning whatever N is.
+
+# %% [markdown]
+# ## Do old gradients go stale?
+#
+# Some say the first micro-batch's gradient is out of date by the time of the update. Measure it: take the gradient of
+# micro-batch 1, let the rest of the window go by, and take it again. Then do the same across an update.
+
+# %%
+first = batch_gradient(model, loss_fn, micro_batches[0])
+for x, y in micro_batches[1:]:
+    (loss_fn(model(x), y) / 4).backward()
+again = batch_gradient(model, loss_fn, micro_batches[0])
+problem.build_optimizer(model).step()
+after = batch_gradient(model, loss_fn, micro_batches[0])
+print(f"changed during the window:  {(again - first).norm() / first.norm():.0%}")
+print(f"changed after the update:   {(after - first).norm() / first.norm():.0%}")
+
+# %% [markdown]
+# Within a window nothing ages. `backward()` writes to `.grad` and leaves the parameters alone, so **all gradients of a window
+# are taken at the same parameters**, exactly as in one large batch. They would go stale if an update came in between, and
+# keeping updates out of the window is what the next unit is about.
+
+# %% [markdown]
+# ## Ragged micro-batches
+#
+# So far every micro-batch had B samples. The last one of a data set often has fewer. Then a mean of means is no longer the mean
+# of all samples, as four plain numbers show:
+
+# %%
+big, small = torch.tensor([1.0, 1.0, 1.0]), torch.tensor([5.0])
+print("mean of the two means:", ((big.mean() + small.mean()) / 2).item())
+print("mean of all samples:  ", torch.cat([big, small]).mean().item())
+print("weighted by samples:  ", (big.mean() * 3 / 4 + small.mean() * 1 / 4).item())
+
+# %% [markdown]
+# A micro-batch of $b_k$ samples must weigh by its share of the samples, $b_k / \sum_j b_j$. With equal sizes that is $1/N$
+# again, so this is the general rule and $1/N$ its most common case.
+
+# %% [markdown]
+# ## When are they the same?
+#
+# N micro-batches and one large batch give the same gradient, up to rounding, if
+#
+# 1. the loss is a **mean of losses of single samples**,
+# 2. everything is divided by **one common denominator**, the samples of the whole window,
+# 3. no layer lets the **samples of a batch** see each other,
+# 4. **randomness** is the same (dropout masks, augmentation),
+# 5. all of it happens at the **same parameters**: one update per window.
+#
+# Number 3 is the one that catches people. BatchNorm normalises with the mean and variance of the batch it sees, and that is now
+# the micro-batch. LayerNorm looks at one sample at a time.
+
+
+# %%
+def difference_to_large_batch(model):
+    large = batch_gradient(model, loss_fn, (all_x, all_y))
+    accumulated = torch.stack([batch_gradient(model, loss_fn, batch) for batch in micro_batches]).mean(0)
+    return ((accumulated - large).norm() / large.norm()).item()
+
+
+for norm in (nn.LayerNorm(8), nn.BatchNorm1d(8)):
+    torch.manual_seed(0)
+    small_net = nn.Sequential(nn.Linear(4, 8), norm, nn.Tanh(), nn.Linear(8, 2)).double()
+    print(f"{type(norm).__name__:12} difference to the large batch: {difference_to_large_batch(small_net):.1e}")
+
+# %% [markdown]
+# ## Exercise 1 · `accumulate_gradient`
+#
+# *Difficulty ●●○ · about 10 minutes · 6 points*
+#
+# Write `accumulate_gradient(model, loss_fn, micro_batches)`. When it returns, `.grad` of the model's parameters holds the
+# gradient of the mean loss over **all samples of all micro-batches**, as if they had been one batch.
+#
+# You are given
+#
+# - `model`, in training mode. Some of its parameters may be frozen (`requires_grad=False`) or not used at all.
+# - `loss_fn(prediction, target)`, a mean over the samples of its batch.
+# - `micro_batches`, a list of pairs `(x, y)`. `len(x)` is the number of samples.
+#
+# | points | for | what exactly |
+# |---|---|---|
+# | 2 | micro-batches of equal size | the gradient is right when all have B samples |
+# | 2 | ragged micro-batches | and when their sizes differ, in a model with a frozen and an unused parameter |
+# | 1 | discarding what .grad held before | `.grad` may hold anything when you are called; none of it is left |
+# | 1 | one micro-batch's graph at a time | your peak memory stays below twice that of a loop with one graph alive |
+#
+# Your function leaves the parameters as they are and the model in training mode; both are looked at for every point. What it
+# returns is ignored. An unused parameter's `.grad` may be `None` or zero.
+
+
+# %% exercise="accumulate_gradient"
+def accumulate_gradient(model, loss_fn, micro_batches):
+    """Leave in .grad the gradient of the mean loss over all samples, as if they were one batch."""
+    ### BEGIN SOLUTION
+    model.zero_grad()
+    samples = sum(len(x) for x, _ in micro_batches)
+    for x, y in micro_batches:
+        loss = loss_fn(model(x), y) * len(x) / samples
+        loss.backward()
+    ### END SOLUTION
+
+
+# %% check="accumulate_gradient"
+check(accumulate_gradient)
+
+# %% [markdown]
+# <details><summary>Hint 1: where to begin</summary>
+#
+# You do not know what is in `.grad` when you are called, and `backward()` adds. What has to happen first?
+# `model.zero_grad()` works on every parameter of a model.
+# </details>
+#
+# <details><summary>Hint 2: the weight</summary>
+#
+# `loss_fn` gives the mean over the samples of *this* micro-batch. By which number must you multiply it so that the sum of all
+# such terms is the mean over all samples? See "Ragged micro-batches" above.
+# </details>
+#
+# <details><summary>Hint 3: memory</summary>
+#
+# A graph is freed by the `backward()` that uses it. If you add up losses and call `backward()` once at the end, all graphs are
+# alive together; if you call it in every round of the loop, one is.
+# </details>
+
+# %% [markdown]
+# ## Exercise 2 · `sum_form_lr`
+#
+# *Difficulty ●○○ · about 4 minutes · 2 points*
+#
+# A colleague's loop adds gradients up and never divides: $w \leftarrow w - \alpha' \sum_k g_k$. You want it to make the same
+# update as yours, $w \leftarrow w - \alpha\,\frac1N \sum_k g_k$. Both use plain SGD. Write `sum_form_lr(lr, accumulation_steps)`,
+# which is given $\alpha$ and $N$ and returns $\alpha'$.
+#
+# | points | for | what exactly |
+# |---|---|---|
+# | 2 | the rate | a number, right for three pairs of a rate and an N, one of them N = 1 |
+
+
+# %% exercise="sum_form_lr"
+def sum_form_lr(lr, accumulation_steps):
+    """The learning rate with which summed gradients make the update that averaged gradients make with lr."""
+    ### BEGIN SOLUTION
+    return lr / accumulation_steps
+    ### END SOLUTION
+
+
+# %% check="sum_form_lr"
+check(sum_form_lr)
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# Set the two updates equal. The sum $\sum_k g_k$ stands on both sides.
+# </details>
+
+# %% [markdown]
+# ## Exercise 3 · `same_update`
+#
+# *Difficulty ●○○ · about 4 minutes · 2 points*
+#
+# Two people read the same stream of samples from the start, average as you do, and use the same optimizer and rate. One works
+# with micro-batches of $B_a$ samples and $N_a$ accumulation steps, the other with $B_b$ and $N_b$. All five conditions above
+# hold. Write `same_update(config_a, config_b)`, which is given the two pairs $(B, N)$ and says whether both make the same
+# updates.
+#
+# | points | for | what exactly |
+# |---|---|---|
+# | 2 | the right answer for every pair | `True` or `False`, right for eight pairs of configurations; all must be right |
+
+
+# %% exercise="same_update"
+def same_update(config_a, config_b):
+    """Whether two configurations (B, N) make the same updates, rounding aside."""
+    ### BEGIN SOLUTION
+    (size_a, steps_a), (size_b, steps_b) = config_a, config_b
+    return size_a * steps_a == size_b * steps_b
+    ### END SOLUTION
+
+
+# %% check="same_update"
+check(same_update)
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# Which samples does the first update average over? And does it matter how they were cut?
+# </details>
+
+# %% [markdown]
+# ## What to remember
+#
+# - **`backward()` adds.** Accumulating is what PyTorch does unless you clear.
+# - The sum becomes the mean of a large batch when every micro-batch weighs by **its share of the samples**: $1/N$ if all have
+#   the same size.
+# - B = 8, N = 1 and B = 2, N = 4 are **the same update, under five conditions**. BatchNorm breaks the third.
+# - Rounding shrinks in float64, **a mistake does not**.
+# - Nothing goes stale within a window: **all its gradients are taken at the same parameters.**
+#
+# You have one window. Training is many of them in a row, and between them two calls must find their place:
+# **[04 · Training loop](04_training_loop.ipynb)**

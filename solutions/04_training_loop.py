@@ -1,0 +1,486 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 04 · Training loop
+#
+# **Where do `step` and `zero_grad` go?**
+#
+# `optimizer.step()` applies what is in `.grad`; `optimizer.zero_grad()` throws it away. An epoch is many windows in a row, and
+# each of the two calls belongs in it once per window. One line too high or one indent too deep, and the loop still runs, the
+# loss still falls, and it trains something else.
+#
+# You will learn to see such mistakes at a glance, mend three loops, and write one that has none.
+#
+# *About 45 minutes, 10 points. You need unit [03 · Accumulate](03_accumulate.ipynb).*
+
+# %%
+from itertools import islice
+
+from autograder.check import check
+from autograder.puzzle import show_puzzle
+from gradaccum.explore import explore
+from gradaccum.predict import predict
+from gradaccum.problems import Problem
+from gradaccum.showing import show_fingerprint
+
+# %% [markdown]
+# ## Predict
+
+# %%
+predict(
+    "A loop calls optimizer.zero_grad() before every backward() and optimizer.step() after every fourth. "
+    "Which micro-batches reach the parameters?",
+    choices=(
+        "all of them, a quarter of each",
+        "the first of every four",
+        "the last of every four",
+        "none",
+    ),
+    answer="the last of every four",
+    because="Clearing before a backward throws away what the three before it have gathered. "
+    "When the update comes, .grad holds one micro-batch; the work done for the other three is lost.",
+)
+
+# %% [markdown]
+# ## Explore: loop timeline
+#
+# Time runs to the right. Every forward, backward, update and clear is a block, and the memory below is on the same axis. Beside
+# it stands the loop's **fingerprint**: one row for each update, one column for each micro-batch, and in each cell how much of
+# that micro-batch's gradient was in `.grad` when the update came.
+#
+# 1. When does the first update happen? Until then, does a single parameter move?
+# 2. Where is the memory highest, and does it grow from one micro-batch of a window to the next?
+# 3. Which block comes right after each update, and what would the next window be built on without it?
+
+# %%
+explore("timeline")
+
+# %% [markdown]
+# <details><summary>What you should have seen</summary>
+#
+# 1. After the last backward of the window. You will hear that the model learns from each small batch as it passes. It does not:
+#    nothing moves before the window is full.
+# 2. At the end of each forward, when one micro-batch's graph is alive. It does not grow: `backward()` frees the graph.
+# 3. A clear. Without it, the next window would be added on top of this one.
+# </details>
+
+# %% [markdown]
+# ## Clearing too early
+#
+# The loop from your prediction. It divides by N, and it updates at the right moment. On the left is the fingerprint of a right
+# loop, on the right its own; cells that differ are framed.
+
+# %%
+two_windows = Problem(seed=4, accumulation_steps=4, epochs=((2,) * 8,), width=8)
+
+
+def early_clear(model, loss_fn, optimizer, micro_batches, accumulation_steps):  # WRONG: clears before every backward
+    for i, (x, y) in enumerate(micro_batches):
+        optimizer.zero_grad()
+        loss = loss_fn(model(x), y) / accumulation_steps
+        loss.backward()
+        if (i + 1) % accumulation_steps == 0:
+            optimizer.step()
+
+
+show_fingerprint(early_clear, two_windows)
+
+# %% [markdown]
+# Read a row as a sentence: *update 1 holds a quarter of micro-batch 4, and nothing else.* No error, no warning, and the loss
+# goes down: a quarter of the data, at a quarter of the rate, is still training.
+
+# %% [markdown]
+# ## Exercise 1 · `repaired_early_clear`
+#
+# *Difficulty ●○○ · about 3 minutes · 1 point*
+#
+# Write `early_clear` again, with the smallest change that makes it right.
+#
+# | points | for | what exactly |
+# |---|---|---|
+# | 1 | a loop that trains like large batches | after every epoch the parameters are those of training with one large batch per window |
+#
+# Marked with plain SGD on full windows of equal micro-batches, and `.grad` is empty before the first epoch. Update by
+# `optimizer.step()` and leave the model in training mode; what you return is ignored. The same rules hold for exercises 2 and
+# 3, except that exercise 3 has leftover windows as well.
+
+
+# %% exercise="repaired_early_clear"
+def repaired_early_clear(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    """early_clear, mended: every micro-batch of a window reaches its update."""
+    ### BEGIN SOLUTION
+    optimizer.zero_grad()
+    for i, (x, y) in enumerate(micro_batches):
+        loss = loss_fn(model(x), y) / accumulation_steps
+        loss.backward()
+        if (i + 1) % accumulation_steps == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+    ### END SOLUTION
+
+
+# %% check="repaired_early_clear"
+check(repaired_early_clear)
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# An accumulated gradient may be thrown away once it has been used. In which line has it just been used?
+# </details>
+
+# %% [markdown]
+# ## Updating too early
+#
+# The ordinary training loop, with a division by N put in, and nothing else changed.
+
+
+# %%
+def eager_step(model, loss_fn, optimizer, micro_batches, accumulation_steps):  # WRONG: updates after every micro-batch
+    for x, y in micro_batches:
+        optimizer.zero_grad()
+        loss = loss_fn(model(x), y) / accumulation_steps
+        loss.backward()
+        optimizer.step()
+
+
+show_fingerprint(eager_step, two_windows)
+
+# %% [markdown]
+# Every micro-batch is there, and yet nothing is accumulated: eight small updates where two were due, each from two samples and
+# each a quarter as long. Worse, the second is computed at parameters that the first has already moved.
+
+# %% [markdown]
+# ## Exercise 2 · `repaired_eager_step`
+#
+# *Difficulty ●○○ · about 4 minutes · 1 point*
+#
+# Write `eager_step` again so that it accumulates. Marked as exercise 1.
+#
+# | points | for | what exactly |
+# |---|---|---|
+# | 1 | a loop that trains like large batches | as in exercise 1 |
+
+
+# %% exercise="repaired_eager_step"
+def repaired_eager_step(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    """eager_step, mended: one update for every window."""
+    ### BEGIN SOLUTION
+    optimizer.zero_grad()
+    for i, (x, y) in enumerate(micro_batches, 1):
+        loss = loss_fn(model(x), y) / accumulation_steps
+        loss.backward()
+        if i % accumulation_steps == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+    ### END SOLUTION
+
+
+# %% check="repaired_eager_step"
+check(repaired_eager_step)
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# You need to know how many micro-batches have been through `backward()`. `enumerate(micro_batches, 1)` counts from 1. If your
+# first row is one micro-batch wide, you counted from 0.
+# </details>
+
+# %% [markdown]
+# ## A loop that looks mended
+#
+# Tutorials that warn of the two mistakes above often print this as the correction. `step` and `zero_grad` are where they
+# belong. Read the fingerprint.
+
+
+# %%
+def looks_mended(model, loss_fn, optimizer, micro_batches, accumulation_steps):  # WRONG: nothing divides by N
+    optimizer.zero_grad()
+    for i, (x, y) in enumerate(micro_batches):
+        loss_fn(model(x), y).backward()
+        if (i + 1) % accumulation_steps == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+show_fingerprint(looks_mended, two_windows)
+
+# %% [markdown]
+# The right blocks, filled with 1 where 1/4 was due: the update is N times too long, as if somebody had multiplied the learning
+# rate by N. It is right in two cases only: if the loss *sums* over samples and the large batch you compare with does too, or if
+# the rate was divided by N (exercise 2 of the last unit).
+
+# %% [markdown]
+# ## Explore: missing 1/N
+#
+# Two loops with the same data, one with and one without the division.
+#
+# 1. With **SGD**, how much too long is the update? Change N.
+# 2. Switch to **Adam**. Where did the mistake go?
+# 3. Switch to **SGD with clipping**. Same question.
+
+# %%
+explore("missing_scale")
+
+# %% [markdown]
+# <details><summary>What you should have seen</summary>
+#
+# 1. N times, whatever N is.
+# 2. Adam divides each component by its own typical size. A gradient four times as large has a typical size four times as
+#    large: the factor cancels but for a small constant in Adam's denominator.
+# 3. Clipping shortens every long gradient to the same length. As long as both are clipped, both take the same step.
+#
+# Hidden is not harmless: change the optimizer, or let the gradients fall below the threshold, and the rate is N times too high
+# from one day to the next.
+# </details>
+
+# %% [markdown]
+# ## Predict: leftovers
+#
+# Data sets rarely come in multiples of N.
+
+# %%
+predict(
+    "An epoch has 10 micro-batches of equal size, and N = 4. The last two make a leftover window. "
+    "How much should each of the two weigh in its update?",
+    choices=("1/4", "1/2", "1", "nothing: leave them out"),
+    answer="1/2",
+    because="An update averages over the samples it has, and here each micro-batch has half of them. With 1/4 the last "
+    "update of every epoch would be half as long as it should be; left out, their samples would be read for nothing.",
+)
+
+# %% [markdown]
+# ## Cutting a stream into windows
+#
+# To divide by what a window *has*, you must know what it has before its first `backward()`, or scale `.grad` just before the
+# update. Fetching one window at a time is often the simplest. `islice` takes the next few from any stream and needs no length.
+
+# %%
+stream = iter("abcdefghij")  # ten micro-batches
+while window := list(islice(stream, 4)):
+    print(window)
+
+# %% [markdown]
+# One window of data in memory is cheap: data are small beside a graph. The whole epoch would not be, and a stream may never
+# end.
+
+# %% [markdown]
+# ## A leftover that is lost
+#
+# Ten micro-batches in windows of four. This loop divides by what the window has, and still the epoch ends too early. Count the
+# rows.
+
+# %%
+with_leftover = Problem(seed=4, accumulation_steps=4, epochs=((2,) * 10,), width=8)
+
+
+def lost_tail(model, loss_fn, optimizer, micro_batches, accumulation_steps):  # WRONG: leftovers are thrown away
+    stream = iter(micro_batches)
+    while window := list(islice(stream, accumulation_steps)):
+        optimizer.zero_grad()
+        for x, y in window:
+            loss = loss_fn(model(x), y) / len(window)
+            loss.backward()
+        if len(window) == accumulation_steps:
+            optimizer.step()
+
+
+show_fingerprint(lost_tail, with_leftover)
+
+# %% [markdown]
+# Loops that count `(i + 1) % N == 0` lose their leftover as well, unless something is done about it after the loop. Some do not
+# even lose it: they leave it in `.grad`, where it joins the first update of the next epoch.
+
+# %% [markdown]
+# ## Exercise 3 · `repaired_lost_tail`
+#
+# *Difficulty ●○○ · about 3 minutes · 1 point*
+#
+# Write `lost_tail` again so that the leftover window is applied, averaged over the micro-batches it has.
+#
+# | points | for | what exactly |
+# |---|---|---|
+# | 1 | a loop that trains like large batches | as in exercise 1, with a leftover window at the end of every epoch |
+
+
+# %% exercise="repaired_lost_tail"
+def repaired_lost_tail(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    """lost_tail, mended: the leftover window makes an update, too."""
+    ### BEGIN SOLUTION
+    stream = iter(micro_batches)
+    while window := list(islice(stream, accumulation_steps)):
+        optimizer.zero_grad()
+        for x, y in window:
+            loss = loss_fn(model(x), y) / len(window)
+            loss.backward()
+        optimizer.step()
+    ### END SOLUTION
+
+
+# %% check="repaired_lost_tail"
+check(repaired_lost_tail)
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# This loop knows everything it needs. Which line keeps it from acting?
+# </details>
+
+# %% [markdown]
+# ## Exercise 4 · `train_epoch`
+#
+# *Difficulty ●●● · about 15 minutes · 6 points*
+#
+# Now the whole thing. Write `train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps)`: one epoch, **one update
+# for each window**, each with the gradient of the mean loss over **all samples of its window**. Return a list with the mean loss
+# of each window over its samples.
+#
+# You are given
+#
+# - `model`, in training mode; leave it there. Some of its parameters may be frozen or unused: their `.grad` may stay `None`.
+# - `loss_fn(prediction, target)`, a mean over the samples of its batch.
+# - `optimizer`. Update by `optimizer.step()`. The marks use plain SGD.
+# - `micro_batches`, pairs `(x, y)` with `len(x)` samples. It may be a list, or a stream that can be walked through once and
+#   whose length nobody knows. Fetch at most one window ahead of the update you are about to make.
+# - `accumulation_steps`, N.
+
+# %% [markdown]
+# Each point is marked on its own. A loop that handles full windows only still earns several.
+#
+# | points | for | what exactly |
+# |---|---|---|
+# | 1 | full windows, one micro-batch's graph at a time | equal micro-batches, N divides their number; two epochs, which need not be equally long; your peak memory stays below twice that of a loop with one graph alive |
+# | 1 | leftover windows | the last window has fewer micro-batches: it is applied, and averaged over the samples it has, also when the whole epoch is shorter than one window |
+# | 1 | ragged micro-batches | sizes differ within a window: every sample of a window counts alike; the model has a frozen and an unused parameter |
+# | 1 | a one-shot stream of micro-batches | an iterator without a length, fetched at most one window ahead |
+# | 1 | clean gradients at both ends of an epoch | `.grad` may hold anything when you are called: none of it joins an update, and nothing of one epoch joins an update of the next |
+# | 1 | the returned losses | for each window one number, the mean loss over its samples (not over its micro-batches), as your forwards computed it; leftovers and ragged sizes included |
+#
+# The first four compare the parameters after each epoch with training on one large batch per window.
+
+
+# %% exercise="train_epoch"
+def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    """Train for one epoch, one update per window; return the mean loss of each window over its samples."""
+    ### BEGIN SOLUTION
+    stream, losses = iter(micro_batches), []
+    while window := list(islice(stream, accumulation_steps)):
+        optimizer.zero_grad()
+        samples = sum(len(x) for x, _ in window)
+        window_loss = 0.0
+        for x, y in window:
+            loss = loss_fn(model(x), y) * len(x) / samples
+            loss.backward()
+            window_loss += loss.item()
+        optimizer.step()
+        losses.append(window_loss)
+    optimizer.zero_grad()
+    return losses
+    ### END SOLUTION
+
+
+# %% check="train_epoch"
+check(train_epoch)
+
+# %% [markdown]
+# <details><summary>Hint 1: a plan</summary>
+#
+# For each window: clear, count its samples, run each micro-batch forward and backward with its weight, update. You have mended
+# every part of this already.
+# </details>
+#
+# <details><summary>Hint 2: the weight</summary>
+#
+# Unit 03, ragged micro-batches: a micro-batch weighs by its share of the samples. Of which samples, those of the epoch or those
+# of the window?
+# </details>
+#
+# <details><summary>Hint 3: the losses</summary>
+#
+# If each loss is weighted so that the gradients add up to the gradient of a mean, what do the weighted losses themselves add up
+# to? Collect plain numbers (`loss.item()`): a list of tensors keeps their graphs alive.
+# </details>
+#
+# <details><summary>Hint 4: the fingerprint in the verdict is hard to read</summary>
+#
+# It has three epochs: one with full windows and a leftover, one shorter than a window, and one with ragged micro-batches. Look
+# at the first framed cell and read its row as a sentence. A column *before* stands for what `.grad` held when you were called.
+# </details>
+
+# %% [markdown]
+# ## Explore: the gallery
+#
+# Every way to get it wrong that we know of, each beside its fingerprint. All of them run without an error. Find
+#
+# 1. the one whose first window is one micro-batch wide: it updates when `i % N == 0`, and 0 passes that test;
+# 2. the one that divides the leftover by N, although it has fewer;
+# 3. the one whose rows are triangles.
+
+# %%
+explore("gallery", loop="zero-every")
+
+# %% [markdown]
+# ## Exercise 5 · `name_that_loop`
+#
+# *Difficulty ●●○ · about 6 minutes · 1 point*
+#
+# Six loops have lost their names. Below their fingerprints you find the mistakes to choose from; some of them are not in the
+# picture, none is there twice. Return a dictionary from letters to names, such as `{"A": "step-every", "B": …}`.
+#
+# | points | for | what exactly |
+# |---|---|---|
+# | 0.5 | A, B and C | all three right |
+# | 0.5 | D, E and F | all three right |
+#
+# The data: ten micro-batches of two samples each, N = 4, one epoch.
+
+# %%
+show_puzzle()
+
+
+# %% exercise="name_that_loop"
+def name_that_loop():
+    """For each letter from "A" to "F" the name of its mistake."""
+    ### BEGIN SOLUTION
+    return {
+        "A": "never-zero",
+        "B": "off-by-one-early",
+        "C": "no-scale",
+        "D": "retained-graph",
+        "E": "zero-every",
+        "F": "tail-dropped",
+    }
+    ### END SOLUTION
+
+
+# %% check="name_that_loop"
+check(name_that_loop)
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# Describe a row first, then look for the sentence. Three questions are enough: how many rows are there, how wide is each, and
+# what do its numbers add up to? In a right loop every row adds up to 1.
+# </details>
+
+# %% [markdown]
+# ## What to remember
+#
+# - Once per window: **clear, accumulate, update.** Nothing moves in between.
+# - Clear too early and only the last micro-batch counts; update too early and nothing accumulates; clear never and everything
+#   counts again and again.
+# - `step` and `zero_grad` in the right place do not make a loop right: **without the 1/N it is N times too fast**, and Adam or
+#   clipping can hide that.
+# - A leftover window is a window: **apply it, and average over what it has.**
+# - Do not trust a falling loss. **Read the fingerprint**: in a right loop, each row is one block and adds up to 1.
+#
+# Back to **[the start page](00_start_here.ipynb)**, where your points are.
