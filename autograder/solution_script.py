@@ -57,7 +57,9 @@ nothing is dated, so the same script gives the same bytes everywhere.
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -106,18 +108,17 @@ def source_notebook(script: Path) -> NotebookNode:
     import jupytext
 
     unit = script.stem
-    notebook = jupytext.reads(script.read_text(encoding="utf-8"), fmt="py:percent")
-    try:
-        _refuse_gaps(unit, notebook.cells)
+    with _naming(str(script)):
+        notebook = jupytext.reads(script.read_text(encoding="utf-8"), fmt="py:percent")
+        words = []
+        for position, cell in enumerate(notebook.cells, 1):
+            with _naming(_name_of(position, cell)):
+                words.append(_words_of(cell))
+        _refuse_gaps(unit, words)
         ids = _Ids(unit)
         for position, cell in enumerate(notebook.cells, 1):
-            try:
-                _finish(cell, ids)
-            except ScriptError as error:
-                first_line = cell.source.strip().split("\n")[0]
-                raise ScriptError(f"cell {position} ({first_line!r}): {error}") from None
-    except ScriptError as error:
-        raise ScriptError(f"{script}: {error}") from None
+            with _naming(_name_of(position, cell)):
+                _finish(cell, words[position - 1], ids)
     notebook.metadata = _node({"gradaccum": {"unit": unit}, "kernelspec": _KERNELSPEC, "language_info": {"name": "python"}})
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     return notebook
@@ -149,12 +150,36 @@ def stub_of(source: str) -> str:
     return "\n".join(lines)
 
 
-def _refuse_gaps(unit: str, cells: list[NotebookNode]) -> None:
+@contextlib.contextmanager
+def _naming(place: str) -> Iterator[None]:
+    """Say in errors where they were."""
+    try:
+        yield
+    except ScriptError as error:
+        raise ScriptError(f"{place}: {error}") from None
+
+
+def _name_of(position: int, cell: NotebookNode) -> str:
+    first_line = cell.source.strip().split("\n")[0]
+    return f"cell {position} ({first_line!r})"
+
+
+def _words_of(cell: NotebookNode) -> dict:
+    """What stands behind the ``# %%`` of a cell."""
+    words = {name: value for name, value in cell.metadata.items() if not name.startswith("lines_to_")}  # jupytext's own
+    if unknown := sorted(set(words) - _WORDS):
+        raise ScriptError(f"unknown word {unknown[0]!r}; a cell may have {', '.join(sorted(_WORDS))}")
+    if len(kinds := sorted(set(words) - {"tags"})) > 1:
+        raise ScriptError(f"{' and '.join(kinds)} cannot stand together")
+    if kinds and cell.cell_type != "code":
+        raise ScriptError(f"{kinds[0]} stands on a cell that is not code")
+    return words
+
+
+def _refuse_gaps(unit: str, words: list[dict]) -> None:
     """Every exercise of the unit once, each followed by its check once, and no others."""
     due = [exercise.id for exercise in exercises_of(unit)]
-    seen = []
-    for cell in cells:
-        seen += [(word, cell.metadata[word]) for word in ("exercise", "check") if word in cell.metadata]
+    seen = [(word, cell[word]) for cell in words for word in ("exercise", "check") if word in cell]
     for word, name in seen:
         if name not in EXERCISES:
             raise ScriptError(f"{word}={name!r}: there is no such exercise")
@@ -189,29 +214,16 @@ def _solution_id(exercise_id: str) -> str:
     return f"{exercise_id}-solution"
 
 
-def _finish(cell: NotebookNode, ids: _Ids) -> None:
+def _finish(cell: NotebookNode, words: dict, ids: _Ids) -> None:
     """Replace our notation by nbgrader's metadata and give the cell its id."""
-    words = dict(cell.metadata)
-    words.pop("lines_to_next_cell", None)  # how jupytext remembers blank lines
-    words.pop("lines_to_end_of_cell_marker", None)
-    if unknown := sorted(set(words) - _WORDS):
-        raise ScriptError(f"unknown word {unknown[0]!r}; a cell may have {', '.join(sorted(_WORDS))}")
-    if len(kinds := sorted(set(words) & {"exercise", "check", "free"})) > 1:
-        raise ScriptError(f"{' and '.join(kinds)} cannot stand together")
     cell.metadata = _node({"tags": words["tags"]} if "tags" in words else {})
-    if "exercise" not in words and _MARKER.search(cell.source):
-        raise ScriptError("solution markers stand in a cell without exercise=...")
-    if cell.cell_type != "code":
-        if kinds:
-            raise ScriptError(f"{kinds[0]} stands on a cell that is not code")
-        cell.id = ids.next(cell)
-        return
     if "exercise" in words:
         _refuse_invalid(stub_of(cell.source))
         cell.id = _solution_id(words["exercise"])
         cell.metadata.nbgrader = _nbgrader(cell.id, solution=True)
         return
-    _refuse_invalid(cell.source)
+    if _MARKER.search(cell.source):
+        raise ScriptError("solution markers stand in a cell without exercise=...")
     if "check" in words:
         exercise = EXERCISES[words["check"]]
         if cell.source != (due := f"check({exercise.id})"):
@@ -221,8 +233,10 @@ def _finish(cell: NotebookNode, ids: _Ids) -> None:
         cell.metadata.nbgrader = _nbgrader(cell.id, locked=True, grade=exercise.graded, **points)
         return
     cell.id = ids.next(cell)
-    if not words.get("free"):
-        cell.metadata.nbgrader = _nbgrader(cell.id, locked=True)
+    if cell.cell_type == "code":
+        _refuse_invalid(cell.source)
+        if not words.get("free"):
+            cell.metadata.nbgrader = _nbgrader(cell.id, locked=True)
 
 
 def _nbgrader(grade_id: str, *, grade=False, locked=False, solution=False, **points) -> NotebookNode:
