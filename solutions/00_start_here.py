@@ -127,9 +127,9 @@ check(average_gradients)
 # Now you. Write `average_gradients(gradients)`: it is given a list of tensors of the same shape and returns their mean, a
 # tensor of that shape.
 #
-# | points | for | what exactly |
-# |---|---|---|
-# | 1 | the mean | right for lists of four, three and one gradient |
+# What earns points:
+#
+# - **1 point · the mean**: right for lists of four, three and one gradient.
 
 
 # %% exercise="average_gradients"

@@ -240,12 +240,12 @@ for norm in (nn.LayerNorm(8), nn.BatchNorm1d(8)):
 # - `loss_fn(prediction, target)`, a mean over the samples of its batch.
 # - `micro_batches`, a list of pairs `(x, y)`. `len(x)` is the number of samples.
 #
-# | points | for | what exactly |
-# |---|---|---|
-# | 2 | micro-batches of equal size | the gradient is right when all have B samples |
-# | 2 | ragged micro-batches | and when their sizes differ, in a model with a frozen and an unused parameter |
-# | 1 | discarding what .grad held before | `.grad` may hold anything when you are called; none of it is left |
-# | 1 | one micro-batch's graph at a time | your peak memory stays below twice that of a loop with one graph alive |
+# What earns points:
+#
+# - **2 points · micro-batches of equal size**: the gradient is right when all have B samples.
+# - **2 points · ragged micro-batches**: and when their sizes differ, in a model with a frozen and an unused parameter.
+# - **1 point · discarding what .grad held before**: `.grad` may hold anything when you are called; none of it is left.
+# - **1 point · one micro-batch's graph at a time**: your peak memory stays below twice that of a loop with one graph alive.
 #
 # Your function leaves the parameters as they are and the model in training mode; both are looked at for every point. What it
 # returns is ignored. An unused parameter's `.grad` may be `None` or zero.
@@ -291,12 +291,12 @@ check(accumulate_gradient)
 # *Difficulty ●○○ · about 4 minutes · 2 points*
 #
 # A colleague's loop adds gradients up and never divides: $w \leftarrow w - \alpha' \sum_k g_k$. You want it to make the same
-# update as yours, $w \leftarrow w - \alpha\,\frac1N \sum_k g_k$. Both use plain SGD. Write `sum_form_lr(lr, accumulation_steps)`,
-# which is given $\alpha$ and $N$ and returns $\alpha'$.
+# update as yours, $w \leftarrow w - \alpha\,\frac1N \sum_k g_k$. Both use plain SGD. Write
+# `sum_form_lr(lr, accumulation_steps)`, which is given $\alpha$ and $N$ and returns $\alpha'$.
 #
-# | points | for | what exactly |
-# |---|---|---|
-# | 2 | the rate | a number, right for three pairs of a rate and an N, one of them N = 1 |
+# What earns points:
+#
+# - **2 points · the rate**: a number, right for three pairs of a rate and an N, one of them with N = 1.
 
 
 # %% exercise="sum_form_lr"
@@ -326,9 +326,9 @@ check(sum_form_lr)
 # hold. Write `same_update(config_a, config_b)`, which is given the two pairs $(B, N)$ and says whether both make the same
 # updates.
 #
-# | points | for | what exactly |
-# |---|---|---|
-# | 2 | the right answer for every pair | `True` or `False`, right for eight pairs of configurations; all must be right |
+# What earns points:
+#
+# - **2 points · the right answer for every pair**: `True` or `False`, for eight pairs of configurations; all must be right.
 
 
 # %% exercise="same_update"

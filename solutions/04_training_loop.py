@@ -106,13 +106,12 @@ show_fingerprint(early_clear, two_windows)
 #
 # Write `early_clear` again, with the smallest change that makes it right.
 #
-# | points | for | what exactly |
-# |---|---|---|
-# | 1 | a loop that trains like large batches | after every epoch the parameters are those of training with one large batch per window |
+# What earns points:
 #
-# Marked with plain SGD on full windows of equal micro-batches, and `.grad` is empty before the first epoch. Update by
-# `optimizer.step()` and leave the model in training mode; what you return is ignored. The same rules hold for exercises 2 and
-# 3, except that exercise 3 has leftover windows as well.
+# - **1 point · a loop that trains like large batches**: after each of two epochs the parameters are those of training with one
+#   large batch per window. Full windows of equal micro-batches, plain SGD, `.grad` empty before the first epoch.
+#
+# Update by `optimizer.step()` and leave the model in training mode. What you return is ignored.
 
 
 # %% exercise="repaired_early_clear"
@@ -164,11 +163,11 @@ show_fingerprint(eager_step, two_windows)
 #
 # *Difficulty ●○○ · about 4 minutes · 1 point*
 #
-# Write `eager_step` again so that it accumulates. Marked as exercise 1.
+# Write `eager_step` again so that it accumulates.
 #
-# | points | for | what exactly |
-# |---|---|---|
-# | 1 | a loop that trains like large batches | as in exercise 1 |
+# What earns points:
+#
+# - **1 point · a loop that trains like large batches**: exactly as in exercise 1.
 
 
 # %% exercise="repaired_eager_step"
@@ -307,9 +306,9 @@ show_fingerprint(lost_tail, with_leftover)
 #
 # Write `lost_tail` again so that the leftover window is applied, averaged over the micro-batches it has.
 #
-# | points | for | what exactly |
-# |---|---|---|
-# | 1 | a loop that trains like large batches | as in exercise 1, with a leftover window at the end of every epoch |
+# What earns points:
+#
+# - **1 point · a loop that trains like large batches**: as in exercise 1, but every epoch ends with a leftover window.
 
 
 # %% exercise="repaired_lost_tail"
@@ -340,9 +339,9 @@ check(repaired_lost_tail)
 #
 # *Difficulty ●●● · about 15 minutes · 6 points*
 #
-# Now the whole thing. Write `train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps)`: one epoch, **one update
-# for each window**, each with the gradient of the mean loss over **all samples of its window**. Return a list with the mean loss
-# of each window over its samples.
+# Now the whole thing. Write `train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps)`: one epoch, **one
+# update for each window**, each with the gradient of the mean loss over **all samples of its window**. Return a list with the
+# mean loss of each window over its samples.
 #
 # You are given
 #
@@ -354,18 +353,21 @@ check(repaired_lost_tail)
 # - `accumulation_steps`, N.
 
 # %% [markdown]
-# Each point is marked on its own. A loop that handles full windows only still earns several.
+# What earns points, each on its own:
 #
-# | points | for | what exactly |
-# |---|---|---|
-# | 1 | full windows, one micro-batch's graph at a time | equal micro-batches, N divides their number; two epochs, which need not be equally long; your peak memory stays below twice that of a loop with one graph alive |
-# | 1 | leftover windows | the last window has fewer micro-batches: it is applied, and averaged over the samples it has, also when the whole epoch is shorter than one window |
-# | 1 | ragged micro-batches | sizes differ within a window: every sample of a window counts alike; the model has a frozen and an unused parameter |
-# | 1 | a one-shot stream of micro-batches | an iterator without a length, fetched at most one window ahead |
-# | 1 | clean gradients at both ends of an epoch | `.grad` may hold anything when you are called: none of it joins an update, and nothing of one epoch joins an update of the next |
-# | 1 | the returned losses | for each window one number, the mean loss over its samples (not over its micro-batches), as your forwards computed it; leftovers and ragged sizes included |
+# - **1 point · full windows, one micro-batch's graph at a time**: equal micro-batches, and N divides their number. Your peak
+#   memory stays below twice that of a loop with one graph alive.
+# - **1 point · leftover windows**: the last window has fewer micro-batches. It is applied, and averaged over the samples it
+#   has, also when the whole epoch is shorter than one window.
+# - **1 point · ragged micro-batches**: sizes differ, and every sample of a window counts alike. The model has a frozen and an
+#   unused parameter.
+# - **1 point · a one-shot stream of micro-batches**: an iterator without a length, fetched at most one window ahead.
+# - **1 point · clean gradients at both ends of an epoch**: `.grad` may hold anything when you are called. None of it joins an
+#   update, and nothing of one epoch joins an update of the next.
+# - **1 point · the returned losses**: for each window one number, the mean loss over its samples, as your forwards computed
+#   it; with leftovers and ragged sizes.
 #
-# The first four compare the parameters after each epoch with training on one large batch per window.
+# The first four compare the parameters after each epoch with those of training on one large batch per window.
 
 
 # %% exercise="train_epoch"
@@ -436,10 +438,10 @@ explore("gallery", loop="zero-every")
 # Six loops have lost their names. Below their fingerprints you find the mistakes to choose from; some of them are not in the
 # picture, none is there twice. Return a dictionary from letters to names, such as `{"A": "step-every", "B": …}`.
 #
-# | points | for | what exactly |
-# |---|---|---|
-# | 0.5 | A, B and C | all three right |
-# | 0.5 | D, E and F | all three right |
+# What earns points:
+#
+# - **0.5 points · A, B and C**: all three right.
+# - **0.5 points · D, E and F**: all three right.
 #
 # The data: ten micro-batches of two samples each, N = 4, one epoch.
 
