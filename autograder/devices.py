@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import torch
-
 DEVICES = ("auto", "cpu", "cuda")
 
 
@@ -15,8 +13,12 @@ def pick_device(device: str = "auto") -> str:
     """
     if device not in DEVICES:
         raise ValueError(f"unknown device {device!r}; choose one of {', '.join(DEVICES)}")
-    if device == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    if device == "cuda" and not torch.cuda.is_available():
+    if device == "cpu":
+        return device
+    import torch
+
+    if torch.cuda.is_available():
+        return "cuda"
+    if device == "cuda":
         raise ValueError("device 'cuda' was asked for, but torch finds no CUDA device here; use --device cpu")
-    return device
+    return "cpu"
