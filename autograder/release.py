@@ -20,8 +20,11 @@ from autograder.solution_script import ScriptError, unit_scripts
 
 COURSE = SOLUTIONS.with_name("course")
 
+app = typer.Typer(add_completion=False)
 
-def main(
+
+@app.command()
+def release(
     solutions: Annotated[Path, typer.Option(metavar="DIR", help="Where the scripts are.")] = SOLUTIONS,
     course: Annotated[Path, typer.Option(metavar="DIR", help="Where the notebooks go.")] = COURSE,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; say what is stale, and exit with 1.")] = False,
@@ -83,4 +86,4 @@ def stale_files(notebooks: Mapping[str, str], course: Path) -> dict[Path, str]:
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    app(prog_name="python -m autograder.release")

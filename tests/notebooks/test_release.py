@@ -1,0 +1,156 @@
+"""``course/`` is what ``make release`` makes of ``solutions/``, to the byte, and gives nothing away."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from typer.testing import CliRunner
+
+from autograder.classroom import SOLUTIONS
+from autograder.exercise import exercises_of
+from autograder.release import COURSE, app, build, stale_files
+from autograder.solution_script import ScriptError, source_notebook, unit_scripts
+
+SCRIPTS = unit_scripts(SOLUTIONS)
+EVERY_UNIT = pytest.mark.parametrize("unit", SCRIPTS)
+
+
+@pytest.fixture(scope="module")
+def released() -> dict[str, str]:
+    return build(SCRIPTS)
+
+
+@pytest.fixture(scope="module")
+def notebooks(released) -> dict[str, nbformat.NotebookNode]:
+    return {unit: nbformat.reads(text, as_version=4) for unit, text in released.items()}
+
+
+def test_the_committed_notebooks_are_what_the_scripts_make_of_them(released):
+    assert stale_files(released, COURSE) == {}, "run make release"
+
+
+def test_a_second_build_in_another_process_gives_the_same_bytes(released, tmp_path):
+    command = [sys.executable, "-m", "autograder.release", "--course", tmp_path / "course"]
+    environment = os.environ | {"PYTHONHASHSEED": "1", "TZ": "Pacific/Auckland", "LC_ALL": "C"}
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    assert {path.stem: path.read_bytes() for path in (tmp_path / "course").iterdir()} == {
+        unit: text.encode() for unit, text in released.items()
+    }
+
+
+@EVERY_UNIT
+def test_a_released_notebook_is_valid_and_carries_no_traces_of_a_run(notebooks, unit):
+    notebook = notebooks[unit]
+    nbformat.validate(notebook)
+    assert set(notebook.metadata) == {"gradaccum", "kernelspec", "language_info"}
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            assert (cell.outputs, cell.execution_count) == ([], None)
+
+
+@EVERY_UNIT
+def test_every_line_of_a_stub_stands_in_the_solution(notebooks, unit):
+    solutions = {cell.id: cell.source.split("\n") for cell in source_notebook(SCRIPTS[unit]).cells}
+    for stub in _stubs(notebooks[unit]):
+        extra = [line for line in stub.source.split("\n") if line not in solutions[stub.id]]
+        assert {line.strip() for line in extra} == {"raise NotImplementedError"}
+
+
+@EVERY_UNIT
+def test_every_stub_defines_its_function_and_raises_not_implemented_error(notebooks, unit):
+    for exercise in exercises_of(unit):
+        stub = next(cell for cell in _stubs(notebooks[unit]) if cell.id == f"{exercise.id}-solution")
+        function = next(n for n in ast.parse(stub.source).body if getattr(n, "name", "") == exercise.id)
+        assert ast.get_docstring(function), "students are told what to do"
+        assert isinstance(function.body[-1], ast.Raise)
+
+
+@EVERY_UNIT
+def test_no_line_that_only_a_solution_has_is_released(released, notebooks, unit):
+    for stub in _stubs(notebooks[unit]):
+        source = next(c.source for c in source_notebook(SCRIPTS[unit]).cells if c.id == stub.id)
+        hidden = "\n".join(re.findall(r"### BEGIN SOLUTION\n(.*?)\n *### END SOLUTION", source, re.DOTALL))
+        assert hidden
+        assert hidden not in "\n".join(cell.source for cell in notebooks[unit].cells)
+    assert "SOLUTION" not in released[unit]
+
+
+@EVERY_UNIT
+def test_links_between_units_lead_somewhere(notebooks, unit):
+    for cell in notebooks[unit].cells:
+        for target in re.findall(r"\]\(([^)#:]+\.ipynb)\)", cell.source):
+            assert target.removesuffix(".ipynb") in SCRIPTS
+
+
+@pytest.mark.slow
+@EVERY_UNIT
+def test_a_solution_script_runs_as_it_stands_and_passes_its_own_checks(unit):
+    run = subprocess.run([sys.executable, SCRIPTS[unit]], capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr
+    for exercise in exercises_of(unit):
+        assert f"{exercise.id}: {exercise.max_score:g} of {exercise.max_score:g} points, right" in run.stdout
+
+
+def _stubs(notebook):
+    return [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("solution")]
+
+
+class TestCommand:
+    """``python -m autograder.release`` on a copy of one unit."""
+
+    @pytest.fixture
+    def release(self, tmp_path):
+        (tmp_path / "solutions").mkdir()
+        shutil.copy(SCRIPTS["03_accumulate"], tmp_path / "solutions")
+        places = ["--solutions", str(tmp_path / "solutions"), "--course", str(tmp_path / "course")]
+        return lambda *options: CliRunner().invoke(app, [*places, *options])
+
+    def test_check_says_what_is_new_and_writes_nothing(self, release, tmp_path):
+        result = release("--check")
+        assert result.exit_code == 1
+        assert "03_accumulate.ipynb: new" in result.output
+        assert not (tmp_path / "course").exists()
+
+    def test_check_is_content_after_a_build(self, release):
+        assert release().exit_code == 0
+        assert release("--check").exit_code == 0
+
+    def test_check_names_a_notebook_that_was_edited(self, release, tmp_path):
+        release()
+        with (tmp_path / "course" / "03_accumulate.ipynb").open("a") as notebook:
+            notebook.write("\n")
+        result = release("--check")
+        assert result.exit_code == 1
+        assert "03_accumulate.ipynb: differs" in result.output
+
+    def test_check_names_a_notebook_whose_script_is_gone_but_not_a_students_copy(self, release, tmp_path):
+        release()
+        for name in ("02_old.ipynb", "03_accumulate-Copy1.ipynb"):
+            shutil.copy(tmp_path / "course" / "03_accumulate.ipynb", tmp_path / "course" / name)
+        result = release("--check")
+        assert result.exit_code == 1
+        assert "02_old.ipynb: has no solution script" in result.output
+        assert "Copy1" not in result.output
+
+    def test_a_script_that_cannot_be_released_leaves_the_course_as_it_was(self, release, tmp_path):
+        release()
+        before = (tmp_path / "course" / "03_accumulate.ipynb").read_bytes()
+        with (tmp_path / "solutions" / "03_accumulate.py").open("a") as script:
+            script.write('\n# %% check="nothing"\ncheck(nothing)\n')
+        result = release()
+        assert result.exit_code == 2
+        assert "no such exercise" in result.stderr
+        assert (tmp_path / "course" / "03_accumulate.ipynb").read_bytes() == before
+
+
+def test_a_script_nbgrader_itself_refuses_is_reported(tmp_path, monkeypatch):
+    monkeypatch.setattr("autograder.solution_script._nbgrader", lambda grade_id, **roles: {"grade_id": ""})
+    with pytest.raises(ScriptError, match="nbgrader could not release"):
+        build({"03_accumulate": SCRIPTS["03_accumulate"]})
