@@ -42,9 +42,11 @@ def init(
         students = read_roster(roster) if roster else ()
         scripts = pick_units(unit_scripts(SOLUTIONS), units)
         added = make_course(directory, scripts)
-        enrol(students, course_directory(directory).db_url)
+        if students:
+            enrol(students, course_directory(directory).db_url)
     except (ValueError, OSError) as error:
-        for line in str(error).splitlines():
+        reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+        for line in reason.splitlines():
             typer.echo(f"gradaccum classroom init: {line}", err=True)
         raise typer.Exit(2) from None
     kept = [unit for unit in scripts if unit not in added]

@@ -58,9 +58,6 @@ def read_roster(path: Path) -> tuple[Student, ...]:
 
 def enrol(students: Iterable[Student], db_url: str) -> None:
     """Add students to nbgrader's gradebook, or bring their names up to date."""
-    students = tuple(students)
-    if not students:
-        return
     from nbgrader.api import Gradebook
 
     with _commands_of_this_python(), Gradebook(db_url) as gradebook:
@@ -83,6 +80,6 @@ def _commands_of_this_python() -> Iterator[None]:
 def _unusable(student_id: str, known: dict[str, Student]) -> str:
     if not student_id:
         return "no id"
-    if not re.fullmatch(r"[\w@-][\w@.-]*", student_id):
+    if not re.fullmatch(r"[\w@][\w@.-]*", student_id):
         return f"the id {student_id!r} cannot name a directory; use letters, digits and _ @ . -"
     return f"the id {student_id!r} stands here for the second time" if student_id in known else ""
