@@ -88,7 +88,7 @@ add_mistake(
 )
 add_mistake(
     "stale-start",
-    "What .grad held before your function was called is part of your first update.",
+    "What .grad held before your function was called is part of what you compute.",
     "You do not know what ran before you. In which state do you want .grad to be when you start?",
 )
 

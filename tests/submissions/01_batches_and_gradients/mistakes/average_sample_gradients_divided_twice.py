@@ -1,0 +1,17 @@
+"""Divides each gradient and the total."""
+
+import torch
+
+EXERCISE = "average_sample_gradients"
+MISTAKES = ("samples-divided-twice",)
+
+
+def gradient(model, loss_fn, x, y):
+    named = {name: p for name, p in model.named_parameters() if p.requires_grad}
+    gradients = torch.autograd.grad(loss_fn(model(x), y), list(named.values()), materialize_grads=True)
+    return dict(zip(named, gradients, strict=True))
+
+
+def average_sample_gradients(model, loss_fn, x, y):
+    each = [gradient(model, loss_fn, x[i : i + 1], y[i : i + 1]) for i in range(len(x))]
+    return {name: sum(g[name] / len(x) for g in each) / len(x) for name in each[0]}
