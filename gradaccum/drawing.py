@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
-from gradaccum.fingerprint import Fingerprint, as_fraction
+from gradaccum.fingerprint import LINEAR, Fingerprint, as_fraction
 
 BLUE, VERMILLION, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#6b6b6b"
 """Okabe-Ito colours, told apart with every kind of colour vision; never the only sign, see line styles and labels."""
@@ -31,53 +34,114 @@ def tidy(axes: Axes, title: str = "", x: str = "", y: str = "") -> None:
 
 
 def draw_fingerprint(
-    axes: Axes, fingerprint: Fingerprint, title: str, due: Fingerprint | None = None, peak: float = 1.0
+    axes: Axes, fingerprint: Fingerprint, title: str, due: Fingerprint | None = None, peak: float = 1.0, rows: int = 0
 ) -> None:
     """Draw a fingerprint: a row for each update, a column for each micro-batch, the coefficients as fractions.
+
+    Beside a row stands what the coefficients do not say: a changed learning rate, a rest that no combination explains.
 
     Args:
         axes: where.
         fingerprint: what.
         title: above it.
-        due: a fingerprint to compare with; cells that differ from it get a frame.
+        due: a fingerprint to compare with; cells that differ from it get a frame, dashed where the whole update is missing.
         peak: the coefficient with the darkest shade; the same for pictures that are to be compared.
+        rows: for how many updates there is to be room, if that is more than the fingerprints have.
     """
-    rows, columns = fingerprint.coefficients.shape
-    has_stale = fingerprint.stale is not None and bool((fingerprint.stale.abs() > 1e-4).any())
-    tidy(axes, title, "micro-batch", "update")
-    if not rows:
-        axes.text(0.5, 0.5, "no update at all", ha="center", va="center", transform=axes.transAxes, color=GREY)
-        axes.set(xticks=[], yticks=[])
-        return
-    if has_stale:
-        _draw_row_cells(axes, -1.3, fingerprint.stale.tolist(), [0.0] * rows, peak, columns)
-    for k in range(columns):
-        column = fingerprint.coefficients[:, k].tolist()
-        wanted = column if due is None else [_coefficient(due, u, k) for u in range(rows)]
-        _draw_row_cells(axes, k, column, wanted, peak, columns)
-    axes.set_xlim(-1.9 if has_stale else -0.6, columns - 0.4)
-    axes.set_ylim(rows - 0.4, -0.6)
-    axes.set_xticks(([-1.3] if has_stale else []) + list(range(columns)))
-    axes.set_xticklabels((["before"] if has_stale else []) + [str(k + 1) for k in range(columns)])
-    axes.set_yticks(range(rows), [str(u + 1) for u in range(rows)])
-    axes.tick_params(length=0, labelsize=8)
+    found, columns = len(fingerprint.coefficients), len(fingerprint.columns)
+    before = fingerprint.stale is not None and bool((fingerprint.stale.abs() > DIFFERENT).any())
+    notes = [_note(fingerprint, u) for u in range(found)]
+    several = len({epoch for epoch, _ in fingerprint.columns}) > 1
+    tidy(axes, title)
+    axes.set_ylabel("update", fontsize=9.5, loc="top")
+    axes.set_title(f"micro-batch{', dotted line: next epoch' if several else ''}", fontsize=8.5, loc="right", color=GREY)
+    cells = list(_cells(fingerprint, due, before))
+    _draw_cells(axes, cells, peak)
+    for u, note in enumerate(notes):
+        axes.text(columns - 0.35, u, note, va="center", fontsize=8, color=VERMILLION)
+    if not found:
+        axes.text((columns - 1) / 2, 0, "no update at all", ha="center", va="center", color=GREY, backgroundcolor="white")
+    filled = max(found, 1 if due is None else len(due.coefficients))
+    shown = max(rows, filled)
+    axes.set_xlim(-1.9 if before else -0.6, columns - 0.4 + 2.2 * any(notes))
+    axes.set_ylim(shown - 0.4, -0.6)
+    axes.xaxis.tick_top()
+    axes.set_xticks(([-1.3] if before else []) + list(range(columns)))
+    axes.set_xticklabels((["before"] if before else []) + [str(k + 1) for k in range(columns)])
+    axes.set_yticks(range(found), [str(u + 1) for u in range(found)])
+    axes.tick_params(length=0, labelsize=8, pad=1)
     axes.spines[:].set_visible(False)
     for k in range(1, columns):
         if fingerprint.columns[k][0] != fingerprint.columns[k - 1][0]:
-            axes.axvline(k - 0.5, color=GREY, linewidth=1, linestyle=":")
+            axes.plot([k - 0.5] * 2, [-0.6, filled - 0.4], color=GREY, linewidth=1, linestyle=":")
 
 
-def _draw_row_cells(axes: Axes, x: float, values: list[float], wanted: list[float], peak: float, columns: int) -> None:
-    """One column of cells, from the first update down."""
-    for u, (value, due) in enumerate(zip(values, wanted, strict=True)):
-        differs = abs(value - due) > 1e-4
-        share = min(1.0, abs(value) / peak)
-        frame = {"edgecolor": VERMILLION, "linewidth": 1.6} if differs else {"edgecolor": "white", "linewidth": 1}
-        axes.add_patch(Rectangle((x - 0.45, u - 0.45), 0.9, 0.9, facecolor=SHADES(share), **frame))
-        text = as_fraction(value) or ("·" if columns <= 24 else "")
-        color = "white" if share > 0.7 else "black"
-        axes.text(x, u, text, ha="center", va="center", fontsize=8 if columns <= 14 else 7, color=color)
+DIFFERENT = 1e-4
+"""Two coefficients that differ by more are different; those of different loops differ by more than 1e-2."""
 
 
-def _coefficient(fingerprint: Fingerprint, u: int, k: int) -> float:
-    return float(fingerprint.coefficients[u, k]) if u < len(fingerprint.coefficients) else 0.0
+@dataclass(frozen=True)
+class _Cell:
+    """A coefficient at its place; ``value`` is None where a whole update is missing."""
+
+    x: float
+    y: float
+    value: float | None
+    differs: bool
+
+
+def _cells(fingerprint: Fingerprint, due: Fingerprint | None, before: bool) -> Iterator[_Cell]:
+    """All cells of the picture."""
+    wanted = fingerprint.coefficients if due is None else due.coefficients
+    blank = [0.0] * len(fingerprint.columns)
+    for u, row in enumerate(fingerprint.coefficients.tolist()):
+        right_row = wanted[u].tolist() if u < len(wanted) else blank
+        if before:
+            value = float(fingerprint.stale[u])
+            yield _Cell(-1.3, u, value, abs(value) > DIFFERENT)
+        for k, (value, right) in enumerate(zip(row, right_row, strict=True)):
+            yield _Cell(k, u, value, abs(value - right) > DIFFERENT)
+    for u in range(len(fingerprint.coefficients), len(wanted)):
+        yield from (_Cell(k, u, None, True) for k, right in enumerate(wanted[u].tolist()) if right)
+
+
+def _draw_cells(axes: Axes, cells: list[_Cell], peak: float) -> None:
+    """Few artists for many cells: the time a picture takes is the number of its artists."""
+    for missing in (False, True):
+        group = [cell for cell in cells if (cell.value is None) is missing]
+        if not group:
+            continue
+        squares = [_square(cell.x, cell.y) for cell in group]
+        axes.add_collection(
+            PolyCollection(
+                squares,
+                facecolors=["none" if missing else SHADES(min(1.0, abs(cell.value) / peak)) for cell in group],
+                edgecolors=[VERMILLION if cell.differs else "white" for cell in group],
+                linewidths=[1.6 if cell.differs else 1.0 for cell in group],
+                linestyles="--" if missing else "-",
+            ),
+            autolim=False,
+        )
+    zeros = [cell for cell in cells if cell.value is not None and not _text(cell.value)]
+    axes.plot([cell.x for cell in zeros], [cell.y for cell in zeros], linestyle="", marker=".", markersize=2.5, color=GREY)
+    for cell in cells:
+        if cell.value is not None and (text := _text(cell.value)):
+            color = "white" if abs(cell.value) / peak > 0.7 else "black"
+            weight = "bold" if cell.differs else "normal"
+            axes.text(cell.x, cell.y, text, ha="center", va="center", fontsize=8, color=color, fontweight=weight)
+
+
+def _text(value: float) -> str:
+    """What fits into a cell."""
+    text = as_fraction(value)
+    return f"{value:.2f}".replace("-", "−") if len(text) > 5 or "." in text else text
+
+
+def _square(x: float, y: float) -> list[tuple[float, float]]:
+    return [(x - 0.45, y - 0.45), (x + 0.45, y - 0.45), (x + 0.45, y + 0.45), (x - 0.45, y + 0.45)]
+
+
+def _note(fingerprint: Fingerprint, u: int) -> str:
+    rate, rest = float(fingerprint.rates[u]), float(fingerprint.residuals[u])
+    said = [f"rate × {as_fraction(rate)}"] if abs(rate - 1) > DIFFERENT else []
+    return "  ".join([*said, *([f"+ rest {rest:.0%}"] if rest > LINEAR else [])])

@@ -11,8 +11,9 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from gradaccum import phenomena
+from gradaccum import phenomena, still
 from gradaccum.drawing import DPI, new_figure
+from gradaccum.phenomena import Listing
 
 
 def explore(name: str, **settings: Any) -> Panel:
@@ -39,27 +40,32 @@ class Panel(widgets.VBox):
         phenomenon: the module shown.
         settings: what the controls say.
         caption: the sentence under the picture, which is also its alternative text.
-        error: what went wrong at the last change, or None.
+        error: what went wrong at the last change, or None; the caption then says so.
     """
 
     def __init__(self, phenomenon: ModuleType, opening: Any):
         self.phenomenon, self.opening, self.settings = phenomenon, opening, opening
-        self.caption, self.error = "", None
+        self._png, self.caption, self._listing, self.error = "", "", None, None
         self._quiet = False
         self._figure = new_figure(*phenomenon.SIZE)
         self._controls = {field.name: _control(field, opening) for field in dataclasses.fields(opening)}
         for box in self._controls.values():
             box.observe(self._changed, names="value")
-        self._picture, self._words = widgets.HTML(), widgets.HTML()
-        title = widgets.HTML(f'<div style="font-weight:600">{escape(phenomenon.TITLE)}</div>')
+        self._title = f'<div style="font-weight:600">{escape(phenomenon.TITLE)}</div>'
+        self._picture, self._words, self._code = widgets.HTML(), widgets.HTML(), widgets.HTML()
         presets = dict(phenomenon.PRESETS.items()) | {"Reset": opening}
         row = widgets.HBox(
             [*self._controls.values(), *(self._preset_button(*preset) for preset in presets.items())],
             layout={"flex_flow": "row wrap", "align_items": "center", "grid_gap": "4px 12px"},
         )
         self._redraw()
-        super().__init__([title, row, self._picture, self._words])
+        shown = widgets.VBox([self._picture, self._words])
+        if hasattr(phenomenon, "code"):
+            self._code.layout = {"flex": "1 1 420px", "min_width": "0"}
+            shown = widgets.HBox([shown, self._code], layout={"flex_flow": "row wrap", "grid_gap": "4px 16px"})
+        super().__init__([widgets.HTML(self._title), row, shown])
         self.add_class("gradaccum-panel")
+        self.add_class(still.LIVE)
 
     def set(self, settings: Any) -> None:
         """Move all controls at once; one new picture.
@@ -78,9 +84,14 @@ class Panel(widgets.VBox):
         self._redraw()
 
     def _repr_mimebundle_(self, **kwargs) -> dict[str, Any]:
-        """The live panel, and for pages without a kernel the picture and its caption."""
-        bundle = super()._repr_mimebundle_(**kwargs)
-        return bundle | {"image/png": self._png, "text/plain": f"{self.phenomenon.TITLE}. {self.caption}"}
+        """The live panel, and for pages without a kernel the picture, the code and the caption."""
+        plain = "\n".join(filter(None, [f"{self.phenomenon.TITLE}. {self.caption}", self._listing and self._listing.source]))
+        picture = {"image/png": self._png} if self._png else {}
+        page = self._title + self._picture.value + self._words.value + self._code.value
+        return super()._repr_mimebundle_(**kwargs) | picture | {"text/html": page, "text/plain": plain}
+
+    def _ipython_display_(self) -> None:
+        still.show(self._repr_mimebundle_(), alt=self.caption)
 
     def _changed(self, change) -> None:
         if not self._quiet:
@@ -93,19 +104,15 @@ class Panel(widgets.VBox):
             result = self.phenomenon.compute(self.settings)
             self._figure.clear()
             self.phenomenon.draw(result, self._figure)
-            self._png = _png(self._figure)
-            self.caption, self.error = self.phenomenon.describe(result), None
+            self._png, self.caption, self.error = _png(self._figure), self.phenomenon.describe(result), None
+            self._listing = self.phenomenon.code(result) if hasattr(self.phenomenon, "code") else None
         except Exception as error:
-            self.error = error
-            said = f"This setting could not be computed: {type(error).__name__}: {error}"
-            self._words.value = f'<p role="alert" style="color:#B54700">{escape(said)}</p>'
-            return
-        width, height = (round(DPI * inches) for inches in self.phenomenon.SIZE)
-        self._picture.value = (
-            f'<img alt="{escape(self.caption, quote=True)}" src="data:image/png;base64,{self._png}" '
-            f'width="{width}" height="{height}" style="max-width:100%;height:auto">'
-        )
-        self._words.value = f'<p aria-live="polite" style="max-width:75ch;margin:0">{escape(self.caption)}</p>'
+            self._png, self.caption, self._listing, self.error = "", _in_words(error), None, error
+        size = tuple(round(DPI * inches) for inches in self.phenomenon.SIZE)
+        self._picture.value = still.image(self._png, self.caption, size) if self._png else ""
+        manner = 'role="alert" style="color:#B54700"' if self.error else 'aria-live="polite" style="margin:0"'
+        self._words.value = f'<p {manner}><span style="display:block;max-width:75ch">{escape(self.caption)}</span></p>'
+        self._code.value = _code_html(self._listing) if self._listing else ""
 
     def _preset_button(self, name: str, settings: Any) -> widgets.Button:
         button = widgets.Button(description=name, layout={"width": "auto"})
@@ -124,6 +131,20 @@ def _control(field: dataclasses.Field, opening: Any) -> widgets.Widget:
         return widgets.BoundedIntText(value=value, description=label, style=style, layout={"width": "12em"}, **bounds)
     options = list(choices.items()) if isinstance(choices, dict) else [(str(choice), choice) for choice in choices]
     return widgets.Dropdown(options=options, value=value, description=label, style=style, layout=width)
+
+
+def _in_words(error: Exception) -> str:
+    return f"This setting could not be computed: {type(error).__name__}: {error}"
+
+
+def _code_html(listing: Listing) -> str:
+    sign, color, said = ("✓", "#00735C", "right") if listing.right else ("✗", "#B54700", "wrong")
+    return (
+        f'<div style="border-left:4px solid {color};padding:0 0 0 10px">'
+        f'<div style="font-weight:600;color:{color}">{sign} This loop is {said}</div>'
+        f'<pre tabindex="0" aria-label="Code of a loop that is {said}" style="font-size:12px;line-height:1.4;margin:4px 0;'
+        f'overflow-x:auto;user-select:text">{escape(listing.source)}</pre></div>'
+    )
 
 
 def _png(figure) -> str:

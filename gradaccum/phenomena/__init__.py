@@ -8,7 +8,8 @@ A phenomenon is a module with
 - ``compute(settings) -> Result``: the experiment, seeded, without side effects; ``Result`` is a frozen dataclass;
 - ``draw(result, figure)``: the picture, on an empty figure;
 - ``describe(result) -> str``: one or two sentences with the measured numbers and what to notice. It is the caption and the
-  picture's alternative text.
+  picture's alternative text;
+- where code belongs to the picture, ``code(result) -> Listing``: text that is shown beside it and can be selected.
 
 :func:`load` finds one by name; :func:`gradaccum.explore.explore` gives it controls.
 """
@@ -19,6 +20,7 @@ import dataclasses
 import importlib
 import pkgutil
 from collections.abc import Sequence
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -38,6 +40,19 @@ def control(default: Any, label: str, choices: Sequence[Any] | range | dict[str,
     if choices is not None and default not in values:
         raise ValueError(f"the default {default!r} of {label!r} is not among its choices")
     return dataclasses.field(default=default, metadata={"label": label, "choices": choices})
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Code beside a picture.
+
+    Attributes:
+        source: the code.
+        right: whether it does what it should; code that does not is always shown as wrong.
+    """
+
+    source: str
+    right: bool
 
 
 def names() -> list[str]:

@@ -1,0 +1,54 @@
+"""What a page shows of a widget when no kernel is behind it.
+
+A notebook saved without widget state keeps no more than the id of a widget. JupyterLab prefers that id to everything else in
+the output and, when the kernel is gone, prints "Error displaying widget: model not found" in its place. So the widget is
+shown as two outputs: a still, hidden while the widget lives, and the widget itself with the still as its plain-page form,
+hidden while it does not live. Style sheets decide, no script is needed. Where the page is no JupyterLab page (nbconvert's
+other templates, VS Code) or the notebook is not trusted (style sheets are removed), the still stays hidden and the second
+output's own forms are shown.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+LIVE = "gradaccum-live"
+"""The class of widgets that replace the still above them."""
+
+_CHILD = ".jp-OutputArea-child"
+_STYLE = (
+    "<style>"
+    f"{_CHILD}:has(.gradaccum-still):not(:has(+ * .{LIVE})) .gradaccum-still{{display:block}}"
+    f"{_CHILD}:has(.gradaccum-still):has(+ * .{LIVE}){{display:none}}"
+    f"{_CHILD}:has(.gradaccum-still)+:not(:has(.{LIVE})){{display:none}}"
+    "</style>"
+)
+
+
+def show(bundle: dict[str, Any], alt: str = "") -> None:
+    """Show a widget and, for pages without a kernel, its still.
+
+    Args:
+        bundle: the widget's mime bundle; its ``text/html`` is the still.
+        alt: the alternative text of its ``image/png``, if it has one.
+    """
+    from IPython.display import display
+
+    still = f'{_STYLE}<div class="gradaccum-still" hidden>{bundle["text/html"]}</div>'
+    display({"text/html": still, "text/plain": ""}, raw=True)
+    display(bundle, metadata={"image/png": {"alt": alt}} if "image/png" in bundle else {}, raw=True)
+
+
+def image(png: str, alt: str, size: tuple[int, int]) -> str:
+    """A picture as HTML.
+
+    Args:
+        png: the file, in base64.
+        alt: its alternative text.
+        size: width and height in pixels.
+    """
+    return (
+        f'<img alt="{escape(alt, quote=True)}" src="data:image/png;base64,{png}" '
+        f'width="{size[0]}" height="{size[1]}" style="max-width:100%;height:auto">'
+    )
