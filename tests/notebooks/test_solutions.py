@@ -1,0 +1,186 @@
+"""What the notebooks say, and that they run: solutions earn every point, untouched releases none, both without an error."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from autograder.classroom import SOLUTIONS
+from autograder.exercise import EXERCISES, exercises_of, mark_function
+from autograder.exercises.unit_04 import PUZZLE, PUZZLE_PROBLEM
+from autograder.puzzle import candidates, show_puzzle
+from autograder.release import COURSE
+from autograder.solution_script import source_notebook, unit_scripts
+from gradaccum.fingerprint import expected, fingerprint
+from gradaccum.loops import GALLERY
+
+SOURCES = {unit: source_notebook(script) for unit, script in unit_scripts(SOLUTIONS).items()}
+EVERY_UNIT = pytest.mark.parametrize("unit", SOURCES)
+EVERY_EXERCISE = pytest.mark.parametrize("name", [e.id for unit in SOURCES for e in exercises_of(unit)])
+LONGEST_CELL = 16
+UNFINISHED = r"\b(TODO|TBD|FIXME|XXX|placeholder|lorem|coming soon|to be written)\b"
+
+
+def prose(unit: str) -> list[str]:
+    return [cell.source for cell in SOURCES[unit].cells if cell.cell_type == "markdown"]
+
+
+def code(unit: str) -> list[nbformat.NotebookNode]:
+    return [cell for cell in SOURCES[unit].cells if cell.cell_type == "code"]
+
+
+def around(name: str) -> tuple[str, str]:
+    """The prose before an exercise's cell, back to its heading, and the cell after its check."""
+    cells = SOURCES[EXERCISES[name].unit].cells
+    ids = [cell.id for cell in cells]
+    place = ids.index(f"{name}-solution")
+    heading = max(k for k in range(place) if cells[k].source.startswith("## Exercise"))
+    statement = "\n".join(cell.source for cell in cells[heading:place] if cell.cell_type == "markdown")
+    return statement, cells[ids.index(name) + 1].source
+
+
+class TestProse:
+    @EVERY_UNIT
+    def test_a_unit_has_its_anatomy(self, unit):
+        said = [cell.source for cell in SOURCES[unit].cells]
+        places = [
+            next(k for k, text in enumerate(said) if re.search(pattern, text, re.MULTILINE))
+            for pattern in (r"^# .+\n\n\*\*.+\?", r"^predict\(", r"^explore\(", "^## Exercise", "^## What to remember")
+        ]
+        assert places == sorted(places)
+        assert places[-1] == len(said) - 1
+        assert re.search(r"\]\(\d\d_\w+\.ipynb\)\**\S*$|\]\(00_start_here\.ipynb\)", said[-1]), "and leads to the next unit"
+
+    @EVERY_UNIT
+    def test_nothing_is_unfinished(self, unit):
+        assert [cell.source for cell in SOURCES[unit].cells if re.search(UNFINISHED, cell.source, re.IGNORECASE)] == []
+
+    @EVERY_UNIT
+    def test_code_cells_are_short(self, unit):
+        lines = {cell.source: [line for line in cell.source.split("\n") if line and "### " not in line] for cell in code(unit)}
+        assert [source for source, kept in lines.items() if len(kept) > LONGEST_CELL] == []
+
+    @EVERY_EXERCISE
+    def test_an_exercise_says_how_hard_how_long_and_for_what_there_are_points(self, name):
+        exercise, (statement, _) = EXERCISES[name], around(name)
+        assert re.match(rf"## Exercise( \d)? · `{name}`\n\n\*Difficulty [●○]{{3}} · about \d+ minutes? · ", statement)
+        if exercise.graded:
+            assert f"· {amount(exercise.max_score)}*" in statement
+        listed = re.findall(r"^- \*\*(\S+ points?) · (.+?)\*\*:", statement, re.MULTILINE)
+        assert listed == [(amount(part.points), part.title) for part in exercise.parts]
+
+    @EVERY_EXERCISE
+    def test_an_exercise_has_hints_that_stay_closed(self, name):
+        _, hints = around(name)
+        assert re.match(r"<details><summary>Hint", hints)
+        assert hints.count("<details>") == hints.count("</details>")
+
+    def test_the_start_page_tells_the_points_of_every_unit(self):
+        rows = re.findall(r"\]\((\d\d_\w+)\.ipynb\) \| .+\? \| (\d+) \|", "\n".join(prose("00_start_here")))
+        due = {unit: sum(e.max_score for e in exercises_of(unit)) for unit in SOURCES if unit != "00_start_here"}
+        assert {unit: float(points) for unit, points in rows} == due
+
+
+def amount(points: float) -> str:
+    return f"{points:g} point{'' if points == 1 else 's'}"
+
+
+class TestWrongCode:
+    """Wrong loops are shown as wrong, beside their fingerprint, and are wrong in the way the text says."""
+
+    @EVERY_UNIT
+    def test_a_demonstrated_loop_is_marked_as_wrong_and_shows_its_fingerprint(self, unit):
+        for cell in code(unit):
+            if not cell.id.endswith("-solution") and (
+                match := re.search(r"^def (\w+)\(.*micro_batches.*\):(.*)$", cell.source, 8)
+            ):
+                assert "# WRONG: " in match[2]
+                assert f"show_fingerprint({match[1]}, " in cell.source
+
+    @pytest.mark.parametrize(
+        ("given", "asked", "slug"),
+        [
+            ("early_clear", "repaired_early_clear", "zero-every"),
+            ("eager_step", "repaired_eager_step", "step-every"),
+            ("lost_tail", "repaired_lost_tail", "tail-dropped"),
+            ("looks_mended", "repaired_early_clear", "no-scale"),
+        ],
+    )
+    def test_a_wrong_loop_handed_in_as_it_is_gets_no_point_and_its_name(self, given, asked, slug):
+        verdict = mark_function(EXERCISES[asked], demonstrated("04_training_loop", given), seed=3)
+        assert (verdict.score, [mistake.slug for mistake in verdict.mistakes]) == (0, [slug])
+
+    def test_the_wrong_average_of_the_start_page_is_a_sum(self):
+        verdict = mark_function(EXERCISES["average_gradients"], demonstrated("00_start_here", "average_gradients"), seed=3)
+        assert (verdict.score, [mistake.slug for mistake in verdict.mistakes]) == (0, ["no-scale"])
+
+
+def demonstrated(unit: str, name: str):
+    """A function that a locked cell defines, made from the imports and its definition alone."""
+    trees = [ast.parse(cell.source).body for cell in code(unit) if not cell.id.endswith("-solution")]
+    nodes = [n for body in trees for n in body if isinstance(n, ast.Import | ast.ImportFrom) or getattr(n, "name", "") == name]
+    namespace: dict = {}
+    exec(compile(ast.Module(nodes, []), unit, "exec"), namespace)
+    return namespace[name]
+
+
+class TestPuzzle:
+    def test_no_two_candidates_and_no_right_loop_have_the_same_fingerprint(self):
+        prints = [expected(PUZZLE_PROBLEM), *(fingerprint(GALLERY[slug], PUZZLE_PROBLEM) for slug in candidates())]
+        assert not any(a.same_as(b) for a, b in itertools.combinations(prints, 2))
+
+    def test_every_answer_is_a_candidate_and_some_candidates_are_no_answer(self):
+        assert set(PUZZLE.values()) < set(candidates())
+
+    def test_the_picture_and_its_words_show_all_letters_and_give_no_name_away(self):
+        picture = show_puzzle().picture
+        assert [axes.get_title(loc="left") for axes in picture.figure.axes] == list(PUZZLE)
+        assert [line.split(":")[0] for line in picture.text.split("\n")] == list(PUZZLE)
+        assert not [slug for slug in candidates() if slug in picture.text]
+
+    def test_no_code_that_students_see_names_the_answers(self):
+        notebook = nbformat.read(COURSE / "04_training_loop.ipynb", as_version=4)
+        cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+        assert [source for source in cells if PUZZLE["D"] in source] == []
+
+
+def executed(notebook: nbformat.NotebookNode, folder) -> nbformat.NotebookNode:
+    """A notebook run from top to bottom in a kernel of its own; fails at the first cell that raises."""
+    client = NotebookClient(
+        nbformat.from_dict(notebook), timeout=120, kernel_name="python3", resources={"metadata": {"path": folder}}
+    )
+    return client.execute()
+
+
+def verdicts(notebook: nbformat.NotebookNode) -> dict[str, str]:
+    """What the check cells show: the score as plain text, by exercise."""
+    cells = {cell.id: cell for cell in notebook.cells if cell.id in EXERCISES}
+    return {name: cell.outputs[-1].data["text/plain"] for name, cell in cells.items()}
+
+
+def errors_shown(notebook: nbformat.NotebookNode) -> list[str]:
+    """Errors, warnings, and what an explorable says when it could not compute."""
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    said = [output.get("text", "") for output in outputs if output.get("name") == "stderr"]
+    return said + [text for output in outputs if 'role="alert"' in (text := str(output.get("data", "")))]
+
+
+@pytest.mark.slow
+@EVERY_UNIT
+def test_a_solution_runs_in_a_kernel_and_earns_every_point(unit, tmp_path):
+    done = executed(SOURCES[unit], tmp_path)
+    assert verdicts(done) == {exercise.id: str(exercise.max_score) for exercise in exercises_of(unit)}
+    assert errors_shown(done) == []
+
+
+@pytest.mark.slow
+@EVERY_UNIT
+def test_an_untouched_release_runs_in_a_kernel_and_earns_nothing(unit, tmp_path):
+    done = executed(nbformat.read(COURSE / f"{unit}.ipynb", as_version=4), tmp_path)
+    assert verdicts(done) == {exercise.id: "0.0" for exercise in exercises_of(unit)}
+    assert errors_shown(done) == []
