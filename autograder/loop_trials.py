@@ -7,6 +7,7 @@ remember, and how the mistakes in one are found.
 from __future__ import annotations
 
 import itertools
+import math
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -152,6 +153,8 @@ def difference_in_words(found: Fingerprint, due: Fingerprint) -> str:
     """The first row in which two fingerprints differ, in plain words."""
     if not found.linear:
         share = float(found.residuals.max())
+        if math.isinf(share):
+            return "Your updates hold values that are no longer numbers (NaN or inf)."
         return (
             "Your updates are not a combination of micro-batch gradients at the window's parameters: "
             f"up to {share:.0%} of one is something else."

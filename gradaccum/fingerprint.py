@@ -29,7 +29,8 @@ class Fingerprint:
 
     Attributes:
         coefficients: ``(U, K)``, one row per update, one column per micro-batch.
-        residuals: ``(U,)``, the part of each update that no combination explains, relative to the update's size.
+        residuals: ``(U,)``, the part of each update that no combination explains, relative to the update's size; infinite
+            for an update that is not a finite number, whose coefficients are 0.
         rates: ``(U,)``, the learning rate each update used over the one it was given (1 unless the loop changed it).
         row_epochs: ``U`` numbers, the epoch of each update.
         columns: ``K`` pairs (epoch, size), the micro-batches.
@@ -99,10 +100,12 @@ def solve(
     columns = micro_batch_columns(problem)
     basis = micro_batch_gradients(problem, training=training)
     gradients, movements = gradients.to(basis), movements.to(basis)
+    finite = gradients.isfinite().all(1) & movements.isfinite().all(1)
+    gradients, movements = gradients.where(finite[:, None], 0), movements.where(finite[:, None], 0)
     coefficients = torch.linalg.lstsq(basis.T, gradients.T).solution.T
     error = (gradients - coefficients @ basis).norm(dim=1)
     size = gradients.norm(dim=1)
-    residuals = torch.where(size > 0, error / size.clamp_min(1e-300), torch.zeros_like(size))
+    residuals = torch.where(size > 0, error / size.clamp_min(1e-300), torch.zeros_like(size)).where(finite, torch.inf)
     overlap = (gradients * movements).sum(1)
     rates = torch.where(size > 0, overlap / size.square().clamp_min(1e-300), torch.ones_like(size))
     stale = coefficients[:, -1] if problem.stale else None
