@@ -64,7 +64,7 @@ def mark_submission(submission: Submission, *, seed: int = 0, device: str = "cpu
     """Mark what was read, see :func:`mark_file`."""
     exercises = exercises_to_mark(submission)
     observed = observe_in_child(submission, exercises, seed, device, limits or Limits())
-    verdicts = tuple(_judged(exercise, seed, device, observed[exercise.id]) for exercise in exercises)
+    verdicts = tuple(judged(exercise, seed, device, observed[exercise.id]) for exercise in exercises)
     return FileMarks(str(submission.path), submission.unit, device, verdicts)
 
 
@@ -80,7 +80,8 @@ def exercises_to_mark(submission: Submission) -> list[Exercise]:
     return exercises
 
 
-def _judged(exercise: Exercise, seed: int, device: str, observed: Observed) -> Verdict:
+def judged(exercise: Exercise, seed: int, device: str, observed: Observed) -> Verdict:
+    """The verdict on what arrived, whatever it is."""
     if isinstance(observed, Failure):
         return exercise.failed(observed)
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import stat
 import tokenize
 from collections.abc import Iterator
@@ -68,32 +67,23 @@ def one_line(text: str) -> str:
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                raise SubmissionError(path, _not_a_file(status))
-            if status.st_size > LARGEST:
-                size = f"{status.st_size / 2**20:.0f} MB is more than the {LARGEST / 2**20:.0f} MB that are read"
-                raise SubmissionError(path, f"{size}; clear the outputs of the notebook and save it again")
-            data = file.read(LARGEST)
+        status = path.stat()
+        readable = stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST
+        data = path.read_bytes() if readable else b""
     except FileNotFoundError:
         raise SubmissionError(path, "there is no such file; check its name and folder") from None
     except (OSError, ValueError) as error:
-        if isinstance(error, SubmissionError):
-            raise
-        reason = getattr(error, "strerror", None) or error
-        if path.is_dir():  # some systems do not even open a directory
-            reason = "is a directory; name the files in it"
-        raise SubmissionError(path, f"cannot be read: {reason}") from None
+        raise SubmissionError(path, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if stat.S_ISDIR(status.st_mode):
+        raise SubmissionError(path, "is a directory; name the notebooks or Python files in it")
+    if not stat.S_ISREG(status.st_mode):
+        raise SubmissionError(path, "is not a file; name a notebook or a Python file")
+    if not readable:
+        size = f"{status.st_size / 2**20:.0f} MB is more than the {LARGEST / 2**20:.0f} MB that are read"
+        raise SubmissionError(path, f"{size}; clear the outputs of the notebook and save it again")
     if not data.strip(b"\xef\xbb\xbf \t\r\n"):
         raise SubmissionError(path, "the file is empty; save your work again or hand in another copy")
     return data
-
-
-def _not_a_file(status: os.stat_result) -> str:
-    if stat.S_ISDIR(status.st_mode):
-        return "is a directory; name the notebooks or Python files in it"
-    return "is not a file; name a notebook or a Python file"
 
 
 def _read_script(path: Path, data: bytes) -> Submission:

@@ -1,0 +1,102 @@
+"""The ``gradaccum`` command."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from autograder.devices import DEVICES, pick_device
+from autograder.submissions import Submission, SubmissionError, one_line, read_submission
+
+if TYPE_CHECKING:
+    from autograder.marking import FileMarks
+
+LARGEST_SEED = 2**32 - 1
+
+app = typer.Typer(help="Mark notebooks of the gradient-accumulation course.", no_args_is_help=True, add_completion=False)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command and exit: 0 if it did its work, 2 on unusable input, with one line on stderr for each complaint."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # a student's text may hold what a terminal cannot show
+    try:
+        sys.exit(app(arguments, prog_name="gradaccum", standalone_mode=False))
+    except typer.TyperException as error:
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "gradaccum"
+        if said := error.format_message().rstrip("."):  # empty where there was no argument and the help was printed
+            _complain(command, f"{said}; see {command} --help")
+        sys.exit(2)
+    except typer.Abort:
+        sys.exit(130)
+
+
+@app.command()
+def check(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Notebooks (.ipynb) or Python files (.py).")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")] = False,
+    device: Annotated[str, typer.Option(metavar="|".join(DEVICES), help="Where to mark.")] = "auto",
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Chooses the hidden problems.")] = 0,
+) -> None:
+    """Mark files. A function that a file lacks counts 0; a file that cannot be marked is reported, and the rest is marked."""
+    submissions, complaints = _read(files)
+    try:
+        device = pick_device(device) if submissions or device not in DEVICES else device
+    except ValueError as error:
+        _complain("gradaccum check", str(error))
+        raise typer.Exit(2) from None
+    for complaint in complaints:
+        _complain("gradaccum check", str(complaint))
+    marked = []
+    for submission in submissions:
+        try:
+            marks = _mark(submission, seed, device)
+        except SubmissionError as error:
+            complaints.append(error)
+            _complain("gradaccum check", str(error))
+            continue
+        marked.append(marks)
+        if not as_json:
+            from autograder.marks_view import print_marks
+
+            print_marks(marks)
+    if as_json:
+        print(json.dumps({"files": [marks.as_json() for marks in marked]}))
+    if complaints:
+        raise typer.Exit(2)
+
+
+@app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
+    help="Hand out, mark and report a class with nbgrader; see gradaccum classroom --help.",
+)
+def classroom(context: typer.Context) -> None:
+    """Pass on to :mod:`autograder.classroom`, which is imported only now: it needs torch and nbgrader."""
+    from autograder.classroom import app as classroom_app
+
+    raise typer.Exit(classroom_app(context.args, prog_name="gradaccum classroom", standalone_mode=False) or 0)
+
+
+def _read(files: list[Path]) -> tuple[list[Submission], list[SubmissionError]]:
+    submissions, complaints = [], []
+    for file in files:
+        try:
+            submissions.append(read_submission(file))
+        except SubmissionError as error:
+            complaints.append(error)
+    return submissions, complaints
+
+
+def _mark(submission: Submission, seed: int, device: str) -> FileMarks:
+    from autograder.marking import mark_submission  # imports torch, which a complaint does not have to wait for
+
+    return mark_submission(submission, seed=seed, device=device)
+
+
+def _complain(command: str, problem: str) -> None:
+    print(one_line(f"{command}: {problem}"), file=sys.stderr)
