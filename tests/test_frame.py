@@ -113,6 +113,12 @@ def test_every_relative_link_of_a_document_leads_somewhere(document):
     assert [link for link in relative if not (document.parent / link).exists()] == []
 
 
+def test_the_readme_lists_the_units_there_are():
+    rows = re.findall(r"^\| (\d\d) ([^|]+) \|", (ROOT / "README.md").read_text(), re.MULTILINE)
+    listed = ["_".join([number, *name.split()]) for number, name in rows]
+    assert listed == sorted(path.stem for path in (ROOT / "solutions").glob("*.py"))
+
+
 def test_no_file_mentions_a_path_of_the_machine_it_was_written_on():
     ours = [path for path in ROOT.rglob("*") if path.is_file() and is_ours(path.relative_to(ROOT))]
     assert len(ours) > 40
