@@ -74,7 +74,8 @@ print(f"torch {torch.__version__} on {device} ({name})")
 # %% [markdown]
 # ## Predict
 #
-# Before a picture there is a question. Choose, then look. Nobody counts your guesses.
+# Before a picture there is a question. Choose, commit, then look; nobody counts your guesses. The code of a question is
+# folded away, because the answer stands in it. Run the folded cell all the same.
 
 # %%
 predict(

@@ -57,8 +57,8 @@ for k, (x, y) in enumerate(micro_batches, 1):
 
 # %%
 predict(
-    "You call loss.backward() once for each of the four micro-batches and clear nothing in between. "
-    "Compared with the gradient of one batch of all eight samples, what is in .grad now?",
+    "You call `loss.backward()` once for each of the four micro-batches and clear nothing in between. "
+    "Compared with the gradient of one batch of all eight samples, what is in `.grad` now?",
     choices=(
         "the same gradient",
         "the same direction, four times as long",
@@ -66,7 +66,7 @@ predict(
         "the gradient of the last micro-batch",
     ),
     answer="the same direction, four times as long",
-    because="backward() adds, and each of the four losses is a mean over its own two samples. "
+    because="`backward()` adds, and each of the four losses is a mean over its own two samples. "
     "Four means added up are four times the mean of all eight.",
 )
 
@@ -92,9 +92,10 @@ for call in (1, 2, 3):
 # one batch of eight.
 
 # %%
+model.zero_grad()
 for x, y in micro_batches:
     loss_fn(model(x), y).backward()
-added_up = model.head.weight.grad.clone()
+added_up = model.head.weight.grad
 
 model.zero_grad()
 all_x, all_y = (torch.cat(parts) for parts in zip(*micro_batches, strict=True))
@@ -154,7 +155,7 @@ for divide in (True, False):
 # %% [markdown]
 # ## Two right formulas
 #
-# A question asked on forums again and again writes accumulation as a sum:
+# A question often asked on forums writes accumulation as a sum:
 #
 # $$w_{t+1} = w_t - \alpha\sum_{k=1}^{N} g_k \qquad\text{instead of}\qquad w_{t+1} = w_t - \alpha\,\frac1N\sum_{k=1}^{N} g_k$$
 #
@@ -169,8 +170,9 @@ for divide in (True, False):
 # micro-batch 1, let the rest of the window go by, and take it again. Then do the same across an update.
 
 # %%
+model.zero_grad()
 first = batch_gradient(model, loss_fn, micro_batches[0])
-for x, y in micro_batches[1:]:
+for x, y in micro_batches:
     (loss_fn(model(x), y) / 4).backward()
 again = batch_gradient(model, loss_fn, micro_batches[0])
 problem.build_optimizer(model).step()
@@ -225,6 +227,9 @@ for norm in (nn.LayerNorm(8), nn.BatchNorm1d(8)):
     torch.manual_seed(0)
     small_net = nn.Sequential(nn.Linear(4, 8), norm, nn.Tanh(), nn.Linear(8, 2)).double()
     print(f"{type(norm).__name__:12} difference to the large batch: {difference_to_large_batch(small_net):.1e}")
+
+# %% [markdown]
+# LayerNorm is off by rounding, BatchNorm by a large part of the gradient, and no division mends that.
 
 # %% [markdown]
 # ## Exercise 1 · `accumulate_gradient`

@@ -38,7 +38,7 @@ from gradaccum.showing import show_fingerprint
 
 # %%
 predict(
-    "A loop calls optimizer.zero_grad() before every backward() and optimizer.step() after every fourth. "
+    "A loop calls `optimizer.zero_grad()` before every `backward()` and `optimizer.step()` after every fourth. "
     "Which micro-batches reach the parameters?",
     choices=(
         "all of them, a quarter of each",
@@ -48,7 +48,7 @@ predict(
     ),
     answer="the last of every four",
     because="Clearing before a backward throws away what the three before it have gathered. "
-    "When the update comes, .grad holds one micro-batch; the work done for the other three is lost.",
+    "When the update comes, `.grad` holds one micro-batch; the work done for the other three is lost.",
 )
 
 # %% [markdown]
