@@ -59,10 +59,11 @@ class Panel(widgets.VBox):
             layout={"flex_flow": "row wrap", "align_items": "center", "grid_gap": "4px 12px"},
         )
         self._redraw()
-        shown = widgets.VBox([self._picture, self._words])
         if hasattr(phenomenon, "code"):
-            self._code.layout = {"flex": "1 1 420px", "min_width": "0"}
-            shown = widgets.HBox([shown, self._code], layout={"flex_flow": "row wrap", "grid_gap": "4px 16px"})
+            beside = widgets.VBox([self._code, self._words], layout={"flex": "1 1 420px", "min_width": "0"})
+            shown = widgets.HBox([self._picture, beside], layout={"flex_flow": "row wrap", "grid_gap": "4px 16px"})
+        else:
+            shown = widgets.VBox([self._picture, self._words])
         super().__init__([widgets.HTML(self._title), row, shown])
         self.add_class("gradaccum-panel")
         self.add_class(still.LIVE)
@@ -87,7 +88,10 @@ class Panel(widgets.VBox):
         """The live panel, and for pages without a kernel the picture, the code and the caption."""
         plain = "\n".join(filter(None, [f"{self.phenomenon.TITLE}. {self.caption}", self._listing and self._listing.source]))
         picture = {"image/png": self._png} if self._png else {}
-        page = self._title + self._picture.value + self._words.value + self._code.value
+        page = self._title + self._picture.value + self._words.value
+        if self._listing:
+            beside = f'<div style="flex:1 1 420px;min-width:0">{self._code.value}{self._words.value}</div>'
+            page = f'{self._title}<div style="display:flex;flex-wrap:wrap;gap:4px 16px">{self._picture.value}{beside}</div>'
         return super()._repr_mimebundle_(**kwargs) | picture | {"text/html": page, "text/plain": plain}
 
     def _ipython_display_(self) -> None:
@@ -110,8 +114,9 @@ class Panel(widgets.VBox):
             self._png, self.caption, self._listing, self.error = "", _in_words(error), None, error
         size = tuple(round(DPI * inches) for inches in self.phenomenon.SIZE)
         self._picture.value = still.image(self._png, self.caption, size) if self._png else ""
-        manner = 'role="alert" style="color:#B54700"' if self.error else 'aria-live="polite" style="margin:0"'
-        self._words.value = f'<p {manner}><span style="display:block;max-width:75ch">{escape(self.caption)}</span></p>'
+        manner = 'role="alert" style="color:#B54700;' if self.error else 'aria-live="polite" style="'
+        width = f"max-width:{max(size[0], 560)}px;margin:0;line-height:1.45"
+        self._words.value = f'<p {manner}{width}">{escape(self.caption)}</p>'
         self._code.value = _code_html(self._listing) if self._listing else ""
 
     def _preset_button(self, name: str, settings: Any) -> widgets.Button:
@@ -142,7 +147,7 @@ def _code_html(listing: Listing) -> str:
     return (
         f'<div style="border-left:4px solid {color};padding:0 0 0 10px">'
         f'<div style="font-weight:600;color:{color}">{sign} This loop is {said}</div>'
-        f'<pre tabindex="0" aria-label="Code of a loop that is {said}" style="font-size:12px;line-height:1.4;margin:4px 0;'
+        f'<pre tabindex="0" aria-label="Code of a loop that is {said}" style="font:12px/1.4 monospace;margin:4px 0;'
         f'overflow-x:auto;user-select:text">{escape(listing.source)}</pre></div>'
     )
 

@@ -58,7 +58,7 @@ class Prediction(widgets.VBox):
             options=choices, value=None, description="Your prediction", layout={"width": "max-content", "max_width": "100%"}
         )
         self._options.style.description_width = "initial"
-        self._button = widgets.Button(description="Commit", disabled=True, layout={"width": "auto"})
+        self._button = widgets.Button(description="Commit", disabled=True, layout={"width": "max-content"})
         self._outcome = widgets.HTML()
         self._options.observe(self._chosen, names="value")
         self._button.on_click(lambda _: self.commit())
@@ -94,12 +94,13 @@ class Prediction(widgets.VBox):
     def _say(self, color: str, outcome: str, reason: str) -> None:
         """``role=alert`` because screen readers announce it even though the element is new."""
         self._outcome.value = (
-            f'<div role="alert" aria-live="assertive" style="border-left:4px solid {color};padding:2px 12px;max-width:75ch">'
+            '<div role="alert" aria-live="assertive" '
+            f'style="border-left:4px solid {color};padding:2px 12px;max-width:90ch;line-height:1.45">'
             f'<b style="color:{color}">{_with_code(outcome)}</b> {_with_code(reason)}</div>'
         )
 
     def _asked(self) -> str:
-        return f'<div style="max-width:75ch"><b>Predict.</b> {_with_code(self.question)}</div>'
+        return f'<div style="max-width:90ch;line-height:1.45"><b>Predict.</b> {_with_code(self.question)}</div>'
 
     def _repr_mimebundle_(self, **kwargs) -> dict[str, Any]:
         """The live prompt, and for pages without a kernel the question and its choices."""
@@ -127,7 +128,7 @@ def _as_widget(shown: Any) -> widgets.Widget:
     if isinstance(shown, widgets.Widget):
         return shown
     if isinstance(shown, str):
-        return widgets.HTML(f'<p style="max-width:75ch">{_with_code(shown)}</p>')
+        return widgets.HTML(f'<p style="max-width:90ch;line-height:1.45">{_with_code(shown)}</p>')
     output = widgets.Output()
     output.append_display_data(shown)
     return output

@@ -19,7 +19,7 @@ LIVE = "gradaccum-live"
 _CHILD = ".jp-OutputArea-child"
 _STYLE = (
     "<style>"
-    f"{_CHILD}:has(.gradaccum-still):not(:has(+ * .{LIVE})) .gradaccum-still{{display:block}}"
+    f"{_CHILD}:has(.gradaccum-still):not(:has(+ * .{LIVE})) .gradaccum-still{{display:block!important}}"
     f"{_CHILD}:has(.gradaccum-still):has(+ * .{LIVE}){{display:none}}"
     f"{_CHILD}:has(.gradaccum-still)+:not(:has(.{LIVE})){{display:none}}"
     "</style>"
@@ -35,7 +35,7 @@ def show(bundle: dict[str, Any], alt: str = "") -> None:
     """
     from IPython.display import display
 
-    still = f'{_STYLE}<div class="gradaccum-still" hidden>{bundle["text/html"]}</div>'
+    still = f'{_STYLE}<div class="gradaccum-still" style="display:none">{bundle["text/html"]}</div>'
     display({"text/html": still, "text/plain": ""}, raw=True)
     display(bundle, metadata={"image/png": {"alt": alt}} if "image/png" in bundle else {}, raw=True)
 
