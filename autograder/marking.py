@@ -8,6 +8,7 @@ from typing import Any
 
 import autograder.exercises  # noqa: F401 - registers them
 from autograder.child import Observed, observe_in_child
+from autograder.devices import pick_device
 from autograder.exercise import Exercise, Failure, Verdict, exercises_of, judge_observations
 from autograder.running import Limits
 from autograder.submissions import Submission, SubmissionError, read_submission
@@ -50,11 +51,12 @@ def mark_file(path: str | Path, *, seed: int = 0, device: str = "cpu", limits: L
     Args:
         path: of the file.
         seed: chooses the problems the functions are run on; the same seed gives the same marks.
-        device: ``"cpu"`` or ``"cuda"``.
+        device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
         limits: of time and memory.
 
     Raises:
         SubmissionError: the file cannot be marked.
+        ValueError: the device is not there.
         ChildError: no process can be started here.
     """
     return mark_submission(read_submission(path), seed=seed, device=device, limits=limits)
@@ -62,7 +64,7 @@ def mark_file(path: str | Path, *, seed: int = 0, device: str = "cpu", limits: L
 
 def mark_submission(submission: Submission, *, seed: int = 0, device: str = "cpu", limits: Limits | None = None) -> FileMarks:
     """Mark what was read, see :func:`mark_file`."""
-    exercises = exercises_to_mark(submission)
+    exercises, device = exercises_to_mark(submission), pick_device(device)
     observed = observe_in_child(submission, exercises, seed, device, limits or Limits())
     verdicts = tuple(judged(exercise, seed, device, observed[exercise.id]) for exercise in exercises)
     return FileMarks(str(submission.path), submission.unit, device, verdicts)
