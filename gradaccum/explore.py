@@ -13,6 +13,7 @@ import ipywidgets as widgets
 
 from gradaccum import phenomena, still
 from gradaccum.drawing import DPI, new_figure
+from gradaccum.keyboard import KEYS_STAY_HERE
 from gradaccum.phenomena import Listing
 
 
@@ -64,7 +65,7 @@ class Panel(widgets.VBox):
             shown = widgets.HBox([self._picture, beside], layout={"flex_flow": "row wrap", "grid_gap": "4px 16px"})
         else:
             shown = widgets.VBox([self._picture, self._words])
-        super().__init__([widgets.HTML(self._title), row, shown])
+        super().__init__([widgets.HTML(self._title + KEYS_STAY_HERE), row, shown])
         self.add_class("gradaccum-panel")
         self.add_class(still.LIVE)
 

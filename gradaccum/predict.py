@@ -10,6 +10,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from gradaccum import still
+from gradaccum.keyboard import KEYS_STAY_HERE
 
 
 def predict(
@@ -62,7 +63,7 @@ class Prediction(widgets.VBox):
         self._outcome = widgets.HTML()
         self._options.observe(self._chosen, names="value")
         self._button.on_click(lambda _: self.commit())
-        super().__init__([widgets.HTML(self._asked()), self._options, self._button, self._outcome])
+        super().__init__([widgets.HTML(self._asked() + KEYS_STAY_HERE), self._options, self._button, self._outcome])
         self.add_class("gradaccum-predict")
         self.add_class(still.LIVE)
 
