@@ -33,7 +33,7 @@ class Puzzle:
     picture: Picture
 
     def __str__(self) -> str:
-        return "\n".join([self.picture.text, "", *(f"{slug}: {mistake(slug).message}" for slug in candidates())])
+        return "\n".join([self.picture.alt, "", *(f"{slug}: {mistake(slug).message}" for slug in candidates())])
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         rows = "".join(

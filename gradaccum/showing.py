@@ -11,41 +11,44 @@ from itertools import groupby
 
 from matplotlib.figure import Figure
 
+from gradaccum import still
 from gradaccum.drawing import DPI, draw_fingerprint, new_figure
 from gradaccum.fingerprint import Fingerprint, as_fraction, expected, fingerprint
+from gradaccum.fingerprint_words import say
 from gradaccum.problems import Problem
 from gradaccum.recording import Loop
 
-CELL, MARGIN = 0.29, 0.62
+CELL, MARGIN = 0.3, 0.55
 """Inches of one coefficient, and of the labels around a fingerprint."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture and what it says in words.
+    """A picture that shows itself in a notebook, and in words everywhere else.
 
-    A notebook shows the picture, with the words as its alternative text; everything else shows the words.
+    Attributes:
+        figure: the picture.
+        alt: what is in it, for those who cannot see it.
+        caption: a sentence below it, or nothing.
     """
 
     figure: Figure
-    text: str
+    alt: str
+    caption: str = ""
 
     def __str__(self) -> str:
-        return self.text
+        return "\n".join(filter(None, [self.caption, self.alt]))
 
     def __repr__(self) -> str:
-        return self.text
+        return str(self)
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         buffer = io.BytesIO()
         self.figure.savefig(buffer, format="png", dpi=DPI)
-        data = base64.b64encode(buffer.getvalue()).decode()
         width, height = (round(DPI * inches) for inches in self.figure.get_size_inches())
-        image = (
-            f'<img alt="{escape(self.text, quote=True)}" src="data:image/png;base64,{data}" '
-            f'width="{width}" height="{height}" style="max-width:100%;height:auto">'
-        )
-        return {"text/html": image, "text/plain": self.text}
+        image = still.image(base64.b64encode(buffer.getvalue()).decode(), self.alt, (width, height))
+        caption = f'<p style="max-width:75ch;margin:4px 0">{escape(self.caption)}</p>' if self.caption else ""
+        return {"text/html": image + caption, "text/plain": str(self)}
 
 
 def show_fingerprint(loop: Loop, problem: Problem) -> Picture:
@@ -55,31 +58,31 @@ def show_fingerprint(loop: Loop, problem: Problem) -> Picture:
         ValueError: the problem's micro-batch gradients are not linearly independent.
         Exception: whatever the loop raises.
     """
-    due = expected(problem)
-    pair = {"a right loop": due, getattr(loop, "__name__", "yours"): fingerprint(loop, problem)}
-    return show_fingerprints(pair, columns=2, due=due)
+    name, due, found = getattr(loop, "__name__", "the loop"), expected(problem), fingerprint(loop, problem)
+    caption = f"{name} {say(found, due)}."
+    return show_fingerprints({"a right loop": due, name: found}, columns=2, due=due, caption=caption)
 
 
-def show_fingerprints(fingerprints: Mapping[str, Fingerprint], columns: int = 3, due: Fingerprint | None = None) -> Picture:
+def show_fingerprints(
+    fingerprints: Mapping[str, Fingerprint], columns: int = 3, due: Fingerprint | None = None, caption: str = ""
+) -> Picture:
     """Fingerprints by name, in rows of ``columns``, all in the same shades; what differs from ``due``, if given, is framed."""
     rows = -(-len(fingerprints) // columns)
     deepest = max(1, *(len(one.coefficients) for one in fingerprints.values()))
-    widest = max(one.coefficients.shape[1] for one in fingerprints.values())
-    figure = new_figure(columns * (CELL * widest + MARGIN), rows * (CELL * deepest + 1.25 * MARGIN))
-    peak = max(1.0, *(float(one.coefficients.abs().max()) for one in fingerprints.values() if one.coefficients.numel()))
+    widest = max(len(one.columns) for one in fingerprints.values())
+    peak = max(1.0, *(float(one.coefficients.abs().max()) for one in fingerprints.values() if len(one.coefficients)))
+    figure = new_figure(columns * (CELL * widest + MARGIN), rows * (CELL * deepest + MARGIN))
     grid = figure.subplots(rows, columns, squeeze=False)
     for axes in grid.flat[len(fingerprints) :]:
         axes.remove()
     for axes, (name, one) in zip(grid.flat, fingerprints.items(), strict=False):
-        draw_fingerprint(axes, one, name, due, peak)
-        if len(one.coefficients):
-            axes.set_ylim(deepest - 0.4, -0.6)
+        draw_fingerprint(axes, one, name, due, peak, rows=deepest)
     figure.tight_layout(pad=0.4)
-    return Picture(figure, "\n".join(f"{name}: {in_words(one)}." for name, one in fingerprints.items()))
+    return Picture(figure, "\n".join(f"{name}: {in_words(one)}." for name, one in fingerprints.items()), caption)
 
 
 def in_words(one: Fingerprint) -> str:
-    """A fingerprint as a sentence, for those who cannot see the picture: ``"update 1 holds 1/4 of micro-batches 1 to 4"``."""
+    """A fingerprint row by row: ``"update 1 holds 1/4 of micro-batches 1 to 4; update 2 holds …"``."""
     if not len(one.coefficients):
         return "no update at all"
     rows = one.coefficients.tolist()

@@ -140,8 +140,8 @@ class TestPuzzle:
     def test_the_picture_and_its_words_show_all_letters_and_give_no_name_away(self):
         picture = show_puzzle().picture
         assert [axes.get_title(loc="left") for axes in picture.figure.axes] == list(PUZZLE)
-        assert [line.split(":")[0] for line in picture.text.split("\n")] == list(PUZZLE)
-        assert not [slug for slug in candidates() if slug in picture.text]
+        assert [line.split(":")[0] for line in picture.alt.split("\n")] == list(PUZZLE)
+        assert not [slug for slug in candidates() if slug in picture.alt]
 
     def test_no_code_that_students_see_names_the_answers(self):
         notebook = nbformat.read(COURSE / "04_training_loop.ipynb", as_version=4)
