@@ -14,6 +14,7 @@ from autograder.mistakes import mistake
 from autograder.student_code import describe_error
 
 Plain = bool | int | float | str | list | dict
+Formula = Callable[..., Any]
 
 CLOSE = 1e-9
 """Relative difference up to which two numbers are the same: plain float arithmetic in any order stays below 1e-14, a wrong
@@ -54,21 +55,21 @@ def plain(value: object) -> Plain:
         return [plain(item) for item in value]
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
-    if hasattr(value, "item"):
-        return plain(value.item())
+    if hasattr(value, "tolist"):  # numpy's numbers and arrays
+        return plain(value.tolist())
     raise TypeError(f"{type(value).__name__} is not plain data")
 
 
-def same_value(found: Plain, due: Plain) -> bool:
-    """Whether two plain values agree, numbers up to :data:`CLOSE`. A truth value is not a number and a text is neither."""
+def same_value(found: Plain, due: Plain, tolerance: float = CLOSE) -> bool:
+    """Whether two plain values agree, numbers up to ``tolerance``. A truth value is not a number and a text is neither."""
     if isinstance(due, list) and isinstance(found, list):
-        return len(found) == len(due) and all(map(same_value, found, due))
+        return len(found) == len(due) and all(same_value(f, d, tolerance) for f, d in zip(found, due, strict=True))
     if isinstance(due, dict) and isinstance(found, dict):
-        return found.keys() == due.keys() and all(same_value(found[key], due[key]) for key in due)
+        return found.keys() == due.keys() and all(same_value(found[key], due[key], tolerance) for key in due)
     if isinstance(due, bool) or isinstance(found, bool):
         return type(found) in (bool, int) and type(due) in (bool, int) and found == due
     if isinstance(due, int | float) and isinstance(found, int | float):
-        return math.isclose(found, due, rel_tol=CLOSE, abs_tol=0.0)
+        return math.isclose(found, due, rel_tol=tolerance, abs_tol=0.0)
     return type(found) is type(due) and found == due
 
 
@@ -81,9 +82,12 @@ def judge_calls(
     trials: Mapping[str, CallTrial],
     observations: Mapping[str, Observation],
     part_of: Callable[[str], str],
-    formula: Callable[..., Any],
-    wrong: Mapping[str, Callable[..., Any]],
+    formula: Formula,
+    wrong: Mapping[str, Formula | tuple[Formula, ...]],
     message: str,
+    *,
+    tolerance: float = CLOSE,
+    refusal: str = "Arguments that make no sense are not refused with a ValueError.",
 ) -> Verdict:
     """Compare every call with a formula, part by part, and name the wrong formula that fits what is wrong.
 
@@ -93,39 +97,52 @@ def judge_calls(
         observations: what came back.
         part_of: the part that a trial's name belongs to.
         formula: what is due; returns :data:`RAISES` where a ValueError is due.
-        wrong: by slug, what is computed instead by a function with this mistake. A formula fits if it explains
-            every call of a part.
+        wrong: by slug, what is computed instead by a function with this mistake, or several ways to compute it. A formula
+            fits if it explains every call of a part.
         message: what to say of a wrong value.
+        tolerance: relative difference up to which two numbers are the same.
+        refusal: what to say where a ValueError is due and none is raised.
     """
     results = {part.name: "" for part in exercise.parts}
     for name, trial in trials.items():
-        said = _call_message(observations[name], formula(*trial.arguments, **trial.keywords), message)
+        due = formula(*trial.arguments, **trial.keywords)
+        said = _call_message(observations[name], due, message, tolerance, refusal)
         results[part_of(name)] = results[part_of(name)] or said
     failure = next((o.failure for o in observations.values() if o.failure), None)
     slugs = []
     for part in (name for name, said in results.items() if said):
         calls = {name: trial for name, trial in trials.items() if part_of(name) == part}
-        slugs += [slug for slug, other in wrong.items() if _fits(other, calls, observations)][:1]
+        slugs += [slug for slug, others in wrong.items() if _any_fits(others, calls, observations, tolerance)][:1]
     return exercise.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))), failure=failure)
 
 
-def _call_message(seen: Observation, due: Any, message: str) -> str:
+def _call_message(seen: Observation, due: Any, message: str, tolerance: float, refusal: str) -> str:
     if seen.failure:
         return seen.failure.message
     if due is RAISES:
         if "raised" not in seen.facts:
-            return "Arguments that make no sense are not refused with a ValueError."
+            return refusal
         return "" if seen.facts["reason"] else "Your ValueError gives no reason."
     if "raised" in seen.facts:
         return f"Arguments that are fine are refused. {seen.facts['raised']}"
     if "type" in seen.facts:
         return f"Your function returned {seen.facts['type']}, which is not the kind of value that was asked for."
-    return "" if same_value(seen.facts["value"], plain(due)) else message
+    return "" if same_value(seen.facts["value"], plain(due), tolerance) else message
 
 
-def _fits(formula: Callable[..., Any], trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> bool:
+def _any_fits(
+    formulas: Formula | tuple[Formula, ...],
+    trials: Mapping[str, CallTrial],
+    observations: Mapping[str, Observation],
+    tolerance: float,
+) -> bool:
+    several = formulas if isinstance(formulas, tuple) else (formulas,)
+    return any(_fits(formula, trials, observations, tolerance) for formula in several)
+
+
+def _fits(formula: Formula, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation], tolerance: float) -> bool:
     try:
         due = {name: formula(*trial.arguments, **trial.keywords) for name, trial in trials.items()}
-    except TypeError:  # a wrong formula need not make sense of arguments that make no sense
+    except (TypeError, ArithmeticError):  # a wrong formula need not make sense of arguments that make no sense
         return False
-    return all(not _call_message(observations[name], value, "differs") for name, value in due.items())
+    return all(not _call_message(observations[name], value, "differs", tolerance, "differs") for name, value in due.items())

@@ -1,0 +1,314 @@
+"""Unit 02, memory limits: why can't the batch simply be larger?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from statistics import fmean
+
+from autograder.call_trials import RAISES, CallTrial, judge_calls, observe_call, plain
+from autograder.exercise import Exercise, Observation, Part, register, trial_random
+from autograder.mistakes import add_mistake, mistake
+from autograder.saved_trials import SavedTrial, due_bytes, name_count
+from gradaccum.problems import best_dtype
+
+UNIT = "02_memory_limits"
+
+
+@register
+class SavedBytes(Exercise):
+    """``saved_bytes(model, loss_fn, x, y) -> int``: bytes autograd holds for the backward pass."""
+
+    id = "saved_bytes"
+    unit = UNIT
+    parts = (
+        Part("plain", "what a linear layer and the loss keep", 1),
+        Part("shared", "a tensor that two operations keep", 1),
+        Part("deep", "parameters, which do not count", 1),
+        Part("gated", "a view, which keeps its whole storage", 1),
+    )
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+        dtypes = {"plain": "float32", "shared": best_dtype(device), "deep": "float32", "gated": "float32"}
+        return {
+            kind: SavedTrial(kind, seed + k, chance.randint(3, 9), chance.randint(6, 12), device, dtype)
+            for k, (kind, dtype) in enumerate(dtypes.items())
+        }
+
+    def observe(self, function, trial):
+        value = function(trial.model(), trial.loss_fn, *trial.batch())
+        try:
+            return Observation(facts={"value": plain(value)})
+        except TypeError:
+            return Observation(facts={"type": type(value).__name__})
+
+    def judge(self, trials, observations):
+        results, counts = {}, {}
+        for name, trial in trials.items():
+            results[name], found = _count_message(trial, observations[name])
+            counts |= {} if found is None else {trial: found}
+        failure = next((o.failure for o in observations.values() if o.failure), None)
+        slugs = (name_count(counts) or ()) if any(results.values()) else ()
+        return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure)
+
+
+def _count_message(trial: SavedTrial, seen: Observation) -> tuple[str, float | None]:
+    """What is wrong with a number of bytes, and the number. Bytes are whole: there is nothing to tolerate."""
+    if seen.failure:
+        return seen.failure.message, None
+    value = seen.facts.get("value")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return f"Your function returned {seen.facts.get('type', type(value).__name__)} where a number of bytes was due.", None
+    due = due_bytes(trial)
+    return "" if value == due else f"You count {'more' if value > due else 'less'} than autograd holds.", value
+
+
+FIT = 2e-3
+"""Relative difference up to which a line is the same. Least squares in float64 leaves 2e-13 on these points, in float32 up to
+1.2e-4 (over 2,000 seeds); a line that is fitted otherwise differs by more than 2e-2 on at least one of them."""
+
+
+@register
+class MemoryLine(Exercise):
+    """``memory_line(sizes, bytes) -> (fixed, per_sample)``: least squares of bytes = fixed + per_sample · B."""
+
+    id = "memory_line"
+    unit = UNIT
+    parts = (Part("exact", "points on a line", 1), Part("scattered", "points beside a line, by least squares", 2))
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+        trials = {}
+        for name in ("exact 0", "exact 1", "scattered 0", "scattered 1", "scattered 2"):
+            fixed, per_sample = 1000 * chance.randint(2, 9), 100 * chance.randint(2, 9)
+            sizes = chance.sample([1, 2, 3, 5, 7, 9, 12], 5)
+            off = [chance.choice([-1, 1]) * chance.randint(200, 900) * name.startswith("scattered") for _ in sizes]
+            points = [fixed + per_sample * size + shift for size, shift in zip(sizes, off, strict=True)]
+            trials[name] = CallTrial((sizes, points))
+        return trials
+
+    def observe(self, function, trial):
+        return observe_call(function, trial)
+
+    def judge(self, trials, observations):
+        wrong = {
+            "line-turned-round": lambda sizes, points: _least_squares(sizes, points)[::-1],
+            "line-through-zero": (_through_zero, _mean_of_ratios),
+            "line-through-two-points": tuple(map(_through, (_extremes, _ends, _first_two))),
+        }
+        message = "This is not the line with the least squares."
+        return judge_calls(self, trials, observations, _kind, _least_squares, wrong, message, tolerance=FIT)
+
+
+def _kind(name: str) -> str:
+    """Trials are called ``"plan 2"`` after the part they belong to."""
+    return name.split()[0]
+
+
+def _least_squares(sizes, points):
+    size, point = fmean(sizes), fmean(points)
+    slope = sum((s - size) * (p - point) for s, p in zip(sizes, points, strict=True)) / sum((s - size) ** 2 for s in sizes)
+    return point - slope * size, slope
+
+
+def _through_zero(sizes, points):
+    return 0.0, sum(s * p for s, p in zip(sizes, points, strict=True)) / sum(s * s for s in sizes)
+
+
+def _mean_of_ratios(sizes, points):
+    return 0.0, fmean(p / s for s, p in zip(sizes, points, strict=True))
+
+
+def _through(choose):
+    """The formula of a line through two of the points."""
+
+    def line(sizes, points):
+        (s, p), (t, q) = choose(list(zip(sizes, points, strict=True)))
+        slope = (q - p) / (t - s)
+        return p - slope * s, slope
+
+    return line
+
+
+def _extremes(points):
+    return min(points), max(points)
+
+
+def _ends(points):
+    return points[0], points[-1]
+
+
+def _first_two(points):
+    return points[0], points[1]
+
+
+@register
+class PlanMicroBatches(Exercise):
+    """``plan_micro_batches(effective_batch, budget, fixed, per_sample) -> (micro_batch_size, accumulation_steps)``."""
+
+    id = "plan_micro_batches"
+    unit = UNIT
+    parts = (
+        Part("largest", "the largest micro-batch that divides and fits", 1),
+        Part("full", "a budget that is used to the last byte", 1),
+        Part("none", "a ValueError with a reason when nothing fits", 1),
+    )
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+
+        def call(effective, room, spare):
+            fixed, per_sample = chance.randint(3, 9) * 1000, chance.randint(3, 9) * 100
+            return CallTrial((effective, fixed + per_sample * room + spare, fixed, per_sample))
+
+        cuts = [*chance.sample([(60, 14), (90, 17), (48, 13), (42, 13), (36, 11), (84, 19)], 3), (37, 20), (24, 40)]
+        exact = chance.sample([(60, 12), (90, 15), (48, 16), (42, 14), (36, 9)], 2)
+        calls = {f"largest {k}": call(*cut, chance.randint(1, 99)) for k, cut in enumerate(cuts)}
+        calls |= {f"full {k}": call(*cut, 0) for k, cut in enumerate(exact)}
+        return calls | {"none 0": call(24, 1, -chance.randint(1, 99)), "none 1": call(36, -2, 0)}
+
+    def observe(self, function, trial):
+        return observe_call(function, trial)
+
+    def judge(self, trials, observations):
+        formulas = {
+            "plan-turned-round": (lambda *call: _plan(*call)[::-1],),
+            "budget-ignored": (lambda effective, *_: (effective, 1),),
+            "not-the-largest": (lambda effective, *_: (1, effective),),
+            "halves-only": (_halves,),
+            "does-not-divide": (_fill, _fill_and_drop),
+            "fixed-forgotten": (lambda effective, budget, fixed, per_sample: _plan(effective, budget, 0, per_sample),),
+            "budget-not-used-up": (lambda effective, budget, *line: _plan(effective, budget - 1, *line),),
+        }
+        wrong = {slug: tuple(map(_where_something_fits, several)) for slug, several in formulas.items()}
+        message = "This is not the largest micro-batch that divides the effective batch and fits."
+        refusal = "Not even one sample fits, and no ValueError says so."
+        verdict = judge_calls(self, trials, observations, _kind, _plan, wrong, message, refusal=refusal)
+        silent = any("value" in observations[name].facts or "type" in observations[name].facts for name in ("none 0", "none 1"))
+        named = (*verdict.mistakes, mistake("misfit-not-refused")) if silent else verdict.mistakes
+        return replace(verdict, mistakes=named)
+
+
+def _room(budget, fixed, per_sample) -> int:
+    return math.floor((budget - fixed) / per_sample)
+
+
+def _plan(effective, budget, fixed, per_sample):
+    fitting = [b for b in range(1, effective + 1) if effective % b == 0 and b <= _room(budget, fixed, per_sample)]
+    return (fitting[-1], effective // fitting[-1]) if fitting else RAISES
+
+
+def _where_something_fits(formula):
+    """What a wrong formula says where a plan exists. Where none does, every answer is the same mistake."""
+    return lambda *call: RAISES if _plan(*call) is RAISES else formula(*call)
+
+
+def _halves(effective, budget, fixed, per_sample):
+    """Halve until it fits, as trainers that want powers of two do."""
+    size = effective
+    while size > max(1, _room(budget, fixed, per_sample)):
+        size //= 2
+    return size, effective // size
+
+
+def _fill(effective, budget, fixed, per_sample):
+    size = min(effective, _room(budget, fixed, per_sample))
+    return size, math.ceil(effective / size)
+
+
+def _fill_and_drop(effective, budget, fixed, per_sample):
+    size = min(effective, _room(budget, fixed, per_sample))
+    return size, effective // size
+
+
+add_mistake(
+    "nothing-saved",
+    "You count nothing: no tensor passed through your hooks.",
+    "Does the forward pass run while the hooks are active, and does it build a graph?",
+)
+add_mistake(
+    "counts-twice",
+    "You count memory twice that two operations keep together: it is there only once.",
+    "When do two tensors share their memory? What tells their storages apart?",
+)
+add_mistake(
+    "counts-parameters",
+    "You count parameters. Autograd keeps weights for the backward pass, but they are in memory anyway, whatever the batch.",
+    "A weight may be kept as a transposed view of itself. What does a view share with the parameter?",
+)
+add_mistake(
+    "views-cut-short",
+    "You count the elements of a view where its whole storage is held: as long as one slice is kept, none of it is freed.",
+    "Ask the storage, not the tensor, for its size.",
+)
+add_mistake(
+    "inputs-left-out",
+    "You leave out x and y, although autograd keeps them for the backward pass as it keeps any other tensor.",
+    "Which tensors are you asked to leave out? Only those.",
+)
+add_mistake(
+    "loss-not-watched",
+    "You watch the model but not the loss, which keeps tensors of its own.",
+    "Which lines build the graph? All of them belong inside the hooks.",
+)
+add_mistake(
+    "elements-not-bytes",
+    "You count elements, or take every element for four bytes. How many it has depends on the dtype.",
+    "How many bytes is a float64, and who knows that?",
+)
+add_mistake(
+    "line-turned-round",
+    "You return the two numbers in the wrong order.",
+    "Read the first line of the exercise: which one comes first?",
+)
+add_mistake(
+    "line-through-zero",
+    "Your line goes through zero. With no sample at all, weights, gradients and optimizer state are still there.",
+    "How many unknowns does the line have?",
+)
+add_mistake(
+    "line-through-two-points",
+    "Your line goes through two of the points and ignores the others.",
+    "Which of the points does the sum of squares run over?",
+)
+add_mistake(
+    "plan-turned-round",
+    "You return N first and B second.",
+    "What is the order of the two numbers that were asked for?",
+)
+add_mistake(
+    "budget-ignored",
+    "You take the whole effective batch at once, whatever the budget.",
+    "What does a micro-batch of B samples cost? Compare it with the budget.",
+)
+add_mistake(
+    "not-the-largest",
+    "Micro-batches of one sample fit, but larger ones do as well, and are faster.",
+    "Of all sizes that fit, which one do you want?",
+)
+add_mistake(
+    "halves-only",
+    "You halve the batch until it fits and miss the sizes in between.",
+    "Which numbers divide 12? Not only 12, 6 and 3.",
+)
+add_mistake(
+    "does-not-divide",
+    "Your micro-batch is the largest that fits, but N of them are not the effective batch.",
+    "B times N must be the effective batch, to the sample. Which sizes B allow that?",
+)
+add_mistake(
+    "fixed-forgotten",
+    "You spend the whole budget on samples. Weights, gradients and optimizer state need their share first.",
+    "What is left of the budget when the fixed part is paid?",
+)
+add_mistake(
+    "budget-not-used-up",
+    "You refuse a micro-batch that needs exactly the budget. What fits, fits.",
+    "Is a budget of 100 bytes enough for 100 bytes?",
+)
+add_mistake(
+    "misfit-not-refused",
+    "Not even a single sample fits, and your function returns as if all were well.",
+    "What should a caller learn when no plan exists? Raise a ValueError that says it.",
+)

@@ -1,0 +1,188 @@
+"""Counting what autograd keeps for the backward pass, in the right way and in every usual wrong way.
+
+A count is a :class:`Policy`: what it takes for a tensor's size, what it leaves out, and what it counts twice.
+:func:`predict` plays one on what autograd really kept. A wrong number is diagnosed by searching the policy with the fewest
+mistakes that yields it on every trial.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from gradaccum.memory import saved_tensors, storage_key
+
+
+@dataclass(frozen=True)
+class SavedTrial:
+    """A model and a batch, made from a seed.
+
+    Attributes:
+        kind: ``"plain"`` (one linear layer), ``"shared"`` (a tensor that two operations keep), ``"deep"`` (weights are kept
+            too, one of them frozen), ``"gated"`` (slices of a larger tensor are kept).
+        samples, width: of the batch and of the layers.
+    """
+
+    kind: str
+    seed: int
+    samples: int
+    width: int
+    device: str
+    dtype: str
+
+    def model(self) -> nn.Module:
+        width = self.width
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.seed)
+            layers = {
+                "plain": lambda: nn.Linear(width, 2),
+                "shared": lambda: nn.Sequential(nn.Linear(width, 3), nn.Tanh()),
+                "deep": lambda: nn.Sequential(nn.Linear(width, 5), nn.Linear(5, 4), nn.Linear(4, 3)),
+                "gated": lambda: GatedUnit(width, 3),
+            }
+            model = layers[self.kind]().to(device=self.device, dtype=getattr(torch, self.dtype))
+        if self.kind == "deep":
+            model[1].weight.requires_grad_(False)
+        return model
+
+    def batch(self) -> tuple[Tensor, Tensor]:
+        """Inputs ``(samples, width)`` and targets as the model's predictions; neither shares its memory with anything."""
+        outputs = 2 if self.kind == "plain" else 3
+        generator = torch.Generator().manual_seed(self.seed + 1)
+        shapes = (self.samples, self.width), (self.samples, outputs)
+        x, y = (torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes)
+        return tuple(t.to(device=self.device, dtype=getattr(torch, self.dtype)) for t in (x, y))
+
+    @property
+    def loss_fn(self):
+        return F.mse_loss
+
+
+class GatedUnit(nn.Module):
+    """One linear layer whose output is cut in three: a · silu(b) + c. Autograd keeps a and b, slices of one storage."""
+
+    def __init__(self, width: int, outputs: int):
+        super().__init__()
+        self.project = nn.Linear(width, 3 * outputs)
+
+    def forward(self, x: Tensor) -> Tensor:
+        a, b, c = self.project(x).chunk(3, dim=-1)
+        return a * F.silu(b) + c
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A tensor that autograd kept, in numbers; ``parameter`` is ``"trainable"``, ``"frozen"`` or empty."""
+
+    storage: int
+    storage_bytes: int
+    start: int
+    numel: int
+    itemsize: int
+    parameter: str
+    given: bool
+    by_loss: bool
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How kept tensors are counted. The defaults are right.
+
+    Attributes:
+        once: each ``"storage"``, each ``"start"`` of a tensor in memory, or ``"never"``.
+        parameters: which of them count: ``"none"``, ``"frozen"`` or ``"all"``.
+        size: of a tensor: its ``"storage"`` or only its own ``"elements"``.
+        given: whether x and y count.
+        loss: whether what the loss keeps is seen.
+        unit: ``"bytes"``, ``"elements"`` counted as if they were bytes, or ``"four"`` bytes for each.
+    """
+
+    once: str = "storage"
+    parameters: str = "none"
+    size: str = "storage"
+    given: bool = True
+    loss: bool = True
+    unit: str = "bytes"
+
+
+CHOICES: dict[str, dict] = {
+    "once": {"storage": (), "start": ("counts-twice",), "never": ("counts-twice",)},
+    "parameters": {"none": (), "frozen": ("counts-parameters",), "all": ("counts-parameters",)},
+    "size": {"storage": (), "elements": ("views-cut-short",)},
+    "given": {True: (), False: ("inputs-left-out",)},
+    "loss": {True: (), False: ("loss-not-watched",)},
+    "unit": {"bytes": (), "elements": ("elements-not-bytes",), "four": ("elements-not-bytes",)},
+}
+"""For each attribute of a policy its values and the mistakes they are."""
+
+
+def due_bytes(trial: SavedTrial) -> int:
+    """What the right count is."""
+    return predict(Policy(), keep(trial))
+
+
+def name_count(counts: Mapping[SavedTrial, float]) -> tuple[str, ...] | None:
+    """The slugs of the policy with the fewest mistakes that yields all these numbers, or None if none does."""
+    if counts and not any(counts.values()):
+        return ("nothing-saved",)
+    kept = {trial: keep(trial) for trial in counts}
+    for policy, slugs in policies():
+        if all(predict(policy, kept[trial]) == found for trial, found in counts.items()):
+            return slugs
+    return None
+
+
+def policies() -> Iterator[tuple[Policy, tuple[str, ...]]]:
+    """All policies with the mistakes they make, fewest first."""
+    names = [field.name for field in fields(Policy)]
+    everything = []
+    for values in itertools.product(*(CHOICES[name] for name in names)):
+        slugs = itertools.chain.from_iterable(CHOICES[name][value] for name, value in zip(names, values, strict=True))
+        everything.append((Policy(*values), tuple(dict.fromkeys(slugs))))
+    yield from sorted(everything, key=lambda entry: len(entry[1]))
+
+
+def keep(trial: SavedTrial) -> list[Kept]:
+    """Run the trial's forward pass and note what autograd keeps."""
+    model, (x, y) = trial.model(), trial.batch()
+    prediction, before_loss = saved_tensors(lambda: model(x))
+    loss, by_loss = saved_tensors(lambda: trial.loss_fn(prediction, y))
+    parameters = {storage_key(p): "trainable" if p.requires_grad else "frozen" for p in model.parameters()}
+    notes = []
+    for place, tensor in enumerate([*before_loss, *by_loss]):
+        key = storage_key(tensor)
+        notes.append(
+            Kept(
+                storage=key,
+                storage_bytes=tensor.untyped_storage().nbytes(),
+                start=tensor.data_ptr(),
+                numel=tensor.numel(),
+                itemsize=tensor.element_size(),
+                parameter=parameters.get(key, ""),
+                given=key in (storage_key(x), storage_key(y)),
+                by_loss=place >= len(before_loss),
+            )
+        )
+    assert loss.requires_grad  # and with its graph everything kept stays alive until here, so no address is used twice
+    return notes
+
+
+def predict(policy: Policy, notes: list[Kept]) -> int:
+    """The number a policy yields."""
+    total, seen = 0, set()
+    counted = {"none": ("",), "frozen": ("", "frozen"), "all": ("", "frozen", "trainable")}[policy.parameters]
+    for note in notes:
+        if note.parameter not in counted or (note.given and not policy.given) or (note.by_loss and not policy.loss):
+            continue
+        key = {"storage": note.storage, "start": note.start, "never": len(seen)}[policy.once]
+        if key in seen:
+            continue
+        seen.add(key)
+        elements = note.numel if policy.size == "elements" else note.storage_bytes // note.itemsize
+        total += elements * {"bytes": note.itemsize, "elements": 1, "four": 4}[policy.unit]
+    return total

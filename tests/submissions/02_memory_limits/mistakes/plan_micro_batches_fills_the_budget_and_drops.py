@@ -1,0 +1,11 @@
+"""Fills the budget and rounds N down."""
+
+EXERCISE = "plan_micro_batches"
+MISTAKES = ("does-not-divide",)
+
+
+def plan_micro_batches(effective_batch, budget, fixed, per_sample):
+    if fixed + per_sample > budget:
+        raise ValueError("not even one sample fits")
+    size = min(effective_batch, int((budget - fixed) // per_sample))
+    return size, effective_batch // size

@@ -1,0 +1,11 @@
+"""Wants a byte to spare."""
+
+EXERCISE = "plan_micro_batches"
+MISTAKES = ("budget-not-used-up",)
+
+
+def plan_micro_batches(effective_batch, budget, fixed, per_sample):
+    for size in range(effective_batch, 0, -1):
+        if effective_batch % size == 0 and fixed + per_sample * size < budget:
+            return size, effective_batch // size
+    raise ValueError("nothing fits")
