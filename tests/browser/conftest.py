@@ -1,0 +1,52 @@
+"""One server and one browser for all browser tests, one page for all tests of a notebook."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+from jupyterlab_session import chromium, notebook_page, running_browser, running_lab
+
+from autograder.solution_script import source_notebook, unit_scripts
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = unit_scripts(ROOT / "solutions")
+RELEASED = sorted(path.stem for path in (ROOT / "course").glob("*.ipynb"))
+
+
+@pytest.fixture(scope="session")
+def browser():
+    if chromium() is None:
+        pytest.skip("chromium is missing: apt-get install chromium")
+    with running_browser() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory):
+    """A server on ``released/``, what students get, and ``solved/``, the same with reference solutions."""
+    root = tmp_path_factory.mktemp("notebooks")
+    shutil.copytree(ROOT / "course", root / "released", ignore=shutil.ignore_patterns(".*"))
+    (root / "solved").mkdir()
+    for unit, script in SCRIPTS.items():
+        nbformat.write(source_notebook(script), root / "solved" / f"{unit}.ipynb")
+    with running_lab(root, tmp_path_factory.mktemp("home")) as lab:
+        yield lab
+
+
+@pytest.fixture(scope="module", params=RELEASED)
+def released(request, browser, lab):
+    """A released notebook in JupyterLab, after Run All Cells."""
+    with notebook_page(browser, lab, f"released/{request.param}.ipynb") as notebook:
+        notebook.run_all()
+        yield notebook
+
+
+@pytest.fixture(scope="module", params=list(SCRIPTS))
+def solved(request, browser, lab):
+    """A notebook with reference solutions in JupyterLab, after Run All Cells."""
+    with notebook_page(browser, lab, f"solved/{request.param}.ipynb") as notebook:
+        notebook.run_all()
+        yield notebook

@@ -1,0 +1,65 @@
+"""An explorable on a page, driven by keyboard alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from playwright.sync_api import Locator, expect
+
+ANSWER = 10_000
+"""Milliseconds to wait for a new picture. One takes about a tenth of a second; a busy machine may need longer."""
+
+
+@dataclass(frozen=True)
+class Explorable:
+    """The panel of a phenomenon."""
+
+    panel: Locator
+
+    @property
+    def name(self) -> str:
+        return self.panel.inner_text().split("\n")[0]
+
+    @property
+    def controls(self) -> list[Locator]:
+        return self.panel.locator("select, input").all()
+
+    @property
+    def buttons(self) -> list[str]:
+        return [text.strip() for text in self.panel.locator("button").all_inner_texts()]
+
+    @property
+    def picture(self) -> Locator:
+        return self.panel.locator("img:not([alt=''])")
+
+    @property
+    def alt(self) -> str:
+        return self.picture.get_attribute("alt")
+
+    @property
+    def caption(self) -> str:
+        return self.panel.locator("[aria-live]").inner_text()
+
+    def press(self, button: str, key: str) -> None:
+        """Give a button the focus and press a key."""
+        self.panel.get_by_role("button", name=button, exact=True).press(key)
+
+    def wait_for_other_picture(self, alt: str) -> None:
+        """Until the picture's alternative text is no longer ``alt``."""
+        expect(self.picture).not_to_have_attribute("alt", alt, timeout=ANSWER)
+
+    def wait_for_picture(self, alt: str) -> None:
+        """Until the picture's alternative text is ``alt``."""
+        expect(self.picture).to_have_attribute("alt", alt, timeout=ANSWER)
+
+
+def key_for(control: Locator) -> str:
+    """The key that changes a control from where it is."""
+    kind, at_end = control.evaluate(
+        "box => [box.type, box.type === 'number' ? +box.value >= +box.max : box.selectedIndex === box.options?.length - 1]"
+    )
+    if kind == "checkbox":
+        return "Space"
+    if kind == "number":
+        return "ArrowDown" if at_end else "ArrowUp"
+    return "ArrowUp" if at_end else "ArrowDown"

@@ -1,0 +1,214 @@
+"""A real JupyterLab in a real browser, cut off from the user's own settings and from every other machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Locator, Page, Request, sync_playwright
+
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+SETTINGS = {"apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False}}
+"""JupyterLab's own settings that differ from its defaults: it shall ask nobody for news."""
+
+_ALL_RAN = """() => {
+    const panel = jupyterapp.shell.currentWidget;
+    const cells = panel.content.widgets.map(widget => widget.model).filter(model => model.type === 'code');
+    const failed = cells.some(model => model.outputs.toJSON().some(output => output.output_type === 'error'));
+    const left = cells.filter(model => model.sharedModel.source.trim() && !model.executionCount).length;
+    return failed || !left;
+}"""
+_IDLE = "jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"
+
+
+def chromium() -> str | None:
+    """Where the browser is, if there is one."""
+    return shutil.which("chromium")
+
+
+@contextmanager
+def running_browser() -> Iterator[Browser]:
+    """Chromium without a window."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_FLAGS)
+        yield browser
+        browser.close()
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A running server: where it is, and the folder it serves."""
+
+    root: Path
+    url: str
+    token: str
+
+    def request(self, method: str, path: str) -> Any:
+        """The answer of the server's REST interface, from JSON."""
+        request = urllib.request.Request(f"{self.url}api/{path}", method=method)
+        request.add_header("Authorization", f"token {self.token}")
+        with urllib.request.urlopen(request) as answer:
+            return json.loads(answer.read() or "null")
+
+    def shut_down_kernels(self) -> None:
+        for session in self.request("GET", "sessions"):
+            self.request("DELETE", f"sessions/{session['id']}")
+
+
+@contextmanager
+def running_lab(root: Path, home: Path, settings: dict[str, Any] | None = None) -> Iterator[Lab]:
+    """JupyterLab of this Python on the notebooks in ``root``, with an empty ``home``.
+
+    Args:
+        root: the folder served.
+        home: an empty folder for settings, caches and the server's log.
+        settings: JupyterLab settings by plug-in, on top of :data:`SETTINGS`.
+
+    Raises:
+        RuntimeError: the server did not start; with the end of its log.
+    """
+    folders = {name: home / name.lower() for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")}
+    for plugin, values in (SETTINGS | (settings or {})).items():
+        file = folders["JUPYTER_CONFIG_DIR"] / f"lab/user-settings/@jupyterlab/{plugin}.jupyterlab-settings"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(values))
+    own = {name: str(folder) for name, folder in folders.items()} | {"HOME": str(home), "IPYTHONDIR": str(home / "ipython")}
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", "--port=0", f"--notebook-dir={root}"]
+    command += ["--expose-app-in-browser", "--LabApp.extension_manager=readonly"]
+    command += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    command += ["--allow-root"] if os.geteuid() == 0 else []
+    log = home / "server.log"
+    with log.open("w") as stream:
+        server = subprocess.Popen(command, env=os.environ | own, stdout=stream, stderr=stream)
+        try:
+            address = _address(server, folders["JUPYTER_RUNTIME_DIR"], log)
+            yield Lab(root, address["url"], address["token"])
+        finally:
+            server.terminate()
+            server.wait(30)
+
+
+def _address(server: subprocess.Popen, runtime: Path, log: Path, seconds: float = 60) -> dict[str, str]:
+    """What the server says about itself once it is there."""
+    end, file = time.monotonic() + seconds, runtime / f"jpserver-{server.pid}.json"
+    while time.monotonic() < end and server.poll() is None:
+        if file.exists() and (text := file.read_text()).endswith("}"):
+            return json.loads(text)
+        time.sleep(0.05)
+    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()[-3000:]}")
+
+
+@dataclass
+class NotebookPage:
+    """One notebook, open in JupyterLab.
+
+    Attributes:
+        complaints: errors of the page: messages on its console, exceptions, and requests that leave this machine.
+    """
+
+    lab: Lab
+    name: str
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+
+    def open(self) -> None:
+        """Load JupyterLab with this notebook, until its cells and its kernel are there."""
+        self.page.goto(f"{self.lab.url}doc/tree/{self.name}?token={self.lab.token}")
+        self.page.locator(".jp-Notebook .jp-Cell").first.wait_for()
+        self.page.wait_for_function(f"() => {_IDLE}")
+
+    def run_all(self, seconds: float = 120) -> None:
+        """Run All Cells, from the menu; returns when all have run, or one has failed, and the kernel is idle again."""
+        self.menu("Run", "Run All Cells")
+        self.page.wait_for_function(f"() => {_IDLE} && ({_ALL_RAN})()", timeout=seconds * 1000)
+
+    def menu(self, *names: str) -> None:
+        for name in names:
+            self.page.get_by_role("menuitem", name=name, exact=True).click()
+
+    def save(self) -> None:
+        """Save with the keyboard, until the file is written."""
+        self.page.keyboard.press("Control+s")
+        self.page.wait_for_function("() => !jupyterapp.shell.currentWidget.context.model.dirty")
+
+    def cells(self) -> list[dict[str, Any]]:
+        """The notebook's cells as they would be saved."""
+        return self.page.evaluate("() => jupyterapp.shell.currentWidget.content.model.toJSON().cells")
+
+    def code(self) -> list[dict[str, Any]]:
+        """The code cells that hold something."""
+        return [cell for cell in self.cells() if cell["cell_type"] == "code" and _source(cell)]
+
+    def sources(self, start: str) -> list[str]:
+        """The sources of all code cells that have a line with this beginning."""
+        return [source for source in map(_source, self.code()) if f"\n{start}" in f"\n{source}"]
+
+    def errors(self) -> list[str]:
+        """What went wrong in cells, and what they wrote to stderr."""
+        outputs = [output for cell in self.code() for output in cell["outputs"]]
+        raised = [f"{output['ename']}: {output['evalue']}" for output in outputs if output["output_type"] == "error"]
+        return raised + ["".join(output["text"]) for output in outputs if output.get("name") == "stderr"]
+
+    def not_run(self) -> list[str]:
+        """Code cells without a number."""
+        return [_source(cell) for cell in self.code() if not cell["execution_count"]]
+
+    def output_of(self, source: str) -> Locator:
+        """What stands below the first code cell that consists of ``source``."""
+        place = next(k for k, cell in enumerate(self.cells()) if _source(cell) == source)
+        return self.page.locator(".jp-Notebook .jp-Cell").nth(place).locator(".jp-OutputArea")
+
+
+def _source(cell: dict[str, Any]) -> str:
+    return "".join(cell["source"]).strip()
+
+
+@contextmanager
+def notebook_page(browser: Browser, lab: Lab, name: str, **context: Any) -> Iterator[NotebookPage]:
+    """Open a notebook in a page of its own; its kernel is gone afterwards.
+
+    Args:
+        browser: which browser.
+        lab: the server.
+        name: path of the notebook, relative to the server's root.
+        context: options of Playwright's ``new_context``, instead of a window of 1280 × 1000.
+    """
+    context = browser.new_context(**{"viewport": {"width": 1280, "height": 1000}} | context)
+    notebook = NotebookPage(lab, name, context.new_page())
+    listen(notebook.page, lab.url, notebook.complaints)
+    try:
+        notebook.open()
+        yield notebook
+    finally:
+        context.close()
+        lab.shut_down_kernels()
+
+
+def listen(page: Page, home: str, complaints: list[str]) -> None:
+    """Note every error of a page, and every request that goes elsewhere than ``home``."""
+
+    def note_request(request: Request) -> None:
+        if not request.url.startswith((home, home.replace("http", "ws", 1), "data:", "blob:")):
+            complaints.append(f"request to {request.url}")
+
+    page.on("request", note_request)
+    page.on("websocket", lambda socket: note_request(socket))
+    page.on("pageerror", lambda error: complaints.append(f"exception: {error}"))
+    page.on("console", lambda message: complaints.append(f"console: {message.text}") if message.type == "error" else None)
