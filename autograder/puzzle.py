@@ -37,7 +37,7 @@ class Puzzle:
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         rows = "".join(
-            f'<tr><td style="text-align:left;white-space:nowrap"><code>{slug}</code></td>'
+            f'<tr><td style="text-align:left"><code style="white-space:nowrap">{slug}</code></td>'
             f'<td style="text-align:left">{escape(mistake(slug).message)}</td></tr>'
             for slug in candidates()
         )

@@ -56,7 +56,7 @@ from gradaccum.predict import predict
 
 # %%
 device = pick_device()
-name = torch.cuda.get_device_name() if device == "cuda" else f"{torch.get_num_threads()} threads"
+name = torch.cuda.get_device_name() if device == "cuda" else f"threads: {torch.get_num_threads()}"
 print(f"torch {torch.__version__} on {device} ({name})")
 
 # %% [markdown]

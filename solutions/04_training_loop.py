@@ -54,13 +54,15 @@ predict(
 # %% [markdown]
 # ## Explore: loop timeline
 #
-# Time runs to the right. Every forward, backward, update and clear is a block, and the memory below is on the same axis. Beside
-# it stands the loop's **fingerprint**: one row for each update, one column for each micro-batch, and in each cell how much of
-# that micro-batch's gradient was in `.grad` when the update came.
+# Time runs to the right. Every forward, backward, update (*step*) and clear is a block, and the memory below is on the same
+# axis. On the right stands the loop's **fingerprint**: one row for each update, one column for each micro-batch, and in each
+# cell how much of that micro-batch's gradient was in `.grad` when the update came. Above it you see what `.grad` holds at the
+# **moment** you choose.
 #
-# 1. When does the first update happen? Until then, does a single parameter move?
-# 2. Where is the memory highest, and does it grow from one micro-batch of a window to the next?
-# 3. Which block comes right after each update, and what would the next window be built on without it?
+# 1. You begin with the loop of the question. Go back and forth through its first window. Which blocks empty `.grad`?
+# 2. Press **Fix**. When does the first update come? Before it, does a single parameter move? And what comes right after it?
+# 3. Where is the memory highest, and does it grow from one micro-batch of a window to the next? Press **Fill the memory** to
+#    see a loop in which it does.
 
 # %%
 explore("timeline")
@@ -68,10 +70,11 @@ explore("timeline")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. After the last backward of the window. You will hear that the model learns from each small batch as it passes. It does not:
-#    nothing moves before the window is full.
-# 2. At the end of each forward, when one micro-batch's graph is alive. It does not grow: `backward()` frees the graph.
-# 3. A clear. Without it, the next window would be added on top of this one.
+# 1. A clear after each of the first three backwards. A quarter of micro-batch 4 is all that is left for the update.
+# 2. After the last backward of the window. You may hear that the model learns from each small batch as it passes. It does not:
+#    nothing moves before the window is full. Then comes a clear; without it, the next window would be added on top of this one.
+# 3. Around the end of each forward, when one micro-batch's graph is complete. It does not grow, because `backward()` frees the
+#    graph, unless something keeps it.
 # </details>
 
 # %% [markdown]
@@ -269,8 +272,10 @@ while window := list(islice(stream, 4)):
     print(window)
 
 # %% [markdown]
-# One window of data in memory is cheap: data are small beside a graph. The whole epoch would not be, and a stream may never
-# end.
+# The `iter` is needed: on a list, `islice` would begin at the front again and again, and the loop would never end.
+#
+# One window of data in memory is cheap, since data are small beside a graph. The whole epoch would not be, and a stream may
+# never end.
 
 # %% [markdown]
 # ## A leftover that is lost
@@ -414,14 +419,15 @@ check(train_epoch)
 #
 # <details><summary>Hint 4: the fingerprint in the verdict is hard to read</summary>
 #
-# It has three epochs: one with full windows and a leftover, one shorter than a window, and one with ragged micro-batches. Look
-# at the first framed cell and read its row as a sentence. A column *before* stands for what `.grad` held when you were called.
+# Its data are meant to be nasty: several epochs, divided by gaps, with leftovers, ragged micro-batches and an epoch shorter
+# than one window. Look at the first framed cell only, and read its row as a sentence. A column *before* stands for what `.grad`
+# held when you were called.
 # </details>
 
 # %% [markdown]
 # ## Explore: the gallery
 #
-# Every way to get it wrong that we know of, each beside its fingerprint. All of them run without an error. Find
+# The right loop and many wrong ones, each beside its fingerprint. All of them run without an error. Find
 #
 # 1. the one whose first window is one micro-batch wide: it updates when `i % N == 0`, and 0 passes that test;
 # 2. the one that divides the leftover by N, although it has fewer;
