@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import cache
 
 from gradaccum.fingerprint import Fingerprint
 from gradaccum.problems import Problem
@@ -19,8 +20,11 @@ MATCH = 1e-4
 """Largest difference of a coefficient from its prediction. Different policies differ by more than 1e-2, rounding in float64
 is below 1e-9, summing in float32 below 1e-6."""
 
-Rows = list[tuple[int, dict[int, float]]]
-"""For each update its epoch and the coefficients that are not zero."""
+MOST = 4
+"""Mistakes in one loop, at most; with more than these a fingerprint says little."""
+
+Row = tuple[int, dict[int, float]]
+"""The epoch of an update and its coefficients that are not zero."""
 
 
 @dataclass(frozen=True)
@@ -28,16 +32,18 @@ class Policy:
     """How a loop goes about its work. The defaults are a right loop.
 
     Attributes:
-        width: which windows it makes: ``"N"``, ``"every"`` (each micro-batch), ``"early"`` (first one is 1 wide),
-            ``"late"`` (first one is N + 1 wide).
-        fetch: ``"each"`` micro-batch, ``"first"`` of the window N times, or ``"once"`` (each N times, a window each).
-        clear: every ``"window"``, ``"every"`` backward, ``"never"``, every ``"epoch"``, ``"before step"``.
-        weight: of a micro-batch: ``"share"`` of samples, ``"mean"`` (all alike), ``"one"``, ``"sum"`` (its samples),
-            ``"sum mean"`` (its samples over micro-batches), ``"share twice"``, ``"mean twice"``.
-        divisor: micro-batches that a division counts: ``"present"`` in the window, or always ``"N"``.
+        width: of its windows: ``"N"``; the first one 1 wide (``"early"``) or N + 1 wide (``"late"``); all of them N - 1
+            (``"narrow"``) or N + 1 wide (``"wide"``); ``"every"``: an update after each micro-batch of a window.
+        fetch: ``"each"`` micro-batch, ``"first"`` of the window N times, or ``"once"``: each one N times, a window each.
+        clear: every ``"window"``, ``"every"`` backward, ``"never"``, every ``"epoch"``, ``"before step"``, or every window
+            although there are several updates in it (``"outer"``).
+        weight: of a micro-batch: ``"share"`` of samples, ``"mean"`` (all alike), ``"one"``, ``"ratio"`` (its size over the
+            mean size), ``"sum"`` (its samples), ``"sum mean"`` (its samples over micro-batches).
+        divisor: micro-batches that the division counts: ``"present"`` in the window, or always ``"N"``.
+        again: a second division: ``"no"``, by those ``"present"``, or by ``"N"``.
         tail: the leftover window is ``"applied"``, ``"dropped"``, ``"kept"`` for the next epoch, or both applied and kept.
         short: an epoch of less than one window is ``"applied"`` or ``"skipped"``.
-        graph: one for each micro-batch, or one ``"running"`` sum that goes through backward every time.
+        graph: one for ``"each"`` micro-batch, or one ``"running"`` sum that goes through backward every time.
         scaled: weights act on the ``"loss"``, or on what is in ``.grad`` at the update.
     """
 
@@ -46,6 +52,7 @@ class Policy:
     clear: str = "window"
     weight: str = "share"
     divisor: str = "present"
+    again: str = "no"
     tail: str = "applied"
     short: str = "applied"
     graph: str = "each"
@@ -53,26 +60,34 @@ class Policy:
 
 
 CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
-    "width": {"N": (), "every": ("step-every",), "early": ("off-by-one-early",), "late": ("off-by-one-late",)},
+    "width": {
+        "N": (),
+        "every": ("step-every",),
+        "early": ("off-by-one-early",),
+        "late": ("off-by-one-late",),
+        "narrow": ("off-by-one-early",),
+        "wide": ("off-by-one-late",),
+    },
     "fetch": {"each": (), "first": ("same-batch-repeated",), "once": ("same-batch-repeated",)},
     "clear": {
         "window": (),
+        "outer": (),
         "every": ("zero-every",),
         "never": ("never-zero",),
         "epoch": ("never-zero",),
         "before step": ("zero-before-step",),
     },
-    "tail": {"applied": (), "kept": ("tail-stale",), "applied, kept": ("tail-stale",), "dropped": ("tail-dropped",)},
+    "tail": {"applied": (), "dropped": ("tail-dropped",), "kept": ("tail-stale",), "applied, kept": ("tail-stale",)},
     "short": {"applied": (), "skipped": ("short-epoch-no-step",)},
     "divisor": {"present": (), "N": ("tail-scale",)},
+    "again": {"no": (), "present": ("double-scale",), "N": ("double-scale",)},
     "weight": {
         "share": (),
         "mean": ("mean-of-means",),
         "one": ("no-scale",),
+        "ratio": ("no-scale",),
         "sum": ("sum-reduction",),
         "sum mean": ("sum-reduction",),
-        "share twice": ("double-scale",),
-        "mean twice": ("double-scale", "mean-of-means"),
     },
     "graph": {"each": (), "running": ("retained-graph",)},
     "scaled": {"loss": (), "grad": ()},
@@ -80,149 +95,173 @@ CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
 """For each attribute of a policy its values and the mistakes they are."""
 
 
-def name_mistakes(found: Fingerprint, problem: Problem, forwards: int | None = None) -> tuple[str, ...] | None:
+@dataclass(frozen=True)
+class Passes:
+    """What was seen of the micro-batches themselves; tells loops apart that leave the same matrix.
+
+    Attributes:
+        all_seen: each of them went through the model with gradients on.
+        repeated: there were more passes than micro-batches.
+    """
+
+    all_seen: bool = False
+    repeated: bool = False
+
+
+def name_mistakes(found: Fingerprint, problem: Problem, passes: Passes = Passes()) -> tuple[str, ...] | None:
     """The slugs of the simplest policy that has this fingerprint, or None if none has.
 
     Args:
         found: read with frozen parameters.
         problem: what the loop ran on; it should have leftovers, a short epoch, ragged micro-batches and a stale start, or
             some mistakes cannot be told from a right loop.
-        forwards: how many forwards were seen, if any; tells loops apart that differ in nothing else.
+        passes: breaks ties.
     """
     if not found.linear:
         return None
-    rows = _rows_of(found)
-    slowed = any(abs(rate - 1) > MATCH for rate in found.rates.tolist())
-    matches = []
-    for policy, slugs in policies():
-        if matches and len(slugs) > len(matches[0][1]):
-            break
-        if _same(predict(policy, problem), rows):
-            matches.append((policy, slugs))
-    if not matches:
+    rates = found.rates.tolist()
+    applied = _simplest(_rows_of(found, rates), problem, passes)
+    slugs = applied and applied[1]
+    if any(rate < 1 - MATCH for rate in rates):
+        # Summing with a rate over N makes the update of averaging: what was applied counts, unless it needs a mistake more.
+        at_full_rate = _simplest(_rows_of(found, [1.0] * len(rates)), problem, passes)
+        if at_full_rate and (applied is None or len(at_full_rate[1]) + 1 < len(slugs) or "double-scale" in slugs):
+            applied, slugs = at_full_rate, ("lr-scaled-too", *at_full_rate[1])
+    if applied is None:
         return None
-    policy, slugs = _most_likely(matches, problem, forwards)
-    if slowed:
-        slugs = tuple("lr-scaled-too" if slug == "double-scale" else slug for slug in slugs)
     starts_dirty = found.stale is not None and bool(found.stale.abs().max() > MATCH)
-    if starts_dirty and policy.clear != "never" and "kept" not in policy.tail:
+    if starts_dirty and applied[0].clear != "never" and "kept" not in applied[0].tail:
         slugs = (*slugs, "stale-start")
     return slugs
 
 
-def policies() -> Iterator[tuple[Policy, tuple[str, ...]]]:
+def _simplest(rows: list[Row], problem: Problem, passes: Passes) -> tuple[Policy, tuple[str, ...]] | None:
+    """The policy with the fewest mistakes that predicts the rows; of several the one that fits what else was seen."""
+    matches: list[tuple[Policy, tuple[str, ...]]] = []
+    for policy, slugs in policies():
+        if matches and len(slugs) > len(matches[0][1]):
+            break
+        if policy.fetch == "first" and passes.all_seen:
+            continue
+        if _predicts(policy, problem, rows):
+            matches.append((policy, slugs))
+    return next((m for m in matches if (m[0].fetch == "once") == passes.repeated), matches[0] if matches else None)
+
+
+@cache
+def policies() -> tuple[tuple[Policy, tuple[str, ...]], ...]:
     """All policies with the mistakes they make, fewest mistakes first."""
-    names = [field.name for field in fields(Policy)]
-    everything = []
-    for values in itertools.product(*(CHOICES[name] for name in names)):
-        if (slugs := _slugs(dict(zip(names, values, strict=True)))) is not None:
-            everything.append((Policy(*values), slugs))
+    combinations = itertools.product(*(CHOICES[field.name] for field in fields(Policy)))
+    everything = [(policy, mistakes_of(policy)) for policy in itertools.starmap(Policy, combinations) if _is_own(policy)]
     everything.sort(key=lambda entry: len(entry[1]))
-    yield from (entry for entry in everything if len(entry[1]) <= 4)
+    return tuple(entry for entry in everything if len(entry[1]) <= MOST)
 
 
-def _slugs(values: dict[str, str]) -> tuple[str, ...] | None:
-    """The mistakes of a combination; None for combinations that are another one under a different name."""
-    if values["width"] == "every":
-        # With an update per micro-batch there is no window whose scale could be right or wrong.
-        alone = values["fetch"] == "each" and values["tail"] == values["short"] == "applied" and values["graph"] == "each"
-        return ("step-every",) if alone and values["clear"] == "window" else None
-    if values["fetch"] == "once" and any(values[k] != v for k, v in _PLAIN.items()):
-        return None
-    slugs: list[str] = []
-    for name, value in values.items():
-        slugs += CHOICES[name][value]
+def mistakes_of(policy: Policy) -> tuple[str, ...]:
+    """The slugs of a policy's choices."""
+    slugs = [slug for field in fields(Policy) for slug in CHOICES[field.name][getattr(policy, field.name)]]
+    if policy.tail in ("dropped", "kept"):
+        # A leftover that is never applied cannot be too small.
+        slugs = [slug for slug in slugs if slug != "tail-scale"]
+    if policy.width == "every":
+        # With an update per micro-batch there is no window over which a mean was due.
+        slugs = [slug for slug in slugs if slug not in ("tail-scale", "mean-of-means", "no-scale")]
     return tuple(dict.fromkeys(slugs))
 
 
-_PLAIN = {"width": "N", "clear": "window", "tail": "applied", "short": "applied", "graph": "each", "scaled": "loss"}
+def _is_own(p: Policy) -> bool:
+    """Whether a combination is a loop of its own and not another one under a different name."""
+    survives = p.clear in ("never", "epoch") or "kept" in p.tail
+    plain = p.tail == p.short == "applied" and p.graph == "each" and p.scaled == "loss"
+    return (
+        (p.clear != "outer" or p.width == "every")
+        and (p.width != "every" or (plain and p.fetch == "each" and p.clear not in ("every", "before step")))
+        and (p.fetch != "once" or (plain and p.width == "N" and p.divisor == "present" and p.again == "no"))
+        and (p.fetch == "each" or p.weight != "mean")
+        and (p.again == "no" or p.weight in ("share", "mean"))
+        and (p.divisor == "present" or p.weight in ("share", "mean", "sum mean"))
+        and (p.scaled == "loss" or (survives and p.weight in ("share", "mean", "sum mean")))
+        and (p.short == "applied" or p.tail == "applied")
+        and {"dropped": p.clear != "never", "kept": p.clear in ("window", "never"), "applied": True}.get(
+            p.tail, p.clear == "window"
+        )
+    )
 
 
-def predict(policy: Policy, problem: Problem) -> Rows:
+def predict(policy: Policy, problem: Problem) -> Iterator[Row]:
     """Play a policy: the coefficients of each update, without those of a stale start."""
     grad: dict[int, float] = {}
-    rows: Rows = []
-    start = 0
+    steps, start = problem.accumulation_steps, 0
     for epoch, sizes in enumerate(problem.epochs):
         if policy.clear == "epoch" or (policy.clear == "window" and "kept" not in policy.tail):
             grad = {}
-        for width, window in _windows(policy, len(sizes), problem.accumulation_steps):
-            members = [window[0]] * len(window) if policy.fetch == "first" else window
-            factor, weights = _weights(policy, [sizes[k] for k in members], problem.accumulation_steps)
-            if policy.scaled == "loss":
-                factor, weights = 1.0, [weight * factor for weight in weights]
-            for position, _k in enumerate(members):
+        for width, window in _windows(policy, len(sizes), steps):
+            members = window if policy.fetch == "each" else [window[0]] * (steps if policy.fetch == "once" else len(window))
+            factor, weights = _weights(policy, [sizes[k] for k in members], steps)
+            leftover = len(window) < width
+            keeps = policy.clear in ("never", "epoch", "outer") or (leftover and "kept" in policy.tail)
+            if policy.clear == "outer":
+                grad = {}
+            for position in range(len(members)):
                 if policy.clear == "every":
                     grad = {}
                 counted = range(position + 1) if policy.graph == "running" else (position,)
                 for j in counted:
                     column = start + members[j]
-                    grad[column] = grad.get(column, 0.0) + weights[j]
-            leftover = len(window) < width
-            skipped = leftover and policy.tail in ("kept", "dropped")
-            skipped |= len(sizes) < problem.accumulation_steps and policy.short == "skipped"
-            keeps = policy.clear in ("never", "epoch") or (leftover and "kept" in policy.tail)
-            if skipped:
+                    grad[column] = grad.get(column, 0.0) + weights[j] * (factor if policy.scaled == "loss" else 1.0)
+                if policy.width == "every":
+                    yield epoch, dict(grad)
+                    grad = grad if keeps else {}
+            if policy.width == "every":
+                continue
+            if (leftover and policy.tail in ("kept", "dropped")) or (len(sizes) < steps and policy.short == "skipped"):
                 grad = grad if keeps else {}
                 continue
             if policy.clear == "before step":
                 grad = {}
-            grad = {k: v * factor for k, v in grad.items()}
-            rows.append((epoch, dict(grad)))
-            if not keeps:
-                grad = {}
+            if policy.scaled == "grad":
+                grad = {k: v * factor for k, v in grad.items()}
+            yield epoch, dict(grad)
+            grad = grad if keeps else {}
         start += len(sizes)
-    return rows
 
 
 def _windows(policy: Policy, count: int, steps: int) -> list[tuple[int, list[int]]]:
     """The windows of an epoch of ``count`` micro-batches, each with the width it has when it is full."""
-    if policy.fetch == "once" or policy.width == "every":
+    if policy.fetch == "once":
         return [(1, [k]) for k in range(count)]
-    first = {"N": steps, "early": 1, "late": steps + 1}[policy.width]
-    cuts = sorted({0, *range(first, count, steps), count})
-    return [(steps if a else first, list(range(a, b))) for a, b in itertools.pairwise(cuts)]
+    width = {"narrow": max(1, steps - 1), "wide": steps + 1}.get(policy.width, steps)
+    first = {"early": 1, "late": steps + 1}.get(policy.width, width)
+    cuts = sorted({0, *range(first, count, width), count})
+    return [(width if a else first, list(range(a, b))) for a, b in itertools.pairwise(cuts)]
 
 
 def _weights(policy: Policy, sizes: list[int], steps: int) -> tuple[float, list[float]]:
     """A factor for the whole window and a weight for each of its micro-batches."""
-    alike = [1.0] * len(sizes)
-    if policy.fetch == "once":
-        return 1.0, alike
-    if policy.width == "every":
-        # Two usual scales of a loop that updates every micro-batch: its own mean, or 1/N.
-        return (1.0 if policy.divisor == "present" else 1 / steps), alike
-    by_samples = [float(size) for size in sizes]
-    divisor = steps if policy.divisor == "N" else len(sizes)
-    share = len(sizes) / divisor / sum(sizes)
-    return {
-        "share": (share, by_samples),
+    alike, by_samples = [1.0] * len(sizes), [float(size) for size in sizes]
+    present, mean_size = len(sizes), sum(sizes) / len(sizes)
+    divisor = steps if policy.divisor == "N" else present
+    factor, weights = {
+        "share": (1 / divisor / mean_size, by_samples),
         "mean": (1 / divisor, alike),
         "one": (1.0, alike),
+        "ratio": (1.0, [size / mean_size for size in sizes]),
         "sum": (1.0, by_samples),
         "sum mean": (1 / divisor, by_samples),
-        "share twice": (share / divisor, by_samples),
-        "mean twice": (1 / divisor**2, alike),
     }[policy.weight]
+    return factor / {"no": 1, "present": present, "N": steps}[policy.again], weights
 
 
-def _rows_of(found: Fingerprint) -> Rows:
-    """Coefficients of what was applied: of the gradient, times the rate used over the rate given."""
-    rows = (found.coefficients * found.rates[:, None]).tolist()
-    return [(e, {k: v for k, v in enumerate(row) if abs(v) > MATCH}) for e, row in zip(found.row_epochs, rows, strict=True)]
+def _rows_of(found: Fingerprint, rates: list[float]) -> list[Row]:
+    rows = zip(found.row_epochs, found.coefficients.tolist(), rates, strict=True)
+    return [(e, {k: v * rate for k, v in enumerate(row) if abs(v * rate) > MATCH}) for e, row, rate in rows]
 
 
-def _same(predicted: Rows, found: Rows) -> bool:
-    if len(predicted) != len(found):
-        return False
-    for (epoch, row), (found_epoch, found_row) in zip(predicted, found, strict=True):
-        if epoch != found_epoch or any(abs(row.get(k, 0.0) - found_row.get(k, 0.0)) > MATCH for k in row.keys() | found_row):
-            return False
-    return True
+def _predicts(policy: Policy, problem: Problem, rows: list[Row]) -> bool:
+    pairs = itertools.zip_longest(predict(policy, problem), rows)
+    return all(mine and row and _same(mine, row) for mine, row in pairs)
 
 
-def _most_likely(matches: list, problem: Problem, forwards: int | None):
-    """Of explanations equally simple, the one whose number of forwards was seen; else the first."""
-    micro_batches = sum(len(sizes) for sizes in problem.epochs)
-    repeated = forwards is not None and forwards > micro_batches
-    return next((m for m in matches if (m[0].fetch == "once") == repeated), matches[0])
+def _same(predicted: Row, found: Row) -> bool:
+    (epoch, row), (found_epoch, found_row) = predicted, found
+    return epoch == found_epoch and all(abs(row.get(k, 0.0) - found_row.get(k, 0.0)) <= MATCH for k in row.keys() | found_row)

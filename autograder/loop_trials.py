@@ -9,16 +9,17 @@ from __future__ import annotations
 import itertools
 import math
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
-from autograder.diagnosis import name_mistakes
+from autograder.diagnosis import Passes, name_mistakes
 from autograder.exercise import Failure, Observation
+from autograder.reported_losses import plain_losses
 from autograder.student_code import describe_error
-from gradaccum.fingerprint import Fingerprint, as_fraction, batch_gradient, expected, solve
+from gradaccum.fingerprint import Fingerprint, as_fraction, batch_gradient, expected, micro_batch_gradients, solve
 from gradaccum.loops import right, windows
 from gradaccum.problems import MicroBatch, Problem, flat_parameters, trainable
 from gradaccum.recording import Event, Recording, record
@@ -27,9 +28,10 @@ TOLERANCE = {"float64": 1e-6, "float32": 1e-4}
 """Relative difference up to which a movement counts as right. Rounding leaves 1e-14 in float64; a student may sum in float32
 buffers, which leaves 1e-7. The smallest error of a catalogued mistake on these problems is above 1e-2."""
 
-MEMORY = 2.0
-"""How many times the reference's peak memory a loop may use. Own buffers and copies of a window's data stay below 1.5; a
-window whose graphs are alive together needs about as many times as it has micro-batches, 8 in these problems."""
+MEMORY = 4.0
+"""How many times the reference's peak memory a loop may use. Own buffers and copies of a window's data stay below 1.7,
+torch.func, which keeps the graph of a micro-batch while it differentiates, below 2.6; a window of 8 micro-batches whose graphs
+are alive together needs at least 6.4 times as much."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ def observe_loop(loop: Callable, trial: LoopTrial) -> Observation:
     except NotImplementedError:
         raise
     except Exception as error:
-        facts = _counts(events) | {"in_backward": _in_backward(error)}
+        facts = _counts(events) | {"without_graph": _is_without_graph(error)}
         return Observation(facts=facts, failure=Failure("raised", describe_error(error)))
     tensors = {"gradients": seen.gradients, "movements": seen.movements, "parameters": seen.parameters}
     return Observation({name: tensor.cpu() for name, tensor in tensors.items()}, _counts(events) | _facts(seen))
@@ -88,16 +90,6 @@ def large_batch_gradients(problem: Problem) -> Tensor:
     return torch.stack([batch_gradient(model, problem.loss_fn, row) for row in rows])
 
 
-def window_losses(problem: Problem) -> list[list[float]]:
-    """For each epoch the mean loss of each window over its samples, at the parameters the problem starts with."""
-    model = problem.build_model()
-    with torch.no_grad():
-        return [
-            [problem.loss_fn(model(x), y).item() for x, y in map(joined, windows(batches, problem.accumulation_steps))]
-            for batches in map(problem.batches, range(len(problem.epochs)))
-        ]
-
-
 def joined(window: list[MicroBatch]) -> MicroBatch:
     """The micro-batches of a window as one large batch."""
     return torch.cat([x for x, _ in window]), torch.cat([y for _, y in window])
@@ -110,16 +102,16 @@ def close(found: Tensor, due: Tensor, dtype: str) -> bool:
     return bool((found - due).norm() <= TOLERANCE[dtype] * due.norm())
 
 
-def within_memory(trial: LoopTrial, observation: Observation) -> bool:
-    """Whether a metered loop needed about as much memory as a loop with one micro-batch's graph alive."""
-    return 0 < observation.facts.get("peak_bytes", 0) <= MEMORY * record(right, trial.problem, meter=True).peak_bytes
+def holds_several_graphs(trial: LoopTrial, observation: Observation) -> bool:
+    """Whether a metered loop needed far more memory than a loop with one micro-batch's graph alive."""
+    return observation.facts.get("peak_bytes", 0) > MEMORY * record(right, trial.problem, meter=True).peak_bytes
 
 
-def read_observation(trial: LoopTrial, observation: Observation, *, training: bool = True) -> Fingerprint:
-    """The fingerprint of a loop that was observed with frozen parameters."""
+def read_observation(trial: LoopTrial, observation: Observation, **options) -> Fingerprint:
+    """The fingerprint of a loop that was observed with frozen parameters; options as of :func:`gradaccum.fingerprint.solve`."""
     movements = observation.tensors["movements"] / trial.problem.lr
     problem = trial.problem.with_(device="cpu")
-    return solve(observation.tensors["gradients"], movements, observation.facts["update_epochs"], problem, training=training)
+    return solve(observation.tensors["gradients"], movements, observation.facts["update_epochs"], problem, **options)
 
 
 @dataclass(frozen=True)
@@ -136,17 +128,46 @@ def diagnose(trial: LoopTrial, observation: Observation) -> Diagnosis:
     """What a loop computes instead, read off its fingerprint."""
     due, facts = expected(trial.problem), observation.facts
     if observation.failure:
-        return Diagnosis(_unreached(facts) if facts.get("in_backward") else (), "", None, due)
-    found = read_observation(trial, observation)
-    modes: tuple[str, ...] = ()
-    if not found.linear:
-        in_eval_mode = read_observation(trial, observation, training=False)
-        if in_eval_mode.linear:
-            found, modes = in_eval_mode, ("eval-mode",)
-    slugs = name_mistakes(found, trial.problem, facts.get("forwards"))
+        return Diagnosis(_cut_off(facts) if facts.get("without_graph") else (), "", None, due)
+    found, beside = _explained(trial, observation)
+    if not facts["training_after"]:
+        beside = tuple(dict.fromkeys((*beside, "eval-mode")))
+    micro_batches = sum(map(len, trial.problem.epochs))
+    passes = Passes(
+        all_seen=facts["micro_batches_seen"] == micro_batches,
+        repeated=(facts["backwards"] or facts["forwards_with_grad"]) > micro_batches,
+    )
+    slugs = name_mistakes(found, trial.problem, passes)
     if slugs is None:
-        return Diagnosis(modes, difference_in_words(found, due), found, due)
-    return Diagnosis((*modes, *_with_evidence(slugs, facts)), "", found, due)
+        return Diagnosis(beside, difference_in_words(found, due), found, due)
+    return Diagnosis((*beside, *_with_evidence(slugs, facts, micro_batches)), "", found, due)
+
+
+def _explained(trial: LoopTrial, observation: Observation) -> tuple[Fingerprint, tuple[str, ...]]:
+    """The fingerprint, and the mistake without which the updates are no combination of micro-batch gradients."""
+    found = read_observation(trial, observation)
+    if found.linear:
+        return found, ()
+    mixed = _by_row(found, read_observation(trial, observation, training=False))
+    if mixed.linear:
+        return mixed, ("eval-mode",)
+    gradients = observation.tensors["gradients"]
+    reached = gradients.any(0)
+    if not reached.any() or not (micro_batch_gradients(trial.problem.with_(device="cpu")).any(0) & ~reached).any():
+        return found, ()
+    try:
+        part = read_observation(trial, observation, among=reached)
+    except ValueError:  # too few numbers are reached to tell the micro-batches apart
+        part = found
+    return (part if part.linear else found), ("detached",)
+
+
+def _by_row(first: Fingerprint, second: Fingerprint) -> Fingerprint:
+    """Row by row the reading that explains the update, the first if both do: the mode may change from window to window."""
+    take = first.residuals <= second.residuals
+    stale = None if first.stale is None else first.stale.where(take, second.stale)
+    coefficients = first.coefficients.where(take[:, None], second.coefficients)
+    return replace(first, coefficients=coefficients, residuals=first.residuals.where(take, second.residuals), stale=stale)
 
 
 def difference_in_words(found: Fingerprint, due: Fingerprint) -> str:
@@ -164,64 +185,22 @@ def difference_in_words(found: Fingerprint, due: Fingerprint) -> str:
     for u, (row, right_row) in enumerate(zip(found.coefficients, due.coefficients, strict=True)):
         if not torch.allclose(row, right_row, atol=1e-4):
             return f"Update {u + 1} holds {_row_in_words(row)}; due were {_row_in_words(right_row)}."
+    for u, rate in enumerate(found.rates.tolist()):
+        if abs(rate - 1) > 1e-4:
+            return f"Update {u + 1} moves the parameters {rate:.3g} times as far as its gradient and the learning rate say."
     return ""
-
-
-def loss_mistakes(problem: Problem, returned: list[list[float]]) -> tuple[str, ...]:
-    """Name what a loop reported instead of each window's mean loss."""
-    model = problem.build_model()
-    guesses: Mapping[str, list[list[float]]] = {
-        "loss-of-last": [],
-        "loss-mean-of-means": [],
-        "loss-scaled-in-log": [],
-        "loss-summed": [],
-    }
-    for epoch in range(len(problem.epochs)):
-        rows: dict[str, list[float]] = {slug: [] for slug in guesses}
-        for window in windows(problem.batches(epoch), problem.accumulation_steps):
-            with torch.no_grad():
-                losses = [problem.loss_fn(model(x), y).item() for x, y in window]
-            sizes = [len(x) for x, _ in window]
-            share = sum(loss * size for loss, size in zip(losses, sizes, strict=True)) / sum(sizes)
-            rows["loss-of-last"].append(losses[-1])
-            rows["loss-mean-of-means"].append(sum(losses) / len(losses))
-            rows["loss-scaled-in-log"].append(share / len(losses))
-            rows["loss-summed"].append(sum(losses))
-        for slug, row in rows.items():
-            guesses[slug].append(row)
-    for slug, rows in guesses.items():
-        if same_numbers(returned, rows):
-            return (slug,)
-    scaled_last = [[value / problem.accumulation_steps for value in row] for row in guesses["loss-of-last"]]
-    return ("loss-of-last", "loss-scaled-in-log") if same_numbers(returned, scaled_last) else ()
-
-
-def same_numbers(found: list[list[float]], due: list[list[float]]) -> bool:
-    """Whether two lists of lists agree to rounding; 1e-6 admits sums in float32, wrong losses differ by more than 1e-2."""
-    if [len(row) for row in found] != [len(row) for row in due]:
-        return False
-    pairs = ((f, d) for a, b in zip(found, due, strict=True) for f, d in zip(a, b, strict=True))
-    return all(abs(f - d) <= 1e-6 * abs(d) for f, d in pairs)
-
-
-def plain_losses(value: object) -> list[float] | None:
-    """A returned sequence of numbers or one-element tensors as floats; None if it is not one."""
-    if isinstance(value, Tensor) and value.dim() == 1:
-        value = value.tolist()
-    if not isinstance(value, list | tuple):
-        return None
-    try:
-        return [float(item) for item in value]
-    except (TypeError, ValueError, RuntimeError):
-        return None
 
 
 def _counts(events: list[Event]) -> dict:
     forwards = [event for event in events if event.kind == "forward"]
+    learning = [event for event in forwards if event.grad_enabled]
     return {
-        "forwards": len(forwards),
         "backwards": sum(event.kind == "backward" for event in events),
-        "forwards_without_grad": sum(not event.grad_enabled for event in forwards),
+        "forwards_with_grad": len(learning),
+        "forwards_without_grad": len(forwards) - len(learning),
+        "forwards_in_graph": sum(event.size > 0 for event in learning),  # those inside torch.func show no size
+        "micro_batches_seen": len({(e.epoch, e.micro_batch) for e in learning if e.micro_batch is not None}),
+        "last_forward_with_grad": bool(forwards) and forwards[-1].grad_enabled,
     }
 
 
@@ -235,28 +214,31 @@ def _facts(seen: Recording) -> dict:
     }
 
 
-def _in_backward(error: Exception) -> bool:
-    """Whether the error came out of autograd's engine, as it does for a loss that has no graph."""
+def _is_without_graph(error: Exception) -> bool:
+    """Whether autograd's engine refused a loss because it has no graph."""
     frames = traceback.extract_tb(error.__traceback__)
-    return bool(frames) and frames[-1].filename.replace("\\", "/").endswith("torch/autograd/graph.py")
+    in_engine = bool(frames) and frames[-1].filename.replace("\\", "/").endswith("torch/autograd/graph.py")
+    return in_engine and "does not require grad" in str(error)
 
 
-def _unreached(facts: dict) -> tuple[str, ...]:
-    """Why a gradient does not reach the parameters: no graph was built, or the loss was cut from it."""
-    if facts.get("forwards_without_grad"):
-        return ("grad-disabled",)
-    return ("detached",) if not facts.get("backwards") else ()
+def _cut_off(facts: dict) -> tuple[str, ...]:
+    """Why the first loss has no graph: it was built without one, or cut from it."""
+    if facts["backwards"] or not (facts["forwards_with_grad"] or facts["forwards_without_grad"]):
+        return ()
+    return ("detached",) if facts["last_forward_with_grad"] else ("grad-disabled",)
 
 
-def _with_evidence(slugs: tuple[str, ...], facts: dict) -> tuple[str, ...]:
-    """Two mistakes can leave the same matrix; what else was seen tells them apart."""
-    if "zero-before-step" in slugs and not facts.get("backwards"):
-        return _unreached(facts) or slugs
-    single_backward = facts.get("backwards", 0) <= len(facts.get("update_epochs", ()))
-    if "zero-every" in slugs and (facts.get("forwards_without_grad") or single_backward):
-        other = "grad-disabled" if facts.get("forwards_without_grad") else "detached"
-        return tuple(other if slug == "zero-every" else slug for slug in slugs)
-    return slugs
+def _with_evidence(slugs: tuple[str, ...], facts: dict, micro_batches: int) -> tuple[str, ...]:
+    """A gradient that never was looks like one that was cleared; what else was seen tells them apart."""
+    backwards = facts["backwards"]
+    if facts["forwards_without_grad"] and facts["forwards_with_grad"] < micro_batches:
+        other = "grad-disabled"
+    elif facts["forwards_in_graph"] and backwards <= len(facts["update_epochs"]) < micro_batches:
+        other = "detached"
+    else:
+        return slugs
+    cleared = {"zero-every"} | (set() if backwards else {"zero-before-step"})
+    return tuple(other if slug in cleared else slug for slug in slugs)
 
 
 def _row_in_words(row: Tensor) -> str:

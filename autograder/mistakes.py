@@ -56,12 +56,12 @@ add_mistake(
 )
 add_mistake(
     "off-by-one-early",
-    "Your first window is one micro-batch wide; only after it do the windows have the right width.",
+    "Your updates come too early: the first window closes before it holds N micro-batches.",
     "Put 0 into your condition for an update. Should an update follow the very first micro-batch?",
 )
 add_mistake(
     "off-by-one-late",
-    "Your first window is one micro-batch too wide; only after it do the windows have the right width.",
+    "Your updates come one micro-batch too late: the first window holds N + 1 of them.",
     "Count aloud: when the first update comes, how many micro-batches have been through backward?",
 )
 add_mistake(
@@ -95,7 +95,7 @@ add_mistake(
 # Leftovers
 add_mistake(
     "tail-stale",
-    "The leftover window is never applied; its gradient stays in .grad and joins the first update of the next epoch.",
+    "The gradient of the leftover window stays in .grad and joins the first update of the next epoch.",
     "When the micro-batches run out in mid-window, what should happen to what you have gathered?",
 )
 add_mistake(
@@ -152,8 +152,7 @@ add_mistake(
 )
 add_mistake(
     "one-big-batch",
-    "The numbers are right, but the whole window's graph is in memory at once: this costs what the large batch would have "
-    "cost.",
+    "The whole window's graph is in memory at once: this costs what the large batch would have cost.",
     "When is the graph of the first micro-batch freed? Could it be freed earlier?",
 )
 add_mistake(

@@ -87,7 +87,13 @@ def read(recording: Recording, problem: Problem) -> Fingerprint:
 
 
 def solve(
-    gradients: Tensor, movements: Tensor, row_epochs: Sequence[int], problem: Problem, *, training: bool = True
+    gradients: Tensor,
+    movements: Tensor,
+    row_epochs: Sequence[int],
+    problem: Problem,
+    *,
+    training: bool = True,
+    among: Tensor | None = None,
 ) -> Fingerprint:
     """The fingerprint of bare numbers.
 
@@ -96,10 +102,17 @@ def solve(
         movements: ``(U, P)``, how far each update moved the parameters, divided by the learning rate.
         row_epochs: the epoch of each update.
         training: whether to explain them by gradients taken in training mode.
+        among: ``(P,)`` truth values, the entries of the gradient to look at; all if not given.
+
+    Raises:
+        ValueError: the micro-batch gradients are not linearly independent, or not among these entries.
     """
     columns = micro_batch_columns(problem)
     basis = micro_batch_gradients(problem, training=training)
     gradients, movements = gradients.to(basis), movements.to(basis)
+    if among is not None:
+        basis, gradients, movements = basis[:, among], gradients[:, among], movements[:, among]
+        _check_independent(basis, problem)
     finite = gradients.isfinite().all(1) & movements.isfinite().all(1)
     gradients, movements = gradients.where(finite[:, None], 0), movements.where(finite[:, None], 0)
     coefficients = torch.linalg.lstsq(basis.T, gradients.T).solution.T
@@ -144,9 +157,13 @@ def micro_batch_gradients(problem: Problem, *, training: bool = True) -> Tensor:
     stale = flat_gradient(model)
     rows = [batch_gradient(model, problem.loss_fn, b) for e in range(len(problem.epochs)) for b in problem.batches(e)]
     basis = torch.stack([*rows, stale] if problem.stale else rows)
+    _check_independent(basis, problem)
+    return basis
+
+
+def _check_independent(basis: Tensor, problem: Problem) -> None:
     if len(basis) > basis.shape[1] or torch.linalg.matrix_rank(basis) < len(basis):
         raise ValueError(f"the {len(basis)} micro-batch gradients of {problem} are not linearly independent; use a wider model")
-    return basis
 
 
 def batch_gradient(model: torch.nn.Module, loss_fn, batch: MicroBatch) -> Tensor:

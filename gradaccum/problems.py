@@ -7,7 +7,7 @@ any process: it is data, so it may be stored, compared and sent elsewhere.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -62,10 +62,10 @@ class Problem:
     def build_model(self) -> nn.Module:
         """A fresh model in training mode, the same on every call; ``.grad`` filled if the problem is ``stale``."""
         generator = _generator(self.seed, 0)
-        model = ProbeModel(self.width, self.depth, self.extras, self.gated)
+        with torch.device("cpu"), torch.random.fork_rng(devices=[]):  # layers draw weights, which are not kept
+            model = ProbeModel(self.width, self.depth, self.extras, self.gated)
         for parameter in model.parameters():
-            fan_in = parameter.shape[-1]
-            parameter.data = torch.randn(parameter.shape, generator=generator, dtype=torch.float64) / fan_in**0.5
+            parameter.data = _normal(parameter.shape, generator) / parameter.shape[-1] ** 0.5
         model.to(device=self.device, dtype=self.torch_dtype)
         if self.stale:
             fill_stale_gradient(model, self.seed)
@@ -83,8 +83,8 @@ class Problem:
         """The micro-batches of one epoch: x of shape ``(size, 4)``, y of shape ``(size, 2)``."""
         sizes = self.epochs[epoch]
         generator = _generator(self.seed, 1 + epoch)
-        x = torch.randn(sum(sizes), FEATURES, generator=generator, dtype=torch.float64)
-        y = torch.randn(sum(sizes), OUTPUTS, generator=generator, dtype=torch.float64)
+        x = _normal((sum(sizes), FEATURES), generator)
+        y = _normal((sum(sizes), OUTPUTS), generator)
         x, y = (t.to(device=self.device, dtype=self.torch_dtype) for t in (x, y))
         return list(zip(x.split(list(sizes)), y.split(list(sizes)), strict=True))
 
@@ -130,8 +130,7 @@ def fill_stale_gradient(model: nn.Module, seed: int) -> None:
     """Leave a gradient in ``.grad`` as if something else had run before."""
     generator = _generator(seed, 99)
     for parameter in trainable(model):
-        noise = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
-        parameter.grad = noise.to(parameter)
+        parameter.grad = _normal(parameter.shape, generator).to(parameter)
 
 
 def trainable(model: nn.Module) -> list[nn.Parameter]:
@@ -141,14 +140,22 @@ def trainable(model: nn.Module) -> list[nn.Parameter]:
 
 def flat_parameters(model: nn.Module) -> Tensor:
     """A copy of all trainable parameters as one vector of length P."""
-    return torch.cat([p.detach().reshape(-1) for p in trainable(model)])
+    return flat_values(trainable(model))
 
 
 def flat_gradient(model: nn.Module) -> Tensor:
     """A copy of ``.grad`` of all trainable parameters as one vector of length P; an absent gradient counts as zero."""
-    return torch.cat(
-        [(torch.zeros_like(p) if p.grad is None else p.grad.detach()).reshape(-1) for p in trainable(model)]
-    ).clone()
+    return flat_gradients(trainable(model))
+
+
+def flat_values(parameters: Sequence[nn.Parameter]) -> Tensor:
+    """A copy of some parameters as one vector."""
+    return torch.cat([p.detach().reshape(-1) for p in parameters])
+
+
+def flat_gradients(parameters: Sequence[nn.Parameter]) -> Tensor:
+    """A copy of the ``.grad`` of some parameters as one vector; an absent gradient counts as zero."""
+    return torch.cat([torch.zeros_like(p).reshape(-1) if p.grad is None else p.grad.detach().reshape(-1) for p in parameters])
 
 
 def best_dtype(device: str) -> str:
@@ -157,4 +164,9 @@ def best_dtype(device: str) -> str:
 
 
 def _generator(seed: int, stream: int) -> torch.Generator:
-    return torch.Generator().manual_seed(1_000_003 * seed + stream)
+    return torch.Generator(device="cpu").manual_seed((1_000_003 * seed + stream) % 2**63)
+
+
+def _normal(shape: Sequence[int], generator: torch.Generator) -> Tensor:
+    """Standard normal numbers, the same whatever default device or dtype a student has set."""
+    return torch.randn(*shape, generator=generator, dtype=torch.float64, device="cpu")

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from gradaccum.problems import MicroBatch, Problem, flat_gradient, flat_parameters, trainable
+from gradaccum.problems import MicroBatch, Problem, flat_gradients, flat_values, trainable
 
 Loop = Callable[..., object]
 """``loop(model, loss_fn, optimizer, micro_batches, accumulation_steps)``"""
@@ -159,12 +159,13 @@ class _Watch:
     def __init__(self, problem: Problem, frozen: bool, on_event: Callable[[Event], None] | None):
         self.problem, self.frozen, self.on_event = problem, frozen, on_event
         self.model = problem.build_model()
+        self.parameters = trainable(self.model)  # as they were given, whatever the loop does to the model
         self.data = [problem.batches(epoch) for epoch in range(len(problem.epochs))]
         self.optimizer = problem.build_optimizer(self.model)
         self.live: LiveBytes | None = None
         self.epoch = self.taken = 0
         self.places: dict[int, int] = {}
-        self.before = flat_parameters(self.model)
+        self.before = flat_values(self.parameters)
         self.had_gradient = False
         self.step_began: dict[str, int] = {}
         self.events: list[Event] = []
@@ -187,7 +188,7 @@ class _Watch:
                 self.epoch, self.taken = epoch, 0
                 returned.append(self._call(loop, epoch))
                 with self._unmetered():
-                    parameters.append(flat_parameters(self.model))
+                    parameters.append(flat_values(self.parameters))
                     self._note_clear()
         finally:
             for handle in handles:
@@ -238,7 +239,7 @@ class _Watch:
     def _note_clear(self) -> None:
         """A clear is seen by its effect, whichever way it was written: there was a gradient and now there is none."""
         with self._unmetered():
-            has = any(p.grad is not None and bool(p.grad.any()) for p in trainable(self.model))
+            has = any(p.grad is not None and bool(p.grad.any()) for p in self.parameters)
         if self.had_gradient and not has:
             self._note("clear")
         self.had_gradient = has
@@ -268,13 +269,13 @@ class _Watch:
         self._note_clear()
         self.step_began = self._now()
         with self._unmetered():
-            self.before = flat_parameters(self.model)
+            self.before = flat_values(self.parameters)
 
     def _step_ends(self, *_) -> None:
         self._note("step", **self.step_began)
         with self._unmetered():
-            self.gradients.append(flat_gradient(self.model))
-            self.movements.append(self.before - flat_parameters(self.model))
+            self.gradients.append(flat_gradients(self.parameters))
+            self.movements.append(self.before - flat_values(self.parameters))
             if self.frozen:
                 self._restore()
         self.update_epochs.append(self.epoch)
@@ -283,7 +284,7 @@ class _Watch:
     def _restore(self) -> None:
         with torch.no_grad():
             start = 0
-            for parameter in trainable(self.model):
+            for parameter in self.parameters:
                 end = start + parameter.numel()
                 parameter.copy_(self.before[start:end].view_as(parameter))
                 start = end

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.call_trials import CallTrial, judge_calls, observe_call
 from autograder.exercise import Exercise, Observation, Part, register, trial_random
-from autograder.loop_trials import LoopTrial, close, diagnose, joined, observe_loop, within_memory
+from autograder.loop_trials import LoopTrial, close, diagnose, holds_several_graphs, joined, observe_loop
 from autograder.mistakes import add_mistake, mistake
 from gradaccum.fingerprint import batch_gradient
 from gradaccum.problems import Problem, best_dtype, flat_parameters
@@ -54,14 +54,13 @@ class AccumulateGradient(Exercise):
         results["clean"] = _gradient_message(trials["clean"], observations["clean"])
         results["memory"] = _gradient_message(trials["memory"], observations["memory"])
         failure = next((o.failure for o in observations.values() if o.failure), None)
-        extra: tuple[str, ...] = ()
-        if not results["memory"] and not within_memory(trials["memory"], observations["memory"]):
-            results["memory"] = "The graphs of several micro-batches are in memory at once."
-            extra = ("one-big-batch",)
+        several = holds_several_graphs(trials["memory"], observations["memory"])
+        if several:
+            results["memory"] = results["memory"] or "The graphs of several micro-batches are in memory at once."
         if not any(results[name] for name in ("equal", "ragged", "clean")):
-            return self.verdict(results, mistakes=tuple(map(mistake, extra)), failure=failure)
+            return self.verdict(results, mistakes=(mistake("one-big-batch"),) if several else (), failure=failure)
         found = diagnose(trials["probe"], observations["probe"])
-        slugs = tuple(dict.fromkeys((*found.slugs, *extra)))
+        slugs = found.slugs if not several or "retained-graph" in found.slugs else (*found.slugs, "one-big-batch")
         return self.verdict(
             results,
             mistakes=tuple(map(mistake, slugs)),

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import random
+
 from autograder.exercise import Exercise, Observation, Part, Verdict, register, trial_random
 from autograder.loop_trials import (
     LoopTrial,
     diagnose,
-    loss_mistakes,
+    holds_several_graphs,
     moves_like_large_batches,
     observe_loop,
     read_observation,
-    same_numbers,
-    window_losses,
-    within_memory,
 )
 from autograder.mistakes import mistake
+from autograder.reported_losses import loss_mistakes, same_numbers, window_losses
 from gradaccum.problems import Problem, best_dtype
 
 UNIT = "04_training_loop"
+
+SEVERAL_GRAPHS = "The graphs of several micro-batches are in memory at once."
 
 
 @register
@@ -38,14 +40,15 @@ class TrainEpoch(Exercise):
     def trials(self, seed, device):
         chance = trial_random(self.id, seed)
         n = chance.choice([3, 4, 5])
-        size, left = chance.choice([2, 3]), chance.randint(2, n - 1)
+        size, left = _size(chance, n), chance.randint(2, n - 1)
         uneven = [chance.sample([1, 2, 3, 4, 5], n) for _ in range(3)]
         basics = {"accumulation_steps": n, "device": device, "dtype": best_dtype(device), "width": 8}
 
         def problem(offset, *epochs, **options):
             return Problem(seed=seed + offset, epochs=tuple(map(tuple, epochs)), **basics | options)
 
-        probe = problem(1, [size] * (2 * n + left), [size] * (n - 1), [*uneven[0], *uneven[1][:left]], stale=True, gated=True)
+        # In this order windows of any width from N - 1 to N + 1 leave something over that a later update shows.
+        every_kind = ([*uneven[0], *uneven[1][:left]], [size] * (2 * n + left), [size] * (n - 1))
         return {
             "full": LoopTrial(problem(2, [size] * (2 * n), [size] * n, gated=True)),
             "memory": LoopTrial(problem(3, [128] * 8, accumulation_steps=8, width=4, depth=6), meter=True),
@@ -54,7 +57,7 @@ class TrainEpoch(Exercise):
             "stream": LoopTrial(problem(6, [size] * (4 * n), one_shot=True)),
             "clean": LoopTrial(problem(7, [size] * (n + left), [size] * n, stale=True), frozen=True),
             "losses": LoopTrial(problem(8, [*uneven[1], *uneven[2][:left]], [size] * n), frozen=True),
-            "probe": LoopTrial(probe, frozen=True),
+            "probe": LoopTrial(problem(1, *every_kind, stale=True, gated=True), frozen=True),
         }
 
     def observe(self, function, trial):
@@ -67,11 +70,13 @@ class TrainEpoch(Exercise):
         results["clean"] = _clean_message(trials["clean"], observations["clean"])
         results["losses"] = _losses_message(trials["losses"], observations["losses"], extra)
         wrong_moves = any(results[name] for name in ("full", "leftover", "ragged", "stream", "clean"))
-        if not results["full"] and not within_memory(trials["memory"], observations["memory"]):
-            results["full"] = "The graphs of several micro-batches are in memory at once."
+        if holds_several_graphs(trials["memory"], observations["memory"]):
+            results["full"] = results["full"] or SEVERAL_GRAPHS
             extra.append("one-big-batch")
-        if not results["stream"] and _prefetched(trials["stream"], observations["stream"]):
-            results["stream"] = "The whole stream was fetched before the first update."
+        elif observations["memory"].failure:
+            results["full"] = results["full"] or observations["memory"].failure.message
+        if not observations["stream"].failure and _prefetched(trials["stream"], observations["stream"]):
+            results["stream"] = results["stream"] or "The whole stream was fetched before the first update."
             extra.append("epoch-prefetched")
         failure = next((o.failure for o in observations.values() if o.failure), None)
         if not wrong_moves:
@@ -89,7 +94,7 @@ class Repair(Exercise):
     def trials(self, seed, device):
         chance = trial_random(self.id, seed)
         n = chance.choice([3, 4, 5])
-        size, left = chance.choice([2, 3]), chance.randint(2, n - 1) if self.leftover else 0
+        size, left = _size(chance, n), chance.randint(2, n - 1) if self.leftover else 0
         basics = {"accumulation_steps": n, "device": device, "dtype": best_dtype(device), "width": 8}
         epochs = ((size,) * (2 * n + left), (size,) * (n + left))
         return {
@@ -174,6 +179,11 @@ class NameThatLoop(Exercise):
         return self.verdict(results)
 
 
+def _size(chance: random.Random, accumulation_steps: int) -> int:
+    """Samples of an even micro-batch; not N, or a sum over samples divided by N would look like a sum of means."""
+    return chance.choice([size for size in (2, 3) if size != accumulation_steps])
+
+
 def _movement_message(trial: LoopTrial, seen: Observation) -> str:
     if seen.failure:
         return seen.failure.message
@@ -216,13 +226,18 @@ def _losses_message(trial: LoopTrial, seen: Observation, extra: list[str]) -> st
 
 
 def _prefetched(trial: LoopTrial, seen: Observation) -> bool:
-    """Whether more than the next window had been fetched at some update; a stream may be longer than memory."""
-    n = trial.problem.accumulation_steps
-    return any(fetched > (u + 2) * n for u, fetched in enumerate(seen.facts["fetched"]))
+    """Whether more than the next window had been fetched at some update; a stream may be longer than memory.
+
+    A loop with fewer updates than windows has to fetch more for each, so what counts are the updates that were still to come.
+    """
+    n, fetched = trial.problem.accumulation_steps, seen.facts["fetched"]
+    return any(taken > (u + 2) * n and len(fetched) - u > 2 for u, taken in enumerate(fetched))
 
 
 def _diagnosed(exercise: Exercise, results, probe: LoopTrial, seen: Observation, extra, failure) -> Verdict:
     found = diagnose(probe, seen)
+    if "retained-graph" in found.slugs:
+        extra = [slug for slug in extra if slug != "one-big-batch"]  # what is retained is in memory, of course
     slugs = tuple(dict.fromkeys((*found.slugs, *extra)))
     return exercise.verdict(
         results,

@@ -1,0 +1,85 @@
+"""What a training loop reports: the mean loss of each window, and what it is when it is something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from gradaccum.loops import windows
+from gradaccum.problems import Problem
+
+LONGEST = 10_000
+"""Losses that one epoch may report. Right ones are a handful; more than these is not read."""
+
+Losses = list[list[float]]
+"""For each epoch one number for each window."""
+
+
+def window_losses(problem: Problem) -> Losses:
+    """The mean loss of each window over its samples, at the parameters the problem starts with."""
+    return [[_mean(losses, sizes) for losses, sizes in epoch] for epoch in _micro_batch_losses(problem)]
+
+
+def loss_mistakes(problem: Problem, returned: Losses) -> tuple[str, ...]:
+    """Name what a loop reported instead of each window's mean loss; empty if nothing known explains it."""
+    micro_batch_losses = list(_micro_batch_losses(problem))
+    for slugs, formula in _wrong_reports(problem.accumulation_steps):
+        if same_numbers(returned, [[formula(*window) for window in epoch] for epoch in micro_batch_losses]):
+            return slugs
+    return ()
+
+
+def same_numbers(found: Losses, due: Losses) -> bool:
+    """Whether two lists of lists agree to rounding; 1e-6 admits sums in float32, wrong losses differ by more than 1e-2."""
+    if [len(row) for row in found] != [len(row) for row in due]:
+        return False
+    pairs = ((f, d) for a, b in zip(found, due, strict=True) for f, d in zip(a, b, strict=True))
+    return all(abs(f - d) <= 1e-6 * abs(d) for f, d in pairs)
+
+
+def plain_losses(value: object) -> list[float] | None:
+    """A returned sequence of numbers or one-element tensors as floats; None if it is not one."""
+    if isinstance(value, Tensor) and value.dim() == 1:
+        value = value.tolist()
+    if not isinstance(value, list | tuple) or len(value) > LONGEST:
+        return None
+    try:
+        return None if any(isinstance(item, str) for item in value) else [float(item) for item in value]
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        return None
+
+
+def _micro_batch_losses(problem: Problem) -> Iterator[list[tuple[list[float], list[int]]]]:
+    """For each epoch and window the losses of its micro-batches and their sizes."""
+    model = problem.build_model()
+    for epoch in range(len(problem.epochs)):
+        with torch.no_grad():
+            yield [
+                ([problem.loss_fn(model(x), y).item() for x, y in window], [len(x) for x, _ in window])
+                for window in windows(problem.batches(epoch), problem.accumulation_steps)
+            ]
+
+
+def _wrong_reports(steps: int):
+    """Slugs and what is reported for a window with these mistakes, from its micro-batches' losses and sizes."""
+    last, means, scaled, summed = "loss-of-last", "loss-mean-of-means", "loss-scaled-in-log", "loss-summed"
+    return (
+        ((last,), lambda losses, sizes: losses[-1]),
+        ((means,), lambda losses, sizes: sum(losses) / len(losses)),
+        ((scaled,), lambda losses, sizes: _mean(losses, sizes) / len(losses)),
+        ((scaled,), lambda losses, sizes: _mean(losses, sizes) / steps),
+        ((summed,), lambda losses, sizes: sum(losses)),
+        ((summed,), lambda losses, sizes: _mean(losses, sizes) * sum(sizes)),
+        ((last, scaled), lambda losses, sizes: losses[-1] / len(losses)),
+        ((last, scaled), lambda losses, sizes: losses[-1] / steps),
+        ((last, scaled), lambda losses, sizes: losses[-1] * sizes[-1] / sum(sizes)),
+        ((means, scaled), lambda losses, sizes: sum(losses) / steps),
+        ((means, scaled), lambda losses, sizes: sum(losses) / len(losses) ** 2),
+        ((means, scaled), lambda losses, sizes: sum(losses) / steps**2),
+    )
+
+
+def _mean(losses: list[float], sizes: list[int]) -> float:
+    return sum(loss * size for loss, size in zip(losses, sizes, strict=True)) / sum(sizes)

@@ -1,0 +1,23 @@
+"""Applies the leftover window but clears only after full ones, so that it joins the next epoch's first update too."""
+
+from itertools import islice
+
+EXERCISE = "train_epoch"
+MISTAKES = ("tail-stale",)
+
+
+def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    losses = []
+    stream = iter(micro_batches)
+    while window := list(islice(stream, accumulation_steps)):
+        samples = sum(len(x) for x, _ in window)
+        window_loss = 0.0
+        for x, y in window:
+            loss = loss_fn(model(x), y) * len(x) / samples
+            loss.backward()
+            window_loss += loss.item()
+        optimizer.step()
+        losses.append(window_loss)
+        if len(window) == accumulation_steps:
+            optimizer.zero_grad()
+    return losses

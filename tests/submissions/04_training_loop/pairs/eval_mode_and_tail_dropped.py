@@ -1,0 +1,24 @@
+"""Trains full windows only, in evaluation mode."""
+
+from itertools import islice
+
+EXERCISE = "train_epoch"
+MISTAKES = ("eval-mode", "tail-dropped")
+
+
+def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    losses = []
+    model.eval()
+    stream = iter(micro_batches)
+    while len(window := list(islice(stream, accumulation_steps))) == accumulation_steps:
+        samples = sum(len(x) for x, _ in window)
+        optimizer.zero_grad()
+        window_loss = 0.0
+        for x, y in window:
+            loss = loss_fn(model(x), y) * len(x) / samples
+            loss.backward()
+            window_loss += loss.item()
+        optimizer.step()
+        losses.append(window_loss)
+    model.train()
+    return losses

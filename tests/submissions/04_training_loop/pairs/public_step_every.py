@@ -1,0 +1,16 @@
+"""The same tutorial's second pitfall: an update after every batch."""
+
+EXERCISE = "train_epoch"
+MISTAKES = ("step-every",)
+
+
+def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    losses = []
+    for inputs, target in micro_batches:
+        optimizer.zero_grad()
+        output = model(inputs)
+        loss = loss_fn(output, target)
+        loss.backward()
+        optimizer.step()
+        losses.append(float(loss))
+    return losses
