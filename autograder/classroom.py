@@ -19,7 +19,7 @@ SOLUTIONS = Path(__file__).resolve().parents[1] / "solutions"
 
 CONFIG = "nbgrader_config.py"
 
-app = typer.Typer(help="Hand out, mark and report a class with nbgrader.", no_args_is_help=True)
+app = typer.Typer(help="Hand out, mark and report a class with nbgrader.", no_args_is_help=True, add_completion=False)
 
 
 @app.callback()
