@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import io
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from PIL import Image
 
 from gradaccum.fingerprint import LINEAR, Fingerprint, as_fraction
 
 BLUE, VERMILLION, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#6b6b6b"
 """Okabe-Ito colours, told apart with every kind of colour vision; never the only sign, see line styles and labels."""
 
+PALE_BLUE = "#8fc1de"
+
 DPI = 100
-SHADES = LinearSegmentedColormap.from_list("shades", ["#f4f4f4", "#8fc1de", BLUE])
+SHADES = LinearSegmentedColormap.from_list("shades", ["#e9ebee", PALE_BLUE, BLUE])
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -24,11 +29,38 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), dpi=DPI, facecolor="white")
 
 
-def tidy(axes: Axes, title: str = "", x: str = "", y: str = "") -> None:
-    """Title, labels and no box."""
-    axes.set_title(title, fontsize=10.5, loc="left", fontweight="bold")
+def erase(figure: Figure) -> None:
+    """Take everything off a figure, so that it can be drawn on again."""
+    for axes in figure.axes:
+        axes.remove()
+
+
+def as_png(figure: Figure) -> bytes:
+    """The figure as a PNG file with a palette, a third of the size and the time of a file in full colour."""
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    picture = Image.frombuffer("RGBA", canvas.get_width_height(), canvas.buffer_rgba(), "raw", "RGBA", 0, 1).convert("RGB")
+    picture = picture.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    palette, background = picture.getpalette(), picture.getpixel((0, 0))
+    palette[3 * background : 3 * background + 3] = 255, 255, 255  # else it is a shade darker than the page
+    picture.putpalette(palette)
+    file = io.BytesIO()
+    picture.save(file, "png")
+    return file.getvalue()
+
+
+def tidy(axes: Axes, title: str = "", x: str = "", y: str = "", y_away: float = 30) -> None:
+    """Title, labels and no box.
+
+    Everything is put at a fixed place, ``y_away`` pixels to the left for the label of the y axis: matplotlib would otherwise
+    measure every text of the picture to find room, which takes as long as the drawing.
+    """
+    width, height = axes.bbox.size
+    axes.set_title(title, fontsize=10.5, loc="left", fontweight="bold", y=1.0)
     axes.set_xlabel(x, fontsize=9.5)
+    axes.xaxis.set_label_coords(0.5, -21 / height)
     axes.set_ylabel(y, fontsize=9.5)
+    axes.yaxis.set_label_coords(-y_away / width, 0.5)
     axes.tick_params(labelsize=8.5)
     axes.spines[["top", "right"]].set_visible(False)
 
@@ -51,10 +83,6 @@ def draw_fingerprint(
     found, columns = len(fingerprint.coefficients), len(fingerprint.columns)
     before = fingerprint.stale is not None and bool((fingerprint.stale.abs() > DIFFERENT).any())
     notes = [_note(fingerprint, u) for u in range(found)]
-    several = len({epoch for epoch, _ in fingerprint.columns}) > 1
-    tidy(axes, title)
-    axes.set_ylabel("update", fontsize=9.5, loc="top")
-    axes.set_title(f"micro-batch{', dotted line: next epoch' if several else ''}", fontsize=8.5, loc="right", color=GREY)
     cells = list(_cells(fingerprint, due, before))
     _draw_cells(axes, cells, peak)
     for u, note in enumerate(notes):
@@ -62,18 +90,35 @@ def draw_fingerprint(
     if not found:
         axes.text((columns - 1) / 2, 0, "no update at all", ha="center", va="center", color=GREY, backgroundcolor="white")
     filled = max(found, 1 if due is None else len(due.coefficients))
-    shown = max(rows, filled)
     axes.set_xlim(-1.9 if before else -0.6, columns - 0.4 + 2.2 * any(notes))
-    axes.set_ylim(shown - 0.4, -0.6)
-    axes.xaxis.tick_top()
-    axes.set_xticks(([-1.3] if before else []) + list(range(columns)))
-    axes.set_xticklabels((["before"] if before else []) + [str(k + 1) for k in range(columns)])
-    axes.set_yticks(range(found), [str(u + 1) for u in range(found)])
-    axes.tick_params(length=0, labelsize=8, pad=1)
-    axes.spines[:].set_visible(False)
-    for k in range(1, columns):
-        if fingerprint.columns[k][0] != fingerprint.columns[k - 1][0]:
-            axes.plot([k - 0.5] * 2, [-0.6, filled - 0.4], color=GREY, linewidth=1, linestyle=":")
+    axes.set_ylim(max(rows, filled) - 0.4, -0.6)
+    if before:
+        axes.text(-1.3, -0.65, "before", ha="center", va="bottom", fontsize=8)
+    for u in range(found):
+        axes.text(axes.get_xlim()[0], u, u + 1, ha="right", va="center", fontsize=8)
+    axes.annotate("update", (0, 1), (-16, 0), "axes fraction", "offset pixels", va="top", ha="right", rotation=90, fontsize=9.5)
+    new_epochs = [k for k in range(1, columns) if fingerprint.columns[k][0] != fingerprint.columns[k - 1][0]]
+    _draw_column_numbers(axes, title, columns, f"micro-batch{', dotted line: next epoch' if new_epochs else ''}")
+    for k in new_epochs:
+        axes.plot([k - 0.5] * 2, [-0.6, filled - 0.4], color=GREY, linewidth=1, linestyle=":")
+
+
+def draw_strip(axes: Axes, coefficients: Sequence[float], title: str, peak: float = 1.0) -> None:
+    """Draw one row of coefficients, the content of ``.grad`` at some moment, in the manner of a fingerprint."""
+    columns = len(coefficients)
+    _draw_cells(axes, [_Cell(k, 0, value, False) for k, value in enumerate(coefficients)], peak)
+    axes.set(xlim=(-0.6, columns - 0.4), ylim=(0.6, -0.6))
+    _draw_column_numbers(axes, title, columns, "micro-batch")
+
+
+def _draw_column_numbers(axes: Axes, title: str, columns: int, meaning: str) -> None:
+    """Title and numbers above the cells. Plain texts: an axis and its ticks are five artists for each number."""
+    axes.set_axis_off()
+    axes.set_title(title, fontsize=10.5, loc="left", fontweight="bold", y=1.0, pad=15)
+    axes.set_title(meaning, fontsize=8, loc="right", color=GREY, y=1.0, pad=15)
+    top = axes.get_ylim()[1]
+    for k in range(columns):
+        axes.text(k, top - 0.05, k + 1, ha="center", va="bottom", fontsize=8)
 
 
 DIFFERENT = 1e-4

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-import io
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from html import escape
 from types import ModuleType
 from typing import Any
@@ -12,7 +14,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from gradaccum import phenomena, still
-from gradaccum.drawing import DPI, new_figure
+from gradaccum.drawing import DPI, as_png, erase, new_figure
 from gradaccum.keyboard import KEYS_STAY_HERE
 from gradaccum.phenomena import Listing
 
@@ -105,11 +107,16 @@ class Panel(widgets.VBox):
             self._redraw()
 
     def _redraw(self) -> None:
+        with _garbage_later():
+            self._show()
+
+    def _show(self) -> None:
         try:
             result = self.phenomenon.compute(self.settings)
-            self._figure.clear()
+            erase(self._figure)
             self.phenomenon.draw(result, self._figure)
-            self._png, self.caption, self.error = _png(self._figure), self.phenomenon.describe(result), None
+            self._png = base64.b64encode(as_png(self._figure)).decode()
+            self.caption, self.error = self.phenomenon.describe(result), None
             self._listing = self.phenomenon.code(result) if hasattr(self.phenomenon, "code") else None
         except Exception as error:
             self._png, self.caption, self._listing, self.error = "", _in_words(error), None, error
@@ -139,6 +146,18 @@ def _control(field: dataclasses.Field, opening: Any) -> widgets.Widget:
     return widgets.Dropdown(options=options, value=value, description=label, style=style, layout=width)
 
 
+@contextmanager
+def _garbage_later() -> Iterator[None]:
+    """Redrawing leaves garbage; with torch imported a collection takes 0.2 s, time for it when the picture has been sent."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def _in_words(error: Exception) -> str:
     return f"This setting could not be computed: {type(error).__name__}: {error}"
 
@@ -151,9 +170,3 @@ def _code_html(listing: Listing) -> str:
         f'<pre tabindex="0" aria-label="Code of a loop that is {said}" style="font:12px/1.4 monospace;margin:4px 0;'
         f'overflow-x:auto;user-select:text">{escape(listing.source)}</pre></div>'
     )
-
-
-def _png(figure) -> str:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=DPI)
-    return base64.b64encode(buffer.getvalue()).decode()

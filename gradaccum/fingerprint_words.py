@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from torch import Tensor
 
@@ -26,7 +26,7 @@ def say(found: Fingerprint, due: Fingerprint, most: int = 3) -> str:
     return f"makes {_updates(found, due)}; {'; '.join(differences)}"
 
 
-def listing(words: Sequence[object]) -> str:
+def listing(words: Iterable[object]) -> str:
     """``"1, 2 and 3"``; a long list is cut short."""
     words = [str(word) for word in words]
     if len(words) > 8:

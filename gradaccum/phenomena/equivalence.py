@@ -92,6 +92,8 @@ def describe(result: Result) -> str:
 
 def in_words(difference: float) -> str:
     """A relative difference, short."""
+    if not difference:
+        return "0"
     return f"{difference:.0%}" if difference >= 0.01 else f"{difference:.1e}"
 
 
@@ -112,7 +114,7 @@ def _draw_cut(axes, result: Result) -> None:
         axes.add_patch(_square(k, k + 1, 1.7, GREEN))
         first, last = k % size == 0 and n > 1, k % size == size - 1 and n > 1
         axes.add_patch(_square(k + 0.16 * first, k + 1 - 0.16 * last, 0.5, BLUE))
-    scale = f"1/{n}" if result.settings.divide else "1"
+    scale = f"1/{n}" if result.settings.divide and n > 1 else "1"
     for k in range(n):
         label = scale if n <= 8 else ("" if k % 2 else scale)
         axes.text(k * size + size / 2, 0.22, label, ha="center", fontsize=8.5, color=BLUE)
@@ -128,7 +130,7 @@ def _draw_growth(axes, result: Result) -> None:
     lengths = [0.0, *(result.partial.norm(dim=1) / size).tolist()]
     tidy(axes, "Adding up in .grad", "micro-batches seen", "length / large batch's")
     axes.axhline(1, color=GREEN, linestyle="--", linewidth=1.5)
-    axes.text(0.02, 1.06, "large batch", transform=axes.get_yaxis_transform(), fontsize=8.5, color=GREEN)
+    axes.text(0.99, 1.06, "large batch", transform=axes.get_yaxis_transform(), fontsize=8.5, color=GREEN, ha="right")
     axes.plot(range(len(lengths)), lengths, color=BLUE, marker="o", markersize=4, linewidth=1.5)
     n = result.settings.accumulation_steps
     axes.set_xlim(-0.04 * n, n * 1.04)
@@ -144,13 +146,13 @@ def _draw_scatter(axes, result: Result) -> None:
     tidy(axes, f"Largest difference {in_words(result.difference)}", "large batch, component", "accumulated, component")
     limit = 1.15 * float(result.large.abs().max())
     axes.plot([-limit, limit], [-limit, limit], color=GREY, linewidth=1, linestyle="--")
-    axes.text(0.55 * limit, 0.72 * limit, "y = x", fontsize=8.5, color=GREY, ha="right")
+    axes.text(0.58 * limit, 0.36 * limit, "y = x", fontsize=8.5, color=GREY)
     x, y = result.large.double().numpy(), result.partial[-1].double().numpy()
     marker = {"color": BLUE, "marker": "o"} if good else {"color": VERMILLION, "marker": "x"}
     if not good:
         n = result.settings.accumulation_steps
         axes.plot([-limit / n, limit / n], [-limit, limit], color=VERMILLION, linewidth=1, linestyle=":")
-        axes.text(limit / n, 0.86 * limit, f"  y = {n}x", fontsize=8.5, color=VERMILLION)
+        axes.text(0.8 * limit / n, 0.86 * limit, f"y = {n}x  ", fontsize=8.5, color=VERMILLION, ha="right")
     axes.scatter(x, y.clip(-limit, limit), s=16, linewidth=1.2, **marker)
     axes.set(xlim=(-limit, limit), ylim=(-limit, limit))
     axes.locator_params(nbins=5)
