@@ -31,7 +31,7 @@ buffers, which leaves 1e-7. The smallest error of a catalogued mistake on these 
 MEMORY = 4.0
 """How many times the reference's peak memory a loop may use. Own buffers and copies of a window's data stay below 1.7,
 torch.func, which keeps the graph of a micro-batch while it differentiates, below 2.6; a window of 8 micro-batches whose graphs
-are alive together needs at least 6.4 times as much."""
+are alive together needs at least 6 times as much."""
 
 
 @dataclass(frozen=True)

@@ -131,18 +131,20 @@ class LiveBytes(TorchDispatchMode):
             return func(*args, **(kwargs or {}))
         for tensor in tree_leaves((args, kwargs)):
             if isinstance(tensor, Tensor):
-                self._known.add(tensor.untyped_storage()._cdata)
+                self._know(tensor.untyped_storage(), 0)  # made outside, or counted when it was made
         out = func(*args, **(kwargs or {}))
         for tensor in tree_leaves(out):
             if isinstance(tensor, Tensor):
-                self._see(tensor.untyped_storage())
+                storage = tensor.untyped_storage()
+                self._know(storage, storage.nbytes())
         self.peak = max(self.peak, self.now)
         self.curve.append(self.now)
         return out
 
-    def _see(self, storage: torch.UntypedStorage) -> None:
-        key, size = storage._cdata, storage.nbytes()
-        if key in self._known or not size:
+    def _know(self, storage: torch.UntypedStorage, size: int) -> None:
+        """Count a storage that is seen for the first time, until it is freed and its address may be another's."""
+        key = storage._cdata
+        if key in self._known:
             return
         self._known.add(key)
         self.now += size
@@ -173,6 +175,10 @@ class _Watch:
         self.movements: list[Tensor] = []
         self.update_epochs: list[int] = []
         self.fetched: list[int] = []
+
+    def __deepcopy__(self, memo: dict) -> _Watch:
+        """A loop may copy the model: the copy is watched by the same watcher, which is no part of it."""
+        return self
 
     def run(self, loop: Loop, live: LiveBytes | None) -> Recording:
         self.live = live

@@ -1,0 +1,26 @@
+"""Differentiates a deep copy of the model and carries the gradients over."""
+
+import copy
+from itertools import islice
+
+EXERCISE = "train_epoch"
+
+
+def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    losses = []
+    stream = iter(micro_batches)
+    while window := list(islice(stream, accumulation_steps)):
+        samples = sum(len(x) for x, _ in window)
+        twin = copy.deepcopy(model)
+        twin.zero_grad()
+        window_loss = 0.0
+        for x, y in window:
+            loss = loss_fn(twin(x), y) * len(x) / samples
+            loss.backward()
+            window_loss += loss.item()
+        for p, q in zip(model.parameters(), twin.parameters(), strict=True):
+            p.grad = q.grad
+        optimizer.step()
+        losses.append(window_loss)
+    optimizer.zero_grad()
+    return losses
