@@ -27,3 +27,13 @@ c.Autograde.sanitize_preprocessors = [
     "nbgrader.preprocessors.OverwriteCells",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
+
+# In feedback explorables are pictures: a page opened from disk has no kernel to move them.
+c.WidgetsDataTypeFilter.display_data_priority = [
+    "text/html",
+    "image/svg+xml",
+    "image/png",
+    "text/latex",
+    "text/markdown",
+    "text/plain",
+]

@@ -89,6 +89,12 @@ def test_free_code_and_prose_are_left_to_the_student(cell):
     assert cell["try-it-twice"].metadata == {}
 
 
+def test_the_code_of_a_question_is_folded_away_and_locked(notebook_of):
+    question = notebook_of("from autograder.check import check", "predict('?', choices=('a', 'b'), answer='a')").cells[1]
+    assert question.metadata.jupyter.source_hidden
+    assert question.metadata.nbgrader.locked
+
+
 def test_an_exercise_cell_is_a_solution_and_not_graded_itself(cell):
     roles = cell["average_gradients-solution"].metadata.nbgrader
     assert (roles.solution, roles.grade, roles.locked) == (True, False, False)

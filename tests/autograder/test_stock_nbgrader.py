@@ -191,6 +191,12 @@ def test_the_feedback_says_why(marked, student):
     assert student.said in html.unescape(marked.feedback(student.name))
 
 
+def test_explorables_are_pictures_in_feedback(marked):
+    page = marked.feedback("right")
+    assert re.search(r'<img[^>]* alt="Moment \d+', page)
+    assert "widget-view+json" not in page
+
+
 def test_the_exported_table_has_everybody_with_the_sum(marked):
     with (marked.directory / "grades.csv").open() as table:
         exported = {row["student_id"]: (float(row["score"]), float(row["max_score"])) for row in csv.DictReader(table)}
