@@ -26,12 +26,10 @@ def browser():
 
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory):
-    """A server on ``released/``, what students get, and ``solved/``, the same with reference solutions."""
+    """A server on ``released/``, what students get, and ``solved/``, for the same with reference solutions."""
     root = tmp_path_factory.mktemp("notebooks")
     shutil.copytree(ROOT / "course", root / "released", ignore=shutil.ignore_patterns(".*"))
     (root / "solved").mkdir()
-    for unit, script in SCRIPTS.items():
-        nbformat.write(source_notebook(script), root / "solved" / f"{unit}.ipynb")
     with running_lab(root, tmp_path_factory.mktemp("home")) as lab:
         yield lab
 
@@ -47,6 +45,8 @@ def released(request, browser, lab):
 @pytest.fixture(scope="module", params=list(SCRIPTS))
 def solved(request, browser, lab):
     """A notebook with reference solutions in JupyterLab, after Run All Cells."""
-    with notebook_page(browser, lab, f"solved/{request.param}.ipynb") as notebook:
+    name = f"solved/{request.param}.ipynb"
+    nbformat.write(source_notebook(SCRIPTS[request.param]), lab.root / name)
+    with notebook_page(browser, lab, name) as notebook:
         notebook.run_all()
         yield notebook

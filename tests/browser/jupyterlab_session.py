@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import nbformat
+from nbformat.sign import NotebookNotary
 from playwright.sync_api import Browser, Locator, Page, Request, sync_playwright
 
 CHROMIUM_FLAGS = [
@@ -54,9 +56,10 @@ def running_browser() -> Iterator[Browser]:
 
 @dataclass(frozen=True)
 class Lab:
-    """A running server: where it is, and the folder it serves."""
+    """A running server: the folder it serves, its own files, and where it is."""
 
     root: Path
+    home: Path
     url: str
     token: str
 
@@ -67,9 +70,16 @@ class Lab:
         with urllib.request.urlopen(request) as answer:
             return json.loads(answer.read() or "null")
 
-    def shut_down_kernels(self) -> None:
+    def shut_down_kernel(self, notebook: str) -> None:
+        """End the kernel of a notebook, if it has one."""
         for session in self.request("GET", "sessions"):
-            self.request("DELETE", f"sessions/{session['id']}")
+            if session["path"] == notebook:
+                self.request("DELETE", f"sessions/{session['id']}")
+
+    def trust(self, notebook: str) -> None:
+        """Trust the outputs of a notebook, as if they had been made here."""
+        file = self.root / notebook
+        NotebookNotary(data_dir=str(self.home / "jupyter_data_dir")).sign(nbformat.read(file, nbformat.NO_CONVERT))
 
 
 @contextmanager
@@ -99,7 +109,7 @@ def running_lab(root: Path, home: Path, settings: dict[str, Any] | None = None) 
         server = subprocess.Popen(command, env=os.environ | own, stdout=stream, stderr=stream)
         try:
             address = _address(server, folders["JUPYTER_RUNTIME_DIR"], log)
-            yield Lab(root, address["url"], address["token"])
+            yield Lab(root, home, address["url"], address["token"])
         finally:
             server.terminate()
             server.wait(30)
@@ -128,11 +138,18 @@ class NotebookPage:
     page: Page
     complaints: list[str] = field(default_factory=list)
 
-    def open(self) -> None:
+    @property
+    def file(self) -> Path:
+        return self.lab.root / self.name
+
+    def open(self, kernel: bool) -> None:
         """Load JupyterLab with this notebook, until its cells and its kernel are there."""
         self.page.goto(f"{self.lab.url}doc/tree/{self.name}?token={self.lab.token}")
         self.page.locator(".jp-Notebook .jp-Cell").first.wait_for()
-        self.page.wait_for_function(f"() => {_IDLE}")
+        if kernel:
+            self.page.wait_for_function(f"() => {_IDLE}")
+        else:
+            self.page.get_by_role("dialog").get_by_role("button", name="No Kernel").click()
 
     def run_all(self, seconds: float = 120) -> None:
         """Run All Cells, from the menu; returns when all have run, or one has failed, and the kernel is idle again."""
@@ -144,9 +161,9 @@ class NotebookPage:
             self.page.get_by_role("menuitem", name=name, exact=True).click()
 
     def save(self) -> None:
-        """Save with the keyboard, until the file is written."""
-        self.page.keyboard.press("Control+s")
-        self.page.wait_for_function("() => !jupyterapp.shell.currentWidget.context.model.dirty")
+        """Save with the keyboard, until the file and its checkpoint are written; before that JupyterLab saves no more."""
+        with self.page.expect_response(lambda a: a.request.method == "POST" and a.url.split("?")[0].endswith("/checkpoints")):
+            self.page.keyboard.press("Control+s")
 
     def cells(self) -> list[dict[str, Any]]:
         """The notebook's cells as they would be saved."""
@@ -181,24 +198,25 @@ def _source(cell: dict[str, Any]) -> str:
 
 
 @contextmanager
-def notebook_page(browser: Browser, lab: Lab, name: str, **context: Any) -> Iterator[NotebookPage]:
+def notebook_page(browser: Browser, lab: Lab, name: str, kernel: bool = True, **context: Any) -> Iterator[NotebookPage]:
     """Open a notebook in a page of its own; its kernel is gone afterwards.
 
     Args:
         browser: which browser.
         lab: the server.
         name: path of the notebook, relative to the server's root.
+        kernel: whether one is started; if not, the notebook must ask for one that this machine does not have.
         context: options of Playwright's ``new_context``, instead of a window of 1280 × 1000.
     """
     context = browser.new_context(**{"viewport": {"width": 1280, "height": 1000}} | context)
     notebook = NotebookPage(lab, name, context.new_page())
     listen(notebook.page, lab.url, notebook.complaints)
     try:
-        notebook.open()
+        notebook.open(kernel)
         yield notebook
     finally:
         context.close()
-        lab.shut_down_kernels()
+        lab.shut_down_kernel(name)
 
 
 def listen(page: Page, home: str, complaints: list[str]) -> None:
