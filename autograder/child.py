@@ -21,6 +21,7 @@ from pathlib import Path
 from autograder import observing, transport
 from autograder.exercise import Exercise, Failure, Observation
 from autograder.running import Limits
+from autograder.student_code import PATIENCE
 from autograder.submissions import Submission
 
 Observed = dict[str, Observation] | Failure
@@ -41,8 +42,12 @@ class ChildError(RuntimeError):
 class Ending:
     """How a process ended: what it was about to do (see :mod:`autograder.observing`), and why it stopped."""
 
-    last: str | int
+    last: observing.Progress
     failure: Failure
+
+    @property
+    def exercise(self) -> str | None:
+        return self.last[0] if isinstance(self.last, tuple) else None
 
 
 def observe_in_child(
@@ -63,15 +68,15 @@ def observe_in_child(
             return results
         if isinstance(ending.last, int):
             skip.append(ending.last)
-        elif ending.last == first.id:
+        elif ending.exercise == first.id:
             results[first.id] = ending.failure
             pending.remove(first)
         else:
             # What ran before may be to blame: an exercise that a process ended in is the first of the next one.
-            pending.sort(key=lambda exercise: exercise.id != ending.last)
+            pending.sort(key=lambda exercise: exercise.id != ending.exercise)
         if not pending:
             return results
-        if ending.last in (observing.READY, observing.FINISHED) or len(skip) > MOST_SKIPPED:
+        if isinstance(ending.last, str) or len(skip) > MOST_SKIPPED:
             break
     return results | dict.fromkeys((exercise.id for exercise in pending), ending.failure)
 
@@ -94,7 +99,7 @@ def _one_process(
             with contextlib.suppress(OSError):  # it may have died already
                 process.stdin.write(told)
                 process.stdin.close()
-            ending = _watch(process, Path(place), limits, {name: len(names) for name, names in trials.items()})
+            ending = _watch(process, Path(place), limits, trials)
         if ending is None:
             raise ChildError("the marking process did not start: " + log.read_text(errors="replace")[-2000:].strip())
         for name, names in trials.items():
@@ -131,48 +136,44 @@ def _started(place: Path, submission: Path, stderr) -> Iterator[subprocess.Popen
             process.stdin.close()
 
 
-def _watch(process: subprocess.Popen, place: Path, limits: Limits, trials: dict[str, int]) -> Ending | None:
+def _watch(process: subprocess.Popen, place: Path, limits: Limits, trials: dict[str, list[str]]) -> Ending | None:
     """Wait for the end, or for a limit to be exceeded; None if the process never began with the submission."""
-    last, began, loading = None, time.monotonic(), None
+    work = limits.load + limits.statement + limits.trial * sum(map(len, trials.values()))
+    last, began = None, time.monotonic()
+    end = began + START_UP + PATIENCE * work  # of a process that only pretends to get on
     while True:
         try:
             code = process.wait(0.05)
         except subprocess.TimeoutExpired:
             code = None
-        now = time.monotonic()
-        if (noted := _progress(place, trials)) != last:
-            last, began = noted, now
-            loading = loading or now
-        if code is not None:
-            if last is None:
-                return None
-            return Ending(last, Failure("died", _how_it_ended(code)))
-        if last is None:
-            limit = START_UP
-        elif isinstance(last, int) or last == observing.READY:
-            limit = min(limits.statement, max(0.0, loading + limits.load - began))
-        else:
-            limit = trials.get(last, 0) * limits.trial
-        if now - began > limit + limits.grace:
-            if last is None:
-                return None
-            message = f"Your code was still running after {limit:.0f} seconds. Does one of its loops never end?"
-            return Ending(last, Failure("time", message))
+        noted = _progress(place, trials)
+        if noted != last:
+            last, began = noted, time.monotonic()
+        failure = Failure("died", _how_it_ended(code)) if code is not None else None
+        seconds = limits.trial if isinstance(last, tuple) else limits.statement
+        patience = START_UP if last is None else PATIENCE * seconds + limits.grace
+        if time.monotonic() > min(began + patience, end):
+            message = f"Your code was still running after {patience:.0f} seconds. Does one of its loops never end?"
+            failure = failure or Failure("time", message)
+        if failure:
+            return None if last is None else Ending(last, failure)
 
 
-def _progress(place: Path, trials: dict[str, int]) -> str | int | None:
-    """What the process noted last: a word of :mod:`autograder.observing`, a statement's number or an exercise."""
+def _progress(place: Path, trials: dict[str, list[str]]) -> observing.Progress | None:
+    """What the process noted last, None if that is nothing or nonsense."""
     try:
-        noted = json.loads(transport.read_bytes(place / observing.PROGRESS, 100))
-    except ValueError:
+        noted = json.loads(transport.read_bytes(place / observing.PROGRESS, 1000))
+    except (ValueError, RecursionError):
         return None
-    if type(noted) is int or noted in (observing.READY, observing.FINISHED, *trials):
+    if type(noted) is int or noted in (observing.READY, observing.FINISHED):
         return noted
-    return None
+    known = ((exercise, name) for exercise, names in trials.items() for name in names)
+    return next((pair for pair in known if list(pair) == noted), None)
 
 
 def _how_it_ended(code: int) -> str:
     if code >= 0:
         return f"Your code ended the process that ran it (exit status {code})."
     name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+    name += ", as happens when memory runs out" if name == "SIGKILL" else ""
     return f"Your code ended the process that ran it ({name})."

@@ -20,7 +20,8 @@ from autograder.mistakes import Mistake
 from gradaccum.fingerprint import Fingerprint
 
 SECONDS = 10.0
-"""Wall-clock limit for one trial. Right solutions need milliseconds; slow but legal code has ample time."""
+"""Limit for one trial, as :func:`autograder.student_code.stopwatch` counts. Right solutions need milliseconds; slow but legal
+code has ample time."""
 
 
 @dataclass(frozen=True)
@@ -183,9 +184,14 @@ def exercises_of(unit: str) -> list[Exercise]:
 
 
 def observe_trials(
-    exercise: Exercise, function: Callable, seed: int, device: str, seconds: float = SECONDS
+    exercise: Exercise,
+    function: Callable,
+    seed: int,
+    device: str,
+    seconds: float = SECONDS,
+    before: Callable[[str], None] = lambda trial: None,
 ) -> dict[str, Observation]:
-    """Run a student's function on all trials of an exercise, each in at most ``seconds``.
+    """Run a student's function on all trials of an exercise, each in at most ``seconds``, and announce each to ``before``.
 
     A trial that raises, or exceeds its time, is observed as a :class:`Failure`. After one that exceeded its time the rest
     is not run: it would take as long.
@@ -194,6 +200,7 @@ def observe_trials(
 
     observations: dict[str, Observation] = {}
     for name, trial in exercise.trials(seed, device).items():
+        before(name)
         observation = guarded(lambda trial=trial: exercise.observe(function, trial), seed, seconds)
         observations[name] = observation
         if observation.failure and observation.failure.kind in ("time", "unwritten"):

@@ -24,14 +24,24 @@ from autograder.submissions import Cell
 PROGRESS = "progress"
 READY, FINISHED = "ready", "finished"
 
+Progress = str | int | tuple[str, str]
+"""What the child is about to do: a word, the number of a statement, or an exercise and one of its trials."""
 
-def observe_exercise(exercise: Exercise, loaded: Loaded, seed: int, device: str, limits: Limits) -> dict[str, Observation]:
-    """What the submission's function brings back on each trial of an exercise, as plain data."""
+
+def observe_exercise(
+    exercise: Exercise,
+    loaded: Loaded,
+    seed: int,
+    device: str,
+    limits: Limits,
+    before: Callable[[str], None] = lambda trial: None,
+) -> dict[str, Observation]:
+    """What the submission's function brings back on each trial of an exercise, as plain data; announces them to ``before``."""
     function = loaded.namespace.get(exercise.id)
     if not callable(function):
         missing = Observation(failure=Failure("missing", loaded.why_missing(exercise.id)))
         return dict.fromkeys(exercise.trials(seed, device), missing)
-    observations = observe_trials(exercise, function, seed, device, limits.trial)
+    observations = observe_trials(exercise, function, seed, device, limits.trial, before)
     return {name: transport.plain(observation) for name, observation in observations.items()}
 
 
@@ -53,8 +63,11 @@ def main() -> None:
     note(READY)
     loaded = run([Cell(**cell) for cell in asked["cells"]], limits, asked["skip"], note)
     for exercise in (EXERCISES[name] for name in asked["exercises"]):
-        note(exercise.id)
-        transport.write(place / exercise.id, observe_exercise(exercise, loaded, seed, device, limits))
+
+        def note_trial(trial: str, exercise_id: str = exercise.id) -> None:
+            note((exercise_id, trial))
+
+        transport.write(place / exercise.id, observe_exercise(exercise, loaded, seed, device, limits, note_trial))
     note(FINISHED)
     os._exit(0)  # threads a submission left behind are not waited for
 
@@ -62,7 +75,6 @@ def main() -> None:
 def _settle_in(device: str, limits: Limits) -> None:
     """One thread, bounded memory, nothing to read from, nowhere to print to; helper files beside the submission in reach."""
     torch.set_num_threads(1)
-    torch.manual_seed(0)
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
@@ -74,11 +86,11 @@ def _settle_in(device: str, limits: Limits) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (limits.memory, limits.memory))
 
 
-def _noter(place: Path) -> Callable[[str | int], None]:
+def _noter(place: Path) -> Callable[[Progress], None]:
     """Note what comes next; a copy of this process, made by a submission with fork, ends here instead of going on."""
     process = os.getpid()
 
-    def note(what: str | int) -> None:
+    def note(what: Progress) -> None:
         if os.getpid() != process:
             os._exit(0)
         transport.write_bytes(place / PROGRESS, json.dumps(what).encode())

@@ -12,14 +12,13 @@ import linecache
 import os
 import re
 import sys
-import time
 import types
 import warnings
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
 from autograder.exercise import SECONDS
-from autograder.student_code import OutOfTime, quiet, time_limit
+from autograder.student_code import OutOfTime, quiet, seeded, stopwatch, time_limit
 from autograder.submissions import Cell, one_line
 
 SHOWN_ONLY = {"check", "explore", "predict", "display", "show_fingerprint", "show_puzzle", "show_progress"}
@@ -28,13 +27,13 @@ SHOWN_ONLY = {"check", "explore", "predict", "display", "show_fingerprint", "sho
 
 @dataclass(frozen=True)
 class Limits:
-    """What a submission may use.
+    """What a submission may use; seconds as :func:`autograder.student_code.stopwatch` counts them.
 
     Attributes:
         statement: seconds for one statement outside of functions.
         load: seconds for all of them; after it only definitions and imports are still run.
         trial: seconds for a function on one trial.
-        grace: seconds after which a process is ended that did not heed the other limits.
+        grace: more seconds, by the clock, until a process is ended that does not heed the other limits.
         memory: bytes of data of a process that marks on the CPU.
     """
 
@@ -86,11 +85,11 @@ def run(
     module = types.ModuleType("__main__")
     module.__dict__["display"] = lambda *args, **kwargs: None
     loaded = Loaded(module.__dict__)
-    flags, end = 0, time.monotonic() + limits.load
-    with quiet(), as_main(module), _agg():
+    flags, used = 0, stopwatch()
+    with quiet(), seeded(0), as_main(module), _agg():
         for number, statement in enumerate(_statements(cells)):
             before(number)
-            left = end - time.monotonic()
+            left = limits.load - used()
             if number in skip:
                 trouble = "it ended the process"
             elif left <= 0 and not isinstance(statement.node, _DEFINITIONS):

@@ -1,0 +1,84 @@
+"""Submissions to read and to mark, written to a temporary folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+def notebook(*sources: str | tuple[str, dict], unit: str | None = None) -> dict:
+    """A notebook of code cells; a cell may bring its nbgrader metadata."""
+    cells = []
+    for source in sources:
+        source, roles = (source, None) if isinstance(source, str) else source
+        metadata = {"nbgrader": roles} if roles else {}
+        cells.append({"cell_type": "code", "metadata": metadata, "source": source, "outputs": [], "execution_count": None})
+    metadata = {"gradaccum": {"unit": unit}} if unit else {}
+    return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 4}
+
+
+@pytest.fixture
+def write(tmp_path) -> Callable[..., Path]:
+    """Write a file into the temporary folder: bytes, text, or a notebook from the sources of its cells."""
+
+    def write(name: str, content: bytes | str | dict | list) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, list):
+            content = notebook(*content)
+        if isinstance(content, dict):
+            content = json.dumps(content)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write
+
+
+UNUSABLE: dict[str, tuple[str, bytes | None, str]] = {
+    "missing file": ("04_training_loop.ipynb", None, "there is no such file"),
+    "empty file": ("04_training_loop.ipynb", b"", "is empty"),
+    "blank file": ("04_training_loop.py", b"\xef\xbb\xbf \r\n\n", "is empty"),
+    "not JSON": ("04_training_loop.ipynb", b'{"cells": [', "is not JSON"),
+    "not UTF-8": ("04_training_loop.ipynb", b'{"cells": "\xff\xfe"}', "is not JSON"),
+    "JSON, not a notebook": ("04_training_loop.ipynb", b'{"name": "x"}', "is JSON, but not a notebook"),
+    "a JSON list": ("04_training_loop.ipynb", b"[1, 2]", "is JSON, but not a notebook"),
+    "nested too deeply": ("04_training_loop.ipynb", b"[" * 100_000, "is not JSON"),
+    "another course": ("week4.ipynb", json.dumps(notebook("x = 1")).encode(), "no unit of this course"),
+    "no cells": ("04_training_loop.ipynb", json.dumps(notebook()).encode(), "without code cells"),
+    "prose only": (
+        "04_training_loop.ipynb",
+        json.dumps(notebook() | {"cells": [{"cell_type": "markdown", "metadata": {}, "source": "# Hello"}]}).encode(),
+        "without code cells",
+    ),
+    "broken worksheets": ("04_training_loop.ipynb", b'{"worksheets": 3}', "old or damaged notebook"),
+    "a text file": ("notes.txt", b"step after every window\n", "neither a notebook (.ipynb) nor a Python file (.py)"),
+    "binary rubbish": ("04_training_loop.ipynb", bytes(range(256)) * 4, "is not JSON"),
+    "binary rubbish called Python": ("04_training_loop.py", bytes(range(256)) * 4, "is not text"),
+    "Python that is no unit": ("solution.py", b"def train_epoch(): ...\n", "its name is no unit"),
+    "a name with a line end": ("a\nb.ipynb", b"{}", "is JSON, but not a notebook"),
+}
+
+
+@pytest.fixture(params=[*UNUSABLE, "a directory", "a pipe", "too large", "a name without end"])
+def unusable(request, tmp_path) -> tuple[Path, str]:
+    """A path that cannot be marked, and words its complaint has to contain."""
+    if request.param == "a directory":
+        return tmp_path, "is a directory"
+    if request.param == "a pipe":
+        os.mkfifo(path := tmp_path / "04_training_loop.ipynb")
+        return path, "is not a file"
+    if request.param == "too large":
+        with (path := tmp_path / "04_training_loop.ipynb").open("wb") as file:
+            file.truncate(2**27)
+        return path, "128 MB is more than the 100 MB"
+    if request.param == "a name without end":
+        return tmp_path / ("04_training_loop" * 100), "cannot be read"
+    name, content, words = UNUSABLE[request.param]
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    return path, words

@@ -1,0 +1,179 @@
+"""The ``gradaccum`` command, as a user meets it: what it prints, where, and its exit status."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from rich.console import Console
+
+from autograder.exercise import EXERCISES, Failure, exercises_of
+from autograder.marking import FileMarks
+from autograder.marks_view import print_marks
+from autograder.mistakes import mistake
+
+SUM = "def average_gradients(gradients):\n    return sum(gradients)\n"
+MEAN = "def average_gradients(gradients):\n    return sum(gradients) / len(gradients)\n"
+
+
+def gradaccum(*arguments: object, **options) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from autograder.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, **options)
+
+
+def test_an_unusable_file_gets_one_line_on_stderr_and_exit_status_2(unusable):
+    path, words = unusable
+    done = gradaccum("check", path)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"gradaccum check: {path.parent}")
+    assert words in line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["check"], "Missing argument 'FILE…'"),
+        (["check", "--seed", "x", "FILE"], "Invalid value for '--seed'"),
+        (["check", "--seed", "1.5", "FILE"], "Invalid value for '--seed'"),
+        (["check", "--seed", "-1", "FILE"], "Invalid value for '--seed'"),
+        (["check", "--seed", "4294967296", "FILE"], "Invalid value for '--seed'"),
+        (["check", "--device", "tpu", "FILE"], "unknown device 'tpu'; choose one of auto, cpu, cuda"),
+        (["check", "--device", "tpu", "missing.py"], "unknown device 'tpu'"),
+        (["check", "--devize", "cpu", "FILE"], "No such option: --devize"),
+        (["check", ""], "is a directory"),
+        (["mark", "FILE"], "No such command 'mark'"),
+        (["classroom", "bogus"], "gradaccum classroom: No such command 'bogus'"),
+    ],
+)
+def test_an_unusable_command_line_gets_one_line_on_stderr_and_exit_status_2(arguments, words, write):
+    path = write("00_start_here.py", MEAN)
+    done = gradaccum(*(str(path) if argument == "FILE" else argument for argument in arguments))
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert words in line
+
+
+def test_a_gpu_that_is_not_there_gets_one_line_on_stderr_and_exit_status_2(write):
+    done = gradaccum(
+        "check", "--device", "cuda", write("00_start_here.py", MEAN), env=os.environ | {"CUDA_VISIBLE_DEVICES": ""}
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines() == [
+        "gradaccum check: device 'cuda' was asked for, but torch finds no CUDA device here; use --device cpu"
+    ]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["check", "--help"], ["classroom", "--help"], []])
+def test_help_is_printed(arguments):
+    done = gradaccum(*arguments)
+    assert "Usage: gradaccum" in done.stdout
+    assert done.stderr == ""
+
+
+def test_complaints_and_help_do_not_wait_for_torch():
+    program = "import sys; from autograder.cli import main\ntry: main(['check', 'missing.ipynb'])\nexcept SystemExit: pass\n"
+    done = subprocess.run([sys.executable, "-c", program + "print('torch' in sys.modules)"], capture_output=True, text=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_json_is_one_document_of_the_agreed_shape_and_nothing_else(write):
+    right, wrong = write("a/00_start_here.py", MEAN), write("b/00_start_here.ipynb", [SUM])
+    done = gradaccum("check", "--json", right, wrong, "--device", "cpu", "--seed", "3")
+    assert (done.returncode, done.stderr) == (0, "")
+    passed = {"id": "average_gradients", "score": 1.0, "max_score": 1.0, "passed": True, "mistakes": []}
+    named = {"slug": "no-scale", "message": mistake("no-scale").message}
+    failed = passed | {"score": 0.0, "passed": False, "mistakes": [named]}
+    common = {"unit": "00_start_here", "device": "cpu", "max_score": 1.0}
+    assert '"score": 0.0, "max_score": 1.0' in done.stdout
+    assert json.loads(done.stdout) == {
+        "files": [
+            common | {"file": str(right), "score": 1.0, "exercises": [passed]},
+            common | {"file": str(wrong), "score": 0.0, "exercises": [failed]},
+        ]
+    }
+
+
+def test_unusable_files_are_reported_and_the_rest_is_marked(write):
+    files = [write("notes.txt", "hello"), write("00_start_here.py", MEAN), "missing.py"]
+    done = gradaccum("check", "--json", "--device", "cpu", *files)
+    assert done.returncode == 2
+    assert [line.split(": ")[1] for line in done.stderr.splitlines()] == [str(files[0]), "missing.py"]
+    assert [marked["score"] for marked in json.loads(done.stdout)["files"]] == [1.0]
+
+
+def test_without_json_there_is_a_line_for_each_exercise_with_what_it_does(write):
+    path = write("00_start_here.py", SUM)
+    done = gradaccum("check", path)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert lines[0] == f"{path}: 0 of 1 points"
+    assert lines[1].startswith("unit 00_start_here, marked on ")
+    assert lines[3].startswith("✗ average_gradients 0/1 no-scale: ")
+    assert mistake("no-scale").message in " ".join(lines)
+    assert "\x1b" not in done.stdout
+
+
+@pytest.mark.slow
+def test_a_terminal_that_knows_only_ascii_is_enough(write):
+    done = gradaccum("check", write("00_start_here.py", MEAN), env=os.environ | {"PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0
+    assert "average_gradients" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_reader_that_goes_away_is_no_error(write):
+    command = [sys.executable, "-c", "from autograder.cli import main; main()", "check", write("00_start_here.py", MEAN)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    process.wait()
+
+
+def shown(*verdicts, terminal: bool = False, width: int = 120, file: str = "04_training_loop.py") -> str:
+    out = io.StringIO()
+    console = Console(file=out, width=width, force_terminal=terminal, color_system="standard" if terminal else None)
+    print_marks(FileMarks(file, "04_training_loop", "cpu", verdicts), console)
+    return out.getvalue()
+
+
+def test_a_function_that_brought_nothing_back_says_why_once():
+    exercise = EXERCISES["train_epoch"]
+    text = shown(exercise.failed(Failure("missing", "There is no function called train_epoch.")))
+    assert text.count("There is no function") == 1
+
+
+def test_what_is_missing_is_said_where_no_mistake_has_a_name():
+    exercise = EXERCISES["train_epoch"]
+    messages = {part.name: "" for part in exercise.parts} | {"full": "It does not move.", "stream": "It does not move."}
+    text = shown(exercise.verdict(messages, remark="Update 1 holds nothing."))
+    assert text.count("It does not move.") == 1
+    assert "Update 1 holds nothing." in text
+    assert "4/6" in text
+
+
+def test_no_text_of_a_submission_is_taken_for_markup_or_terminal_codes():
+    failure = Failure("raised", "Your code raised [bold red]KeyError: [/]")
+    text = shown(EXERCISES["train_epoch"].failed(failure), file="\x1b[2J[red].py")
+    assert "[bold red]KeyError: [/]" in text
+    assert text.startswith(" [2J[red].py: 0 of 6 points")
+    assert "\x1b" not in text
+
+
+def test_a_terminal_gets_colours_and_words_say_the_same_without_them():
+    verdicts = [exercise.failed(Failure("unwritten", "Not written yet.")) for exercise in exercises_of("04_training_loop")]
+    text = shown(*verdicts, terminal=True)
+    assert "\x1b[31m✗" in text
+    assert text.count("Not written yet.") == len(verdicts)
+
+
+def test_a_narrow_terminal_loses_no_words():
+    message = mistake("tail-stale").message
+    exercise = EXERCISES["train_epoch"]
+    results = {part.name: "wrong" for part in exercise.parts}
+    text = shown(exercise.verdict(results, mistakes=(mistake("tail-stale"),)), width=60)
+    assert message.replace(" ", "") in "".join(text.split())
