@@ -29,7 +29,10 @@ from autograder.check import check
 from autograder.devices import pick_device
 from autograder.progress import show_progress
 from gradaccum.explore import explore
+from gradaccum.loops import GALLERY
 from gradaccum.predict import predict
+from gradaccum.problems import Problem
+from gradaccum.showing import show_fingerprint
 
 # %% [markdown]
 # ## How a unit works
@@ -46,6 +49,8 @@ from gradaccum.predict import predict
 #
 # | | question | points |
 # |---|---|---|
+# | [01 · Batches and gradients](01_batches_and_gradients.ipynb) | what is the gradient of a batch? | 10 |
+# | [02 · Memory limits](02_memory_limits.ipynb) | why can't the batch simply be larger? | 10 |
 # | [03 · Accumulate](03_accumulate.ipynb) | are B = 8, N = 1 and B = 2, N = 4 the same? | 10 |
 # | [04 · Training loop](04_training_loop.ipynb) | where do `step` and `zero_grad` go? | 10 |
 
@@ -93,10 +98,28 @@ predict(
 # You will meet this picture everywhere. It is the **fingerprint** of a training loop: **one row for each update, one column
 # for each micro-batch**, and in each cell how much of that micro-batch's gradient went into that update.
 #
-# Choose other loops and read a row aloud: *update 1 used a quarter of micro-batches 1 to 4.* What is different in a wrong loop?
+# 1. Read a row aloud: *update 1 used a quarter of each of micro-batches 1 to 4.*
+# 2. Change N and the number of micro-batches. What do the numbers of a row add up to, whatever you choose?
+# 3. When does the last row look different from the others?
 
 # %%
 explore("fingerprint_reading")
+
+# %% [markdown]
+# <details><summary>What you should have seen</summary>
+#
+# 2. To 1, always: an update is an average.
+# 3. When N does not divide the number of micro-batches. The last window then has fewer, and each of them weighs more.
+# </details>
+
+# %% [markdown]
+# ## A wrong loop in the same picture
+#
+# This loop updates after every micro-batch. Cells that differ from a right loop are framed. Read its rows: is anything left of
+# the average?
+
+# %%
+show_fingerprint(GALLERY["step-every"], Problem(accumulation_steps=4, epochs=((2, 2, 2, 2),)))
 
 # %% [markdown]
 # A fingerprint is not drawn from what the code looks like. The loop is run, and what `.grad` held at each update is measured.
@@ -175,4 +198,4 @@ show_progress()
 # - A loop's fingerprint has a row for each update and a column for each micro-batch. **A right row adds up to 1.**
 # - Any code that computes the right numbers is right.
 #
-# Begin with **[03 · Accumulate](03_accumulate.ipynb)**
+# Begin with **[01 · Batches and gradients](01_batches_and_gradients.ipynb)**

@@ -32,7 +32,6 @@ class Settings:
 
 PRESETS = {
     "Break": Settings(divide=False),
-    "Fix": Settings(),
     "One sample": Settings(batch_size=1),
     "All samples": Settings(batch_size=64),
 }

@@ -1,0 +1,334 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 01 · Batches and gradients
+#
+# **What is the gradient of a batch?**
+#
+# You push 32 samples through a model, call `backward()`, and get *one* gradient. Which of the 32 does it belong to? Would it be
+# another one if you had pushed them through one at a time?
+#
+# The answer is one line of mathematics, and gradient accumulation is nothing but that line. You will see it in a picture,
+# prove it in two lines, and write it in code.
+#
+# *About 35 minutes, 10 points. You should have trained a PyTorch model before, if only along a tutorial.*
+
+# %%
+import torch
+from torch.nn import functional as F
+
+from autograder.check import check
+from gradaccum.explore import explore
+from gradaccum.predict import predict
+from gradaccum.problems import Problem
+
+# %% [markdown]
+# ## The setting
+#
+# A `Problem` is a small regression task made from a seed: a model, a loss and data. Here is one with a single batch of four
+# samples. `x[i : i + 1]` is sample `i` as a batch of one: the same shape with the first dimension 1, so that the model takes it
+# like any other batch.
+
+# %%
+problem = Problem(seed=3, epochs=((4,),))
+model, loss_fn = problem.build_model(), problem.loss_fn
+[(x, y)] = problem.batches()
+
+for i in range(len(x)):
+    print(f"sample {i}: loss {loss_fn(model(x[i : i + 1]), y[i : i + 1]).item():.4f}")
+print(f"the batch: loss {loss_fn(model(x), y).item():.4f}")
+
+# %% [markdown]
+# The last number is the average of the four above it: `loss_fn(prediction, target)` **averages over the samples it is given**.
+# Most losses in PyTorch do (`reduction="mean"` is their default), and in this course every loss does unless we say otherwise.
+
+# %% [markdown]
+# ## Predict
+#
+# So much for losses. Now their gradients. Commit to an answer before you look.
+
+# %%
+predict(
+    "A batch of 8 samples. You ask for the gradient of each sample's own loss, one sample at a time, and get 8 gradients. "
+    "What is the gradient of the batch?",
+    choices=(
+        "their average",
+        "their sum",
+        "about their average, as far as the model is about linear",
+        "that of the sample with the largest loss",
+    ),
+    answer="their average",
+    because="The batch's loss is an average, and the derivative of an average is the average of the derivatives: exactly, "
+    "whatever happens between x and the loss.",
+)
+
+# %% [markdown]
+# ## Explore: gradients of samples
+#
+# The model is $w x + b$, so a gradient has two components and can be drawn as an arrow. On the left the data, with the batch
+# filled in; the lines are the errors the model makes on it. In the middle one blue arrow for each sample of the batch, and a
+# thick one for their average. The circle is what `backward()` says when it is given the whole batch. On the right, where the
+# average ends up for 200 other batches of the same size.
+#
+# 1. Which samples have the longest arrows? Do all arrows point the same way?
+# 2. Choose other batches. Does the thick arrow ever miss the circle?
+# 3. Press **Break**. What goes wrong when the gradients are added up and not divided?
+# 4. Press **Reset** and go through the batch sizes. What happens to the cloud on the right?
+
+# %%
+explore("sample_gradients")
+
+# %% [markdown]
+# <details><summary>What you should have seen</summary>
+#
+# 1. Those with the largest errors, far from $x = 0$. Samples disagree, some even pull the other way.
+# 2. Never.
+# 3. The direction is right, but the arrow is B times too long.
+# 4. It shrinks around the gradient of all samples. A larger batch does not have *another* gradient, it has a less random one.
+#    That is what large batches are wanted for; unit 05 measures how fast the cloud shrinks.
+# </details>
+
+# %% [markdown]
+# ## Why: two lines
+#
+# Let $\ell_i$ be the loss of sample $i$, $\theta$ the parameters, and $n$ the number of samples. The batch's loss is
+#
+# $$L = \frac1n \sum_{i=1}^n \ell_i, \qquad\text{so}\qquad \nabla_\theta L = \frac1n \sum_{i=1}^n \nabla_\theta\, \ell_i .$$
+#
+# That is all. A derivative may be taken term by term. The model can be as nonlinear as it likes: the *averaging* is linear,
+# and it comes last. So it makes no difference whether samples pass through the model together, in pieces or one at a time, as
+# long as each is treated alike, the pieces are averaged in the end, and **the parameters stay where they are meanwhile**.
+
+# %% [markdown]
+# ## Two ways to ask for a gradient
+#
+# You know `loss.backward()`. It returns nothing: it **adds** each gradient to what the parameter's `.grad` holds. Its sibling
+# `torch.autograd.grad(loss, parameters)` **returns** the gradients, one for each parameter in the list, and touches no `.grad`.
+#
+# The model below has two special parameters. `shift` is *frozen*: `requires_grad=False`, training leaves it alone, and asking
+# for its gradient is an error. `unused` could be trained, but the loss does not depend on it. With `allow_unused=True` its
+# gradient comes out as `None`; without, that is an error as well.
+
+# %%
+odd_model = Problem(seed=3, epochs=((4,),), extras=True).build_model()
+trainable = {name: p for name, p in odd_model.named_parameters() if p.requires_grad}
+loss = loss_fn(odd_model(x), y)
+gradients = torch.autograd.grad(loss, list(trainable.values()), allow_unused=True)
+
+for name, p in odd_model.named_parameters():
+    print(f"{name:16} shape {tuple(p.shape)!s:8} trainable: {p.requires_grad!s:5}  .grad: {p.grad}")
+print("gradients:", [g if g is None else tuple(g.shape) for g in gradients])
+
+# %% [markdown]
+# ## Exercise 1 · `batch_gradient`
+#
+# *Difficulty ●●○ · about 8 minutes · 3 points*
+#
+# Write `batch_gradient(model, loss_fn, x, y)`. It **measures** and changes nothing: it returns a dictionary from the names in
+# `model.named_parameters()` to the gradient of `loss_fn(model(x), y)`, a tensor of the parameter's shape.
+#
+# What earns points:
+#
+# - **1 point · the gradient of the batch loss**: every trainable parameter has its gradient, under its name.
+# - **1 point · models with frozen and unused parameters**: a frozen parameter is not in the dictionary. An unused one may be
+#   left out, or be zero or `None`.
+# - **1 point · leaving parameters, .grad and mode as they were**: to the bit, and `requires_grad` too. Before the call `.grad`
+#   may hold anything, and nothing of it may be in what you return. The model may be in training or in evaluation mode.
+
+
+# %% exercise="batch_gradient"
+def batch_gradient(model, loss_fn, x, y):
+    """Gradient of the batch loss by parameter name, without frozen parameters. Changes nothing."""
+    ### BEGIN SOLUTION
+    trainable = {name: p for name, p in model.named_parameters() if p.requires_grad}
+    loss = loss_fn(model(x), y)
+    gradients = torch.autograd.grad(loss, list(trainable.values()), allow_unused=True)
+    return {name: g for name, g in zip(trainable, gradients, strict=True) if g is not None}
+    ### END SOLUTION
+
+
+# %% check="batch_gradient"
+check(batch_gradient)
+
+# %% [markdown]
+# <details><summary>Hint 1: which of the two ways</summary>
+#
+# One of the two ways to ask for a gradient writes into `.grad`, the other does not. Which one do you want for a function that
+# changes nothing?
+# </details>
+#
+# <details><summary>Hint 2: names</summary>
+#
+# `torch.autograd.grad` returns gradients in the order of the list you give it, without names. If you build that list from a
+# dictionary of trainable parameters, as the cell above does, its keys are the names in the same order.
+# </details>
+
+# %% [markdown]
+# ## Adding is not averaging
+#
+# Before you take samples one at a time, see what happens to the rule if a loss *adds* its samples, with `reduction="sum"`. Each
+# number is the first component of a gradient.
+
+
+# %%
+def first_component(loss):
+    return torch.autograd.grad(loss, model.head.weight)[0].flatten()[0].item()
+
+
+for reduction in ("mean", "sum"):
+    one_by_one = [F.mse_loss(model(x[i : i + 1]), y[i : i + 1], reduction=reduction) for i in range(4)]
+    average = sum(map(first_component, one_by_one)) / 4
+    batch = first_component(F.mse_loss(model(x), y, reduction=reduction))
+    print(f"{reduction:4}   average of samples {average:8.4f}   batch {batch:8.4f}   ratio {batch / average:.1f}")
+
+# %% [markdown]
+# With a loss that adds, the batch's gradient is the **sum** of the samples' gradients: four samples, four times as long. So
+# "the gradient of the batch" and "the average of the samples' gradients" are the same thing only if the loss averages. The
+# next exercise asks for the second.
+
+# %% [markdown]
+# ## Exercise 2 · `average_sample_gradients`
+#
+# *Difficulty ●●○ · about 8 minutes · 3 points*
+#
+# Write `average_sample_gradients(model, loss_fn, x, y)`: for every sample the gradient of its own loss,
+# `loss_fn(model(x[i : i + 1]), y[i : i + 1])`, and then the average of these gradients over the samples, as a dictionary like
+# that of exercise 1. You may call your `batch_gradient`. Models here have no frozen and no unused parameters.
+#
+# What earns points:
+#
+# - **1 point · the mean of the sample gradients**: for a `loss_fn` that averages, where it equals the gradient of the batch.
+# - **1 point · the same for a loss_fn that adds its samples**: there it does not, so that only going sample by sample will do.
+# - **1 point · leaving parameters, .grad and mode as they were**: as in exercise 1.
+#
+# Neither speed nor memory counts.
+
+
+# %% exercise="average_sample_gradients"
+def average_sample_gradients(model, loss_fn, x, y):
+    """Average of the gradients of all samples' own losses, by parameter name. Changes nothing."""
+    ### BEGIN SOLUTION
+    each = [batch_gradient(model, loss_fn, x[i : i + 1], y[i : i + 1]) for i in range(len(x))]
+    return {name: torch.stack([gradient[name] for gradient in each]).mean(0) for name in each[0]}
+    ### END SOLUTION
+
+
+# %% check="average_sample_gradients"
+check(average_sample_gradients)
+
+# %% [markdown]
+# <details><summary>Hint 1: one sample</summary>
+#
+# What does `batch_gradient(model, loss_fn, x[:1], y[:1])` return? Do that for every sample, and keep the results in a list.
+# </details>
+#
+# <details><summary>Hint 2: averaging dictionaries</summary>
+#
+# All the dictionaries have the same keys. For one key, collect that entry of every dictionary and average those tensors:
+# `torch.stack(list_of_tensors)` makes one tensor with a new first dimension, and `.mean(0)` averages over it.
+# </details>
+
+# %% [markdown]
+# ## One update
+#
+# Plain stochastic gradient descent moves every parameter against its gradient, $\theta \leftarrow \theta - \eta\, \nabla L$,
+# with the learning rate $\eta$, in code `lr`. Two things about it are easy to get wrong, and neither raises an error.
+
+# %%
+w = torch.tensor([1.0], requires_grad=True)
+kept = {"w": w}  # somebody else, for instance a model, holds the same tensor
+
+w = w - 0.1 * 3.0
+print(f"a new tensor under the old name; the model's own is still {kept['w'].item():.1f}")
+
+with torch.no_grad():
+    kept["w"] -= 0.1 * 3.0
+print(f"written in place; the model's own is now {kept['w'].item():.1f}")
+
+# %% [markdown]
+# **First**, `w = w - ...` makes a *new* tensor and leaves the model's as it was. `w -= ...` writes into the model's own; it has
+# to happen inside `torch.no_grad()`, because autograd should not record it. (An optimizer's `step()` does both for you.)
+#
+# **Second**, `backward()` adds to what is in `.grad`. The next cell takes the gradient of the same batch twice:
+
+# %%
+for call in (1, 2):
+    loss_fn(model(x), y).backward()
+    print(f"after backward no. {call}: {model.head.bias.grad.tolist()}")
+model.zero_grad()
+print(f"after zero_grad():     {model.head.bias.grad}")
+
+# %% [markdown]
+# Whatever was in `.grad` before joins in, and what you leave there joins the next one. In two units you will use this on
+# purpose. An update that is to stand on its own has to clear: `model.zero_grad()`, or `p.grad = None` for each parameter.
+
+# %% [markdown]
+# ## Exercise 3 · `sgd_step`
+#
+# *Difficulty ●●○ · about 8 minutes · 4 points*
+#
+# Write `sgd_step(model, loss_fn, x, y, lr)`: one plain update of the model's own parameters by `lr` times the gradient of
+# `loss_fn(model(x), y)`. It returns the loss of the batch **before** the update, as a number.
+#
+# What earns points:
+#
+# - **1 point · the update**: every parameter has moved by minus `lr` times its gradient; the model is in the mode it was in.
+# - **1 point · models with frozen and unused parameters**: those do not move, and nothing breaks.
+# - **1 point · clean gradients before and after**: `.grad` may hold anything when you are called; none of it joins in. When you
+#   return, every `.grad` is `None` or zero.
+# - **1 point · the returned loss**: that of the whole batch, at the parameters you were given.
+
+
+# %% exercise="sgd_step"
+def sgd_step(model, loss_fn, x, y, lr):
+    """One plain SGD update in place; returns the loss before it. No old gradient joins in, none is left behind."""
+    ### BEGIN SOLUTION
+    model.zero_grad()
+    loss = loss_fn(model(x), y)
+    loss.backward()
+    with torch.no_grad():
+        for p in model.parameters():
+            if p.grad is not None:
+                p -= lr * p.grad
+    model.zero_grad()
+    return loss.item()
+    ### END SOLUTION
+
+
+# %% check="sgd_step"
+check(sgd_step)
+
+# %% [markdown]
+# <details><summary>Hint 1: the order</summary>
+#
+# Five things have to happen: the loss, its gradient, the move, and `.grad` is to be clean twice. Write them down in order
+# before you write code.
+# </details>
+#
+# <details><summary>Hint 2: parameters without a gradient</summary>
+#
+# After `backward()` the `.grad` of a frozen or unused parameter is `None`. Skip those.
+# </details>
+
+# %% [markdown]
+# ## What to remember
+#
+# - The gradient of a batch is the **average of its samples' gradients**. This is exact, for any model whose samples do not see
+#   each other and any loss that averages over them.
+# - It holds for samples that pass through **together or one at a time**, as long as the parameters stay where they are.
+# - If a loss adds, the gradient adds: a **sum is as many times too long** as there are samples.
+# - A larger batch has a **less random** gradient, not a different one.
+# - `backward()` **adds** to `.grad`, `torch.autograd.grad` **returns**. In-place means the model's own tensor.
+#
+# If the samples may come one at a time, why do we bother with batches at all, and what stops us from making them huge?
+# **[02 · Memory limits](02_memory_limits.ipynb)**

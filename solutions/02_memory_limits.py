@@ -1,0 +1,390 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 02 · Memory limits
+#
+# **Why can't the batch simply be larger?**
+#
+# You know the message: *CUDA out of memory*. You halve the batch, it runs, and you wonder what you have given up. Part of the
+# memory grows with the batch and part of it does not care. Which is which, how much of each, and what do you save by cutting
+# the batch into pieces?
+#
+# You will count the bytes yourself, turn the counts into a line, and use the line to plan.
+#
+# *About 40 minutes, 10 points. You need unit [01 · Batches and gradients](01_batches_and_gradients.ipynb).*
+
+# %%
+from time import perf_counter
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.utils.flop_counter import FlopCounterMode
+
+from autograder.check import check
+from gradaccum.explore import explore
+from gradaccum.phenomena import memory_bar
+from gradaccum.predict import predict
+from gradaccum.recording import LiveBytes
+
+# %% [markdown]
+# ## Predict
+#
+# Training with AdamW keeps four things in memory: the weights, their gradients, the optimizer's state, and the
+# **activations**: whatever the forward pass computed and the backward pass will need.
+
+# %%
+predict(
+    "A batch of 512 samples does not fit. You cut it into N = 4 micro-batches of 128, one after the other, and add up their "
+    "gradients. What happens to the memory you need?",
+    choices=(
+        "it falls to a quarter",
+        "it falls, but not to a quarter",
+        "it stays: the four gradients have to be kept somewhere",
+        "it stays: the samples are the same",
+    ),
+    answer="it falls, but not to a quarter",
+    because=lambda: (
+        f"Only the activations fall to a quarter. {memory_bar.describe(memory_bar.compute(memory_bar.PRESETS['Fix']))}"
+    ),
+)
+
+# %% [markdown]
+# ## Explore: where the memory goes
+#
+# One bar for every way to cut 512 samples into N micro-batches of B, each measured while it trains. The dashed line is the
+# budget. It is a small model on purpose, so that you can measure it in an instant; a large one has more zeros, not another
+# picture. On the right, the same totals against B.
+#
+# 1. It opens over the budget. Choose larger N until it fits. Which part of the bar shrinks, and which do not?
+# 2. From N = 1 to N = 4 the activations fall to a quarter. Does the whole bar?
+# 3. Go through the optimizers. How large is each one's state, counted in copies of the weights?
+# 4. Tick **Activation checkpointing**, which forgets activations and computes them again when they are needed. Does a larger N
+#    still help on top of it?
+
+# %%
+explore("memory_bar")
+
+# %% [markdown]
+# <details><summary>What you should have seen</summary>
+#
+# 1. The activations, and nothing else. From N = 4 on it fits.
+# 2. No: the grey, purple and green parts are the same for every N, and together they set a floor.
+# 3. SGD none, SGD with momentum one copy, AdamW two.
+# 4. Yes. Checkpointing makes a sample cheaper, accumulation puts fewer samples into memory at once. Each works without the
+#    other, and together they save most. In the picture the blue part is the blocks' inputs plus one block computed again.
+# </details>
+
+# %% [markdown]
+# ## Four kinds of bytes
+#
+# | what | how much | grows with B? | with N? |
+# |---|---|---|---|
+# | weights | 1 × | no | no |
+# | gradients | 1 ×: micro-batches are added into the same `.grad` | no | no |
+# | optimizer state | 0 × (SGD), 1 × (momentum), 2 × (AdamW) | no | no |
+# | activations | per sample | **yes** | no |
+#
+# So the memory is a line in B: **fixed + per sample · B**. The accumulation steps N do not stand in it at all! N helps only
+# because a larger N lets you choose a smaller B.
+#
+# Texts on the subject are careless here. You can read that N = 4 means "4x memory reduction", and that "the gradient buffer
+# grows" from micro-batch to micro-batch. You have just measured both: the first is true of the activations only, the second of
+# nothing.
+
+# %% [markdown]
+# ## And the key-value cache?
+#
+# The same text counts the KV cache of a language model among the things that accumulation shrinks, and a few lines later
+# among those it does not shrink. Neither. A KV cache keeps keys and values from one *generated token* to the next. Training
+# runs whole sequences through at once and keeps nothing from one micro-batch to the next. Count what is alive between two
+# micro-batches:
+
+# %%
+torch.manual_seed(0)
+attention = nn.MultiheadAttention(16, num_heads=2, batch_first=True)
+with LiveBytes() as live:  # counts the bytes of tensors made from here on and still alive
+    for k in range(4):
+        x = torch.randn(8, 12, 16)
+        loss = attention(x, x, x)[0].square().mean()
+        held = live.now
+        loss.backward()
+        del x, loss
+        print(f"micro-batch {k + 1}: {held:6} bytes after forward, {live.now:5} after backward")
+print(f"the gradients alone: {sum(p.grad.nbytes for p in attention.parameters())} bytes")
+
+# %% [markdown]
+# After every micro-batch the gradients are left, and not a byte more. There is no cache to save.
+
+# %% [markdown]
+# ## What autograd keeps
+#
+# Now to the part that grows. For its backward pass an operation needs some of the tensors it worked with: a linear layer its
+# input and its weight, a tanh its result. Autograd keeps them until `backward()` has used them. PyTorch lets you watch: inside
+# `saved_tensors_hooks(pack, unpack)` every tensor that is kept goes through your function `pack`. What `pack` returns is what
+# autograd keeps, and `unpack` has to turn it back into the tensor.
+
+# %%
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 2))
+x, y = torch.randn(10, 6), torch.randn(10, 2)
+
+
+def pack(tensor):
+    place = tensor.untyped_storage().data_ptr() % 1_000_000
+    print(f"kept: shape {tuple(tensor.shape)!s:8} {tensor.numel() * tensor.element_size():4} bytes, storage at {place:6}")
+    return tensor
+
+
+with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+    loss = F.mse_loss(model(x), y)
+
+# %% [markdown]
+# Six tensors, but look at the addresses: the result of the tanh comes by twice, kept once by the tanh and once by the layer
+# after it. It is one piece of memory. The tensor of shape (4, 2) is the second layer's weight, seen sideways; it is in memory
+# anyway. The last two are kept by the loss.
+
+# %% [markdown]
+# ## Tensors and storages
+#
+# A tensor is a *view* of a **storage**, the actual memory. Several tensors may share one, and a small view keeps all of it
+# alive:
+
+# %%
+h = torch.zeros(10, 6)
+view = h[:, :2]
+print("the view's own elements:", view.numel() * view.element_size(), "bytes")
+print("the storage it keeps:   ", view.untyped_storage().nbytes(), "bytes")
+print("the same storage as h's:", view.untyped_storage().data_ptr() == h.untyped_storage().data_ptr())
+
+# %% [markdown]
+# `tensor.untyped_storage()` gives the storage, `.nbytes()` its size, and `.data_ptr()` its address: as long as both are alive,
+# two storages are the same if their addresses are.
+
+# %% [markdown]
+# ## Exercise 1 · `saved_bytes`
+#
+# *Difficulty ●●● · about 12 minutes · 4 points*
+#
+# Write `saved_bytes(model, loss_fn, x, y)`: the number of bytes that autograd holds for the backward pass when the forward
+# pass of `loss_fn(model(x), y)` is over.
+#
+# - Count **storages, each once**, and with all their bytes.
+# - **Parameters do not count**, frozen or not: leave out the storages that belong to a parameter of the model.
+# - **Everything else that autograd keeps does count**, `x` and `y` too.
+#
+# What earns points, each for the exact number on another model:
+#
+# - **1 point · what a linear layer and the loss keep**: a single layer, so nothing is shared and no parameter is kept.
+# - **1 point · a tensor that two operations keep**: a layer and a tanh, in float64 where your device has it.
+# - **1 point · parameters, which do not count**: three layers, one with a frozen weight.
+# - **1 point · a view, which keeps its whole storage**: a layer whose output is cut into slices, two of which are kept.
+#
+# Whether you call `backward()` does not matter.
+
+
+# %% exercise="saved_bytes"
+def saved_bytes(model, loss_fn, x, y):
+    """Bytes autograd holds for the backward pass: each storage once, parameters not counted."""
+    ### BEGIN SOLUTION
+    sizes = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        sizes[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        loss = loss_fn(model(x), y)
+    parameters = {p.untyped_storage().data_ptr() for p in model.parameters()}
+    assert loss.requires_grad  # its graph is still alive, so no address was used twice
+    return sum(size for address, size in sizes.items() if address not in parameters)
+    ### END SOLUTION
+
+
+# %% check="saved_bytes"
+check(saved_bytes)
+
+# %% [markdown]
+# <details><summary>Hint 1: where to begin</summary>
+#
+# Take the watching cell above and let `pack` note something instead of printing it. Both the model and the loss belong inside
+# the `with`.
+# </details>
+#
+# <details><summary>Hint 2: each storage once</summary>
+#
+# A dictionary has each key once. Which key is the same for two tensors that share their memory, and different otherwise? What
+# would you store under it?
+# </details>
+#
+# <details><summary>Hint 3: parameters</summary>
+#
+# A weight may come by as a view of itself, so comparing tensors does not find it. It shares something with the parameter all
+# the same.
+# </details>
+
+# %% [markdown]
+# ## From counts to a line
+#
+# You cannot try every B on a machine that is out of memory. You do not have to: memory is a line in B, so measure a few small
+# micro-batches and extend the line. Here are five measurements of the model in the picture, with AdamW.
+
+# %%
+sizes = [512 // n for n in (32, 16, 8, 4, 2)]
+totals = [memory_bar.measure(512 // size, "AdamW", checkpointing=False).total for size in sizes]
+for size, total in zip(sizes, totals, strict=True):
+    print(f"B = {size:3}: {total:8} bytes")
+
+# %% [markdown]
+# Through counted bytes a line goes exactly. A GPU's allocator rounds, and libraries take workspace, so what you read off a
+# real device lies *beside* a line. The usual choice then is **least squares**: of all lines, the one with the smallest sum of
+# squared distances, $\sum_k (\text{bytes}_k - \text{fixed} - \text{per sample}\cdot B_k)^2$.
+
+# %% [markdown]
+# ## Exercise 2 · `memory_line`
+#
+# *Difficulty ●●○ · about 8 minutes · 3 points*
+#
+# Write `memory_line(sizes, bytes)`. It is given a list of micro-batch sizes, in any order, and a list of the bytes each of
+# them needed, and returns the pair `(fixed, per_sample)` of the line `bytes = fixed + per_sample · B` with the least squares.
+#
+# What earns points:
+#
+# - **1 point · points on a line**: lists of five points that lie on it.
+# - **2 points · points beside a line, by least squares**: lists of five that do not.
+#
+# Three right digits are enough. Any library will do.
+
+
+# %% exercise="memory_line"
+def memory_line(sizes, bytes):
+    """The pair (fixed, per_sample) of the line bytes = fixed + per_sample * size with the least squares."""
+    ### BEGIN SOLUTION
+    size = torch.tensor(sizes, dtype=torch.float64)
+    held = torch.tensor(bytes, dtype=torch.float64)
+    system = torch.stack([torch.ones_like(size), size], dim=1)
+    fixed, per_sample = torch.linalg.lstsq(system, held[:, None]).solution.flatten().tolist()
+    return fixed, per_sample
+    ### END SOLUTION
+
+
+# %% check="memory_line"
+check(memory_line)
+
+# %% [markdown]
+# <details><summary>Hint 1: by hand</summary>
+#
+# The slope is $\sum_k (B_k - \bar B)(m_k - \bar m) \,/\, \sum_k (B_k - \bar B)^2$, where $m_k$ are the bytes and a bar is a
+# mean. The line goes through $(\bar B, \bar m)$.
+# </details>
+#
+# <details><summary>Hint 2: by library</summary>
+#
+# `numpy.polyfit`, `statistics.linear_regression` and `torch.linalg.lstsq` all do it. Mind which of the two numbers each
+# returns first. For `torch.linalg.lstsq(A, b)` the matrix A has a row $(1, B_k)$ for each point.
+# </details>
+
+# %% [markdown]
+# ## What it costs
+#
+# If small micro-batches save memory, why not take B = 1 always? One text says that throughput per sample stays the same,
+# another that accumulation speeds training up. Measure it on your machine: 512 samples in N micro-batches, with one update at
+# the end and with an update after each. FLOPs are floating-point operations, the arithmetic itself.
+
+# %%
+network = memory_bar.Stack(checkpointing=False)
+optimizer = torch.optim.AdamW(network.parameters(), lr=0.001)
+inputs, targets = torch.randn(2, 512, memory_bar.WIDTH)
+
+
+def train(n, updates):
+    start = perf_counter()
+    for k, (a, b) in enumerate(zip(inputs.chunk(n), targets.chunk(n), strict=True), 1):
+        loss = F.mse_loss(network(a), b) * updates / n
+        loss.backward()
+        if k % (n // updates) == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+    return 1000 * (perf_counter() - start)
+
+
+# %%
+for n in (1, 4, 16, 64):
+    with FlopCounterMode(display=False) as counter:
+        train(n, updates=1)
+    once, each = (min(train(n, updates) for _ in range(5)) for updates in (1, n))
+    print(f"B = {512 // n:3}, N = {n:2}: {counter.get_total_flops() / 1e6:.0f} million FLOPs", end="   ")
+    print(f"one update {once:6.1f} ms   an update after each {each:6.1f} ms")
+
+# %% [markdown]
+# The arithmetic is the same to the last operation. The time is not: every call into torch costs something however little it is
+# given, and a device needs many samples at once to be busy. So
+#
+# - **throughput stays the same only while micro-batches are large enough** to fill the device. Below that it falls;
+# - accumulation **does not speed training up**: at best it is as fast as one batch that fits. It is faster than updating after
+#   every micro-batch, but that is another training.
+#
+# Therefore: the **largest B that fits** first, then as many accumulation steps as the effective batch size B × N needs.
+
+# %% [markdown]
+# ## Exercise 3 · `plan_micro_batches`
+#
+# *Difficulty ●○○ · about 6 minutes · 3 points*
+#
+# A recipe asks for updates of `effective_batch` samples. A micro-batch of B samples needs `fixed + per_sample * B` bytes, and
+# you have `budget` bytes. Write `plan_micro_batches(effective_batch, budget, fixed, per_sample)`: it returns the pair `(B,
+# N)` with the **largest** B that fits the budget and for which B × N is exactly `effective_batch`.
+#
+# What earns points:
+#
+# - **1 point · the largest micro-batch that divides and fits**: also when the effective batch is prime, and when all of it
+#   fits.
+# - **1 point · a budget that is used to the last byte**: what needs exactly the budget fits.
+# - **1 point · a ValueError with a reason when nothing fits**: not even one sample. Any words will do, but not none.
+#
+# All four arguments are whole numbers, `effective_batch` and `per_sample` are positive.
+
+
+# %% exercise="plan_micro_batches"
+def plan_micro_batches(effective_batch, budget, fixed, per_sample):
+    """The pair (B, N) with the largest micro-batch that divides the effective batch and fits the budget."""
+    ### BEGIN SOLUTION
+    for size in range(effective_batch, 0, -1):
+        if effective_batch % size == 0 and fixed + per_sample * size <= budget:
+            return size, effective_batch // size
+    raise ValueError(f"one sample needs {fixed + per_sample} bytes, the budget is {budget}")
+    ### END SOLUTION
+
+
+# %% check="plan_micro_batches"
+check(plan_micro_batches)
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# There are only `effective_batch` candidates for B. Try them from the largest down; the first that divides and fits is the
+# answer. What is left to do when none of them was?
+# </details>
+
+# %% [markdown]
+# ## What to remember
+#
+# - Memory is **fixed + per sample · B**. Weights, gradients and optimizer state are fixed; **activations** grow with B.
+# - Accumulation saves **activations only**: N times fewer of them is not N times less memory. Training has no KV cache.
+# - Autograd keeps **storages**. A view keeps its whole storage, and what two operations keep is there once.
+# - The arithmetic per sample is the same for every N, **the time is not**: the largest B that fits, then N.
+# - Activation checkpointing saves as well, **independently**; combine the two.
+#
+# You can cut a batch so that it fits. But is the update that comes out the same?
+# **[03 · Accumulate](03_accumulate.ipynb)**
