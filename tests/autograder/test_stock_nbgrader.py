@@ -226,7 +226,9 @@ def test_the_other_units_go_through_as_well(course, unit):
 def test_cells_that_a_student_split_cost_nothing(course):
     notebook = Student("split", ()).notebook(course)
     place = next(k for k, cell in enumerate(notebook.cells) if cell.id == "train_epoch-solution")
-    notebook.cells.insert(place, copy.deepcopy(notebook.cells[place]) | {"id": "first-half", "source": "import itertools"})
+    first_half = copy.deepcopy(notebook.cells[place])
+    first_half.update(id="first-half", source="import itertools")
+    notebook.cells.insert(place, first_half)
     course.submit("split", notebook)
     course.run("nbgrader", "autograde", UNIT, "--student", "split")
     assert course.grades("split") == dict(zip(ORDER, (6, 1, 1, 1, 1), strict=True))
