@@ -46,7 +46,7 @@ After it come cells, of five kinds::
   notebook, with the indentation of the first marker; what stands outside is given to students as it is. So put the body
   into one solution region, and let what is left be valid Python.
 * A student's function may use what locked cells define, never what a free cell defines.
-* A cell that begins with ``predict(`` is released with its code folded away: the answer stands in it.
+* A cell that calls ``predict(`` is released with its code folded away: the answer stands in it.
 * Besides these three words a cell may carry jupytext's ``tags=[...]``. Anything else is taken for a typing mistake.
 * Wrong code that students are asked to mend stands in a locked cell of its own, beside its fingerprint; the exercise cell
   after it has an ordinary stub.
@@ -236,7 +236,7 @@ def _finish(cell: NotebookNode, words: dict, ids: _Ids) -> None:
     cell.id = ids.next(cell)
     if cell.cell_type == "code":
         _refuse_invalid(cell.source)
-        if cell.source.startswith("predict("):
+        if re.search(r"^predict\(", cell.source, re.MULTILINE):
             cell.metadata.jupyter = _node({"source_hidden": True})
         if not words.get("free"):
             cell.metadata.nbgrader = _nbgrader(cell.id, locked=True)

@@ -73,8 +73,8 @@ explore("timeline")
 # 1. A clear after each of the first three backwards. A quarter of micro-batch 4 is all that is left for the update.
 # 2. After the last backward of the window. You may hear that the model learns from each small batch as it passes. It does not:
 #    nothing moves before the window is full. Then comes a clear; without it, the next window would be added on top of this one.
-# 3. Around the end of each forward, when one micro-batch's graph is complete. It does not grow, because `backward()` frees the
-#    graph, unless something keeps it.
+# 3. Where a forward ends and its backward begins: then one micro-batch's graph is complete. It does not grow, because
+#    `backward()` frees the graph, unless something keeps it.
 # </details>
 
 # %% [markdown]
@@ -224,11 +224,12 @@ show_fingerprint(looks_mended, two_windows)
 # %% [markdown]
 # ## Explore: missing 1/N
 #
-# Two loops with the same data, one with and one without the division.
+# A model of two parameters is trained twice from the same start, with the division (green) and without. On the left you see the
+# way both take, on the right how long each update is, compared with the one that was due at the same place.
 #
-# 1. With **SGD**, how much too long is the update? Change N.
-# 2. Switch to **Adam**. Where did the mistake go?
-# 3. Switch to **SGD with clipping**. Same question.
+# 1. With **SGD**, how much too long is every update? Change N. Does the mistake always do harm?
+# 2. Press **Hide it**. Where did the mistake go?
+# 3. Choose **SGD, gradient clipped**. Which updates show the mistake, and which do not?
 
 # %%
 explore("missing_scale")
@@ -236,13 +237,14 @@ explore("missing_scale")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. N times, whatever N is.
-# 2. Adam divides each component by its own typical size. A gradient four times as large has a typical size four times as
-#    large: the factor cancels but for a small constant in Adam's denominator.
-# 3. Clipping shortens every long gradient to the same length. As long as both are clipped, both take the same step.
+# 1. N times, whatever N is. With N = 2 this problem is even learnt faster, because its rate was low; with N = 4 the same loop
+#    leaves the picture. So the loss alone will not tell you.
+# 2. AdamW divides each component by its own typical size. A gradient N times as large has a typical size N times as large: the
+#    factor cancels, but for a tiny constant in the denominator.
+# 3. Clipping shortens every long gradient to the same length, so as long as both would be clipped, both take the same step.
+#    Near the goal gradients are short, nothing is clipped, and the mistake is back.
 #
-# Hidden is not harmless: change the optimizer, or let the gradients fall below the threshold, and the rate is N times too high
-# from one day to the next.
+# Hidden is not harmless: change the optimizer or the threshold, and the rate is N times too high from one day to the next.
 # </details>
 
 # %% [markdown]
