@@ -160,7 +160,7 @@ def _draw_cells(axes: Axes, cells: list[_Cell], peak: float) -> None:
         axes.add_collection(
             PolyCollection(
                 squares,
-                facecolors=["none" if missing else SHADES(min(1.0, abs(cell.value) / peak)) for cell in group],
+                facecolors=["none" if missing else _shade(cell.value / peak) for cell in group],
                 edgecolors=[VERMILLION if cell.differs else "white" for cell in group],
                 linewidths=[1.6 if cell.differs else 1.0 for cell in group],
                 linestyles="--" if missing else "-",
@@ -180,6 +180,11 @@ def _text(value: float) -> str:
     """What fits into a cell."""
     text = as_fraction(value)
     return f"{value:.2f}".replace("-", "−") if len(text) > 5 or "." in text else text
+
+
+def _shade(share: float) -> tuple[float, float, float, float]:
+    """Rounded, because fractions like 1/4 lie between two shades, and rounding errors would choose."""
+    return SHADES(min(1.0, round(abs(share), 6)))
 
 
 def _square(x: float, y: float) -> list[tuple[float, float]]:

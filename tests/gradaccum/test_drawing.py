@@ -1,0 +1,112 @@
+"""The drawing of fingerprints and of files."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_hex
+from PIL import Image
+
+from gradaccum.drawing import VERMILLION, as_png, draw_fingerprint, draw_strip, erase, new_figure
+from gradaccum.fingerprint import expected, fingerprint
+from gradaccum.loops import GALLERY
+from gradaccum.problems import Problem
+
+PROBLEM = Problem(seed=5, accumulation_steps=3, epochs=((2, 2), (2, 2, 2, 2, 1)), width=8, stale=True, gated=True)
+
+
+def drawn(slug: str, **options):
+    axes = new_figure(5, 4).add_axes((0.1, 0, 0.9, 0.9))
+    draw_fingerprint(axes, fingerprint(GALLERY[slug], PROBLEM), "found", expected(PROBLEM), **options)
+    return axes
+
+
+def texts(axes) -> list[str]:
+    return [text.get_text() for text in axes.texts]
+
+
+def framed(axes) -> list[tuple[int, int]]:
+    """Update and micro-batch, from 1, of every cell with a frame."""
+    found = []
+    for collection in axes.collections:
+        for path, edge in zip(collection.get_paths(), collection.get_edgecolors(), strict=True):
+            if to_hex(edge).lower() == VERMILLION.lower():
+                x, y = path.vertices[:4].mean(axis=0)
+                found.append((round(y) + 1, round(x) + 1))
+    return sorted(found)
+
+
+def test_a_right_loop_has_its_fractions_and_no_frames():
+    axes = drawn("right")
+    assert framed(axes) == []
+    fractions = sorted(text for text in texts(axes) if "/" in text)
+    assert fractions == ["1/2", "1/2", "1/3", "1/3", "1/3", "1/3", "2/3"]
+
+
+def test_cells_that_differ_are_framed():
+    assert framed(drawn("zero-every")) == [(1, 1), (2, 3), (2, 4), (3, 6)]
+
+
+def test_cells_of_missing_updates_are_framed_with_dashes():
+    axes = drawn("short-epoch-no-step")
+    styles = [style for collection in axes.collections for style in collection.get_linestyle()]
+    assert any(dashes is not None for _, dashes in styles)
+    assert (3, 6) in framed(axes)
+    assert (3, 7) in framed(axes)
+
+
+def test_what_was_in_grad_before_has_its_own_column():
+    assert "before" in texts(drawn("stale-start"))
+    assert "before" not in texts(drawn("right"))
+
+
+def test_a_changed_rate_is_noted_beside_its_row():
+    assert [text for text in texts(drawn("lr-scaled-too")) if "rate" in text] == ["rate × 1/2", "rate × 1/3", "rate × 1/2"]
+
+
+def test_what_no_combination_explains_is_noted_beside_its_row():
+    assert sum("rest" in text for text in texts(drawn("eval-mode"))) == 3
+
+
+def test_a_loop_without_updates_is_said_to_have_none():
+    def idle(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+        pass
+
+    axes = new_figure(5, 4).add_axes((0.1, 0, 0.9, 0.9))
+    draw_fingerprint(axes, fingerprint(idle, PROBLEM), "found")
+    assert "no update at all" in texts(axes)
+
+
+def test_room_for_more_updates_keeps_the_size_of_the_cells():
+    assert drawn("right", rows=7).get_ylim() == drawn("step-every", rows=7).get_ylim()
+
+
+def test_a_strip_shows_one_row():
+    axes = new_figure(4, 1).add_axes((0, 0, 1, 0.5))
+    draw_strip(axes, [0.25, 0, 1], "now")
+    assert texts(axes) == ["1/4", "1", "1", "2", "3"]
+    assert sum(isinstance(collection, PolyCollection) for collection in axes.collections) == 1
+
+
+@pytest.fixture
+def file() -> Image.Image:
+    figure = new_figure(5, 4)
+    draw_fingerprint(figure.add_axes((0.1, 0, 0.9, 0.9)), fingerprint(GALLERY["zero-every"], PROBLEM), "found")
+    return Image.open(io.BytesIO(as_png(figure)))
+
+
+def test_a_file_has_the_size_of_its_figure(file):
+    assert file.size == (500, 400)
+
+
+def test_a_file_is_as_white_as_the_page_around_it(file):
+    assert file.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
+
+
+def test_an_erased_figure_is_empty():
+    figure = new_figure(2, 1)
+    figure.subplots(1, 2)
+    erase(figure)
+    assert figure.axes == []
