@@ -36,6 +36,7 @@ def test_the_committed_notebooks_are_what_the_scripts_make_of_them(released):
     assert stale_files(released, COURSE) == {}, "run make release"
 
 
+@pytest.mark.slow
 def test_a_second_build_in_another_process_gives_the_same_bytes(released, tmp_path):
     command = [sys.executable, "-m", "autograder.release", "--course", tmp_path / "course"]
     environment = os.environ | {"PYTHONHASHSEED": "1", "TZ": "Pacific/Auckland", "LC_ALL": "C"}
