@@ -23,7 +23,7 @@ class Settings:
     """Micro-batches per window, and micro-batches per epoch."""
 
     accumulation_steps: int = control(4, "N, micro-batches per update", (2, 3, 4, 5))
-    micro_batches: int = control(10, "Micro-batches in the epoch", range(2, MOST + 1))
+    micro_batches: int = control(10, "Micro-batches", range(2, MOST + 1))
 
 
 PRESETS = {"No leftover": Settings(micro_batches=8)}
