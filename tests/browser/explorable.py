@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Locator, expect
 
-ANSWER = 10_000
+ANSWER = 20_000
 """Milliseconds to wait for a new picture. One takes about a tenth of a second; a busy machine may need longer."""
 
 
@@ -18,7 +18,7 @@ class Explorable:
 
     @property
     def name(self) -> str:
-        return self.panel.inner_text().split("\n")[0]
+        return self.panel.locator("div[style*='font-weight']").first.text_content()
 
     @property
     def controls(self) -> list[Locator]:
@@ -26,7 +26,7 @@ class Explorable:
 
     @property
     def buttons(self) -> list[str]:
-        return [text.strip() for text in self.panel.locator("button").all_inner_texts()]
+        return [text.strip() for text in self.panel.locator("button").all_text_contents()]
 
     @property
     def picture(self) -> Locator:
@@ -37,8 +37,8 @@ class Explorable:
         return self.picture.get_attribute("alt")
 
     @property
-    def caption(self) -> str:
-        return self.panel.locator("[aria-live]").inner_text()
+    def caption(self) -> Locator:
+        return self.panel.locator("[aria-live]")
 
     def press(self, button: str, key: str) -> None:
         """Give a button the focus and press a key."""

@@ -100,6 +100,7 @@ def running_lab(root: Path, home: Path, settings: dict[str, Any] | None = None) 
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(values))
     own = {name: str(folder) for name, folder in folders.items()} | {"HOME": str(home), "IPYTHONDIR": str(home / "ipython")}
+    own |= {"OMP_NUM_THREADS": "1"}  # threads of several kernels that wait for each other would make tests slow
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", "--port=0", f"--notebook-dir={root}"]
     command += ["--expose-app-in-browser", "--LabApp.extension_manager=readonly"]
     command += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
@@ -176,6 +177,10 @@ class NotebookPage:
     def sources(self, start: str) -> list[str]:
         """The sources of all code cells that have a line with this beginning."""
         return [source for source in map(_source, self.code()) if f"\n{start}" in f"\n{source}"]
+
+    def checks(self) -> list[str]:
+        """The sources of the cells that check an exercise and do nothing else."""
+        return [source for source in self.sources("check(") if source.startswith("check(")]
 
     def errors(self) -> list[str]:
         """What went wrong in cells, and what they wrote to stderr."""

@@ -25,10 +25,9 @@ def test_it_runs_from_top_to_bottom(solved):
 
 
 def test_every_check_says_that_its_function_is_right(solved):
-    checks = solved.sources("check(")
-    assert checks
-    for check in checks:
-        assert "points, right\n" in solved.output_of(check).inner_text(), check
+    assert solved.checks()
+    for check in solved.checks():
+        expect(solved.output_of(check)).to_contain_text("points, right")
 
 
 def test_a_prediction_is_chosen_and_committed_by_keyboard(solved):
@@ -40,6 +39,7 @@ def test_a_prediction_is_chosen_and_committed_by_keyboard(solved):
         prompt.get_by_role("radio").first.press("Space")
         prompt.get_by_role("radio", checked=True).press("ArrowDown")
         expect(prompt.get_by_role("radio").nth(1)).to_be_checked()
+        expect(commit).to_be_enabled()
         commit.press("Enter")
         outcome = prompt.get_by_role("alert")
         outcome.wait_for()
@@ -54,7 +54,7 @@ def test_every_control_of_an_explorable_obeys_the_keyboard(solved):
             before = explorable.alt
             control.press(key_for(control))
             explorable.wait_for_other_picture(before)
-            assert explorable.caption == explorable.alt
+            expect(explorable.caption).to_have_text(explorable.alt)
             assert control.evaluate("box => box === document.activeElement")
         explorable.press("Reset", "Space")
         explorable.wait_for_picture(opening)
