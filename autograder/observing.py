@@ -18,7 +18,7 @@ import torch
 import autograder.exercises  # noqa: F401 - registers them
 from autograder import transport
 from autograder.exercise import EXERCISES, Exercise, Failure, Observation, observe_trials
-from autograder.running import Limits, Loaded, run
+from autograder.running import Limits, Loaded, as_main, run
 from autograder.submissions import Cell
 
 PROGRESS = "progress"
@@ -41,7 +41,8 @@ def observe_exercise(
     if not callable(function):
         missing = Observation(failure=Failure("missing", loaded.why_missing(exercise.id)))
         return dict.fromkeys(exercise.trials(seed, device), missing)
-    observations = observe_trials(exercise, function, seed, device, limits.trial, before)
+    with as_main(loaded.module):
+        observations = observe_trials(exercise, function, seed, device, limits.trial, before)
     return {name: transport.plain(observation) for name, observation in observations.items()}
 
 

@@ -58,8 +58,12 @@ class Statement:
 class Loaded:
     """A submission whose code was run: what it defines and what went wrong."""
 
-    namespace: dict[str, object]
+    module: types.ModuleType
     troubles: list[tuple[Statement, str]] = field(default_factory=list)
+
+    @property
+    def namespace(self) -> dict[str, object]:
+        return self.module.__dict__
 
     def why_missing(self, name: str) -> str:
         """One line for a student about a function that is not there."""
@@ -82,11 +86,10 @@ def run(
         skip: numbers of statements not to run, because they ended an earlier process.
         before: called with each statement's number before it is run.
     """
-    module = types.ModuleType("__main__")
-    module.__dict__["display"] = lambda *args, **kwargs: None
-    loaded = Loaded(module.__dict__)
+    loaded = Loaded(types.ModuleType("__main__"))
+    loaded.namespace["display"] = lambda *args, **kwargs: None
     flags, used = 0, stopwatch()
-    with quiet(), seeded(0), as_main(module), _agg():
+    with quiet(), seeded(0), as_main(loaded.module), _agg():
         for number, statement in enumerate(_statements(cells)):
             before(number)
             left = limits.load - used()
@@ -96,7 +99,7 @@ def run(
                 trouble = f"the code before it ran for more than {limits.load:g} seconds"
             else:
                 seconds = min(limits.statement, max(left, 1.0))
-                flags, trouble = _run_one(statement, module.__dict__, flags, seconds)
+                flags, trouble = _run_one(statement, loaded.namespace, flags, seconds)
             if trouble:
                 loaded.troubles.append((statement, f"in {statement.cell.name}, {trouble}"))
     return loaded

@@ -206,6 +206,13 @@ def test_helper_files_beside_the_submission_are_found_and_hide_nothing(write):
     assert mark_file(path).score == 1
 
 
+def test_functions_can_use_classes_by_name_as_in_a_program(write):
+    by_name = "import pickle\nclass Box: pass\n" + AVERAGE.replace(
+        "    return", "    pickle.loads(pickle.dumps(Box()))\n    return"
+    )
+    assert mark_file(write("00_start_here.py", by_name)).score == 1
+
+
 def test_marks_are_judged_here_and_not_where_the_submission_runs(write):
     forger = "import autograder.exercise\nautograder.exercise.Verdict.score = 100.0\ndef average_gradients(g): return g[0]"
     assert mark_file(write("00_start_here.py", forger)).score == 0
