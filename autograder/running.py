@@ -132,16 +132,16 @@ def _run_one(statement: Statement, namespace: dict, flags: int, seconds: float) 
     line = statement.node.lineno
     try:
         with time_limit(seconds):
-            tree = ast.Module([statement.node], [])
-            code = compile(tree, _file_name(statement.cell), "exec", flags=flags, dont_inherit=True)
-            flags |= code.co_flags & _FUTURES
-            exec(code, namespace)
+            try:
+                code = compile(ast.Module([statement.node], []), _file_name(statement.cell), "exec", flags, dont_inherit=True)
+                flags |= code.co_flags & _FUTURES
+                exec(code, namespace)
+            except (OutOfTime, KeyboardInterrupt):
+                raise
+            except BaseException as error:  # named here, because an error's own words are student code, too
+                return flags, f"line {line} raised {_named(error)}"
     except OutOfTime:
         return flags, f"line {line} was still running after {seconds:g} seconds"
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        return flags, f"line {line} raised {_named(error)}"
     return flags, ""
 
 

@@ -45,6 +45,11 @@ def test_an_endless_statement_costs_its_time_and_nothing_else():
     assert "line 2 was still running after 0.3 seconds" in loaded.troubles[0][1]
 
 
+def test_an_error_that_takes_for_ever_to_say_what_it_is_costs_its_time_and_nothing_else():
+    loaded = run_cells("class E(Exception):\n    def __str__(self):\n        while True: pass", "raise E", "a = 1")
+    assert values(loaded) == {"a": 1}
+
+
 def test_when_all_time_is_spent_definitions_are_still_made():
     endless = "while True:\n    pass"
     loaded = run_cells(*[endless] * 5, "a = 1", "import math\ndef f(): ...\nclass C: ...", limits=Limits(0.3, 0.5))
