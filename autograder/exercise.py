@@ -194,17 +194,20 @@ def observe_trials(
     """Run a student's function on all trials of an exercise, each in at most ``seconds``, and announce each to ``before``.
 
     A trial that raises, or exceeds its time, is observed as a :class:`Failure`. After one that exceeded its time the rest
-    is not run: it would take as long.
+    is not run, since it would take as long, nor after a first one that says the function is not written; what was observed
+    before keeps its points.
     """
     from autograder.student_code import guarded
 
     observations: dict[str, Observation] = {}
-    for name, trial in exercise.trials(seed, device).items():
+    trials = exercise.trials(seed, device)
+    for name, trial in trials.items():
         before(name)
         observation = guarded(lambda trial=trial: exercise.observe(function, trial), seed, seconds)
+        unwritten = not observations and observation.failure and observation.failure.kind == "unwritten"
         observations[name] = observation
-        if observation.failure and observation.failure.kind in ("time", "unwritten"):
-            return dict.fromkeys(exercise.trials(seed, device), observation)
+        if unwritten or (observation.failure and observation.failure.kind == "time"):
+            return dict.fromkeys(trials, observation) | observations
     return observations
 
 

@@ -16,9 +16,9 @@ import torch
 from torch import Tensor
 
 from autograder.diagnosis import Passes, name_mistakes
-from autograder.exercise import Failure, Observation
+from autograder.exercise import Observation
 from autograder.reported_losses import plain_losses
-from autograder.student_code import describe_error
+from autograder.student_code import failure_of
 from gradaccum.fingerprint import Fingerprint, as_fraction, batch_gradient, expected, micro_batch_gradients, solve
 from gradaccum.loops import right, windows
 from gradaccum.problems import MicroBatch, Problem, flat_parameters, trainable
@@ -48,11 +48,8 @@ def observe_loop(loop: Callable, trial: LoopTrial) -> Observation:
     events: list[Event] = []
     try:
         seen = record(loop, trial.problem, frozen=trial.frozen, meter=trial.meter, on_event=events.append)
-    except NotImplementedError:
-        raise
     except Exception as error:
-        facts = _counts(events) | {"without_graph": _is_without_graph(error)}
-        return Observation(facts=facts, failure=Failure("raised", describe_error(error)))
+        return Observation(facts=_counts(events) | {"without_graph": _is_without_graph(error)}, failure=failure_of(error))
     tensors = {"gradients": seen.gradients, "movements": seen.movements, "parameters": seen.parameters}
     return Observation({name: tensor.cpu() for name, tensor in tensors.items()}, _counts(events) | _facts(seen))
 

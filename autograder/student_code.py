@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import io
+import dis
 import os
 import random
 import re
@@ -15,11 +15,14 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from types import CodeType
+from types import CodeType, FrameType
 
 import torch
 
 from autograder.exercise import SECONDS, Failure, Observation
+
+FEW = 6
+"""Small numbers that an error message may keep, such as those of two shapes."""
 
 
 class OutOfTime(BaseException):
@@ -33,17 +36,31 @@ def guarded(observe: Callable[[], Observation], seed: int, seconds: float = SECO
     """
     try:
         with quiet(), seeded(seed), time_limit(seconds):
-            return observe()
+            try:
+                return observe()
+            except (OutOfTime, SystemExit, KeyboardInterrupt):
+                raise
+            except BaseException as error:  # described here, because an error's own words are student code, too
+                return Observation(failure=failure_of(error))
     except OutOfTime:
-        return _failed("time", f"Your code was still running after {seconds:g} seconds. Does one of its loops never end?")
-    except NotImplementedError:
-        return _failed("unwritten", "Not written yet.")
-    except KeyboardInterrupt:
-        raise
+        message = f"Your code was still running after {seconds:g} seconds. Does one of its loops never end?"
+        return Observation(failure=Failure("time", message))
     except SystemExit:
-        return _failed("raised", "Your code tried to end the program (SystemExit).")
-    except BaseException as error:
-        return _failed("raised", describe_error(error))
+        return Observation(failure=Failure("raised", "Your code tried to end the program (SystemExit)."))
+    except KeyboardInterrupt as error:
+        if not raised_by_statement(error):
+            raise  # somebody at the keyboard did
+        return Observation(failure=failure_of(error))
+
+
+def failure_of(error: BaseException) -> Failure:
+    """Why a run has no result: not written yet, or this error.
+
+    Only a ``raise NotImplementedError`` says that something is not written yet; torch raises it for what it cannot do.
+    """
+    if isinstance(error, NotImplementedError) and raised_by_statement(error):
+        return Failure("unwritten", "Not written yet.")
+    return Failure("raised", describe_error(error))
 
 
 def describe_error(error: BaseException) -> str:
@@ -51,19 +68,44 @@ def describe_error(error: BaseException) -> str:
 
     Lines are counted from the ``def`` of the function they are in, which is the same in a notebook and in a file.
     """
-    text = re.sub(r"[-+]?\d*\.\d+(e[-+]?\d+)?", "…", _first_line(error))[:160]
+    text, statement = _first_line(error), raised_by_statement(error)
+    # What a student's own statement says may be made of the problem's numbers, unless it stands there word for word.
+    said = ": " + _without_data(text)[:160] if text and (not statement or text in statement.co_consts) else ""
     frames = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__) if _is_students(frame.f_code)]
     named = [(code, line) for code, line in frames if not code.co_name.startswith("<")]  # not of <lambda> or <listcomp>
-    place = f" (line {named[-1][1] - named[-1][0].co_firstlineno + 1} of {named[-1][0].co_name})" if named else ""
-    return f"Your code raised {type(error).__name__}{': ' + text if text else ''}{place}."
+    place = ""
+    if named:
+        code, line = named[-1]
+        place = f" (line {line - code.co_firstlineno + 1} of {_without_data(code.co_name)[:40]})"
+    return f"Your code raised {_without_data(type(error).__name__)[:40]}{said}{place}."
+
+
+def raised_by_statement(error: BaseException) -> CodeType | None:
+    """The student's code whose own ``raise`` or ``assert`` raised an error; None if Python or a library did."""
+    last = error.__traceback__
+    while last and last.tb_next:
+        last = last.tb_next
+    if not last or not _is_students(last.tb_frame.f_code):
+        return None
+    code = last.tb_frame.f_code
+    return code if code.co_code[last.tb_lasti] == dis.opmap["RAISE_VARARGS"] else None
 
 
 def _first_line(error: BaseException) -> str:
     try:
         lines = str(error).strip().splitlines()
-    except Exception:  # a student's own exception may not know how to say what it is
+    except OutOfTime:
+        raise
+    except BaseException:  # a student's own exception may not know how to say what it is
         lines = []
     return lines[0] if lines else ""
+
+
+def _without_data(text: str) -> str:
+    """A message without decimals, long numbers, many numbers or long quotations: what is left counts arguments or sizes."""
+    text = re.sub(r"[-+]?(\d+\.\d*|\.\d+)(e[-+]?\d+)?|[-+]?\d{3,}", "…", text)
+    text = re.sub(r"(['\"])(?:(?!\1).){31,}\1?", r"\1…\1", text)
+    return text if len(re.findall(r"\d+", text)) <= FEW else re.sub(r"\d+", "…", text)
 
 
 def _is_students(code: CodeType) -> bool:
@@ -79,16 +121,13 @@ _NOT_STUDENTS = (
 """How names of code begin that is Python's own or ours."""
 
 
-def _failed(kind: str, message: str) -> Observation:
-    return Observation(failure=Failure(kind, message))
-
-
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
     """Swallow output and warnings. Prints, progress bars and warnings never cost a mark and never bury the verdict."""
     with (
-        contextlib.redirect_stdout(io.StringIO()),
-        contextlib.redirect_stderr(io.StringIO()),
+        open(os.devnull, "w") as nowhere,  # a text kept in memory could grow as fast as a loop prints
+        contextlib.redirect_stdout(nowhere),
+        contextlib.redirect_stderr(nowhere),
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")
@@ -139,9 +178,12 @@ def time_limit(seconds: float) -> Iterator[None]:
         yield
         return
     used, began = stopwatch(), time.monotonic()
+    tracer, caller = sys.gettrace(), sys._getframe(2)
 
     def interrupt(signum, frame):
-        if used() >= seconds:
+        frames = _student_frames(frame, caller)
+        if frames and used() >= seconds:
+            _raise_again_when_caught(frames)
             raise OutOfTime
 
     previous = signal.signal(signal.SIGALRM, interrupt)
@@ -152,5 +194,28 @@ def time_limit(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
+        sys.settrace(tracer)
         if outer:
             signal.setitimer(signal.ITIMER_REAL, max(0.001, outer - (time.monotonic() - began)), repeat)
+
+
+def _student_frames(frame: FrameType | None, outermost: FrameType) -> list[FrameType]:
+    """The frames of student code that run inside ``outermost``; none while this module puts things back in order."""
+    frames = []
+    while frame is not None:
+        frames.append(frame)
+        frame = frame.f_back if frame is not outermost else None
+    return [frame for frame in frames if _is_students(frame.f_code)]
+
+
+def _raise_again_when_caught(frames: list[FrameType]) -> None:
+    """Let the first line reached after an ``except:`` has caught :class:`OutOfTime` raise it once more, out of the handler."""
+
+    def trace(frame, event, argument):
+        if event == "line":  # the first event is the exception itself, on its way to the handler
+            raise OutOfTime
+        return trace
+
+    for frame in frames:
+        frame.f_trace = trace
+    sys.settrace(lambda *_: None)  # new frames are left alone

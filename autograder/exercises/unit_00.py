@@ -22,8 +22,8 @@ class ListTrial:
     device: str
 
     def gradients(self) -> list[torch.Tensor]:
-        generator = torch.Generator().manual_seed(self.seed)
-        rows = torch.randn(self.count, 5, generator=generator, dtype=torch.float64)
+        generator = torch.Generator(device="cpu").manual_seed(self.seed % 2**63)
+        rows = torch.randn(self.count, 5, generator=generator, dtype=torch.float64, device="cpu")
         return list(rows.to(self.device))
 
 

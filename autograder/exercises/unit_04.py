@@ -167,6 +167,8 @@ class NameThatLoop(Exercise):
 
     def judge(self, trials, observations):
         seen = observations["answers"]
+        if seen.failure:
+            return self.failed(seen.failure)
         if "answers" not in seen.facts:
             message = f"Your function returned {seen.facts['type']} where a dictionary was due."
             return self.verdict({part.name: message for part in self.parts})
@@ -219,9 +221,9 @@ def _losses_message(trial: LoopTrial, seen: Observation, extra: list[str]) -> st
     if same_numbers(returned, due):
         return ""
     extra.extend(loss_mistakes(trial.problem, returned))
-    counts, wanted = [len(row) for row in returned], [len(row) for row in due]
-    if counts != wanted:
-        return f"An epoch of {wanted[0]} windows returned {counts[0]} losses."
+    for found, wanted in zip(returned, due, strict=True):
+        if len(found) != len(wanted):
+            return f"Of an epoch of {len(wanted)} windows your function returned {len(found)} losses."
     return "The numbers returned are not the mean losses of the windows over their samples."
 
 
