@@ -201,10 +201,12 @@ def unmix(trial: BatchTrial, vector: Tensor, *, training: bool | None = None) ->
     if trial.problem.stale:
         basis = torch.cat([basis, stale[None]])
     vector = vector.to(basis)
+    if not torch.isfinite(vector).all():
+        return Mixture(torch.zeros(trial.samples, dtype=basis.dtype), 0.0, False)
     coefficients = torch.linalg.lstsq(basis.T, vector[:, None]).solution[:, 0]
     error, size = float((vector - coefficients @ basis).norm()), float(vector.norm())
-    linear = bool(torch.isfinite(vector).all()) and error <= LINEAR * size
-    return Mixture(coefficients[: trial.samples], float(coefficients[-1]) if trial.problem.stale else 0.0, linear)
+    stale_share = float(coefficients[-1]) if trial.problem.stale else 0.0
+    return Mixture(coefficients[: trial.samples], stale_share, error <= LINEAR * size)
 
 
 def name_shares(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str, ...]]:
@@ -212,6 +214,8 @@ def name_shares(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str, ...]
 
     Empty words mean that nothing is.
     """
+    if not torch.isfinite(vector).all():
+        return "It holds values that are no longer numbers (NaN or inf).", ()
     n, mixture, slugs = trial.samples, unmix(trial, vector), ()
     if not mixture.linear:
         mixture, slugs = unmix(trial, vector, training=not trial.training), ("eval-mode",)

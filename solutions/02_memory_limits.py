@@ -64,7 +64,7 @@ predict(
 #
 # One bar for every way to cut 512 samples into N micro-batches of B, each measured while it trains. The dashed line is the
 # budget. It is a small model on purpose, so that you can measure it in an instant; a large one has more zeros, not another
-# picture. On the right, the same totals against B.
+# picture. (1 KiB is 1,024 bytes.) On the right, the same totals against B.
 #
 # 1. It opens over the budget. Choose larger N until it fits. Which part of the bar shrinks, and which do not?
 # 2. From N = 1 to N = 4 the activations fall to a quarter. Does the whole bar?
@@ -105,8 +105,8 @@ explore("memory_bar")
 # %% [markdown]
 # ## And the key-value cache?
 #
-# The same text counts the KV cache of a language model among the things that accumulation shrinks, and a few lines later
-# among those it does not shrink. Neither. A KV cache keeps keys and values from one *generated token* to the next. Training
+# One text counts the KV cache of a language model among the things that accumulation shrinks, and a few lines later among
+# those it does not shrink. Neither is so. A KV cache keeps keys and values from one *generated token* to the next. Training
 # runs whole sequences through at once and keeps nothing from one micro-batch to the next. Count what is alive between two
 # micro-batches:
 

@@ -147,7 +147,7 @@ def _warm_up(device: str) -> int:
 def draw(result: Result, figure: Figure) -> None:
     """A stacked bar for every cut, and the total against B."""
     bars, line = figure.subplots(1, 2, gridspec_kw={"width_ratios": (1.5, 1)})
-    figure.subplots_adjust(left=0.065, right=0.985, bottom=0.14, top=0.9, wspace=0.2)
+    figure.subplots_adjust(left=0.065, right=0.985, bottom=0.14, top=0.9, wspace=0.12)
     _draw_bars(bars, result)
     _draw_line(line, result)
 
@@ -233,3 +233,4 @@ def _draw_line(axes, result: Result) -> None:
     axes.text(0.04, 0.93, "● measured, in KiB", color=BLUE, fontsize=9.5, transform=axes.transAxes)
     axes.text(0.04, 0.865, f"┈ {said}", color=GREY, fontsize=9.5, transform=axes.transAxes)
     axes.set(xlim=(0, 540), ylim=(0, TOP), xticks=[0, 128, 256, 384, 512], yticks=[0, 500, 1000, 1500, 2000])
+    axes.set_yticklabels([])  # the same as on the left

@@ -1,0 +1,100 @@
+"""Bytes are counted as autograd counts them, and a wrong number is explained by the way of counting that yields it."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from autograder.call_trials import same_value
+from autograder.exercise import EXERCISES, mark_function
+from autograder.exercises import unit_02
+from autograder.saved_trials import Policy, due_bytes, keep, name_count, policies, predict
+
+SEEDS = range(8)
+
+
+def trials(seed: int):
+    return list(EXERCISES["saved_bytes"].trials(seed, "cpu").values())
+
+
+def bytes_found_in_the_graph(trial) -> int:
+    """Another way to the same number: walk the graph and look into its nodes."""
+    model = trial.model()
+    todo, storages = [trial.loss_fn(model(trial.batch()[0]), trial.batch()[1]).grad_fn], []
+    while todo:
+        node = todo.pop()
+        todo += [parent for parent, _ in node.next_functions if parent is not None]
+        kept = [getattr(node, name) for name in dir(node) if name.startswith("_saved_")]
+        storages += [tensor.untyped_storage() for tensor in kept if isinstance(tensor, torch.Tensor)]
+    parameters = {p.untyped_storage().data_ptr() for p in model.parameters()}
+    sizes = {storage.data_ptr(): storage.nbytes() for storage in storages}
+    return sum(size for address, size in sizes.items() if address not in parameters)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_due_number_is_what_the_graph_holds(seed):
+    for trial in trials(seed):
+        assert due_bytes(trial) == bytes_found_in_the_graph(trial), trial.kind
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_wrong_way_of_counting_is_right_on_all_models(seed):
+    kept = {trial: keep(trial) for trial in trials(seed)}
+    for policy, slugs in policies():
+        if slugs:
+            assert any(predict(policy, notes) != predict(Policy(), notes) for notes in kept.values()), policy
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_single_mistake_is_named_alone(seed):
+    kept = {trial: keep(trial) for trial in trials(seed)}
+    for policy, slugs in policies():
+        if len(slugs) == 1:
+            assert name_count({trial: predict(policy, notes) for trial, notes in kept.items()}) == slugs, policy
+
+
+def test_each_part_is_about_one_mistake_alone():
+    """A count that is wrong in one way loses the part that is about it, not all four."""
+    kept = {trial.kind: keep(trial) for trial in trials(0)}
+    lost = {
+        "counts-twice": {
+            kind for kind, notes in kept.items() if predict(Policy(once="never"), notes) != predict(Policy(), notes)
+        },
+        "counts-parameters": {
+            kind for kind, notes in kept.items() if predict(Policy(parameters="all"), notes) != predict(Policy(), notes)
+        },
+        "views-cut-short": {
+            kind for kind, notes in kept.items() if predict(Policy(size="elements"), notes) != predict(Policy(), notes)
+        },
+    }
+    assert lost == {"counts-twice": {"shared", "gated"}, "counts-parameters": {"deep"}, "views-cut-short": {"gated"}}
+
+
+def test_a_number_that_no_way_of_counting_yields_has_no_name():
+    assert name_count(dict.fromkeys(trials(0), 12345)) is None
+
+
+@pytest.mark.parametrize("answer", [None, "many", float("nan"), float("inf"), True, [1], -1, 10**400])
+def test_an_answer_of_another_kind_earns_nothing_and_breaks_nothing(answer):
+    for name in ("saved_bytes", "memory_line", "plan_micro_batches"):
+        assert mark_function(EXERCISES[name], lambda *_: answer).score == 0
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_wrong_line_is_far_from_the_least_squares_on_some_points(seed):
+    calls = [trial.arguments for trial in EXERCISES["memory_line"].trials(seed, "cpu").values()]
+    through_points = map(unit_02._through, (unit_02._extremes, unit_02._ends, unit_02._first_two))
+    for formula in (unit_02._through_zero, unit_02._mean_of_ratios, *through_points):
+        assert any(not same_value(list(formula(*c)), list(unit_02._least_squares(*c)), 0.02) for c in calls)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_plan_fits_divides_and_cannot_be_larger(seed):
+    for name, trial in EXERCISES["plan_micro_batches"].trials(seed, "cpu").items():
+        effective, budget, fixed, per_sample = trial.arguments
+        plan = unit_02._plan(*trial.arguments)
+        fitting = [b for b in range(1, effective + 1) if effective % b == 0 and fixed + per_sample * b <= budget]
+        assert (plan is unit_02.RAISES) == (not fitting) == name.startswith("none")
+        if fitting:
+            assert plan == (max(fitting), effective // max(fitting))
+            assert (fixed + per_sample * plan[0] == budget) == name.startswith("full")
