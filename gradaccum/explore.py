@@ -14,7 +14,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from gradaccum import phenomena, still
-from gradaccum.drawing import DPI, as_png, erase, new_figure
+from gradaccum.drawing import DPI, GREEN, VERMILLION, as_png, erase, new_figure
 from gradaccum.keyboard import KEYS_STAY_HERE
 from gradaccum.phenomena import Listing
 
@@ -63,7 +63,7 @@ class Panel(widgets.VBox):
         )
         self._redraw()
         if hasattr(phenomenon, "code"):
-            beside = widgets.VBox([self._code, self._words], layout={"flex": "1 1 420px", "min_width": "0"})
+            beside = widgets.VBox([self._code, self._words], layout={"flex": "1 1 380px", "min_width": "0"})
             shown = widgets.HBox([self._picture, beside], layout={"flex_flow": "row wrap", "grid_gap": "4px 16px"})
         else:
             shown = widgets.VBox([self._picture, self._words])
@@ -93,7 +93,7 @@ class Panel(widgets.VBox):
         picture = {"image/png": self._png} if self._png else {}
         page = self._title + self._picture.value + self._words.value
         if self._listing:
-            beside = f'<div style="flex:1 1 420px;min-width:0">{self._code.value}{self._words.value}</div>'
+            beside = f'<div style="flex:1 1 380px;min-width:0">{self._code.value}{self._words.value}</div>'
             page = f'{self._title}<div style="display:flex;flex-wrap:wrap;gap:4px 16px">{self._picture.value}{beside}</div>'
         return super()._repr_mimebundle_(**kwargs) | picture | {"text/html": page, "text/plain": plain}
 
@@ -122,9 +122,10 @@ class Panel(widgets.VBox):
             self._png, self.caption, self._listing, self.error = "", _in_words(error), None, error
         size = tuple(round(DPI * inches) for inches in self.phenomenon.SIZE)
         self._picture.value = still.image(self._png, self.caption, size) if self._png else ""
-        manner = 'role="alert" style="color:#B54700;' if self.error else 'aria-live="polite" style="'
-        width = f"max-width:{max(size[0], 560)}px;margin:0;line-height:1.45"
-        self._words.value = f'<p {manner}{width}">{escape(self.caption)}</p>'
+        edge = f"border-left:4px solid {VERMILLION};padding-left:10px;" if self.error else ""
+        role = 'role="alert"' if self.error else 'aria-live="polite"'
+        style = f"{edge}max-width:{max(size[0], 560)}px;margin:0;line-height:1.45"
+        self._words.value = f'<p {role} style="{style}">{escape(self.caption)}</p>'
         self._code.value = _code_html(self._listing) if self._listing else ""
 
     def _preset_button(self, name: str, settings: Any) -> widgets.Button:
@@ -141,7 +142,7 @@ def _control(field: dataclasses.Field, opening: Any) -> widgets.Widget:
         return widgets.Checkbox(value=value, description=label, indent=False, layout=width)
     if isinstance(choices, range):
         bounds = {"min": choices[0], "max": choices[-1], "step": choices.step}
-        return widgets.BoundedIntText(value=value, description=label, style=style, layout={"width": "12em"}, **bounds)
+        return widgets.BoundedIntText(value=value, description=label, style=style, layout={"width": "max-content"}, **bounds)
     options = list(choices.items()) if isinstance(choices, dict) else [(str(choice), choice) for choice in choices]
     return widgets.Dropdown(options=options, value=value, description=label, style=style, layout=width)
 
@@ -163,10 +164,11 @@ def _in_words(error: Exception) -> str:
 
 
 def _code_html(listing: Listing) -> str:
-    sign, color, said = ("✓", "#00735C", "right") if listing.right else ("✗", "#B54700", "wrong")
+    """Text keeps the page's own colour, which is readable on light and dark pages; sign and word say what the edge says."""
+    sign, color, said = ("✓", GREEN, "right") if listing.right else ("✗", VERMILLION, "wrong")
     return (
         f'<div style="border-left:4px solid {color};padding:0 0 0 10px">'
-        f'<div style="font-weight:600;color:{color}">{sign} This loop is {said}</div>'
+        f'<div style="font-weight:600">{sign} This loop is {said}</div>'
         f'<pre tabindex="0" aria-label="Code of a loop that is {said}" style="font:12px/1.4 monospace;margin:4px 0;'
-        f'overflow-x:auto;user-select:text">{escape(listing.source)}</pre></div>'
+        f'overflow-x:auto;white-space:pre;user-select:text">{escape(listing.source)}</pre></div>'
     )

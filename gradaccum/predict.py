@@ -10,6 +10,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from gradaccum import still
+from gradaccum.drawing import GREEN, VERMILLION
 from gradaccum.keyboard import KEYS_STAY_HERE
 
 
@@ -80,24 +81,27 @@ class Prediction(widgets.VBox):
             because = self._because() if callable(self._because) else self._because
             self.right = answer == self.committed
             if self.right:
-                self._say("#00735C", "✓ Right.", because)
+                self._say(GREEN, "✓ Right.", because)
             else:
-                self._say("#B54700", f"✗ Not so. You said: {self.committed}. It is: {answer}.", because)
+                self._say(VERMILLION, f"✗ Not so. You said: {self.committed}. It is: {answer}.", because)
             if self._reveal:
                 self.children = (*self.children, _as_widget(self._reveal()))
         except Exception as error:
             self.error = error
-            self._say("#B54700", "This could not be computed.", f"{type(error).__name__}: {error}")
+            self._say(VERMILLION, "This could not be computed.", f"{type(error).__name__}: {error}")
 
     def _chosen(self, change) -> None:
         self._button.disabled = change["new"] is None or self.committed is not None
 
     def _say(self, color: str, outcome: str, reason: str) -> None:
-        """``role=alert`` because screen readers announce it even though the element is new."""
+        """``role=alert`` because screen readers announce it even though the element is new.
+
+        Text keeps the page's own colour, which is readable on light and dark pages.
+        """
         self._outcome.value = (
             '<div role="alert" aria-live="assertive" '
             f'style="border-left:4px solid {color};padding:2px 12px;max-width:90ch;line-height:1.45">'
-            f'<b style="color:{color}">{_with_code(outcome)}</b> {_with_code(reason)}</div>'
+            f"<b>{_with_code(outcome)}</b> {_with_code(reason)}</div>"
         )
 
     def _asked(self) -> str:
