@@ -71,7 +71,7 @@ add_mistake(
 )
 add_mistake(
     "zero-before-step",
-    "Gradients are cleared between the last backward and the update, so every update is zero and the parameters never move.",
+    "At every update .grad is empty: it was cleared after the last backward, or never filled. The parameters do not move.",
     "What is in .grad at the moment the optimizer reads it?",
 )
 

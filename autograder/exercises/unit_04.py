@@ -67,6 +67,7 @@ class TrainEpoch(Exercise):
         results, extra = {}, []
         for name in ("full", "leftover", "ragged", "stream"):
             results[name] = _movement_message(trials[name], observations[name])
+        results["full"] = results["full"] or _mode_message(observations["full"])
         results["clean"] = _clean_message(trials["clean"], observations["clean"])
         results["losses"] = _losses_message(trials["losses"], observations["losses"], extra)
         wrong_moves = any(results[name] for name in ("full", "leftover", "ragged", "stream", "clean"))
@@ -106,7 +107,8 @@ class Repair(Exercise):
         return observe_loop(function, trial)
 
     def judge(self, trials, observations):
-        results = {"repaired": _movement_message(trials["training"], observations["training"])}
+        seen = observations["training"]
+        results = {"repaired": _movement_message(trials["training"], seen) or _mode_message(seen)}
         if not results["repaired"]:
             return self.verdict(results)
         failure = observations["training"].failure
@@ -189,8 +191,11 @@ def _size(chance: random.Random, accumulation_steps: int) -> int:
 def _movement_message(trial: LoopTrial, seen: Observation) -> str:
     if seen.failure:
         return seen.failure.message
-    if not moves_like_large_batches(trial, seen):
-        return "The parameters after training are not those of one large batch per window."
+    right = moves_like_large_batches(trial, seen)
+    return "" if right else "The parameters after training are not those of one large batch per window."
+
+
+def _mode_message(seen: Observation) -> str:
     return "" if seen.facts["training_after"] else "Your function left the model in evaluation mode."
 
 

@@ -4,6 +4,7 @@ from itertools import islice, tee
 
 EXERCISE = "train_epoch"
 MISTAKES = ("epoch-prefetched",)
+LOST = ("stream",)
 
 
 def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):

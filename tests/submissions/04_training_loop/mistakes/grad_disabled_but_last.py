@@ -6,6 +6,7 @@ import torch
 
 EXERCISE = "train_epoch"
 MISTAKES = ("grad-disabled",)
+LOST = ("full", "leftover", "ragged", "stream")
 
 
 def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):

@@ -4,6 +4,7 @@ from itertools import islice
 
 EXERCISE = "train_epoch"
 MISTAKES = ("loss-mean-of-means", "loss-scaled-in-log")
+LOST = ("losses",)
 
 
 def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):

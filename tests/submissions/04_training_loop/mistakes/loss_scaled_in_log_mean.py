@@ -5,6 +5,7 @@ from statistics import fmean
 
 EXERCISE = "train_epoch"
 MISTAKES = ("loss-scaled-in-log",)
+LOST = ("losses",)
 
 
 def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):

@@ -2,6 +2,7 @@
 
 EXERCISE = "train_epoch"
 MISTAKES = ()
+LOST = ("stream",)
 
 
 def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):

@@ -2,6 +2,7 @@
 
 EXERCISE = "train_epoch"
 MISTAKES = ("off-by-one-late",)
+LOST = ("full", "leftover", "ragged", "stream", "losses")
 
 
 def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):

@@ -4,6 +4,7 @@ from itertools import islice
 
 EXERCISE = "train_epoch"
 MISTAKES = ("step-every",)
+LOST = ("full", "leftover", "ragged", "stream")
 
 
 def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):

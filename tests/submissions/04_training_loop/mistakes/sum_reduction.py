@@ -2,6 +2,7 @@
 
 EXERCISE = "train_epoch"
 MISTAKES = ("sum-reduction",)
+LOST = ("full", "leftover", "ragged", "stream")
 
 
 def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):

@@ -6,6 +6,7 @@ from torch.func import functional_call, grad_and_value
 
 EXERCISE = "train_epoch"
 MISTAKES = ("zero-every",)
+LOST = ("full", "leftover", "ragged", "stream")
 
 
 def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):

@@ -4,6 +4,7 @@ import torch
 
 EXERCISE = "train_epoch"
 MISTAKES = ("epoch-prefetched", "one-big-batch")
+LOST = ("full", "stream")
 
 
 def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):

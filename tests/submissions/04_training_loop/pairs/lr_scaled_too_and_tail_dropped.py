@@ -4,6 +4,7 @@ from itertools import islice
 
 EXERCISE = "train_epoch"
 MISTAKES = ("lr-scaled-too", "tail-dropped")
+LOST = ("full", "leftover", "ragged", "stream", "losses")
 
 
 def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):

@@ -4,6 +4,7 @@ from itertools import islice
 
 EXERCISE = "train_epoch"
 MISTAKES = ("mean-of-means", "eval-mode")
+LOST = ("full", "ragged")
 
 
 def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):

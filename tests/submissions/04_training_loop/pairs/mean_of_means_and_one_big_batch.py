@@ -6,6 +6,7 @@ import torch
 
 EXERCISE = "train_epoch"
 MISTAKES = ("mean-of-means", "one-big-batch")
+LOST = ("full", "ragged")
 
 
 def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):

@@ -2,6 +2,7 @@
 
 EXERCISE = "train_epoch"
 MISTAKES = ("mean-of-means", "tail-scale")
+LOST = ("leftover", "ragged")
 
 
 def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):

@@ -2,6 +2,7 @@
 
 EXERCISE = "train_epoch"
 MISTAKES = ("no-scale", "stale-start")
+LOST = ("full", "leftover", "ragged", "stream", "clean")
 
 
 def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):

@@ -2,6 +2,7 @@
 
 EXERCISE = "train_epoch"
 MISTAKES = ("no-scale", "tail-stale")
+LOST = ("full", "leftover", "ragged", "stream", "clean", "losses")
 
 
 def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):

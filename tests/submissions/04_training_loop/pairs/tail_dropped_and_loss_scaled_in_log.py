@@ -4,6 +4,7 @@ from itertools import islice
 
 EXERCISE = "train_epoch"
 MISTAKES = ("tail-dropped", "loss-scaled-in-log")
+LOST = ("leftover", "losses")
 
 
 def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):

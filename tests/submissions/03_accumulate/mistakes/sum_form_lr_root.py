@@ -1,0 +1,9 @@
+"""Divides by the square root of N."""
+
+EXERCISE = "sum_form_lr"
+MISTAKES = ()
+LOST = ("rate",)
+
+
+def sum_form_lr(lr, accumulation_steps):
+    return lr / accumulation_steps**0.5

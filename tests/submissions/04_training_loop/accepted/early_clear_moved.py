@@ -1,0 +1,13 @@
+"""Moves the clear into the condition and puts one before the loop."""
+
+EXERCISE = "repaired_early_clear"
+
+
+def repaired_early_clear(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    optimizer.zero_grad()
+    for i, (x, y) in enumerate(micro_batches):
+        loss = loss_fn(model(x), y) / accumulation_steps
+        loss.backward()
+        if (i + 1) % accumulation_steps == 0:
+            optimizer.step()
+            optimizer.zero_grad()

@@ -1,0 +1,13 @@
+"""Deletes the line that clears, and puts none elsewhere."""
+
+EXERCISE = "repaired_early_clear"
+MISTAKES = ("never-zero",)
+LOST = ("repaired",)
+
+
+def repaired_early_clear(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    for i, (x, y) in enumerate(micro_batches):
+        loss = loss_fn(model(x), y) / accumulation_steps
+        loss.backward()
+        if (i + 1) % accumulation_steps == 0:
+            optimizer.step()
