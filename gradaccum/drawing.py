@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -71,6 +72,7 @@ def draw_fingerprint(
     """Draw a fingerprint: a row for each update, a column for each micro-batch, the coefficients as fractions.
 
     Beside a row stands what the coefficients do not say: a changed learning rate, a rest that no combination explains.
+    Updates are compared with those due in the same epoch.
 
     Args:
         axes: where.
@@ -80,27 +82,25 @@ def draw_fingerprint(
         peak: the coefficient with the darkest shade; the same for pictures that are to be compared.
         rows: for how many updates there is to be room, if that is more than the fingerprints have.
     """
-    found, columns = len(fingerprint.coefficients), len(fingerprint.columns)
+    columns, slots = len(fingerprint.columns), _slots(fingerprint, due)
     before = fingerprint.stale is not None and bool((fingerprint.stale.abs() > DIFFERENT).any())
-    notes = [_note(fingerprint, u) for u in range(found)]
-    cells = list(_cells(fingerprint, due, before))
-    _draw_cells(axes, cells, peak)
-    for u, note in enumerate(notes):
-        axes.text(columns - 0.35, u, note, va="center", fontsize=8, color=VERMILLION)
-    if not found:
+    updates = {u: y for y, (u, _) in enumerate(slots) if u is not None}
+    notes = {u: _note(fingerprint, u) for u in updates}
+    _draw_cells(axes, list(_cells(fingerprint, due, slots, before)), peak)
+    if not updates:
         axes.text((columns - 1) / 2, 0, "no update at all", ha="center", va="center", color=GREY, backgroundcolor="white")
-    filled = max(found, 1 if due is None else len(due.coefficients))
-    axes.set_xlim(-1.9 if before else -0.6, columns - 0.4 + 2.2 * any(notes))
-    axes.set_ylim(max(rows, filled) - 0.4, -0.6)
+    axes.set_xlim(-1.9 if before else -0.6, columns - 0.4 + 2.2 * any(notes.values()))
+    axes.set_ylim(max(rows, len(slots), 1) - 0.4, -0.6)
     if before:
         axes.text(-1.3, -0.65, "before", ha="center", va="bottom", fontsize=8)
-    for u in range(found):
-        axes.text(axes.get_xlim()[0], u, u + 1, ha="right", va="center", fontsize=8)
+    for u, y in updates.items():
+        axes.text(axes.get_xlim()[0], y, u + 1, ha="right", va="center", fontsize=8)
+        axes.text(columns - 0.35, y, notes[u], va="center", fontsize=8, color=VERMILLION)
     axes.annotate("update", (0, 1), (-16, 0), "axes fraction", "offset pixels", va="top", ha="right", rotation=90, fontsize=9.5)
     new_epochs = [k for k in range(1, columns) if fingerprint.columns[k][0] != fingerprint.columns[k - 1][0]]
     _draw_column_numbers(axes, title, columns, f"micro-batch{', dotted line: next epoch' if new_epochs else ''}")
     for k in new_epochs:
-        axes.plot([k - 0.5] * 2, [-0.6, filled - 0.4], color=GREY, linewidth=1, linestyle=":")
+        axes.plot([k - 0.5] * 2, [-0.6, len(slots) - 0.4], color=GREY, linewidth=1, linestyle=":")
 
 
 def draw_strip(axes: Axes, coefficients: Sequence[float], title: str, peak: float = 1.0) -> None:
@@ -135,19 +135,30 @@ class _Cell:
     differs: bool
 
 
-def _cells(fingerprint: Fingerprint, due: Fingerprint | None, before: bool) -> Iterator[_Cell]:
+def _slots(fingerprint: Fingerprint, due: Fingerprint | None) -> list[tuple[int | None, int | None]]:
+    """Which update stands in each row of the picture, and which one is due there; one of them may be missing."""
+    due = due or fingerprint
+    slots = []
+    for epoch in sorted({epoch for epoch, _ in fingerprint.columns}):
+        pair = ([u for u, of in enumerate(one.row_epochs) if of == epoch] for one in (fingerprint, due))
+        slots += itertools.zip_longest(*pair)
+    return slots
+
+
+def _cells(fingerprint: Fingerprint, due: Fingerprint | None, slots: list, before: bool) -> Iterator[_Cell]:
     """All cells of the picture."""
-    wanted = fingerprint.coefficients if due is None else due.coefficients
+    wanted = (due or fingerprint).coefficients.tolist()
     blank = [0.0] * len(fingerprint.columns)
-    for u, row in enumerate(fingerprint.coefficients.tolist()):
-        right_row = wanted[u].tolist() if u < len(wanted) else blank
+    for y, (u, right_u) in enumerate(slots):
+        right_row = blank if right_u is None else wanted[right_u]
+        if u is None:
+            yield from (_Cell(k, y, None, True) for k, right in enumerate(right_row) if right)
+            continue
         if before:
             value = float(fingerprint.stale[u])
-            yield _Cell(-1.3, u, value, abs(value) > DIFFERENT)
-        for k, (value, right) in enumerate(zip(row, right_row, strict=True)):
-            yield _Cell(k, u, value, abs(value - right) > DIFFERENT)
-    for u in range(len(fingerprint.coefficients), len(wanted)):
-        yield from (_Cell(k, u, None, True) for k, right in enumerate(wanted[u].tolist()) if right)
+            yield _Cell(-1.3, y, value, abs(value) > DIFFERENT)
+        for k, (value, right) in enumerate(zip(fingerprint.coefficients[u].tolist(), right_row, strict=True)):
+            yield _Cell(k, y, value, abs(value - right) > DIFFERENT)
 
 
 def _draw_cells(axes: Axes, cells: list[_Cell], peak: float) -> None:

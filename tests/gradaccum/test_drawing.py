@@ -53,8 +53,14 @@ def test_cells_of_missing_updates_are_framed_with_dashes():
     axes = drawn("short-epoch-no-step")
     styles = [style for collection in axes.collections for style in collection.get_linestyle()]
     assert any(dashes is not None for _, dashes in styles)
-    assert (3, 6) in framed(axes)
-    assert (3, 7) in framed(axes)
+    assert framed(axes) == [(1, 1), (1, 2)]
+
+
+def test_updates_are_compared_with_those_of_their_own_epoch():
+    axes = drawn("tail-dropped")
+    assert framed(axes) == [(1, 1), (1, 2), (3, 6), (3, 7)]
+    rows = {text.get_text(): text.get_position()[1] for text in axes.texts if text.get_ha() == "right"}
+    assert rows["1"] == 1, "the only update is the first of the second epoch, in the second row"
 
 
 def test_what_was_in_grad_before_has_its_own_column():
