@@ -158,13 +158,14 @@ def describe(result: Result) -> str:
     size, n = SAMPLES // settings.accumulation_steps, settings.accumulation_steps
     verdict = "over" if memory.total > BUDGET else "within"
     kept = "activations (one block computed again)" if settings.checkpointing else "activations"
-    largest, smallest = result.measured[CUTS[0]], result.measured[CUTS[-1]]
+    other = n if n > 1 else CUTS[-1]
+    one, cut = result.measured[1], result.measured[other]
     return (
         f"B={size}, N={n}: weights {_kib(memory.weights)}, gradients {_kib(memory.gradients)}, optimizer state "
         f"{_kib(memory.state)} and {kept} {_kib(memory.activations)} KiB, measured on {result.device}; "
         f"{_kib(memory.total)} in all, {verdict} the budget of {_kib(BUDGET)}. "
-        f"From N=1 to N={CUTS[-1]} the activations shrink {largest.activations / smallest.activations:.0f} times, "
-        f"the whole only {largest.total / smallest.total:.1f} times: the other {_kib(memory.fixed)} KiB stay."
+        f"From N=1 to N={other} the activations shrink {one.activations / cut.activations:.0f} times, "
+        f"the whole only {one.total / cut.total:.1f} times: the other {_kib(memory.fixed)} KiB stay."
     )
 
 
