@@ -1,0 +1,282 @@
+"""Every sample submission gets the verdict that its file asks for.
+
+The samples are in ``tests/submissions``; its README says what they declare. They are run the way the command line runs a file,
+but in this process.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+import torch
+
+import autograder.exercises  # noqa: F401 - registers them
+from autograder.exercise import EXERCISES, Verdict, judge_observations
+from autograder.marking import mark_file
+from autograder.mistakes import CATALOGUE
+from autograder.observing import observe_exercise
+from autograder.running import Limits, Loaded, run
+from autograder.submissions import Cell
+from gradaccum.loops import GALLERY
+
+FOLDER = Path(__file__).parent.parent / "submissions"
+ACCEPTED, WRONG = "accepted", ("mistakes", "pairs")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A file and what it declares."""
+
+    path: Path
+    exercise: str
+    mistakes: tuple[str, ...]
+    lost: tuple[str, ...] | None
+
+    @property
+    def unit(self) -> str:
+        return self.path.parent.parent.name
+
+    @property
+    def kind(self) -> str:
+        return self.path.parent.name
+
+    def __str__(self) -> str:
+        return f"{self.unit}/{self.kind}/{self.path.stem}"
+
+
+def read(path: Path) -> Sample:
+    declared = {
+        node.targets[0].id: ast.literal_eval(node.value)
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.Assign) and node.targets[0].id in ("EXERCISE", "MISTAKES", "LOST")
+    }
+    return Sample(path, declared["EXERCISE"], declared.get("MISTAKES", ()), declared.get("LOST"))
+
+
+SAMPLES = tuple(read(path) for path in sorted(FOLDER.glob("*/*/*.py")))
+FOUNDATION = tuple(sample for sample in SAMPLES if sample.unit[:2] in ("00", "03", "04"))
+SOME = tuple(
+    sample
+    for sample in FOUNDATION
+    if sample.path.stem
+    in {
+        *("no_scale", "eval_mode_after_first_window", "lr_scaled_too_and_left_so", "one_big_batch", "detached"),
+        *("loss_of_last_scaled", "zero_every_and_off_by_one_early", "losses_of_micro_batches", "lost_tail_twice"),
+        *("torch_func_grad", "post_accumulate_hooks_float32", "name_that_loop_raises", "same_update_sum", "median"),
+    }
+)
+"""One of each sort, for tests that mark them many times."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """As in marking; small problems gain nothing from more."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@cache
+def load(sample: Sample) -> Loaded:
+    return run([Cell(sample.path.name, sample.path.read_text())], Limits())
+
+
+def mark(sample: Sample, seed: int) -> Verdict:
+    exercise = EXERCISES[sample.exercise]
+    observations = observe_exercise(exercise, load(sample), seed, "cpu", Limits())
+    return judge_observations(exercise, seed, "cpu", observations)
+
+
+mark_once = cache(mark)
+
+
+def slugs(verdict: Verdict) -> list[str]:
+    return [mistake.slug for mistake in verdict.mistakes]
+
+
+def lost(verdict: Verdict) -> set[str]:
+    return {result.part.name for result in verdict.results if not result.passed}
+
+
+def verdicts_differ(sample: Sample, verdict: Verdict) -> str:
+    """What is wrong with a verdict; empty if it is what the sample asks for."""
+    if sample.kind == ACCEPTED:
+        return "" if verdict.passed and not verdict.mistakes else f"rejected:\n{verdict}"
+    if verdict.passed:
+        return "accepted"
+    if sorted(slugs(verdict)) != sorted(sample.mistakes):
+        return f"named {slugs(verdict)} where {list(sample.mistakes)} were due"
+    if sample.lost is not None and lost(verdict) != set(sample.lost):
+        return f"lost the points for {sorted(lost(verdict))}, not for {sorted(sample.lost)}"
+    return ""
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+def test_sample_gets_its_verdict(sample):
+    assert not verdicts_differ(sample, mark_once(sample, 0))
+
+
+KINDS_OF_ERROR = {
+    "false accepts": lambda sample, verdict: verdict.passed and sample.kind in WRONG,
+    "false rejects": lambda sample, verdict: not verdict.passed and sample.kind == ACCEPTED,
+    "wrong names": lambda sample, verdict: sorted(slugs(verdict)) != sorted(sample.mistakes),
+}
+
+
+def test_there_are_no_false_accepts_no_false_rejects_and_no_wrong_names(capsys):
+    errors = {
+        kind: [sample for sample in SAMPLES if is_wrong(sample, mark_once(sample, 0))]
+        for kind, is_wrong in KINDS_OF_ERROR.items()
+    }
+    with capsys.disabled():
+        print(f"\n{'sample submissions':<32}{'files':>7}" + "".join(f"{kind:>15}" for kind in errors))
+        for unit in sorted({sample.unit for sample in SAMPLES}):
+            counts = [sum(sample.unit == unit for sample in found) for found in errors.values()]
+            files = sum(sample.unit == unit for sample in SAMPLES)
+            print(f"{unit:<32}{files:>7}" + "".join(f"{count:>15}" for count in counts))
+    assert errors == {"false accepts": [], "false rejects": [], "wrong names": []}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2, 3, 4, 12345, -7, 2**40])
+def test_samples_get_their_verdicts_on_other_problems(seed):
+    differences = {str(sample): verdicts_differ(sample, mark(sample, seed)) for sample in FOUNDATION}
+    assert not {name: difference for name, difference in differences.items() if difference}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sample", SOME, ids=str)
+def test_twenty_markings_give_the_same_verdict(sample):
+    first = mark(sample, 0)
+    for _ in range(19):
+        again = mark(sample, 0)
+        assert again.results == first.results
+        assert again.mistakes == first.mistakes
+        assert str(again) == str(first)
+
+
+@pytest.mark.parametrize("sample", SOME, ids=str)
+def test_verdict_is_the_same_with_one_two_and_four_threads(sample):
+    said = set()
+    for threads in (1, 2, 4):
+        torch.set_num_threads(threads)
+        said.add(str(mark(sample, 0)))
+    torch.set_num_threads(1)
+    assert len(said) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sample", SOME, ids=str)
+def test_a_file_in_a_process_of_its_own_is_marked_as_in_this_one(sample, tmp_path):
+    path = tmp_path / f"{sample.unit}.py"
+    path.write_text(sample.path.read_text())
+    marked = {verdict.exercise: verdict for verdict in mark_file(path).verdicts}
+    here = mark_once(sample, 0)
+    assert str(marked.pop(sample.exercise)) == str(here)
+    assert all(verdict.score == 0 and verdict.failure.kind == "missing" for verdict in marked.values())
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+def test_sample_says_what_it_does_in_one_line(sample):
+    said = ast.get_docstring(ast.parse(sample.path.read_text()))
+    assert said
+    assert "\n" not in said
+    assert said[-1] in ".?"
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+def test_sample_declares_what_exists(sample):
+    assert EXERCISES[sample.exercise].unit == sample.unit
+    assert set(sample.mistakes) <= set(CATALOGUE)
+    assert set(sample.lost or ()) <= {part.name for part in EXERCISES[sample.exercise].parts}
+    assert sample.kind in (ACCEPTED, *WRONG)
+    assert not (sample.kind == ACCEPTED and sample.mistakes)
+
+
+@pytest.mark.parametrize("sample", [sample for sample in FOUNDATION if sample.kind in WRONG], ids=str)
+def test_wrong_sample_says_which_points_it_loses(sample):
+    assert sample.lost
+
+
+@pytest.mark.parametrize("exercise", sorted({sample.exercise for sample in SAMPLES}))
+def test_exercise_has_three_right_samples_and_four_wrong_ones(exercise):
+    right = [sample for sample in SAMPLES if sample.exercise == exercise and sample.kind == ACCEPTED]
+    wrong = [sample for sample in SAMPLES if sample.exercise == exercise and sample.kind in WRONG]
+    assert len(right) >= 3
+    assert len(wrong) >= 4
+
+
+def test_every_exercise_of_the_foundation_has_samples():
+    due = {exercise.id for exercise in EXERCISES.values() if exercise.unit[:2] in ("00", "03", "04")}
+    assert due == {sample.exercise for sample in FOUNDATION}
+
+
+BESIDE_THE_GALLERY = {
+    *("one-big-batch", "grad-disabled", "detached", "epoch-prefetched"),
+    *("loss-of-last", "loss-scaled-in-log", "loss-mean-of-means", "loss-summed"),
+}
+
+
+@pytest.mark.parametrize("slug", sorted((GALLERY.keys() | BESIDE_THE_GALLERY) - {"right"}))
+def test_mistake_has_a_train_epoch_that_makes_it_alone(slug):
+    assert any(sample.exercise == "train_epoch" and sample.mistakes == (slug,) for sample in SAMPLES)
+
+
+def test_there_are_many_pairs_of_mistakes():
+    pairs = {frozenset(s.mistakes) for s in SAMPLES if s.exercise == "train_epoch" and len(s.mistakes) == 2}
+    assert len(pairs) >= 40
+
+
+MUST_BE_ACCEPTED = {
+    "autograd.grad into own buffers": "autograd_grad_own_buffers",
+    "torch.func.grad and functional_call": "torch_func_grad",
+    "scaling .grad before the step instead of the loss": ("gradient_scaled_before_step", "gradient_scaled_at_the_end"),
+    "sum reduction divided by the count": ("sum_over_count", "gradient_scaled_at_the_end"),
+    "weighting by b_k/B": "weighted_by_share",
+    "islice windows": ("weighted_by_share", "islice_pairs"),
+    "batched windows": "batched_helper",
+    "nested loops": "nested_loops",
+    "while and next": "while_next",
+    "generators": ("generator_of_losses", "generator_of_weighted_losses"),
+    "tensor hooks that scale": "tensor_hooks",
+    "post-accumulate hooks into float32 buffers": "post_accumulate_hooks_float32",
+    "p.grad = None": ("grad_set_to_none", "gradient_scaled_at_the_end"),
+    "zero_grad(set_to_none=False)": ("zero_grad_keeps_tensors", "weight_in_backward"),
+    "model.zero_grad()": ("model_zero_grad", "weighted_by_share"),
+    "clearing at window start": "clears_at_window_start",
+    "clearing at window end": "clears_at_window_end",
+    "_foreach_ operations": "foreach_operations",
+    "prefetching a window": "prefetches_a_window",
+    "closures": "step_with_closure",
+    "enumerate(…, 1)": "enumerate_from_one",
+    "step at the top of the loop plus a final flush": "step_at_top_and_flush",
+    "activation checkpointing": "checkpointing",
+    "reentrant activation checkpointing": "checkpointing_reentrant",
+    "recursion": "recursion",
+    "a class with state behind the function": "class_with_state",
+    "GradScaler with enabled=False": "grad_scaler_disabled",
+    "summed gradients with lr/N": "summed_gradients_small_rate",
+    "printing, logging, progress bars, timing, asserts": "noisy",
+    "type hints, helpers, own imports": "typed_with_helpers",
+}
+"""What is right, if unusual, and the samples that do it: one name for both units, or one for unit 04 and one for unit 03."""
+
+ONLY_IN_TRAINING = {
+    *("batched windows", "clearing at window start", "clearing at window end", "prefetching a window", "closures"),
+    *("enumerate(…, 1)", "step at the top of the loop plus a final flush", "summed gradients with lr/N"),
+}
+"""What makes sense only where there are several windows and updates."""
+
+
+@pytest.mark.parametrize("idea", MUST_BE_ACCEPTED)
+def test_what_must_be_accepted_is_there_as_a_sample(idea):
+    names = MUST_BE_ACCEPTED[idea]
+    in_training, in_accumulating = (names, names) if isinstance(names, str) else names
+    accepted = {(sample.unit[:2], sample.path.stem) for sample in SAMPLES if sample.kind == ACCEPTED}
+    assert ("04", in_training) in accepted
+    assert idea in ONLY_IN_TRAINING or ("03", in_accumulating) in accepted
