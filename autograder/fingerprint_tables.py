@@ -64,7 +64,7 @@ def _compared(due: Fingerprint, found: Fingerprint, before: bool) -> Iterator[_R
         for u, v in zip_longest(*places):
             right = [0.0] * width if v is None else cells_due[v]
             if u is None:
-                yield _Row(None, right, [abs(value) > DIFFERENT for value in right], "missing")
+                yield _Row(None, right, [abs(value) > DIFFERENT for value in right], "")
             else:
                 framed = [abs(a - b) > DIFFERENT for a, b in zip(cells[u], right, strict=True)]
                 yield _Row(u + 1, cells[u], framed, _note(found, u))
@@ -124,7 +124,8 @@ def _table(title: str, heads: str, rows: list[_Row], due: Fingerprint, before: b
 
 
 def _row(row: _Row, due: Fingerprint, before: bool, peak: float) -> str:
-    head = f'<th scope="row" style="{_PLAIN}{_FONT}text-align:right;padding-right:6px">{row.update or "–"}</th>'
+    color = GREY if row.update else VERMILLION
+    head = f'<th scope="row" style="{_HEAD}color:{color};text-align:right;padding-right:6px">{row.update or "missing"}</th>'
     cells = [_cell(value, value / peak, framed, not row.update) for value, framed in zip(row.cells, row.framed, strict=True)]
     note = (
         f'<td style="{_PLAIN}{_FONT}color:{VERMILLION};padding-left:4px;white-space:nowrap">{row.note}</td>' if row.note else ""

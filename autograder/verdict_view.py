@@ -45,7 +45,7 @@ def as_html(verdict: Verdict) -> str:
         parts.append(_paragraph(escape(verdict.remark)))
     if verdict.found is not None:
         tables = fingerprint_tables(verdict.expected, verdict.found)
-        parts.append(f'<div style="display:flex;flex-wrap:wrap;gap:10px 24px;margin:10px 0">{"".join(tables)}</div>')
+        parts.append(f'<div style="display:flex;flex-wrap:wrap;gap:10px 20px;margin:10px 0">{"".join(tables)}</div>')
     parts.append(_parts_list(verdict))
     return f'<div style="{_CARD}border-left:4px solid {color}">{"".join(parts)}</div>'
 

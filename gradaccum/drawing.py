@@ -53,10 +53,10 @@ def as_png(figure: Figure) -> bytes:
 def tidy(axes: Axes, title: str = "", x: str = "", y: str = "", y_away: float = 30) -> None:
     """Title, labels and no box.
 
-    Everything is put at a fixed place, ``y_away`` pixels to the left for the label of the y axis: matplotlib would otherwise
-    measure every text of the picture to find room, which takes as long as the drawing.
+    Everything is put at a fixed place, ``y_away`` hundredths of an inch to the left for the label of the y axis: matplotlib
+    would otherwise measure every text of the picture to find room, which takes as long as the drawing.
     """
-    width, height = axes.bbox.size
+    width, height = axes.bbox.size * 100 / axes.figure.dpi
     axes.set_title(title, fontsize=10.5, loc="left", fontweight="bold", y=1.0)
     axes.set_xlabel(x, fontsize=9.5)
     axes.xaxis.set_label_coords(0.5, -21 / height)

@@ -42,8 +42,7 @@ def test_every_coefficient_that_is_not_as_due_is_framed():
 
 def test_a_missing_update_stands_at_its_place_and_later_ones_are_not_blamed():
     _, found = tables_of(loops.tail_dropped)
-    assert [row[0] for row in rows(found)] == ["1", "–", "2"]
-    assert rows(found)[1][-1] == "missing"
+    assert [row[0] for row in rows(found)] == ["1", "missing", "2"]
     assert framed(found) == 0
     assert found.count("outline:2px dashed") == 2
 
@@ -51,7 +50,7 @@ def test_a_missing_update_stands_at_its_place_and_later_ones_are_not_blamed():
 def test_a_loop_without_updates_says_so():
     _, found = tables_of(lambda model, loss_fn, optimizer, micro_batches, accumulation_steps: None)
     assert "no update at all" in found
-    assert [row[-1] for row in rows(found)] == ["missing"] * 3
+    assert [row[0] for row in rows(found)] == ["missing"] * 3
 
 
 def test_a_changed_rate_is_noted_beside_its_update():
