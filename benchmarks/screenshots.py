@@ -1,0 +1,102 @@
+"""The pictures of the README, taken in a real JupyterLab: an explorable, and the verdict of a wrong loop.
+
+python benchmarks/screenshots.py [DIR]
+
+They go to docs/images/ unless a directory is named. Chromium is needed (on Debian: apt-get install chromium). Pictures have
+two pixels for each of the page's, and as many colours as fit into a palette, so that they are sharp and small.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_notebook
+from PIL import Image, ImageChops, ImageOps
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "browser"))
+
+from jupyterlab_session import NotebookPage, chromium, notebook_page, running_browser, running_lab  # noqa: E402
+
+SCALE, MARGIN = 2, 6
+
+EXPLORABLE = [
+    # explore keeps the size at which a picture is shown; its figures get the pixels that a sharp screen would show
+    f"from gradaccum import drawing\nfrom gradaccum.explore import explore\ndrawing.DPI *= {SCALE}",
+    'explore("timeline")',
+]
+VERDICT = [
+    "from autograder.check import check",
+    """\
+def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    losses = []
+    optimizer.zero_grad()
+    for i, (x, y) in enumerate(micro_batches):
+        loss = loss_fn(model(x), y)
+        loss.backward()
+        losses.append(loss.item())
+        if (i + 1) % accumulation_steps == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+    return losses""",
+    "check(train_epoch)",
+]
+
+
+PICTURES = {
+    "explorable": (EXPLORABLE, [".gradaccum-panel"]),
+    "verdict": (VERDICT, [".jp-Cell >> nth=1", ".jp-Cell >> nth=2"]),
+}
+"""For each picture the code cells of a notebook, and what is cut out of its page."""
+
+
+def main(folder: Path) -> None:
+    """Take all pictures and say how large they are."""
+    if chromium() is None:
+        sys.exit("chromium is missing: apt-get install chromium")
+    screen = {"device_scale_factor": SCALE, "viewport": {"width": 1280, "height": 1600}}
+    with ExitStack() as stack:
+        root, home = (Path(stack.enter_context(tempfile.TemporaryDirectory())) for _ in range(2))
+        lab, browser = stack.enter_context(running_lab(root, home)), stack.enter_context(running_browser())
+        for name, (cells, parts) in PICTURES.items():
+            notebook = new_notebook(cells=[new_code_cell(source) for source in cells])
+            notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+            nbformat.write(notebook, root / f"{name}.ipynb")
+            with notebook_page(browser, lab, f"{name}.ipynb", **screen) as page:
+                page.run_all()
+                save(photograph(page, parts), folder / f"{name}.png")
+
+
+def photograph(page: NotebookPage, parts: list[str]) -> Image.Image:
+    """The smallest rectangle with these parts of the page, and a margin."""
+    page.page.evaluate("jupyterapp.shell.currentWidget.content.activeCellIndex = 0")  # which has a frame and a toolbar
+    page.page.wait_for_timeout(500)  # these fade
+    boxes = [page.page.locator(f"{part} >> visible=true").first.bounding_box() for part in parts]
+    left, top = (min(box[side] for box in boxes) for side in ("x", "y"))
+    right = max(box["x"] + box["width"] for box in boxes)
+    bottom = max(box["y"] + box["height"] for box in boxes)
+    clip = {"x": left, "y": top, "width": right - left, "height": bottom - top}
+    return without_blank_edges(Image.open(io.BytesIO(page.page.screenshot(clip=clip))).convert("RGB"))
+
+
+def without_blank_edges(picture: Image.Image) -> Image.Image:
+    """The part of a picture that is not blank, and a margin."""
+    filled = ImageChops.difference(picture, Image.new("RGB", picture.size, "white")).getbbox()
+    return ImageOps.expand(picture.crop(filled), SCALE * MARGIN, "white")
+
+
+def save(picture: Image.Image, file: Path) -> None:
+    """Write a picture with a palette."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    colours = picture.quantize(128, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    colours.save(file, optimize=True)
+    print(f"{file}: {picture.width} × {picture.height} pixels, {file.stat().st_size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "images")
