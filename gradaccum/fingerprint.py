@@ -113,7 +113,7 @@ def solve(
     if among is not None:
         basis, gradients, movements = basis[:, among], gradients[:, among], movements[:, among]
         _check_independent(basis, problem)
-    finite = gradients.isfinite().all(1) & movements.isfinite().all(1)
+    finite = gradients.norm(dim=1).isfinite() & movements.norm(dim=1).isfinite()
     gradients, movements = gradients.where(finite[:, None], 0), movements.where(finite[:, None], 0)
     coefficients = torch.linalg.lstsq(basis.T, gradients.T).solution.T
     error = (gradients - coefficients @ basis).norm(dim=1)

@@ -188,6 +188,7 @@ class _Watch:
             self.model.register_forward_hook(self._forward_ends),
             self.optimizer.register_step_pre_hook(self._step_begins),
             self.optimizer.register_step_post_hook(self._step_ends),
+            *(p.register_post_accumulate_grad_hook(self._accumulated) for p in self.parameters),
         ]
         try:
             for epoch in range(len(self.problem.epochs)):
@@ -269,6 +270,8 @@ class _Watch:
 
     def _backward_begins(self, gradient: Tensor) -> None:
         self._note("backward")
+
+    def _accumulated(self, parameter: nn.Parameter) -> None:
         self.had_gradient = True
 
     def _step_begins(self, *_) -> None:

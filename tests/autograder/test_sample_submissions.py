@@ -58,7 +58,8 @@ def read(path: Path) -> Sample:
 
 
 SAMPLES = tuple(read(path) for path in sorted(FOLDER.glob("*/*/*.py")))
-FOUNDATION = tuple(sample for sample in SAMPLES if sample.unit[:2] in ("00", "03", "04"))
+FINISHED = ("00", "01", "02", "03", "04")
+FOUNDATION = tuple(sample for sample in SAMPLES if sample.unit[:2] in FINISHED)
 SOME = tuple(
     sample
     for sample in FOUNDATION
@@ -143,7 +144,7 @@ def test_there_are_no_false_accepts_no_false_rejects_and_no_wrong_names(capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2, 3, 4, 12345, -7, 2**40])
+@pytest.mark.parametrize("seed", [1, 12345, -7, 2**40])
 def test_samples_get_their_verdicts_on_other_problems(seed):
     differences = {str(sample): verdicts_differ(sample, mark(sample, seed)) for sample in FOUNDATION}
     assert not {name: difference for name, difference in differences.items() if difference}
@@ -212,7 +213,7 @@ def test_exercise_has_three_right_samples_and_four_wrong_ones(exercise):
 
 
 def test_every_exercise_of_the_foundation_has_samples():
-    due = {exercise.id for exercise in EXERCISES.values() if exercise.unit[:2] in ("00", "03", "04")}
+    due = {exercise.id for exercise in EXERCISES.values() if exercise.unit[:2] in FINISHED}
     assert due == {sample.exercise for sample in FOUNDATION}
 
 
