@@ -119,7 +119,7 @@ class SgdStep(GradientOfBatch):
 
     def judge(self, trials, observations):
         slugs: list[str] = []
-        results = {name: _update_message(trials[name], observations[name], slugs) for name in ("update", "frozen")}
+        results = {name: _update_message(name, trials[name], observations[name], slugs) for name in ("update", "frozen")}
         results["clean"] = _clean_message(trials["clean"], observations["clean"], slugs)
         results["loss"] = _loss_message(trials["loss"], observations["loss"], slugs)
         return _verdict(self, results, slugs, observations)
@@ -160,13 +160,18 @@ def _touched_message(trial: BatchTrial, seen: Observation, slugs: list[str]) -> 
 _TOUCHED = {"parameters": "parameters-moved", ".grad": "grad-touched", "mode": "mode-changed", "requires_grad": "frozen-thawed"}
 
 
-def _update_message(trial: BatchTrial, seen: Observation, slugs: list[str]) -> str:
+def _update_message(part: str, trial: BatchTrial, seen: Observation, slugs: list[str]) -> str:
     if seen.failure:
         return seen.failure.message
-    for what in ("mode", "requires_grad"):
-        if what in changes(trial, seen):
-            slugs.append(_TOUCHED[what])
-            return f"After the call this is not as it was: {what}."
+    said = _movement_message(trial, seen, slugs)
+    what = {"update": "mode", "frozen": "requires_grad"}[part]
+    if what in changes(trial, seen):
+        slugs.append(_TOUCHED[what])
+        return said or f"After the call this is not as it was: {what}."
+    return said
+
+
+def _movement_message(trial: BatchTrial, seen: Observation, slugs: list[str]) -> str:
     moved = movement(trial, seen)
     mixture = unmix(trial, moved)
     due = torch.full((trial.samples,), 1 / trial.samples, dtype=mixture.samples.dtype)

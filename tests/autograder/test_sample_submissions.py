@@ -67,6 +67,7 @@ SOME = tuple(
     in {
         *("no_scale", "eval_mode_after_first_window", "lr_scaled_too_and_left_so", "one_big_batch", "detached"),
         *("loss_of_last_scaled", "zero_every_and_off_by_one_early", "losses_of_micro_batches", "lost_tail_twice"),
+        *("saved_bytes_naive", "batch_gradient_in_eval_mode", "sgd_step_never_clears", "memory_line_torch_lstsq"),
         *("torch_func_grad", "post_accumulate_hooks_float32", "name_that_loop_raises", "same_update_sum", "median"),
     }
 )

@@ -2,6 +2,7 @@
 
 EXERCISE = "average_sample_gradients"
 MISTAKES = ("stale-start", "grad-touched")
+LOST = ("untouched",)
 
 
 def average_sample_gradients(model, loss_fn, x, y):

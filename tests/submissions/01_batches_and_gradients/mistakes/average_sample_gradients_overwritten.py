@@ -4,6 +4,7 @@ import torch
 
 EXERCISE = "average_sample_gradients"
 MISTAKES = ("single-sample",)
+LOST = ("mean", "summed")
 
 
 def gradient(model, loss_fn, x, y):

@@ -2,6 +2,7 @@
 
 EXERCISE = "average_sample_gradients"
 MISTAKES = ("sums-samples", "grad-touched")
+LOST = ("mean", "summed", "untouched")
 
 
 def average_sample_gradients(model, loss_fn, x, y):

@@ -4,6 +4,7 @@ import torch
 
 EXERCISE = "average_sample_gradients"
 MISTAKES = ("batch-not-samples",)
+LOST = ("summed",)
 
 
 def gradient(model, loss_fn, x, y):

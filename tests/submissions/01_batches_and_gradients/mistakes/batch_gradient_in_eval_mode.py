@@ -4,6 +4,7 @@ import torch
 
 EXERCISE = "batch_gradient"
 MISTAKES = ("eval-mode", "mode-changed")
+LOST = ("gradient", "untouched")
 
 
 def batch_gradient(model, loss_fn, x, y):

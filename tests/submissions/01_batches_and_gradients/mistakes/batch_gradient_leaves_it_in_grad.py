@@ -2,6 +2,7 @@
 
 EXERCISE = "batch_gradient"
 MISTAKES = ("grad-touched",)
+LOST = ("untouched",)
 
 
 def batch_gradient(model, loss_fn, x, y):

@@ -4,6 +4,7 @@ import torch
 
 EXERCISE = "batch_gradient"
 MISTAKES = ("sums-samples",)
+LOST = ("gradient", "frozen")
 
 
 def batch_gradient(model, loss_fn, x, y):

@@ -4,6 +4,7 @@ import torch
 
 EXERCISE = "batch_gradient"
 MISTAKES = ("frozen-returned",)
+LOST = ("frozen",)
 
 
 def batch_gradient(model, loss_fn, x, y):

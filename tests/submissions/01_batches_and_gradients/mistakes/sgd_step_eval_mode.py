@@ -3,7 +3,8 @@
 import torch
 
 EXERCISE = "sgd_step"
-MISTAKES = ("mode-changed",)
+MISTAKES = ("eval-mode", "mode-changed")
+LOST = ("update",)
 
 
 def sgd_step(model, loss_fn, x, y, lr):

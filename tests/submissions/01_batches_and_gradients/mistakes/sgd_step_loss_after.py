@@ -4,6 +4,7 @@ import torch
 
 EXERCISE = "sgd_step"
 MISTAKES = ("loss-after-update",)
+LOST = ("loss",)
 
 
 def sgd_step(model, loss_fn, x, y, lr):

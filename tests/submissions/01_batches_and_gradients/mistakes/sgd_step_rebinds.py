@@ -2,6 +2,7 @@
 
 EXERCISE = "sgd_step"
 MISTAKES = ("parameters-unmoved",)
+LOST = ("update", "frozen", "clean")
 
 
 def sgd_step(model, loss_fn, x, y, lr):

@@ -4,6 +4,7 @@ import torch
 
 EXERCISE = "sgd_step"
 MISTAKES = ("sums-samples", "loss-summed-over-samples")
+LOST = ("update", "frozen", "loss")
 
 
 def sgd_step(model, loss_fn, x, y, lr):

@@ -4,6 +4,7 @@ import numpy as np
 
 EXERCISE = "memory_line"
 MISTAKES = ("line-through-two-points",)
+LOST = ("scattered",)
 
 
 def memory_line(sizes, bytes):

@@ -2,6 +2,7 @@
 
 EXERCISE = "plan_micro_batches"
 MISTAKES = ("not-the-largest",)
+LOST = ("largest", "full")
 
 
 def plan_micro_batches(effective_batch, budget, fixed, per_sample):

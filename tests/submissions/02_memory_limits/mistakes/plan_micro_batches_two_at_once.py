@@ -2,6 +2,7 @@
 
 EXERCISE = "plan_micro_batches"
 MISTAKES = ("halves-only", "misfit-not-refused")
+LOST = ("largest", "full", "none")
 
 
 def plan_micro_batches(effective_batch, budget, fixed, per_sample):
