@@ -129,7 +129,7 @@ def name_mistakes(found: Fingerprint, problem: Problem, passes: Passes = Passes(
             applied, slugs = at_full_rate, ("lr-scaled-too", *at_full_rate[1])
     if applied is None:
         return None
-    starts_dirty = found.stale is not None and bool(found.stale.abs().max() > MATCH)
+    starts_dirty = found.stale is not None and bool((found.stale.abs() > MATCH).any())
     if starts_dirty and applied[0].clear != "never" and "kept" not in applied[0].tail:
         slugs = (*slugs, "stale-start")
     return slugs
