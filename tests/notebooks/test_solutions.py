@@ -13,6 +13,7 @@ from nbclient import NotebookClient
 from autograder.classroom import SOLUTIONS
 from autograder.exercise import EXERCISES, exercises_of, mark_function
 from autograder.exercises.unit_04 import PUZZLE, PUZZLE_PROBLEM
+from autograder.loop_trials import MEMORY
 from autograder.puzzle import candidates, show_puzzle
 from autograder.release import COURSE
 from autograder.solution_script import source_notebook, unit_scripts
@@ -75,6 +76,13 @@ class TestProse:
             assert f"· {amount(exercise.max_score)}*" in statement
         listed = re.findall(r"^- \*\*(\S+ points?) · (.+?)\*\*:", statement, re.MULTILINE)
         assert listed == [(amount(part.points), part.title) for part in exercise.parts]
+
+    @pytest.mark.parametrize("name", ["accumulate_gradient", "train_epoch"])
+    def test_an_exercise_that_measures_memory_says_how_much_is_allowed(self, name):
+        memory, words = EXERCISES[name].trials(0, "cpu")["memory"].problem, {4: "four", 8: "eight"}
+        statement = " ".join(around(name)[0].split())
+        assert f"peak memory stays below {words[MEMORY]} times that of a loop with one graph alive" in statement
+        assert re.search(rf"\b{words[len(memory.epochs[0])]}\b", statement)
 
     @EVERY_EXERCISE
     def test_an_exercise_has_hints_that_stay_closed(self, name):
