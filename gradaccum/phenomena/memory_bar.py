@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -17,7 +18,7 @@ from gradaccum.phenomena import control
 TITLE = "Where the memory goes"
 SIZE = (9.8, 3.9)
 SAMPLES, WIDTH, BLOCKS = 512, 48, 4
-CUTS = (1, 2, 4, 8, 16, 32)
+CUTS = (1, 2, 4, 8, 16)
 KIB = 1024
 BUDGET = 850 * KIB
 
@@ -191,9 +192,11 @@ def _draw_bars(axes, result: Result) -> None:
     below = [0.0] * len(CUTS)
     for name, (color, hatch) in LAYERS.items():
         heights = [getattr(result.measured[n], name) / KIB for n in CUTS]
+        above = [low + height for low, height in zip(below, heights, strict=True)]
         pale = [PALE_BLUE if color == BLUE and place != chosen else color for place in places]
-        axes.bar(places, heights, bottom=below, color=pale, hatch=hatch, edgecolor="white", linewidth=0.6, width=0.62)
-        below = [low + height for low, height in zip(below, heights, strict=True)]
+        boxes = [_box(place, low, high) for place, low, high in zip(places, below, above, strict=True)]
+        axes.add_collection(PolyCollection(boxes, facecolors=pale, edgecolors="white", linewidths=0.6, hatch=hatch))
+        below = above
     _name_layers(axes, result)
     axes.axhline(BUDGET / KIB, color=VERMILLION, linestyle="--", linewidth=1.6)
     axes.text(len(CUTS) - 0.55, BUDGET / KIB + 25, f"budget {_kib(BUDGET)}", color=VERMILLION, fontsize=9, ha="right")
@@ -207,7 +210,11 @@ def _draw_bars(axes, result: Result) -> None:
         axes.plot(places, peaks, linestyle="", marker="D", color="black", label="torch.cuda.max_memory_allocated")
         axes.legend(loc="upper right", fontsize=8.5, frameon=False)
     axes.set_xticks(places, [f"B={SAMPLES // n}\nN={n}" for n in CUTS])
-    axes.set(xlim=(-0.5, len(CUTS) + 0.45), ylim=(0, TOP), yticks=[0, 500, 1000, 1500, 2000])
+    axes.set(xlim=(-0.5, len(CUTS) + 0.45), ylim=(0, TOP), yticks=[0, 1000, 2000])
+
+
+def _box(place: float, low: float, high: float) -> list[tuple[float, float]]:
+    return [(place - 0.31, low), (place + 0.31, low), (place + 0.31, high), (place - 0.31, high)]
 
 
 def _name_layers(axes, result: Result) -> None:
@@ -233,5 +240,4 @@ def _draw_line(axes, result: Result) -> None:
     said = f"model: {result.fixed / KIB:.0f} + {result.per_sample / KIB:.2f} · B"
     axes.text(0.04, 0.93, "● measured, in KiB", color=BLUE, fontsize=9.5, transform=axes.transAxes)
     axes.text(0.04, 0.865, f"┈ {said}", color=GREY, fontsize=9.5, transform=axes.transAxes)
-    axes.set(xlim=(0, 540), ylim=(0, TOP), xticks=[0, 128, 256, 384, 512], yticks=[0, 500, 1000, 1500, 2000])
-    axes.set_yticklabels([])  # the same as on the left
+    axes.set(xlim=(0, 540), ylim=(0, TOP), xticks=[0, 128, 256, 512], yticks=[])  # heights as on the left
