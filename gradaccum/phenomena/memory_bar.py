@@ -111,9 +111,9 @@ def measure(accumulation_steps: int, optimizer: str, checkpointing: bool, device
     """Run up to two micro-batches of a window and an update; whatever there is to grow has grown by then."""
     size = SAMPLES // accumulation_steps
     with torch.random.fork_rng(devices=[]):
+        before = _warm_up(device)
         torch.manual_seed(0)
         x, y = torch.randn(2, size, WIDTH).to(device)
-        before = _warm_up(device)
         model = Stack(checkpointing).to(device)
     makers = {
         "SGD": lambda p: torch.optim.SGD(p, lr=0.01),
@@ -137,10 +137,11 @@ def measure(accumulation_steps: int, optimizer: str, checkpointing: bool, device
 
 
 def _warm_up(device: str) -> int:
-    """Bytes allocated before the experiment begins; libraries have their own workspace by then."""
+    """Bytes allocated before the experiment begins. Libraries take a workspace at their first forward and backward pass."""
     if device != "cuda":
         return 0
-    torch.ones(8, 8, device=device) @ torch.ones(8, 8, device=device)
+    Stack(checkpointing=False).to(device)(torch.ones(8, WIDTH, device=device)).sum().backward()
+    torch.cuda.synchronize()
     torch.cuda.reset_peak_memory_stats()
     return torch.cuda.memory_allocated()
 
