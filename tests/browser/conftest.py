@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 
-import nbformat
 import pytest
-from jupyterlab_session import chromium, notebook_page, running_browser, running_lab
 
 from autograder.solution_script import source_notebook, unit_scripts
+
+if find_spec("playwright"):
+    from jupyterlab_session import chromium, notebook_page, running_browser, running_lab
+else:  # a machine with little more than torch and pytest
+    collect_ignore_glob = ["test_*.py"]
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = unit_scripts(ROOT / "solutions")
@@ -45,6 +49,8 @@ def released(request, browser, lab):
 @pytest.fixture(scope="module", params=list(SCRIPTS))
 def solved(request, browser, lab):
     """A notebook with reference solutions in JupyterLab, after Run All Cells."""
+    import nbformat
+
     name = f"solved/{request.param}.ipynb"
     nbformat.write(source_notebook(SCRIPTS[request.param]), lab.root / name)
     with notebook_page(browser, lab, name) as notebook:
