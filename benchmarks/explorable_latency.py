@@ -25,8 +25,6 @@ def _row(name: str) -> Row:
     panel = explore(name)
     first = time.perf_counter() - start
     times = [_seconds(panel, settings) for settings in _walk(panel.settings)]
-    if panel.error:
-        raise panel.error
     return Row(f"explorable *{panel.phenomenon.TITLE}*, control to picture", 0.1, times, first, by_tail=True)
 
 
@@ -49,6 +47,8 @@ def _seconds(panel, settings) -> float:
     panel.set(settings)
     end = time.perf_counter()
     panel._picture.unobserve_all("value")
+    if panel.error:
+        raise panel.error
     return (sent[0] if sent else end) - start
 
 

@@ -125,6 +125,12 @@ def test_the_readme_lists_the_units_there_are():
     assert listed == sorted(path.stem for path in (ROOT / "solutions").glob("*.py"))
 
 
+def test_the_architecture_names_every_module_and_no_other():
+    named = set(re.findall(r"`(\w+\.py)`", (ROOT / "ARCHITECTURE.md").read_text()))
+    modules = {path.name for package in ("gradaccum", "autograder") for path in (ROOT / package).glob("[!_]*.py")}
+    assert named == modules
+
+
 def test_no_file_mentions_a_path_of_the_machine_it_was_written_on():
     machine_path = re.compile(r"\.\./shared|(?<![\w.])/(home|root|Users|work)/\w")
     found = []
