@@ -46,7 +46,8 @@ def plain_losses(value: object) -> list[float] | None:
     if not isinstance(value, list | tuple) or len(value) > LONGEST:
         return None
     try:
-        return None if any(isinstance(item, str) for item in value) else [float(item) for item in value]
+        items = [item.detach() if isinstance(item, Tensor) else item for item in value]
+        return None if any(isinstance(item, str) for item in items) else [float(item) for item in items]
     except (TypeError, ValueError, RuntimeError, OverflowError):
         return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dis
+import itertools
 import os
 import random
 import re
@@ -179,11 +180,12 @@ def time_limit(seconds: float) -> Iterator[None]:
         return
     used, began = stopwatch(), time.monotonic()
     tracer, caller = sys.gettrace(), sys._getframe(2)
+    anywhere = itertools.cycle((True, False))
 
     def interrupt(signum, frame):
         frames = _student_frames(frame, caller)
         if frames and used() >= seconds:
-            _raise_again_when_caught(frames)
+            _raise_again_when_caught(frames, next(anywhere))
             raise OutOfTime
 
     previous = signal.signal(signal.SIGALRM, interrupt)
@@ -208,14 +210,29 @@ def _student_frames(frame: FrameType | None, outermost: FrameType) -> list[Frame
     return [frame for frame in frames if _is_students(frame.f_code)]
 
 
-def _raise_again_when_caught(frames: list[FrameType]) -> None:
-    """Let the first line reached after an ``except:`` has caught :class:`OutOfTime` raise it once more, out of the handler."""
+def _raise_again_when_caught(frames: list[FrameType], anywhere: bool) -> None:
+    """Let a line reached after an ``except:`` has caught :class:`OutOfTime` raise it once more.
+
+    The first line is usually in the handler, so that the handler is left; but it may be in another ``try``, in a ``finally`` or
+    at the end of a ``with``. Then only a line outside of every ``try`` will do.
+    """
 
     def trace(frame, event, argument):
-        if event == "line":  # the first event is the exception itself, on its way to the handler
+        if event == "line" and (anywhere or not _is_in_try(frame)):  # other events are the exception on its way
             raise OutOfTime
         return trace
 
     for frame in frames:
         frame.f_trace = trace
     sys.settrace(lambda *_: None)  # new frames are left alone
+
+
+def _is_in_try(frame: FrameType) -> bool:
+    """Whether a handler may catch what is raised here; code that only tidies up (``lasti``) raises it again, further out."""
+    entries, position = dis.Bytecode(frame.f_code).exception_entries, frame.f_lasti
+    for _ in entries:
+        covering = next((entry for entry in entries if entry.start <= position < entry.end), None)
+        if covering is None or not covering.lasti:
+            return covering is not None
+        position = covering.target
+    return False
