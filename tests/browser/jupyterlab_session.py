@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Locator, Page, Request, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, Request, WebSocket, sync_playwright
 
 CHROMIUM_FLAGS = [
     "--no-sandbox",
@@ -105,7 +105,10 @@ def running_lab(root: Path, home: Path, settings: dict[str, Any] | None = None) 
             yield Lab(root, address["url"], address["token"])
         finally:
             server.terminate()
-            server.wait(30)
+            try:
+                server.wait(30)
+            except subprocess.TimeoutExpired:
+                server.kill()
 
 
 def _address(server: subprocess.Popen, runtime: Path, log: Path, seconds: float = 60) -> dict[str, str]:
@@ -224,11 +227,11 @@ def notebook_page(browser: Browser, lab: Lab, name: str, kernel: bool = True, **
 def listen(page: Page, home: str, complaints: list[str]) -> None:
     """Note every error of a page, and every request that goes elsewhere than ``home``."""
 
-    def note_request(request: Request) -> None:
+    def note_request(request: Request | WebSocket) -> None:
         if not request.url.startswith((home, home.replace("http", "ws", 1), "data:", "blob:")):
             complaints.append(f"request to {request.url}")
 
     page.on("request", note_request)
-    page.on("websocket", lambda socket: note_request(socket))
+    page.on("websocket", note_request)
     page.on("pageerror", lambda error: complaints.append(f"exception: {error}"))
     page.on("console", lambda message: complaints.append(f"console: {message.text}") if message.type == "error" else None)
