@@ -58,7 +58,9 @@ def moves_like_large_batches(trial: LoopTrial, observation: Observation) -> bool
     """Whether the parameters after each epoch are those of one large batch per window."""
     parameters = observation.tensors.get("parameters")
     start, reference = large_batch_parameters(trial.problem)
-    return parameters is not None and close(parameters.to(reference) - start, reference - start, trial.problem.dtype)
+    if parameters is None or parameters.shape != reference.shape:
+        return False
+    return close(parameters.to(reference) - start, reference - start, trial.problem.dtype)
 
 
 def large_batch_parameters(problem: Problem, rate_factors: Sequence[float] | None = None) -> tuple[Tensor, Tensor]:

@@ -95,6 +95,7 @@ def record(
         on_event: called with each event as it happens, also in a run that ends with an error.
 
     Raises:
+        ValueError: the loop changed the shape of a parameter.
         Exception: whatever the loop raises.
     """
     watch = _Watch(problem, frozen, on_event)
@@ -195,7 +196,7 @@ class _Watch:
                 self.epoch, self.taken = epoch, 0
                 returned.append(self._call(loop, epoch))
                 with self._unmetered():
-                    parameters.append(flat_values(self.parameters))
+                    parameters.append(self._flat())
                     self._note_clear()
         finally:
             for handle in handles:
@@ -225,6 +226,12 @@ class _Watch:
         for batch in batches:
             self.taken += 1
             yield batch
+
+    def _flat(self) -> Tensor:
+        values = flat_values(self.parameters)
+        if values.shape != self.before.shape:
+            raise ValueError("the loop changed the shape of a parameter")
+        return values
 
     def _rows(self, rows: list[Tensor]) -> Tensor:
         return torch.stack(rows) if rows else self.before.new_zeros(0, len(self.before))
@@ -278,13 +285,13 @@ class _Watch:
         self._note_clear()
         self.step_began = self._now()
         with self._unmetered():
-            self.before = flat_values(self.parameters)
+            self.before = self._flat()
 
     def _step_ends(self, *_) -> None:
         self._note("step", **self.step_began)
         with self._unmetered():
             self.gradients.append(flat_gradients(self.parameters))
-            self.movements.append(self.before - flat_values(self.parameters))
+            self.movements.append(self.before - self._flat())
             if self.frozen:
                 self._restore()
         self.update_epochs.append(self.epoch)

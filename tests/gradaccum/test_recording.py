@@ -152,6 +152,14 @@ def test_parameters_are_those_that_were_given_whatever_becomes_of_the_model():
     assert record(loop, Problem(width=8)).parameters.shape == (1, 58)
 
 
+def test_a_parameter_that_changes_its_shape_is_refused():
+    def loop(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+        model.head.bias.data = torch.zeros(1)
+
+    with pytest.raises(ValueError, match="shape of a parameter"):
+        record(loop, PROBLEM)
+
+
 def test_a_gradient_that_is_only_asked_for_is_not_taken_for_one_that_was_cleared():
     def loop(model, loss_fn, optimizer, micro_batches, accumulation_steps):
         for x, y in micro_batches:
