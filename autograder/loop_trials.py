@@ -139,7 +139,8 @@ def diagnose(trial: LoopTrial, observation: Observation) -> Diagnosis:
     slugs = name_mistakes(found, trial.problem, passes)
     if slugs is None:
         return Diagnosis(beside, difference_in_words(found, due), found, due)
-    return Diagnosis((*beside, *_with_evidence(slugs, facts, micro_batches)), "", found, due)
+    shown = None if found.same_as(due) else found  # two equal pictures would say nothing
+    return Diagnosis((*beside, *_with_evidence(slugs, facts, micro_batches)), "", shown, due)
 
 
 def _explained(trial: LoopTrial, observation: Observation) -> tuple[Fingerprint, tuple[str, ...]]:
