@@ -16,6 +16,9 @@ from torch.nn.utils import clip_grad_norm_
 
 FEATURES, WIDTH, SAMPLES, STEPS, UPDATES = 6, 8, 12, 4, 3
 
+MAX_NORM = 0.05
+"""A threshold that binds: gradients here are about ten times as long."""
+
 EQUAL = 1e-9
 """Relative difference up to which two float64 runs count as equal: rounding leaves about 1e-15, a real departure above 1e-3."""
 
@@ -26,19 +29,23 @@ class Component:
 
     Attributes:
         about: what it is, in a few words.
+        group: ``"layers"``, ``"updates"`` or ``"clipping and losses"``: what it belongs to.
         layer: makes the layer under test.
         training: the mode the model is in.
         optimizer: makes the optimizer.
         loss: loss of a batch of outputs, averaged over what it is made of.
         clip: ``""``, ``"window"`` or ``"micro-batch"``: when gradients are clipped.
+        update: ``"window"`` or ``"micro-batch"``: after what the optimizer steps.
     """
 
     about: str
+    group: str = "layers"
     layer: Callable[[], nn.Module] = nn.Identity
     training: bool = True
     optimizer: Callable[..., torch.optim.Optimizer] = torch.optim.SGD
     loss: Callable[[Tensor, Tensor], Tensor] = F.mse_loss
     clip: str = ""
+    update: str = "window"
 
 
 def contrastive_loss(outputs: Tensor, targets: Tensor) -> Tensor:
@@ -61,12 +68,17 @@ COMPONENTS: dict[str, Component] = {
     "batchnorm-eval": Component("BatchNorm1d in evaluation mode", layer=lambda: nn.BatchNorm1d(WIDTH), training=False),
     "layernorm": Component("LayerNorm", layer=lambda: nn.LayerNorm(WIDTH)),
     "groupnorm": Component("GroupNorm", layer=lambda: nn.GroupNorm(2, WIDTH)),
-    "momentum": Component("SGD with momentum", optimizer=_momentum),
-    "adamw": Component("AdamW", optimizer=torch.optim.AdamW),
-    "weight-decay": Component("SGD with weight decay", optimizer=_weight_decay),
-    "clip-per-window": Component("clipping the accumulated gradient", clip="window"),
-    "clip-per-micro-batch": Component("clipping after every micro-batch", clip="micro-batch"),
-    "contrastive-loss": Component("a contrastive loss over the samples of a batch", loss=contrastive_loss),
+    "momentum": Component("SGD with momentum, one update per window", "updates", optimizer=_momentum),
+    "adamw": Component("AdamW, one update per window", "updates", optimizer=torch.optim.AdamW),
+    "weight-decay": Component("SGD with weight decay, one update per window", "updates", optimizer=_weight_decay),
+    "step-per-micro-batch": Component(
+        "SGD with momentum, an update after every micro-batch", "updates", optimizer=_momentum, update="micro-batch"
+    ),
+    "clip-per-window": Component("clipping the accumulated gradient", "clipping and losses", clip="window"),
+    "clip-per-micro-batch": Component("clipping after every micro-batch", "clipping and losses", clip="micro-batch"),
+    "contrastive-loss": Component(
+        "a contrastive loss over the samples of a batch", "clipping and losses", loss=contrastive_loss
+    ),
 }
 """What unit 07 asks about, by key."""
 
@@ -98,10 +110,14 @@ def _train(component: Component, seed: int, steps: int) -> Tensor:
         for part_x, part_y in zip(x.chunk(steps), y.chunk(steps), strict=True):
             (component.loss(model(part_x), part_y) / steps).backward()
             if component.clip == "micro-batch":
-                clip_grad_norm_(model.parameters(), 0.05)
+                clip_grad_norm_(model.parameters(), MAX_NORM)
+            if component.update == "micro-batch":
+                optimizer.step()
+                optimizer.zero_grad()
         if component.clip == "window":
-            clip_grad_norm_(model.parameters(), 0.05)
-        optimizer.step()
+            clip_grad_norm_(model.parameters(), MAX_NORM)
+        if component.update == "window":
+            optimizer.step()
     return _flat(model)
 
 

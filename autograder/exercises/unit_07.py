@@ -1,0 +1,296 @@
+"""Unit 07, when equivalence breaks: is it really the same as a large batch?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from autograder.call_trials import CallTrial, judge_calls, observe_call
+from autograder.exercise import Exercise, Part, register, trial_random
+from autograder.mistakes import add_mistake, mistake
+from autograder.norm_judging import adds_up, left_over, original_kept, replaced, weights_kept, why_no_model
+from autograder.norm_trials import NormTrial, observe_replacement
+from gradaccum.components import COMPONENTS, breaks
+
+UNIT = "07_when_equivalence_breaks"
+
+
+@register
+class ReplaceBatchnorm(Exercise):
+    """``replace_batchnorm(model, num_groups) -> Module``: every BatchNorm1d and BatchNorm2d becomes a GroupNorm."""
+
+    id = "replace_batchnorm"
+    unit = UNIT
+    parts = (
+        Part("replaced", "every BatchNorm replaced and nothing else changed", 1),
+        Part("weights", "weights and biases kept", 1),
+        Part("original", "the given model left as it was", 1),
+        Part("equivalence", "gradients that add up to the large batch's", 1),
+    )
+
+    def trials(self, seed, device):
+        groups = trial_random(self.id, seed).sample([2, 3, 4, 6], 4)
+        return {
+            kind: NormTrial(kind, 10 * seed + k, groups[k], device, training=kind != "deep")
+            for k, kind in enumerate(("flat", "deep", "conv", "double"))
+        }
+
+    def observe(self, function, trial):
+        return observe_replacement(function, trial)
+
+    def judge(self, trials, observations):
+        results: dict[str, str] = dict.fromkeys((part.name for part in self.parts), "")
+        slugs: list[str] = []
+        looks = {"replaced": replaced, "weights": weights_kept, "original": original_kept, "equivalence": adds_up}
+        for part, look in looks.items():
+            for name, trial in trials.items():
+                if name != "double" or part == "weights":
+                    results[part] = results[part] or why_no_model(observations[name]) or look(trial, observations[name], slugs)
+        slugs = [*left_over(trials, observations), *slugs]
+        failure = next((o.failure for o in observations.values() if o.failure), None)
+        return self.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))), failure=failure)
+
+
+@register
+class MatchedBnMomentum(Exercise):
+    """``matched_bn_momentum(momentum, accumulation_steps) -> float``."""
+
+    id = "matched_bn_momentum"
+    unit = UNIT
+    parts = (Part("momentum", "the momentum for any N", 1.5),)
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+        momenta = chance.sample([0.1, 0.15, 0.2, 0.25, 0.3, 0.4], 4)
+        steps = [1, *chance.sample([2, 3, 4, 5, 8], 3)]
+        return {f"call {k}": CallTrial(call) for k, call in enumerate(zip(momenta, steps, strict=True))}
+
+    def observe(self, function, trial):
+        return observe_call(function, trial)
+
+    def judge(self, trials, observations):
+        wrong = {
+            "momentum-unchanged": lambda m, n: m,
+            "momentum-divided": lambda m, n: m / n,
+            "matched-wrong-way": (lambda m, n: 1 - (1 - m) ** n, lambda m, n: m * n, lambda m, n: min(1.0, m * n)),
+            "kept-not-taken": ((lambda m, n: m ** (1 / n)), (lambda m, n: (1 - m) ** (1 / n)), (lambda m, n: m**n)),
+        }
+        message = "N updates with this momentum do not do what one update did."
+        part = lambda name: "momentum"  # noqa: E731
+        return judge_calls(self, trials, observations, part, _bn_momentum, wrong, message, tolerance=NUMBERS)
+
+
+NUMBERS = 1e-5
+"""Relative difference up to which two numbers are the same: float32 leaves 1e-6, a wrong formula is 1e-2 off."""
+
+
+def _bn_momentum(momentum, accumulation_steps):
+    return 1 - (1 - momentum) ** (1 / accumulation_steps)
+
+
+@register
+class MatchedBeta(Exercise):
+    """``matched_beta(beta, accumulation_steps) -> float``: the same memory in samples when N updates become one."""
+
+    id = "matched_beta"
+    unit = UNIT
+    parts = (Part("beta", "the coefficient for any N", 1.5),)
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+        betas = chance.sample([0.8, 0.85, 0.9, 0.95, 0.98, 0.99], 4)
+        steps = [1, *chance.sample([2, 3, 4, 6, 8], 3)]
+        return {f"call {k}": CallTrial(call) for k, call in enumerate(zip(betas, steps, strict=True))}
+
+    def observe(self, function, trial):
+        return observe_call(function, trial)
+
+    def judge(self, trials, observations):
+        wrong = {
+            "beta-unchanged": lambda b, n: b,
+            "beta-divided": lambda b, n: b / n,
+            "beta-wrong-way": (lambda b, n: b ** (1 / n), lambda b, n: 1 - (1 - b) / n),
+            "beta-first-order": (lambda b, n: 1 - (1 - b) * n, lambda b, n: max(0.0, 1 - (1 - b) * n)),
+        }
+        message = "One update with this β does not forget what N updates forgot."
+        part = lambda name: "beta"  # noqa: E731
+        return judge_calls(self, trials, observations, part, lambda b, n: b**n, wrong, message, tolerance=NUMBERS)
+
+
+@register
+class BreaksEquivalence(Exercise):
+    """``breaks_equivalence() -> dict[str, bool]`` for the components of :data:`gradaccum.components.COMPONENTS`."""
+
+    id = "breaks_equivalence"
+    unit = UNIT
+    parts = (
+        Part("layers", "the five layers", 1),
+        Part("updates", "the four kinds of update", 1),
+        Part("clipping and losses", "the two ways to clip and the loss", 1),
+    )
+
+    def trials(self, seed, device):
+        return {"answers": CallTrial()}
+
+    def observe(self, function, trial):
+        return observe_call(function, trial)
+
+    def judge(self, trials, observations):
+        seen = observations["answers"]
+        answers = seen.facts.get("value")
+        if seen.failure or not isinstance(answers, dict):
+            message = seen.failure.message if seen.failure else "Your function did not return a dictionary."
+            return self.verdict({part.name: message for part in self.parts}, failure=seen.failure)
+        results, slugs = {}, []
+        for part in self.parts:
+            keys = [key for key, component in COMPONENTS.items() if component.group == part.name]
+            wrong = [key for key in keys if not _agrees(answers.get(key), breaks(COMPONENTS[key]))]
+            slugs += [MISTAKEN[key] for key in wrong if isinstance(answers.get(key), bool | int)]
+            results[part.name] = _look_again(wrong[0], answers) if wrong else ""
+        return self.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))))
+
+
+def _agrees(answer: object, due: bool) -> bool:
+    return isinstance(answer, bool | int) and answer in (0, 1) and bool(answer) == due
+
+
+def _look_again(key: str, answers: Mapping) -> str:
+    if key not in answers:
+        return f"You say nothing about {key}."
+    return (
+        f"Look again at {key}."
+        if isinstance(answers[key], bool | int)
+        else f"What you say about {key} is neither True nor False."
+    )
+
+
+MISTAKEN = {
+    "linear": "sound-layer-blamed",
+    "batchnorm-training": "batchnorm-trusted",
+    "batchnorm-eval": "sound-layer-blamed",
+    "layernorm": "sound-layer-blamed",
+    "groupnorm": "sound-layer-blamed",
+    "momentum": "optimizer-blamed",
+    "adamw": "optimizer-blamed",
+    "weight-decay": "optimizer-blamed",
+    "step-per-micro-batch": "many-updates-trusted",
+    "clip-per-window": "window-clip-blamed",
+    "clip-per-micro-batch": "micro-clip-trusted",
+    "contrastive-loss": "contrastive-trusted",
+}
+"""By component, the mistake a wrong answer is."""
+
+
+for _slug, _message, _hint in (
+    ("nothing-replaced", "The result has every BatchNorm the given model had.", "What does your function return?"),
+    (
+        "shallow-replace",
+        "You replace the model's own children, but not those of its children: BatchNorms inside blocks are still there.",
+        "A child may have children. How do you get to a layer that is three levels down?",
+    ),
+    ("misses-batchnorm2d", "You replace BatchNorm1d and leave BatchNorm2d.", "Which classes are you asked to replace?"),
+    ("misses-batchnorm1d", "You replace BatchNorm2d and leave BatchNorm1d.", "Which classes are you asked to replace?"),
+    ("not-groupnorm", "You put something else than a GroupNorm in BatchNorm's place.", "Which layer were you asked for?"),
+    ("wrong-groups", "Your GroupNorms do not have num_groups groups.", "What is the first argument of nn.GroupNorm?"),
+    (
+        "changes-other-layers",
+        "You also change layers that are no BatchNorm, or their weights.",
+        "Does every other layer come from the given model, values included?",
+    ),
+    (
+        "loses-affine",
+        "The learned weight and bias are lost: your GroupNorms start from ones and zeros, or from something else.",
+        "BatchNorm and GroupNorm both have a weight and a bias for each channel. Who copies them?",
+    ),
+    (
+        "adds-affine",
+        "A BatchNorm with affine=False became a GroupNorm that has a weight and a bias to be trained.",
+        "nn.GroupNorm takes affine as well. Where do you learn what the old layer had?",
+    ),
+    (
+        "wrong-dtype",
+        "A new layer is made in float32 on the CPU, and yours stays there, whatever the rest of the model is in.",
+        "Which dtype and device has the tensor you copy from?",
+    ),
+    (
+        "mutates-original",
+        "You change the model you were given.",
+        "The caller still needs the given model. What could you work on instead?",
+    ),
+    (
+        "shares-parameters",
+        "The result holds the very parameters of the given model, not copies: train one and you train the other.",
+        "Which of your steps makes new tensors, and which only a new name for old ones?",
+    ),
+    (
+        "momentum-unchanged",
+        "You leave BatchNorm's momentum as it is, so the running statistics forget N times as fast as with the large batch.",
+        "How much of the old running mean is left after one update? And after N of them?",
+    ),
+    (
+        "momentum-divided",
+        "You divide the momentum by N. That is close while it is small, but N small updates do not add up, they multiply.",
+        "What is left of the old running mean after N updates with your momentum? It should be 1 − momentum.",
+    ),
+    (
+        "matched-wrong-way",
+        "You make the momentum larger; it has to become smaller, because it now acts N times.",
+        "You compute what N updates do together. You are asked for one of the N.",
+    ),
+    (
+        "kept-not-taken",
+        "You mix up what is taken from the batch, the momentum, with what is kept of the old value, 1 − momentum.",
+        "Which of the two multiplies from update to update? Take the root of that one.",
+    ),
+    (
+        "beta-unchanged",
+        "You leave β as it is. Counted in updates the memory is the same, counted in samples it is N times as long.",
+        "How much is left of an old gradient after N small updates? One large update should leave as much.",
+    ),
+    ("beta-divided", "You divide β by N, but what is left of an old gradient is a product.", "What is left after N updates?"),
+    (
+        "beta-wrong-way",
+        "You bring β closer to 1, which makes the memory longer still.",
+        "One update now stands for N. Does it have to forget more than one of the N did, or less?",
+    ),
+    (
+        "beta-first-order",
+        "You multiply what is forgotten, 1 − β, by N. That is close while β is near 1, and no more than that.",
+        "Two updates with β = 0.5 leave a quarter. What does your formula leave?",
+    ),
+    (
+        "sound-layer-blamed",
+        "You blame a layer that treats each sample by itself: its gradient for a batch is the mean of those of the samples.",
+        "Does the output for one sample depend on which others are in the batch?",
+    ),
+    (
+        "batchnorm-trusted",
+        "You trust BatchNorm in training, which normalizes with the mean and variance of the micro-batch it sees.",
+        "Does the output for one sample depend on which others are in the batch?",
+    ),
+    (
+        "optimizer-blamed",
+        "You blame an optimizer that is handed the large batch's gradient once per window: it cannot tell the difference.",
+        "What does the optimizer see of a window? Compare that with what it sees of a large batch.",
+    ),
+    (
+        "many-updates-trusted",
+        "You trust a loop that updates after every micro-batch. Its later gradients are taken at other parameters.",
+        "At which parameters is the second micro-batch's gradient taken?",
+    ),
+    (
+        "window-clip-blamed",
+        "You blame clipping that happens once, to the gradient the large batch would have given.",
+        "What is in .grad when it is clipped?",
+    ),
+    (
+        "micro-clip-trusted",
+        "You trust clipping after every micro-batch: it shortens sums that are not complete yet.",
+        "Which gradient does the large batch clip? Is it ever in .grad here?",
+    ),
+    (
+        "contrastive-trusted",
+        "You trust a loss that compares every sample with all others of its batch: micro-batches have fewer others.",
+        "With how many others is a sample compared in a micro-batch, and with how many in the large batch?",
+    ),
+):
+    add_mistake(_slug, _message, _hint)

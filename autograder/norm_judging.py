@@ -1,0 +1,121 @@
+"""What is right in a model whose BatchNorms were replaced: each function looks at one thing, for one trial.
+
+Each returns what is wrong, for the student, or nothing, and enters the slugs of the mistakes it recognizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+
+from autograder.exercise import Observation
+from autograder.norm_trials import NormTrial, batchnorms, layers_of, near, same_model_computes
+
+
+def why_no_model(seen: Observation) -> str:
+    """Why there is nothing to look at, if there is not."""
+    if seen.failure:
+        return seen.failure.message
+    return f"Your function returned {seen.facts['type']} where a model was due." if "type" in seen.facts else ""
+
+
+def _is_group(seen: Observation, path: str) -> bool:
+    return seen.facts["layers"].get(path, {}).get("kind") == "GroupNorm"
+
+
+def replaced(trial: NormTrial, seen: Observation, slugs: list[str]) -> str:
+    """Whether every BatchNorm is a GroupNorm with the right number of groups, and everything else is what it was."""
+    model = trial.model()
+    old, due, found = batchnorms(model), layers_of(model), seen.facts["layers"]
+    state = model.state_dict()
+    others = {name for name in state if name.rpartition(".")[0] not in old}
+    kept = all(near(seen.tensors.get(f"state/{name}"), state[name]) for name in others)
+    if not kept or {p: found.get(p) for p in due if p not in old} != {p: due[p] for p in due if p not in old}:
+        slugs.append("changes-other-layers")
+        return "Something else than a BatchNorm is not what it was."
+    if found.keys() != due.keys():
+        return "The result has other layers than the given model."
+    kinds = {found[path]["kind"] for path in old}
+    if any(kind.startswith("BatchNorm") for kind in kinds):
+        return "Some BatchNorm is still there."
+    if kinds != {"GroupNorm"}:
+        slugs.append("not-groupnorm")
+        return "A BatchNorm became something else than a GroupNorm."
+    if any(found[path]["groups"] != trial.num_groups for path in old):
+        slugs.append("wrong-groups")
+        return "A GroupNorm has another number of groups than was asked for."
+    return ""
+
+
+def left_over(trials: Mapping[str, NormTrial], observations: Mapping[str, Observation]) -> list[str]:
+    """Why some BatchNorms are still there: all that are deep, all of one kind, or all there are."""
+    every = {
+        (name, path): type(layer).__name__
+        for name, trial in trials.items()
+        if "layers" in observations[name].facts
+        for path, layer in batchnorms(trial.model()).items()
+    }
+    left = {(n, p) for n, p in every if observations[n].facts["layers"].get(p, {}).get("kind", "").startswith("BatchNorm")}
+    if left and left == set(every):
+        return ["nothing-replaced"]
+    reasons = {
+        "shallow-replace": {(n, p) for n, p in every if "." in p},
+        "misses-batchnorm2d": {place for place, kind in every.items() if kind == "BatchNorm2d"},
+        "misses-batchnorm1d": {place for place, kind in every.items() if kind == "BatchNorm1d"},
+    }
+    there = {slug: places for slug, places in reasons.items() if places and places <= left}
+    return list(there) if left and set().union(*there.values()) == left else []
+
+
+def weights_kept(trial: NormTrial, seen: Observation, slugs: list[str]) -> str:
+    """Whether each GroupNorm has the affine weights of its BatchNorm, in the same dtype and place."""
+    model = trial.model()
+    groups = {path: layer for path, layer in batchnorms(model).items() if _is_group(seen, path)}
+    if not groups:
+        return "There is no GroupNorm whose weights could be looked at." if trial.kind == "flat" else ""
+    state = model.state_dict()
+    for path, old in groups.items():
+        if not old.affine and seen.facts["layers"][path]["affine"]:
+            slugs.append("adds-affine")
+            return "A layer without weight and bias has been given some."
+        for name in (f"{path}.weight", f"{path}.bias") if old.affine else ():
+            found, due = seen.tensors.get(f"state/{name}"), state[name]
+            if not near(found, due):
+                slugs.append("loses-affine")
+                return "A GroupNorm's weight or bias is not the BatchNorm's."
+            if seen.facts["places"].get(name) != [str(due.dtype), due.device.type]:
+                slugs.append("wrong-dtype")
+                return "A GroupNorm's weight is not in the dtype or on the device of the BatchNorm's."
+    return ""
+
+
+def original_kept(trial: NormTrial, seen: Observation, slugs: list[str]) -> str:
+    """Whether the given model is what it was and shares nothing with the result."""
+    model = trial.model()
+    if not any(_is_group(seen, path) for path in batchnorms(model)):
+        return (
+            "Nothing was replaced, so this shows nothing." if not seen.facts["same"] else "You return the given model itself."
+        )
+    state = model.state_dict()
+    same = all(torch.equal(seen.tensors.get(f"given/{name}", torch.empty(0)), value.cpu()) for name, value in state.items())
+    if seen.facts["given"] != layers_of(model) or not same:
+        slugs.append("mutates-original")
+        return "The given model is not what it was."
+    if seen.facts["shared"]:
+        slugs.append("shares-parameters")
+        return "The result shares parameters with the given model: training one changes the other."
+    if seen.facts["modes"] != [trial.training, trial.training]:
+        slugs.append("mode-changed")
+        return "The mode (training or evaluation) is not the one the given model was in."
+    return ""
+
+
+def adds_up(trial: NormTrial, seen: Observation, slugs: list[str]) -> str:
+    """Whether micro-batch gradients add up to the large batch's, in a model that computes what its layers say."""
+    found = seen.tensors
+    if not {"outputs", "large", "accumulated"} <= found.keys():
+        return "The result cannot be run."
+    if not near(found["accumulated"], found["large"]):
+        return "Accumulated over micro-batches, the result's gradient is not the large batch's."
+    return "" if same_model_computes(trial, seen) else "The result computes something else than its layers say."
