@@ -2,37 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
 
-from autograder.exercise import Exercise, Observation, Part, Verdict, register, trial_random
+from autograder.exercise import Exercise, Observation, Part, register, trial_random
 from autograder.lookalikes import lookalike
-from autograder.loop_trials import LoopTrial, large_batch_gradients, observe_loop
+from autograder.loop_trials import LoopTrial, diagnose, large_batch_gradients
 from autograder.mistakes import add_mistake, mistake
-from gradaccum.loops_precision import AMP, CLIPPING
+from autograder.precision_messages import (
+    AMP_TOLERANCE,
+    CLIP_TOLERANCE,
+    autocast_message,
+    clipped_norms,
+    norms_message,
+    parameters_message,
+    scale_message,
+)
+from autograder.precision_policies import amp_candidates, clipping_candidates
+from autograder.precision_trials import (
+    AmpTrial,
+    ClipTrial,
+    Float32SumTrial,
+    float32_sums,
+    observe_amp,
+    observe_clipped,
+    observe_float32_sums,
+)
+from gradaccum.loops_precision import amp, clipped
 from gradaccum.problems import Problem, best_dtype
 
 UNIT = "06_mixed_precision_and_clipping"
 
-CLIP_TOLERANCE = 1e-4
-"""``clip_grad_norm_`` adds 1e-6 to the norm it divides by; a student who does not is right as well. Wrong clipping on these
-problems differs by more than 1e-2."""
+SUM_TOLERANCE = 0.02
+"""Weights may be applied before or after rounding to bfloat16 (0.4 %, averaging out over the sum); a running sum in bfloat16
+over 600 nearly equal addends stalls and is off by more than 30 %."""
 
-AMP_TOLERANCE = 0.03
-"""A product rounded to bfloat16 is off by up to 0.4 %, and the order of scaling decides which way; wrong loops differ by more
-than 10 % on these problems."""
-
-
-@dataclass(frozen=True)
-class ClipTrial:
-    """A loop trial and the threshold."""
-
-    loop: LoopTrial
-    max_norm: float
+BINDING, IDLE = 0.25, 1e7
+"""Thresholds as a share of the smallest norm that is due. An idle one has to be idle for scaled gradients as well."""
 
 
 @register
@@ -50,64 +58,54 @@ class TrainEpochClipped(Exercise):
     def trials(self, seed, device):
         chance = trial_random(self.id, seed)
         n = chance.choice([3, 4, 5])
-        uneven = [chance.sample([1, 2, 3, 4, 5], n) for _ in range(2)]
+        uneven = [chance.sample([1, 2, 3, 4, 5], n) for _ in range(3)]
+        size, left = (2 if n == 3 else chance.choice([2, 3])), n - 1
         basics = {"accumulation_steps": n, "device": device, "dtype": best_dtype(device), "width": 8}
 
-        def trial(offset, *epochs, share, frozen=False, one_shot=False):
-            problem = Problem(seed + offset, epochs=tuple(map(tuple, epochs)), one_shot=one_shot, **basics)
+        def trial(offset, *epochs, share, frozen=False, **options):
+            problem = Problem(seed + offset, epochs=tuple(map(tuple, epochs)), **basics, **options)
             norms = large_batch_gradients(problem).norm(dim=1)
             return ClipTrial(LoopTrial(problem, frozen=frozen), float(share * norms.min()))
 
+        # As in unit 04: in this order windows of any width leave something over that a later update shows.
+        every_kind = ([*uneven[0], *uneven[1][:left]], [size] * (2 * n + left), [size] * (n - 1))
         return {
-            "bound": trial(1, uneven[0] + uneven[1], share=0.25, one_shot=True),
-            "idle": trial(2, [2] * (2 * n + n // 2), [2] * (n - 1), share=1000),
-            "norms": trial(3, [2] * (2 * n + n // 2), share=0.5, frozen=True),
+            "bound": trial(1, uneven[0] + uneven[1], share=BINDING, one_shot=True),
+            "idle": trial(2, [size] * (2 * n + left), [size] * (n - 1), share=IDLE, stale=True, gated=True),
+            "norms": trial(3, [*uneven[2], *uneven[1][:left]], [size] * n, share=0.5, frozen=True),
+            "probe": trial(4, *every_kind, share=IDLE, frozen=True, stale=True, gated=True),
         }
 
     def observe(self, function, trial):
-        return observe_loop(partial(_with_arguments, function, (trial.max_norm,)), trial.loop)
+        return observe_clipped(function, trial)
 
     def judge(self, trials, observations):
-        due = {name: self.observe(CLIPPING["clipped"], trial) for name, trial in trials.items()}
-        results = {name: _parameters_message(observations[name], due[name], CLIP_TOLERANCE) for name in ("bound", "idle")}
-        results["norms"] = _norms_message(observations["norms"], due["norms"], CLIP_TOLERANCE)
-        return _judged(self, trials, observations, results, CLIPPING, CLIP_TOLERANCE)
+        due = {name: observe_clipped(clipped, trial) for name, trial in trials.items()}
+        results = {name: parameters_message(observations[name], due[name], CLIP_TOLERANCE) for name in ("bound", "idle")}
+        results["norms"] = norms_message(observations["norms"], due["norms"], CLIP_TOLERANCE)
+        if not results["idle"] and not observations["idle"].facts["training_after"]:
+            results["idle"] = "Your function left the model in evaluation mode."
+        failure = next((seen.failure for seen in observations.values() if seen.failure), None)
+        if not any(results.values()):
+            return self.verdict(results, failure=failure)
+        found = diagnose(trials["probe"].loop, observations["probe"])  # an idle threshold leaves a loop linear
+        slugs = found.slugs
+        if results["bound"] and not failure:
+            slugs += self._clipping_mistake(trials, observations, found.slugs)
+        if results["norms"] and not failure and clipped_norms(observations["norms"], due["norms"], trials["norms"].max_norm):
+            slugs += ("norm-after-clip",)
+        shown = {"expected": found.expected, "found": found.found} if found.slugs else {}
+        remark = found.remark if not slugs else ""
+        return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure, remark=remark, **shown)
 
-
-@dataclass(frozen=True)
-class AmpTrial:
-    """A loop trial in mixed precision.
-
-    Attributes:
-        loop: problem (float32 parameters) and how it is watched.
-        precision: ``"float16"`` or ``"bfloat16"``.
-        scale, growth_interval: of the scaler.
-        max_norm: clipping threshold, for unscaled gradients.
-        broken: micro-batch of the first epoch whose targets are infinite, or None.
-    """
-
-    loop: LoopTrial
-    precision: str
-    scale: float
-    max_norm: float
-    growth_interval: int = 1000
-    broken: int | None = None
-
-
-class CountingScaler(torch.amp.GradScaler):
-    """A gradient scaler that counts what is asked of it."""
-
-    def __init__(self, *arguments, **keywords):
-        super().__init__(*arguments, **keywords)
-        self.calls = {"unscales": 0, "scaler_updates": 0}
-
-    def unscale_(self, optimizer):
-        self.calls["unscales"] += 1
-        return super().unscale_(optimizer)
-
-    def update(self, new_scale=None):
-        self.calls["scaler_updates"] += 1
-        return super().update(new_scale)
+    def _clipping_mistake(self, trials, observations, loop_slugs) -> tuple[str, ...]:
+        """The mistake in clipping, beside those of the loop, that makes the updates of the bound windows."""
+        shown = {"bound": observations["bound"]}
+        candidates = [
+            (slugs, lambda name, loop=loop: observe_clipped(loop, trials[name]))
+            for slugs, loop in clipping_candidates(tuple(s for s in loop_slugs if s not in ("stale-start", "tail-stale")))
+        ]
+        return lookalike(shown, candidates, lambda _, seen, other: not parameters_message(seen, other, CLIP_TOLERANCE))
 
 
 @register
@@ -126,84 +124,53 @@ class TrainEpochAmp(Exercise):
     def trials(self, seed, device):
         chance = trial_random(self.id, seed)
         n = chance.choice([3, 4])
-        uneven = chance.sample([1, 2, 3, 4], n)
+        uneven = chance.sample([1, 2, 4, 7], n)
         basics = {"accumulation_steps": n, "device": device, "dtype": "float32", "width": 8}
 
-        def trial(offset, sizes, precision, share, **options):
-            problem = Problem(seed + offset, epochs=(tuple(sizes),), **basics)
+        def trial(offset, *epochs, precision="float16", share=IDLE, stale=False, **options):
+            problem = Problem(seed + offset, epochs=tuple(map(tuple, epochs)), stale=stale, **basics)
             norms = large_batch_gradients(problem).norm(dim=1)
             return AmpTrial(LoopTrial(problem), precision, 2.0 ** chance.randint(6, 10), float(share * norms.min()), **options)
 
-        tail = [2] * (n - 1)
+        epochs = ([*uneven, *[2] * (n - 1)], [2] * n)
         return {
-            "float16": trial(1, [*uneven, *tail], "float16", 1000),
-            "bfloat16": trial(2, [*uneven, *tail], "bfloat16", 1000),
-            "clip": trial(3, [*uneven, *uneven], "float16", 0.25),
-            "inf": trial(4, [2] * (3 * n), "float16", 1000, broken=n + 1),
-            "growth": trial(5, [2] * (2 * n), "float16", 1000, growth_interval=1),
+            "float16": trial(1, *epochs),
+            "bfloat16": trial(2, *epochs, precision="bfloat16", stale=True),
+            "clip": trial(3, [*uneven, *uneven[::-1]], share=BINDING),
+            "inf": trial(4, [2] * (3 * n), broken=n + 1),
+            "growth": trial(5, [2] * (2 * n), growth_interval=1),
         }
 
     def observe(self, function, trial):
-        problem = trial.loop.problem
-        scaler = CountingScaler(problem.device, init_scale=trial.scale, growth_interval=trial.growth_interval)
-
-        def loop(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-            batches = [(x, y.clone() if k == trial.broken else y) for k, (x, y) in enumerate(micro_batches)]
-            if trial.broken is not None:
-                batches[trial.broken][1].fill_(float("inf"))
-            precision = getattr(torch, trial.precision)
-            return function(model, loss_fn, optimizer, scaler, batches, accumulation_steps, trial.max_norm, precision)
-
-        seen = observe_loop(loop, trial.loop)
-        return replace(seen, facts=seen.facts | scaler.calls | {"scale": scaler.get_scale()})
+        return observe_amp(function, trial)
 
     def judge(self, trials, observations):
-        due = {name: self.observe(AMP["amp"], trial) for name, trial in trials.items()}
-        said = {name: _parameters_message(observations[name], due[name], AMP_TOLERANCE) for name in trials}
+        due = {name: observe_amp(amp, trial) for name, trial in trials.items()}
+        said = {name: parameters_message(observations[name], due[name], AMP_TOLERANCE) for name in trials}
+        said |= {name: said[name] or autocast_message(observations[name], trials[name]) for name in ("float16", "bfloat16")}
         results = {
             "update": said["float16"] or said["bfloat16"],
-            "clip": said["clip"] or _norms_message(observations["clip"], due["clip"], AMP_TOLERANCE),
-            "inf": said["inf"] or _scale_message(observations["inf"], due["inf"]),
-            "scale": said["growth"] or _scale_message(observations["growth"], due["growth"]),
+            "clip": said["clip"] or norms_message(observations["clip"], due["clip"], AMP_TOLERANCE),
+            "inf": said["inf"] or scale_message(observations["inf"], due["inf"]),
+            "scale": said["growth"] or scale_message(observations["growth"], due["growth"]),
         }
-        asked_every_time = all(
-            seen.failure and seen.facts.get("scaler_updates", 0) >= 1 and not seen.facts.get("unscales")
-            for seen in observations.values()
-        )
-        if asked_every_time:
-            failure = next(iter(observations.values())).failure
-            return self.verdict(results, mistakes=(mistake("scaler-update-every"),), failure=failure)
-        return _judged(self, trials, observations, results, AMP, AMP_TOLERANCE)
-
-
-@dataclass(frozen=True)
-class Float32SumTrial:
-    """Many nearly equal micro-batches for a bfloat16 model.
-
-    Attributes:
-        seed: of model and data.
-        count: micro-batches; sizes alternate between 1 and 2 samples if ragged, else they are 2.
-        spread: how much the samples differ; the smaller, the sooner a sum in bfloat16 stalls.
-        device: where.
-    """
-
-    seed: int
-    count: int
-    ragged: bool
-    spread: float
-    device: str
-
-    def build(self):
-        """The model in bfloat16, the loss and the micro-batches."""
-        sizes = tuple(1 + (k % 2 if self.ragged else 1) for k in range(self.count))
-        problem = Problem(self.seed, self.count, (sizes,), device=self.device, dtype="float32", stale=True)
-        model = problem.build_model().to(torch.bfloat16)
-        first_x, first_y = problem.batches()[0]
-        batches = [
-            ((first_x[:1] + self.spread * x).to(torch.bfloat16), (first_y[:1] + self.spread * y).to(torch.bfloat16))
-            for x, y in problem.batches()
+        failure = next((seen.failure for seen in observations.values() if seen.failure), None)
+        if failure or not any(results.values()):
+            slugs = _refused_by_scaler(list(observations.values()), trials["float16"].loop.problem.accumulation_steps)
+            return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure)
+        candidates = [
+            (slugs, lambda name, loop=loop: observe_amp(loop, trials[name])) for slugs, loop in ((((), amp)), *amp_candidates())
         ]
-        return model, problem.loss_fn, batches
+
+        def alike(name: str, seen: Observation, other: Observation) -> bool:
+            return not (other.failure or parameters_message(seen, other, AMP_TOLERANCE) or scale_message(seen, other))
+
+        slugs = lookalike(observations, candidates, alike)
+        if any(autocast_message(observations[name], trials[name]) for name in ("float16", "bfloat16")):
+            slugs += ("autocast-missing",)
+        if results["clip"] and not said["clip"] and clipped_norms(observations["clip"], due["clip"], trials["clip"].max_norm):
+            slugs += ("norm-after-clip",)
+        return self.verdict(results, mistakes=tuple(map(mistake, slugs)))
 
 
 @register
@@ -225,55 +192,42 @@ class AccumulateInFloat32(Exercise):
         }
 
     def observe(self, function, trial):
-        model, loss_fn, batches = trial.build()
-        before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
-        value = function(model, loss_fn, batches)
-        if not isinstance(value, Mapping):
-            return Observation(facts={"type": type(value).__name__})
-        tensors = {str(name): t.detach().cpu() for name, t in value.items() if isinstance(t, Tensor)}
-        moved = any(not torch.equal(before[name], parameter) for name, parameter in model.named_parameters())
-        low = any(parameter.dtype != torch.bfloat16 for parameter in model.parameters())
-        return Observation(tensors, {"moved": moved or low})
+        return observe_float32_sums(function, trial)
 
     def judge(self, trials, observations):
-        results: dict[str, str] = {}
-        for name in ("sums", "ragged"):
-            results[name] = _dictionary_message(observations[name], _float32_sums(trials[name]))
-        results["model"] = results["sums"] if any(o.failure for o in observations.values()) else _kept_message(observations)
-        failure = next((o.failure for o in observations.values() if o.failure), None)
-        if not any(results.values()) or failure:
+        sums = {name: float32_sums(trial) for name, trial in trials.items()}
+        results = {name: _dictionary_message(observations[name], sums[name][()]) for name in trials}
+        results["model"] = _kept_message(observations)
+        failure = next((seen.failure for seen in observations.values() if seen.failure), None)
+        if failure or not (results["sums"] or results["ragged"]):
             return self.verdict(results, failure=failure)
-        wrong = {
-            "no-scale": partial(_float32_sums, weigh=lambda size, samples, count: 1.0),
-            "mean-of-means": partial(_float32_sums, weigh=lambda size, samples, count: 1 / count),
-        }
-        if _stalled(observations["sums"], _float32_sums(trials["sums"])):
-            return self.verdict(results, mistakes=(mistake("low-precision-sum"),))
-        candidates = [((slug,), lambda name, f=f: Observation(f(trials[name]))) for slug, f in wrong.items()]
-        slugs = lookalike(observations, candidates, lambda _, a, b: not _dictionary_message(a, b.tensors))
-        return self.verdict(results, mistakes=tuple(map(mistake, slugs)))
+        for slugs in sums["sums"]:
+            ragged = not _dictionary_message(observations["ragged"], sums["ragged"][slugs], 2 * SUM_TOLERANCE)
+            if ragged and not _dictionary_message(observations["sums"], sums["sums"][slugs]):
+                return self.verdict(results, mistakes=tuple(map(mistake, slugs)))
+            if ragged and _stalled(observations["sums"], sums["sums"][slugs]):
+                return self.verdict(results, mistakes=tuple(map(mistake, (*slugs, "low-precision-sum"))))
+        return self.verdict(results)
 
 
-SUM_TOLERANCE = 0.02
-"""Weights may be applied before or after rounding to bfloat16 (0.4 %, averaging out over the sum); a running sum in bfloat16
-over 600 nearly equal addends stalls and is off by more than 30 %."""
-
-
-def _float32_sums(trial: Float32SumTrial, weigh=lambda size, samples, count: size / samples) -> dict[str, Tensor]:
-    """Gradients of each micro-batch in bfloat16, weighed and summed in float32."""
-    model, loss_fn, batches = trial.build()
-    named = dict(model.named_parameters())
-    totals = {name: torch.zeros_like(parameter, dtype=torch.float32) for name, parameter in named.items()}
-    samples = sum(len(x) for x, _ in batches)
-    for x, y in batches:
-        weight = weigh(len(x), samples, len(batches))
-        for name, gradient in zip(named, torch.autograd.grad(loss_fn(model(x), y), list(named.values())), strict=True):
-            totals[name] += weight * gradient.float()
-    return {name: total.cpu() for name, total in totals.items()}
+def _refused_by_scaler(observations: list[Observation], accumulation_steps: int) -> tuple[str, ...]:
+    """The mistake of a loop that the scaler itself stops on every trial, from what it was asked for before."""
+    first, *others = observations
+    if any(seen.failure is None or seen.failure.kind != "raised" for seen in (first, *others)):
+        return ()
+    facts, several = first.facts, first.facts["backwards"] > accumulation_steps
+    unscales, steps, updates = (facts[name] for name in ("unscales", "scaler_steps", "scaler_updates"))
+    if updates == 1 and not unscales:
+        return ("scaler-update-every",) if facts["backwards"] == 1 else ("unscale-missing",)
+    if unscales >= 2 and not steps and not updates:
+        return ("unscale-each",)
+    if steps and not updates:
+        return ("scaler-update-missing",) if several else ("scaler-step-every",)
+    return ()
 
 
 def _stalled(seen: Observation, due: dict[str, Tensor]) -> bool:
-    """Whether sums point the right way but stopped growing: in bfloat16 somewhere between a quarter and four fifths."""
+    """Whether sums point the right way but stopped growing: in bfloat16 somewhere between a fifth and six sevenths."""
     if seen.tensors.keys() != due.keys():
         return False
     found, wanted = (torch.cat([t[name].double().reshape(-1) for name in sorted(due)]) for t in (seen.tensors, due))
@@ -281,7 +235,7 @@ def _stalled(seen: Observation, due: dict[str, Tensor]) -> bool:
     return bool(cosine > 0.9 and 0.2 < found.norm() / wanted.norm() < 0.85)
 
 
-def _dictionary_message(seen: Observation, due: dict[str, Tensor]) -> str:
+def _dictionary_message(seen: Observation, due: dict[str, Tensor], tolerance: float = SUM_TOLERANCE) -> str:
     if seen.failure:
         return seen.failure.message
     if "type" in seen.facts:
@@ -289,78 +243,21 @@ def _dictionary_message(seen: Observation, due: dict[str, Tensor]) -> str:
     if seen.tensors.keys() != due.keys() or any(seen.tensors[name].shape != due[name].shape for name in due):
         return "Return one tensor for each named parameter, of its shape."
     found, wanted = (torch.cat([t[name].double().reshape(-1) for name in sorted(due)]) for t in (seen.tensors, due))
-    if not (found - wanted).norm() <= SUM_TOLERANCE * wanted.norm():
+    if not (found - wanted).norm() <= tolerance * wanted.norm():
         return "The tensors are not the gradient of the mean loss over all samples."
     return ""
 
 
 def _kept_message(observations: Mapping[str, Observation]) -> str:
+    failure = next((seen.failure for seen in observations.values() if seen.failure), None)
+    if failure:
+        return failure.message
     tensors = [tensor for seen in observations.values() for tensor in seen.tensors.values()]
     if not tensors or any(tensor.dtype != torch.float32 for tensor in tensors):
         return "The tensors you return are not float32."
     if any(seen.facts["moved"] for seen in observations.values()):
         return "Your function changed the model's parameters or their dtype."
     return ""
-
-
-def _with_arguments(function: Callable, more: tuple, *arguments):
-    return function(*arguments, *more)
-
-
-def _parameters_message(seen: Observation, due: Observation, tolerance: float) -> str:
-    if seen.failure:
-        return seen.failure.message
-    if not _close(seen.tensors["parameters"], due.tensors["parameters"], due, tolerance):
-        return "The parameters after training are not those of clipped large-batch training."
-    return ""
-
-
-def _close(found: Tensor, wanted: Tensor, due: Observation, tolerance: float) -> bool:
-    """Whether parameters agree, measured against how far a right loop moves them."""
-    if found.shape != wanted.shape or not torch.isfinite(found).all():
-        return found.shape == wanted.shape and bool(torch.equal(torch.isfinite(found), torch.isfinite(wanted)))
-    moved = due.tensors["movements"].sum(0).norm()
-    return bool((found - wanted).norm() <= tolerance * moved)
-
-
-def _norms_message(seen: Observation, due: Observation, tolerance: float) -> str:
-    if seen.failure:
-        return seen.failure.message
-    returned, wanted = seen.facts["losses"], due.facts["losses"]
-    if any(row is None for row in returned):
-        return "Return a list with one norm for each window."
-    if not _same_norms(returned, wanted, tolerance):
-        return "The numbers returned are not the norms of the windows' gradients before clipping."
-    return ""
-
-
-def _same_norms(found, wanted, tolerance: float) -> bool:
-    if [row is not None and len(row) for row in found] != [row is not None and len(row) for row in wanted]:
-        return False
-    pairs = [(f, w) for a, b in zip(found, wanted, strict=True) if a for f, w in zip(a, b, strict=True)]
-    return all(abs(f - w) <= tolerance * abs(w) if w == w and f == f else f != f and w != w for f, w in pairs)
-
-
-def _scale_message(seen: Observation, due: Observation) -> str:
-    if seen.failure:
-        return seen.failure.message
-    return "" if seen.facts["scale"] == due.facts["scale"] else "The scaler's scale after the epoch is not the one that is due."
-
-
-def _judged(exercise, trials, observations, results, gallery: Mapping[str, Callable], tolerance: float) -> Verdict:
-    """A verdict, with the mistake of the gallery loop that behaves like the student's on every trial."""
-    failure = next((seen.failure for seen in observations.values() if seen.failure), None)
-    if not any(results.values()) or failure:
-        return exercise.verdict(results, failure=failure)
-
-    def alike(name: str, seen: Observation, other: Observation) -> bool:
-        return _close(seen.tensors["parameters"], other.tensors["parameters"], other, tolerance) and _same_norms(
-            seen.facts["losses"], other.facts["losses"], tolerance
-        )
-
-    wrong = dict(list(gallery.items())[1:])
-    candidates = [((slug,), lambda name, loop=loop: exercise.observe(loop, trials[name])) for slug, loop in wrong.items()]
-    return exercise.verdict(results, mistakes=tuple(map(mistake, lookalike(observations, candidates, alike))))
 
 
 add_mistake(
@@ -417,4 +314,19 @@ add_mistake(
     "low-precision-sum",
     "The sums are kept in bfloat16: once a sum is 256 times its addend, adding changes nothing any more.",
     "In which dtype does + happen in your loop?",
+)
+add_mistake(
+    "scaler-update-missing",
+    "The scaler is never told that a window is over, so it refuses to work on the next one.",
+    "A scaler has three things to do at the end of a window: unscale, step, and one more.",
+)
+add_mistake(
+    "autocast-missing",
+    "The model does not compute in the dtype asked for.",
+    "Which block makes operations run in another dtype, which lines belong into it, and which dtype is it told?",
+)
+add_mistake(
+    "norm-after-clip",
+    "The norms you return are those after clipping: whatever was above the threshold is reported as the threshold.",
+    "clip_grad_norm_ returns something. Is it the norm before it clipped, or after?",
 )
