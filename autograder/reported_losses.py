@@ -41,7 +41,7 @@ def same_numbers(found: Losses, due: Losses) -> bool:
 
 def plain_losses(value: object) -> list[float] | None:
     """A returned sequence of numbers or one-element tensors as floats; None if it is not one."""
-    if isinstance(value, Tensor) and value.dim() == 1:
+    if isinstance(value, Tensor) or type(value).__module__ == "numpy":
         value = value.tolist()
     if not isinstance(value, list | tuple) or len(value) > LONGEST:
         return None

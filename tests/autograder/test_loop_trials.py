@@ -29,7 +29,7 @@ from gradaccum.problems import Problem, flat_parameters
 
 PROBLEM = Problem(seed=2, accumulation_steps=3, epochs=((2, 1, 4, 3, 2), (2, 2)), width=8)
 PROBE = PROBLEM.with_(stale=True, gated=True)
-MEMORY = LoopTrial(Problem(accumulation_steps=8, epochs=((64,) * 8,), width=4, depth=6), meter=True)
+MEMORY = LoopTrial(Problem(accumulation_steps=16, epochs=((32,) * 16,), width=4, depth=6), meter=True)
 
 SIZES = st.lists(st.integers(1, 5), min_size=1, max_size=7).map(tuple)
 PROBLEMS = st.builds(
@@ -269,6 +269,7 @@ def test_an_error_of_python_has_no_name():
         (lambda f: replace(f, residuals=f.residuals + 0.25), "up to 25% of one is something else"),
         (lambda f: replace(f, residuals=f.residuals + torch.inf), "no longer numbers"),
         (lambda f: replace(f, coefficients=f.coefficients[:2]), "2 updates where 3 were due"),
+        (lambda f: replace(f, coefficients=f.coefficients[:0], residuals=f.residuals[:0]), "never asked for an update"),
         (lambda f: f, ""),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -104,6 +105,8 @@ def test_losses_summed_in_single_precision_are_right():
         ([torch.tensor(1.5), torch.tensor([2.5])], [1.5, 2.5]),
         ([torch.tensor(1.5, requires_grad=True) * 2], [3.0]),
         (torch.tensor([1.0, 2.0]), [1.0, 2.0]),
+        (np.array([1.0, 2.0]), [1.0, 2.0]),
+        ([np.float64(1.5), np.float32(2.5)], [1.5, 2.5]),
         ([True], [1.0]),
     ],
 )
@@ -115,7 +118,7 @@ def test_lists_tuples_and_tensors_of_numbers_are_losses(value, numbers):
     "value",
     [
         *(None, 1.0, "0.5", ["0.5"], [None], [[1.0]], [torch.ones(2)], {0: 1.0}, iter([1.0]), [10**400], [1j]),
-        *(torch.tensor(1.0), torch.ones(2, 2), [0.0] * (LONGEST + 1), object()),
+        *(torch.tensor(1.0), torch.ones(2, 2), np.ones((2, 2)), np.float64(1.0), [0.0] * (LONGEST + 1), object()),
     ],
 )
 def test_anything_else_is_not(value):
