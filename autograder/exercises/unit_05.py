@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
-from autograder.call_trials import RAISES, CallTrial, judge_calls, observe_call, same_value
+from autograder.call_trials import RAISES, CallTrial, judge_calls, observe_call
 from autograder.exercise import Exercise, Observation, Part, register, trial_random
 from autograder.lookalikes import lookalike
-from autograder.loop_trials import LoopTrial, close, large_batch_parameters, observe_loop
+from autograder.loop_trials import LoopTrial, diagnose
 from autograder.mistakes import add_mistake, mistake
+from autograder.schedule_trials import (
+    ScheduleTrial,
+    movement_message,
+    observe_scheduled,
+    rates_message,
+    report_mistakes,
+    schedule_mistakes,
+)
+from gradaccum.noise import signal_and_noise, simple_noise_scale, square_lengths
 from gradaccum.problems import Problem, best_dtype
 
 UNIT = "05_learning_rate"
@@ -109,17 +117,6 @@ def _scaled(lr, reference_batch, batch, rule):
     return lr * factors[rule] if rule in factors else RAISES
 
 
-@dataclass(frozen=True)
-class ScheduleTrial:
-    """A loop trial and the factors of its schedule, one for each position."""
-
-    loop: LoopTrial
-    factors: tuple[float, ...]
-
-    def build_scheduler(self, optimizer: torch.optim.Optimizer) -> torch.optim.lr_scheduler.LambdaLR:
-        return torch.optim.lr_scheduler.LambdaLR(optimizer, lambda k: self.factors[min(k, len(self.factors) - 1)])
-
-
 @register
 class TrainWithSchedule(Exercise):
     """``train_with_schedule(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps) -> list[float]``."""
@@ -128,115 +125,52 @@ class TrainWithSchedule(Exercise):
     unit = UNIT
     parts = (
         Part("updates", "updates at the schedule's rates", 1.5),
-        Part("leftover", "leftover windows", 1),
+        Part("leftover", "leftover windows and ragged micro-batches", 1),
         Part("rates", "the returned rates", 1.5),
     )
 
     def trials(self, seed, device):
         chance = trial_random(self.id, seed)
         n = chance.choice([3, 4])
+        left, uneven = chance.randint(2, n - 1), chance.sample([1, 2, 3, 4], n)
         basics = {"accumulation_steps": n, "device": device, "dtype": best_dtype(device), "width": 8}
-        factors = tuple(round(chance.uniform(0.2, 1.0), 3) for _ in range(24))
+        factors = tuple(round(chance.uniform(0.2, 1.0), 3) for _ in range(40))
 
         def trial(offset, *epochs, frozen=False):
-            return ScheduleTrial(LoopTrial(Problem(seed + offset, epochs=epochs, **basics), frozen=frozen), factors)
+            problem = Problem(seed + offset, epochs=tuple(map(tuple, epochs)), **basics)
+            return ScheduleTrial(LoopTrial(problem, frozen=frozen), factors)
 
+        every_kind = ([*uneven, *uneven[:left]], [2] * (2 * n + left), [2] * (n - 1))
         return {
-            "updates": trial(1, (2,) * (3 * n), (2,) * (2 * n)),
-            "leftover": trial(2, (2,) * (2 * n + n - 1), (2,) * (n + 1)),
-            "rates": trial(3, (2,) * (3 * n), (2,) * (2 * n), frozen=True),
+            "updates": trial(1, [2] * (3 * n), [2] * (2 * n)),
+            "leftover": trial(2, *every_kind),
+            "rates": trial(3, [2] * (3 * n), [2] * (2 * n), frozen=True),
+            "probe": trial(4, *every_kind, frozen=True),
         }
 
     def observe(self, function, trial):
-        schedulers: list = []
-
-        def loop(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-            if not schedulers:
-                schedulers.append(trial.build_scheduler(optimizer))
-            return function(model, loss_fn, optimizer, schedulers[0], micro_batches, accumulation_steps)
-
-        return observe_loop(loop, trial.loop)
+        return observe_scheduled(function, trial)
 
     def judge(self, trials, observations):
-        results = {name: self._moves(trials[name], observations[name]) for name in ("updates", "leftover")}
-        results["rates"] = self._rates(trials["rates"], observations["rates"])
+        results = {name: movement_message(trials[name], observations[name]) for name in ("updates", "leftover")}
+        results["rates"] = rates_message(trials["rates"], observations["rates"])
         failure = next((o.failure for o in observations.values() if o.failure), None)
-        if not any(results.values()) or failure:
-            return self.verdict(results, failure=failure)
-        candidates = [
-            ((slug,), lambda name, loop=loop: self.observe(loop, trials[name])) for slug, loop in WRONG_SCHEDULES.items()
-        ]
-
-        def alike(name: str, seen: Observation, other: Observation) -> bool:
-            return close(seen.tensors["parameters"], other.tensors["parameters"], "float32")
-
-        return self.verdict(results, mistakes=tuple(map(mistake, lookalike(observations, candidates, alike))))
-
-    def _moves(self, trial: ScheduleTrial, seen: Observation) -> str:
+        if not (results["updates"] or results["leftover"]):
+            slugs = report_mistakes(trials["rates"], observations["rates"]) if results["rates"] else ()
+            return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure)
+        probe, seen = trials["probe"], observations["probe"]
         if seen.failure:
-            return seen.failure.message
-        start, due = large_batch_parameters(trial.loop.problem, rate_factors=trial.factors)
-        if not close(seen.tensors["parameters"].to(due) - start, due - start, trial.loop.problem.dtype):
-            return "The parameters after training are not those of large batches at the schedule's rates."
-        return ""
-
-    def _rates(self, trial: ScheduleTrial, seen: Observation) -> str:
-        if seen.failure:
-            return seen.failure.message
-        problem, returned = trial.loop.problem, seen.facts["losses"]
-        counts = [math.ceil(len(sizes) / problem.accumulation_steps) for sizes in problem.epochs]
-        due = [problem.lr * factor for factor in trial.factors[: sum(counts)]]
-        if any(row is None for row in returned):
-            return "Return a list with one rate for each update."
-        if [len(row) for row in returned] != counts or not same_value([r for row in returned for r in row], due):
-            return "The numbers returned are not the rates the updates used."
-        return ""
-
-
-def _schedule_loop(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps, *, advance: str) -> list[float]:
-    """A right loop but for when its schedule advances."""
-    from gradaccum.loops import samples_in, windows
-
-    rates = []
-    for window in windows(micro_batches, accumulation_steps):
-        optimizer.zero_grad()
-        samples = samples_in(window)
-        for x, y in window:
-            (loss_fn(model(x), y) * len(x) / samples).backward()
-            if advance == "micro-batch":
-                scheduler.step()
-        if advance == "before":
-            scheduler.step()
-        rates.append(optimizer.param_groups[0]["lr"])
-        optimizer.step()
-    if advance == "epoch":
-        scheduler.step()
-    return rates
-
-
-def _lagging_schedule_loop(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps) -> list[float]:
-    """Advances after every micro-batch, but only once the window's update is made, as ``if`` blocks in a flat loop do."""
-    from gradaccum.loops import samples_in, windows
-
-    rates = []
-    for window in windows(micro_batches, accumulation_steps):
-        optimizer.zero_grad()
-        samples = samples_in(window)
-        for k, (x, y) in enumerate(window):
-            (loss_fn(model(x), y) * len(x) / samples).backward()
-            if k + 1 == len(window):
-                rates.append(optimizer.param_groups[0]["lr"])
-                optimizer.step()
-            scheduler.step()
-    return rates
-
-
-WRONG_SCHEDULES: dict[str, Callable] = {
-    "schedule-per-micro-batch": _lagging_schedule_loop,
-    "schedule-before-step": partial(_schedule_loop, advance="before"),
-    "schedule-per-epoch": partial(_schedule_loop, advance="epoch"),
-    "schedule-never": partial(_schedule_loop, advance="never"),
-}
+            found = diagnose(probe.loop, seen)
+            return self.verdict(results, mistakes=tuple(map(mistake, found.slugs)), failure=failure)
+        schedule = schedule_mistakes(probe, seen)
+        # The rates of a schedule are not the optimizer's first one, so what was in .grad counts here and not the movement.
+        gradients = seen.tensors["gradients"]
+        found = diagnose(probe.loop, replace(seen, tensors=seen.tensors | {"movements": gradients * probe.loop.problem.lr}))
+        named = tuple(map(mistake, (*schedule, *found.slugs)))
+        if named and not found.slugs and not found.remark:
+            return self.verdict(results, mistakes=named, failure=failure)  # two equal fingerprints would say nothing
+        shown = {"expected": found.expected, "found": found.found, "remark": found.remark}
+        return self.verdict(results, mistakes=named, failure=failure, **shown)
 
 
 @dataclass(frozen=True)
@@ -281,7 +215,7 @@ class GradientNoiseScale(Exercise):
         return observe_call(function, CallTrial((trial.gradients(), trial.size)))
 
     def judge(self, trials, observations):
-        due = {name: _noise_scale(trial.gradients(), trial.size) for name, trial in trials.items()}
+        due = {name: simple_noise_scale(trial.gradients(), trial.size) for name, trial in trials.items()}
         said = {name: _value_message(observations[name], due[name]) for name in trials}
         message = next((text for text in said.values() if text), "")
         failure = next((o.failure for o in observations.values() if o.failure), None)
@@ -295,31 +229,17 @@ class GradientNoiseScale(Exercise):
         return self.verdict({"value": message}, mistakes=tuple(map(mistake, slugs)), failure=failure)
 
 
-def _noise_scale(gradients: list[Tensor], size: int) -> float:
-    """tr(Σ)/|G|², both estimated without bias (McCandlish et al. 2018, arXiv 1812.06162, appendix A.1)."""
-    small, big, n = _square_lengths(gradients)
-    signal = (n * size * big - size * small) / (n * size - size)
-    return (small - big) / (1 / size - 1 / (n * size)) / signal
-
-
-def _square_lengths(gradients: list[Tensor]) -> tuple[float, float, int]:
-    """Mean squared length of the micro-batch gradients, squared length of their mean, and how many there are."""
-    rows = torch.stack([gradient.double().cpu() for gradient in gradients])
-    return float(rows.square().sum(1).mean()), float(rows.mean(0).square().sum()), len(rows)
-
-
 def _biased(gradients: list[Tensor], size: int) -> float:
     """Divides by the squared length of the mean gradient, which still contains noise."""
-    small, big, n = _square_lengths(gradients)
-    return (small - big) / (1 / size - 1 / (n * size)) / big
+    return signal_and_noise(gradients, size)[1] / square_lengths(gradients)[1]
 
 
 def _inverse(gradients: list[Tensor], size: int) -> float:
-    return 1 / _noise_scale(gradients, size)
+    return 1 / simple_noise_scale(gradients, size)
 
 
 WRONG_NOISE_SCALES: dict[str, Callable[[list[Tensor], int], float]] = {
-    "forgets-micro-batch-size": lambda gradients, size: _noise_scale(gradients, 1),
+    "forgets-micro-batch-size": lambda gradients, size: simple_noise_scale(gradients, 1),
     "biased-signal": _biased,
     "noise-inverted": _inverse,
 }
@@ -375,6 +295,11 @@ add_mistake(
     "schedule-never",
     "The schedule never advances: every update uses the first rate.",
     "Who moves the schedule forward?",
+)
+add_mistake(
+    "rate-of-next",
+    "Your updates are right, but you report the rate after the schedule has moved on: that of the next update.",
+    "At which moment does the optimizer hold the rate that an update uses?",
 )
 add_mistake(
     "forgets-micro-batch-size",
