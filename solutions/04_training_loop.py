@@ -493,4 +493,5 @@ check(name_that_loop)
 # - A leftover window is a window: **apply it, and average over what it has.**
 # - Do not trust a falling loss. **Read the fingerprint**: in a right loop, each row is one block and adds up to 1.
 #
-# Back to **[the start page](00_start_here.ipynb)**, where your points are.
+# The loop is right. Which learning rate does it need, now that its batch is N times as large?
+# **[05 · Learning rate](05_learning_rate.ipynb)**

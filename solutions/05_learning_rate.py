@@ -1,0 +1,423 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 05 · Learning rate
+#
+# **What changes when the effective batch changes?**
+#
+# You have a loop that trains as if the batch were N times as large. The recipe you follow names a learning rate and a schedule
+# for *its* batch. Do they still hold for yours? One text says that the rate must be adjusted when you accumulate, another that
+# it need not. Both are right, each in its own case, and you will see which is which.
+#
+# *About 40 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
+
+# %%
+import torch
+
+from autograder.check import check
+from gradaccum.explore import explore
+from gradaccum.loops import windows
+from gradaccum.phenomena import learning_rate_scaling
+from gradaccum.phenomena.gradient_noise import noise_scales
+from gradaccum.predict import predict
+from gradaccum.problems import Problem
+
+# %% [markdown]
+# ## The effective batch
+#
+# What an update averages over are B samples in each micro-batch, times N micro-batches in a window, times W **ranks**: copies
+# of the model on several devices that work side by side, each on micro-batches of its own, and average their gradients before
+# the update. W is called the **world size**; on one device it is 1. (Unit 10 is about ranks. Here they only count.)
+#
+# $$\text{effective batch size} = B \times N \times W$$
+#
+# This number, and not B, N or W alone, is what a learning rate depends on.
+
+# %% [markdown]
+# ## Exercise 1 · `effective_batch_size`
+#
+# *Difficulty ●○○ · about 4 minutes · 2 points*
+#
+# Write `effective_batch_size(micro_batch_size, accumulation_steps, world_size=1)`: the samples that one update averages over,
+# as an integer.
+#
+# What earns points:
+#
+# - **1 point · the sizes, the published table among them**: the six rows that a contrastive trainer's documentation prints for
+#   its runs, and three others, with and without a world size.
+# - **1 point · refusing nonsense**: a `ValueError` with a reason, in any words, if one of the three is not a whole number of at
+#   least 1: zero, negative, `2.5`, `"2"` or `None`.
+
+
+# %% exercise="effective_batch_size"
+def effective_batch_size(micro_batch_size, accumulation_steps, world_size=1):
+    """Samples that one update averages over; ValueError for what is not a whole number of at least 1."""
+    ### BEGIN SOLUTION
+    for number in (micro_batch_size, accumulation_steps, world_size):
+        if not isinstance(number, int) or number < 1:
+            raise ValueError(f"sizes are whole numbers of at least 1, not {number!r}")
+    return micro_batch_size * accumulation_steps * world_size
+    ### END SOLUTION
+
+
+# %% check="effective_batch_size"
+check(effective_batch_size)
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# Look at the three numbers before you multiply. `isinstance(number, int)` says whether something is a whole number; compare
+# only what is one, because a text is not greater than 1, and not smaller either.
+# </details>
+
+# %% [markdown]
+# With your function you can print the table itself. Reading down a block, the same effective batch comes from different cuts.
+
+# %%
+published = [(128, 1, 8), (128, 2, 8), (128, 4, 8), (64, 8, 8), (256, 1, 4), (256, 4, 4)]
+for b, n, w in published:
+    print(f"{b:4} per device × {n} steps × {w} devices = {b * n * w:5}")
+
+# %% [markdown]
+# ## Predict
+
+# %%
+predict(
+    "A recipe says: batches of 32, rate 0.1. Your device takes only 8, so you choose B = 8 and N = 4, and average. "
+    "Which rate trains as the recipe does?",
+    choices=("0.1", "0.4, since N = 4", "0.2, since √4 = 2", "0.025, since B is a quarter"),
+    answer="0.1",
+    because="The effective batch is the recipe's, 8 × 4 = 32, so every update is the same gradient. The next cell measures it.",
+)
+
+# %% [markdown]
+# ## The same effective batch, the same rate
+#
+# Thirty-two samples an update, cut in four ways, all trained at the *same* rate. The number is how far the parameters end from
+# those of the uncut run.
+
+
+# %%
+def train(micro_batch_size, accumulation_steps):
+    sizes = (micro_batch_size,) * (96 // micro_batch_size)
+    problem = Problem(seed=3, accumulation_steps=accumulation_steps, epochs=(sizes,))
+    model = problem.build_model()
+    optimizer = problem.build_optimizer(model)
+    for window in windows(problem.batches(), accumulation_steps):
+        optimizer.zero_grad()
+        for x, y in window:
+            (problem.loss_fn(model(x), y) / len(window)).backward()
+        optimizer.step()
+    return torch.nn.utils.parameters_to_vector(model.parameters()).detach()
+
+
+uncut = train(32, 1)
+for b, n in ((16, 2), (8, 4), (2, 16)):
+    print(f"B = {b:2}, N = {n:2}: {(train(b, n) - uncut).norm() / uncut.norm():.0e}")
+
+# %% [markdown]
+# Rounding, nothing else. So if N only *replaces* a larger B, the text that says the rate need not be adjusted is right. It is
+# another matter when the **effective batch itself changes**: you accumulate to get larger updates than before, or you own fewer
+# devices than the authors of the recipe.
+
+# %% [markdown]
+# ## Three rules
+#
+# Suppose a rate $\alpha$ worked for batches of $b$, and you now average over $b'$ samples. An epoch makes $b/b'$ times as many
+# updates: fewer, if the batch has grown. Three rules are in use:
+#
+# | rule | new rate | idea |
+# |---|---|---|
+# | none | $\alpha$ | each update is as long as before, only less noisy |
+# | linear | $\alpha \cdot b'/b$ | fewer updates, each as much longer: the way per *sample* stays the same |
+# | sqrt | $\alpha \cdot \sqrt{b'/b}$ | for optimizers that divide by the typical size of a gradient, such as Adam |
+#
+# Why a root for Adam? It divides by about the length of the *noise* in a gradient, as long as noise outweighs the gradient.
+# Averaging $N$ times as many samples makes that noise $\sqrt N$ times shorter, so Adam's update already grows by $\sqrt N$ by
+# itself. The other $\sqrt N$ is for the rate.
+
+# %% [markdown]
+# ## Exercise 2 · `scale_learning_rate`
+#
+# *Difficulty ●○○ · about 4 minutes · 2 points*
+#
+# Write `scale_learning_rate(lr, reference_batch, batch, rule)`. `lr` worked for an effective batch of `reference_batch`; return
+# the rate for `batch` by the rule `"none"`, `"linear"` or `"sqrt"`.
+#
+# What earns points:
+#
+# - **1.5 points · the three rules**: for larger and for smaller batches.
+# - **0.5 points · refusing an unknown rule**: a `ValueError` with a reason, in any words.
+
+
+# %% exercise="scale_learning_rate"
+def scale_learning_rate(lr, reference_batch, batch, rule):
+    """The rate for another effective batch, by the rule "none", "linear" or "sqrt"."""
+    ### BEGIN SOLUTION
+    powers = {"none": 0, "linear": 1, "sqrt": 0.5}
+    if rule not in powers:
+        raise ValueError(f"there is no rule {rule!r}; choose one of {', '.join(powers)}")
+    return lr * (batch / reference_batch) ** powers[rule]
+    ### END SOLUTION
+
+
+# %% check="scale_learning_rate"
+check(scale_learning_rate)
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# First the ratio of the two batches: which of them is on top, if a *larger* batch is to get a higher rate? `** 0.5` is a square
+# root.
+# </details>
+
+# %% [markdown]
+# ## Predict
+
+# %%
+predict(
+    "Batches of 8 trained well with plain SGD. You now average over 16 times as many samples and read the same number of "
+    "samples. Which rate comes closest to the old training?",
+    choices=("the old one", "4 times the old one", "16 times the old one"),
+    answer="16 times the old one",
+    because=lambda: learning_rate_scaling.describe(learning_rate_scaling.compute(learning_rate_scaling.Settings())),
+)
+
+# %% [markdown]
+# ## Explore: learning rate × effective batch
+#
+# A linear model learns from 8,192 samples with noisy targets. The broad green curve is the reference, batches of 8. The others
+# use batches N times as large under the three rules. On the right, for every N: the factor by which a curve typically lies
+# above or below the reference.
+#
+# 1. It opens with SGD and N = 16. Which rule follows the green curve?
+# 2. Press **Break**: N = 64. What happens to that rule, and why does another number of samples not help?
+# 3. Press **Adam**. Which rule follows now?
+# 4. Press **Count updates**. Whoever plots loss against updates: what would they say about large batches?
+
+# %%
+explore("learning_rate_scaling")
+
+# %% [markdown]
+# <details><summary>What you should have seen</summary>
+#
+# 1. The linear one, closely. With the rate unchanged the loss is several times too high: each update is as long as before, but
+#    there are only 1/16 of them.
+# 2. It leaves the picture. A rate N times as high is soon too high for the steepest direction of the loss, whatever the noise.
+# 3. The square root, up to about N = 16. The linear rule starts faster, but stays far above the green curve at the end.
+# 4. That they are better: per update they are. Per sample, which is what you pay for, they are not.
+# </details>
+
+# %% [markdown]
+# ## A heuristic, not a law
+#
+# The linear rule is often printed as if it were part of accumulation. What you have measured says:
+#
+# - It is a **heuristic for plain SGD** and holds within limits: fine at N = 16 here, divergent at N = 64. Long warmups push
+#   the limit, they do not remove it.
+# - For **Adam the square root** is the common rule, and holds while noise outweighs the gradient.
+# - **Never put it on top of a missing 1/N.** A loop that adds gradients up already makes updates N times as long. With a rate N
+#   times as high they are N² times as long:
+
+# %%
+problem = Problem(seed=3, accumulation_steps=4, epochs=((8, 8, 8, 8),))
+for divide, factor in ((True, 1), (True, 4), (False, 1), (False, 4)):
+    model = problem.build_model()
+    before = torch.nn.utils.parameters_to_vector(model.parameters()).detach().clone()
+    for x, y in problem.batches():
+        (problem.loss_fn(model(x), y) / (4 if divide else 1)).backward()
+    torch.optim.SGD(model.parameters(), lr=problem.lr * factor).step()
+    moved = (torch.nn.utils.parameters_to_vector(model.parameters()) - before).norm().item()
+    print(f"{'divided by N' if divide else 'not divided ':12}, rate × {factor}: update of length {moved:.4f}")
+
+# %% [markdown]
+# ## Schedules count updates
+#
+# Recipes rarely use one rate. It climbs during a **warmup** and then decays, and a `torch.optim.lr_scheduler` does the
+# arithmetic: each `scheduler.step()` moves it on by one position. PyTorch does not know what a window is. Here is a warmup of
+# eight steps, moved on after every *micro-batch*; N = 4.
+
+# %%
+weight = torch.zeros(1, requires_grad=True)
+optimizer = torch.optim.SGD([weight], lr=1.0)
+scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda k: min(1, (k + 1) / 8))
+for update in range(1, 5):
+    print(f"update {update} uses the rate {optimizer.param_groups[0]['lr']:.3f}")
+    optimizer.step()
+    for _ in range(4):  # WRONG: the schedule counts micro-batches
+        scheduler.step()
+
+# %% [markdown]
+# A warmup that was meant for eight updates is over after two. A decay would be over N times too early as well, and the rest of
+# the training would run at its smallest rate. Recipes count **updates**, because the schedule belongs to the large batch: move
+# on **once per update, after it**. Then the first update uses the first rate.
+#
+# The optimizer holds the current rate in `optimizer.param_groups[0]["lr"]`; `scheduler.get_last_lr()[0]` says the same.
+
+# %% [markdown]
+# ## Exercise 3 · `train_with_schedule`
+#
+# *Difficulty ●●○ · about 8 minutes · 4 points*
+#
+# Write `train_with_schedule(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps)`: one epoch as in
+# `train_epoch` of unit 04, at the schedule's rates. The schedule moves on once per update, after it. Return a list with the
+# rate that each update used. The same scheduler comes back in the next epoch and goes on where it was. `micro_batches` is a
+# list, and no gradient waits in `.grad` when you are first called.
+#
+# What earns points:
+#
+# - **1.5 points · updates at the schedule's rates**: equal micro-batches, full windows, two epochs; the parameters after each
+#   are those of one large batch per window at the schedule's rates.
+# - **1 point · leftover windows and ragged micro-batches**: a leftover is applied, averages over the samples it has, and is an
+#   update like any other, also in an epoch shorter than one window. Every sample of a window counts alike.
+# - **1.5 points · the returned rates**: one number for each update, in order.
+
+
+# %% exercise="train_with_schedule"
+def train_with_schedule(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps):
+    """Train for one epoch at the schedule's rates; return the rate that each update used."""
+    ### BEGIN SOLUTION
+    rates = []
+    for window in windows(micro_batches, accumulation_steps):
+        optimizer.zero_grad()
+        samples = sum(len(x) for x, _ in window)
+        for x, y in window:
+            loss = loss_fn(model(x), y) * len(x) / samples
+            loss.backward()
+        rates.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
+        scheduler.step()
+    return rates
+    ### END SOLUTION
+
+
+# %% check="train_with_schedule"
+check(train_with_schedule)
+
+# %% [markdown]
+# <details><summary>Hint 1: where to begin</summary>
+#
+# Take your `train_epoch`. Two lines change their place or their content: what is collected, and what follows the update.
+# `windows(micro_batches, accumulation_steps)`, imported at the top, cuts the micro-batches into windows for you.
+# </details>
+#
+# <details><summary>Hint 2: the returned rates are those of the next update</summary>
+#
+# Once the schedule has moved on, the old rate is nowhere to be found. When can you still read it?
+# </details>
+
+# %% [markdown]
+# ## Explore: gradient noise
+#
+# Why may a larger batch take longer steps at all? Because its gradient is less noisy. 256 samples, and 1,000 batches of every
+# size drawn from them; each point is the mean squared distance of their gradients from the gradient of all samples.
+#
+# 1. Both axes are logarithmic. What does a slope of −1 say about doubling the batch?
+# 2. Press **Without replacement**, which is how an epoch reads its data. Where do the points leave the line?
+# 3. Press **Later in training**. What happens to the gradient itself, and to the batch at which noise and gradient are equally
+#    long?
+
+# %%
+explore("gradient_noise")
+
+# %% [markdown]
+# <details><summary>What you should have seen</summary>
+#
+# 1. Half the variance. That is the claim "variance goes as 1 / effective batch", and it is true **for independent samples**.
+# 2. As soon as a batch holds a fair share of all samples. The variance is smaller by a factor of (n − B)/(n − 1), and for B = n
+#    it is zero: there is only one such batch. For batches that are small beside the data the factor is nearly 1.
+# 3. The gradient shrinks while the noise hardly does, so the batch worth having grows.
+# </details>
+
+# %% [markdown]
+# ## The noise scale, for free
+#
+# The batch at which the noise in a gradient is as long as the gradient is called the **simple noise scale** (McCandlish et al.,
+# 2018):
+#
+# $$\mathcal B_{\text{simple}} = \frac{\operatorname{tr}\Sigma}{|G|^2}$$
+#
+# $|G|^2$ is the squared length of the true gradient, $\operatorname{tr}\Sigma$ the variance of one sample's gradient, summed
+# over all components. Far below it, twice the batch is nearly worth twice the updates; far above it, hardly anything is gained.
+#
+# You know neither of the two, but the lengths of averages give them away. The average over $m$ samples has an expected squared
+# length of $|G|^2 + \operatorname{tr}\Sigma / m$: noise adds length. A window computes averages over two sizes anyway,
+# $m = B$ (each micro-batch) and $m = BN$ (their mean). Two equations, two unknowns:
+#
+# $$S = \tfrac1N\sum_k |g_k|^2 \approx |G|^2 + \frac{\operatorname{tr}\Sigma}{B}
+# \qquad L = \Big|\tfrac1N\sum_k g_k\Big|^2 \approx |G|^2 + \frac{\operatorname{tr}\Sigma}{BN}$$
+
+# %% [markdown]
+# ## Exercise 4 · `gradient_noise_scale`
+#
+# *Difficulty ●●○ · about 8 minutes · 2 points*
+#
+# Write `gradient_noise_scale(micro_gradients, micro_batch_size)`. It is given a list of N ≥ 2 vectors, each the mean gradient
+# of a micro-batch of B = `micro_batch_size` samples. Solve the two equations, taking ≈ for =, and return
+# $\operatorname{tr}\Sigma / |G|^2$ as a number.
+#
+# What earns points:
+#
+# - **2 points · the simple noise scale, from the two unbiased estimates**: for three windows, to six digits.
+
+
+# %% exercise="gradient_noise_scale"
+def gradient_noise_scale(micro_gradients, micro_batch_size):
+    """The simple noise scale, in samples, from the micro-batch gradients of one window."""
+    ### BEGIN SOLUTION
+    gradients = torch.stack(list(micro_gradients))
+    small, large = micro_batch_size, micro_batch_size * len(gradients)
+    length_small = gradients.square().sum(dim=1).mean()
+    length_large = gradients.mean(dim=0).square().sum()
+    noise = (length_small - length_large) / (1 / small - 1 / large)
+    signal = (large * length_large - small * length_small) / (large - small)
+    return (noise / signal).item()
+    ### END SOLUTION
+
+
+# %% check="gradient_noise_scale"
+check(gradient_noise_scale)
+
+# %% [markdown]
+# <details><summary>Hint 1: the noise</summary>
+#
+# Subtract the second equation from the first: $|G|^2$ is gone. What is left is a number times $\operatorname{tr}\Sigma$.
+# </details>
+#
+# <details><summary>Hint 2: the gradient</summary>
+#
+# Do not take $L$ for $|G|^2$: it still holds noise. Multiply the first equation by $B$ and the second by $BN$, and subtract.
+# </details>
+
+# %% [markdown]
+# On the samples of the picture the truth is known, so you can see how good the estimate is. A single window says little;
+# average $\operatorname{tr}\Sigma$ and $|G|^2$ over many windows before you divide, as practitioners do.
+
+# %%
+single, together, true = noise_scales(windows=200, accumulation_steps=8, micro_batch_size=4)
+print(f"noise scale of the 256 samples: {true:.2f}")
+print("from single windows:", ", ".join(f"{value:.1f}" for value in single[:8]), "…")
+print(f"from 200 windows, both estimates averaged before dividing: {together:.2f}")
+
+# %% [markdown]
+# ## What to remember
+#
+# - Effective batch = **B × N × W**. If it stays the same, **the rate stays the same**, however it is cut.
+# - If it changes, retune. **Linear for SGD and the square root for Adam are good first guesses within limits**, no more, and
+#   never on top of a missing 1/N.
+# - **Schedules count updates.** One step after each, warmup included.
+# - The variance of a gradient goes as **1 / effective batch** for independent samples; without replacement it is smaller by
+#   (n − B)/(n − 1).
+# - The **noise scale** says how large a batch is worth having, and a window gives it away for free.
+#
+# Back to **[the start page](00_start_here.ipynb)**, where your points are.

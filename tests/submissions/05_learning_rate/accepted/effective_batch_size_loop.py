@@ -1,0 +1,10 @@
+"""Looks at every number in a loop, then multiplies."""
+
+EXERCISE = "effective_batch_size"
+
+
+def effective_batch_size(micro_batch_size, accumulation_steps, world_size=1):
+    for number in (micro_batch_size, accumulation_steps, world_size):
+        if not isinstance(number, int) or number < 1:
+            raise ValueError(f"not a size: {number!r}")
+    return micro_batch_size * accumulation_steps * world_size

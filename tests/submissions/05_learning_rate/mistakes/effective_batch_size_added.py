@@ -1,0 +1,12 @@
+"""Adds the three numbers up."""
+
+EXERCISE = "effective_batch_size"
+MISTAKES = ("adds-sizes",)
+LOST = ("sizes",)
+
+
+def effective_batch_size(micro_batch_size, accumulation_steps, world_size=1):
+    for number in (micro_batch_size, accumulation_steps, world_size):
+        if not isinstance(number, int) or number < 1:
+            raise ValueError(f"not a size: {number!r}")
+    return micro_batch_size + accumulation_steps + world_size

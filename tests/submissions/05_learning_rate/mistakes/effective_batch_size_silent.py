@@ -1,0 +1,12 @@
+"""Refuses nonsense without a word."""
+
+EXERCISE = "effective_batch_size"
+MISTAKES = ()
+LOST = ("nonsense",)
+
+
+def effective_batch_size(micro_batch_size, accumulation_steps, world_size=1):
+    for number in (micro_batch_size, accumulation_steps, world_size):
+        if not isinstance(number, int) or number < 1:
+            raise ValueError
+    return micro_batch_size * accumulation_steps * world_size

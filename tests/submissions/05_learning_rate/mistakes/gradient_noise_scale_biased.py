@@ -1,0 +1,14 @@
+"""Takes the squared length of the mean gradient for the signal."""
+
+import torch
+
+EXERCISE = "gradient_noise_scale"
+MISTAKES = ("biased-signal",)
+LOST = ("value",)
+
+
+def gradient_noise_scale(micro_gradients, micro_batch_size):
+    g = torch.stack(list(micro_gradients))
+    n, b = len(g), micro_batch_size
+    small, large = g.square().sum(1).mean(), g.mean(0).square().sum()
+    return ((small - large) / (1 / b - 1 / (b * n)) / large).item()

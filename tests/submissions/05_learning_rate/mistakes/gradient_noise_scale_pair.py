@@ -1,0 +1,15 @@
+"""Returns both estimates and does not divide."""
+
+import torch
+
+EXERCISE = "gradient_noise_scale"
+MISTAKES = ()
+LOST = ("value",)
+
+
+def gradient_noise_scale(micro_gradients, micro_batch_size):
+    g = torch.stack(list(micro_gradients))
+    n, b = len(g), micro_batch_size
+    small, large = g.square().sum(1).mean(), g.mean(0).square().sum()
+    noise = (small - large) / (1 / b - 1 / (b * n))
+    return (small - noise / b).item(), noise.item()

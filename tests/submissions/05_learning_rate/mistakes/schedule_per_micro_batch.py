@@ -1,0 +1,21 @@
+"""Moves the schedule on after every micro-batch, the update in between."""
+
+from gradaccum.loops import windows
+
+EXERCISE = "train_with_schedule"
+MISTAKES = ("schedule-per-micro-batch",)
+LOST = ("updates", "leftover", "rates")
+
+
+def train_with_schedule(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps):
+    rates = []
+    for window in windows(micro_batches, accumulation_steps):
+        optimizer.zero_grad()
+        samples = sum(len(x) for x, _ in window)
+        for k, (x, y) in enumerate(window, 1):
+            (loss_fn(model(x), y) * len(x) / samples).backward()
+            if k == len(window):
+                rates.append(optimizer.param_groups[0]["lr"])
+                optimizer.step()
+            scheduler.step()
+    return rates
