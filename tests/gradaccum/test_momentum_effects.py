@@ -1,0 +1,42 @@
+"""Momentum: accumulation is the large batch, an update per micro-batch forgets N times as fast in samples."""
+
+from __future__ import annotations
+
+import pytest
+
+from gradaccum.phenomena.momentum_effects import BATCH, SAME, SIZE_OF_ONE, STEPS, WINDOWS, Settings, compute, describe, memory
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.5, 0.9])
+@pytest.mark.parametrize("axis", ["updates", "samples"])
+def test_accumulation_ends_where_the_large_batch_ends(beta, axis):
+    result = compute(Settings("accumulate", beta, axis))
+    assert result.difference < SAME
+    assert result.losses.allclose(result.large_losses, rtol=1e-9)
+
+
+@pytest.mark.parametrize("loop", ["every", "sum"])
+@pytest.mark.parametrize("beta", [0.0, 0.5, 0.9])
+def test_the_others_end_somewhere_else(loop, beta):
+    assert compute(Settings(loop, beta)).difference > 0.01
+
+
+def test_a_gradient_is_remembered_for_n_times_as_many_samples_with_large_batches():
+    result = compute(Settings("every", 0.9, "samples"))
+    halved, large = (int((weights <= 0.5).nonzero()[0]) for weights in (result.memory, result.large_memory))
+    assert halved * SIZE_OF_ONE * STEPS == large * BATCH
+    assert f"halved after {halved * SIZE_OF_ONE} samples, with the large batch after {large * BATCH}" in describe(result)
+
+
+def test_counted_in_updates_both_forget_alike():
+    assert "halved after 7 updates, with the large batch after 7" in describe(compute(Settings("every", 0.9, "updates")))
+
+
+@pytest.mark.parametrize("beta", [0.5, 0.9])
+def test_the_power_of_beta_leaves_after_one_update_what_beta_leaves_after_n(beta):
+    assert memory(beta**STEPS, 12)[1] == pytest.approx(memory(beta, 12)[STEPS])
+
+
+def test_an_update_per_micro_batch_makes_n_times_as_many_updates():
+    result = compute(Settings())
+    assert len(result.losses) - 1 == STEPS * WINDOWS == STEPS * (len(result.large_losses) - 1)

@@ -1,0 +1,20 @@
+"""Twelve answers."""
+
+EXERCISE = "breaks_equivalence"
+
+
+def breaks_equivalence():
+    return {
+        "linear": False,
+        "batchnorm-training": True,
+        "batchnorm-eval": False,
+        "layernorm": False,
+        "groupnorm": False,
+        "momentum": False,
+        "adamw": False,
+        "weight-decay": False,
+        "step-per-micro-batch": True,
+        "clip-per-window": False,
+        "clip-per-micro-batch": True,
+        "contrastive-loss": True,
+    }

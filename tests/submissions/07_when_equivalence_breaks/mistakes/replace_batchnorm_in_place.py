@@ -1,0 +1,28 @@
+"""Works on the given model."""
+
+from torch import nn
+
+EXERCISE = "replace_batchnorm"
+MISTAKES = ("mutates-original",)
+LOST = ("original",)
+
+
+def group_norm(old, num_groups):
+    new = nn.GroupNorm(num_groups, old.num_features, eps=old.eps, affine=old.affine)
+    if old.affine:
+        new.weight = nn.Parameter(old.weight.detach().clone())
+        new.bias = nn.Parameter(old.bias.detach().clone())
+    return new
+
+
+def swap(module, num_groups):
+    for name, child in module.named_children():
+        if isinstance(child, (nn.BatchNorm1d, nn.BatchNorm2d)):
+            setattr(module, name, group_norm(child, num_groups))
+        else:
+            swap(child, num_groups)
+    return module
+
+
+def replace_batchnorm(model, num_groups):
+    return swap(model, num_groups)

@@ -1,0 +1,20 @@
+"""Copies everything but the weights of the new layers."""
+
+import copy
+
+from torch import nn
+
+EXERCISE = "replace_batchnorm"
+MISTAKES = ("shares-parameters",)
+LOST = ("original",)
+
+
+def replace_batchnorm(model, num_groups):
+    result = copy.deepcopy(model)
+    for path, old in model.named_modules():
+        if isinstance(old, (nn.BatchNorm1d, nn.BatchNorm2d)):
+            new = nn.GroupNorm(num_groups, old.num_features, affine=old.affine)
+            new.weight, new.bias = old.weight, old.bias
+            parent, _, name = path.rpartition(".")
+            setattr(result.get_submodule(parent), name, new)
+    return result
