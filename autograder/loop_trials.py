@@ -11,6 +11,7 @@ import math
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -103,7 +104,12 @@ def close(found: Tensor, due: Tensor, dtype: str) -> bool:
 
 def holds_several_graphs(trial: LoopTrial, observation: Observation) -> bool:
     """Whether a metered loop needed far more memory than a loop with one micro-batch's graph alive."""
-    return observation.facts.get("peak_bytes", 0) > MEMORY * record(right, trial.problem, meter=True).peak_bytes
+    return observation.facts.get("peak_bytes", 0) > MEMORY * _peak_of_right(trial.problem)
+
+
+@lru_cache(maxsize=32)  # a class is marked on the same problems
+def _peak_of_right(problem: Problem) -> int:
+    return record(right, problem, meter=True).peak_bytes
 
 
 def read_observation(trial: LoopTrial, observation: Observation, **options) -> Fingerprint:

@@ -179,13 +179,13 @@ def time_limit(seconds: float) -> Iterator[None]:
         yield
         return
     used, began = stopwatch(), time.monotonic()
-    tracer, caller = sys.gettrace(), sys._getframe(2)
+    tracer, here, caller = sys.gettrace(), sys._getframe(), sys._getframe(2)
     anywhere = itertools.cycle((True, False))
 
     def interrupt(signum, frame):
-        frames = _student_frames(frame, caller)
-        if frames and used() >= seconds:
-            _raise_again_when_caught(frames, next(anywhere))
+        frames = _frames(frame, caller)
+        if used() >= seconds and here not in frames:  # which is there only while things are put back in order
+            _raise_again_when_caught([frame for frame in frames if _is_students(frame.f_code)], next(anywhere))
             raise OutOfTime
 
     previous = signal.signal(signal.SIGALRM, interrupt)
@@ -201,13 +201,13 @@ def time_limit(seconds: float) -> Iterator[None]:
             signal.setitimer(signal.ITIMER_REAL, max(0.001, outer - (time.monotonic() - began)), repeat)
 
 
-def _student_frames(frame: FrameType | None, outermost: FrameType) -> list[FrameType]:
-    """The frames of student code that run inside ``outermost``; none while this module puts things back in order."""
+def _frames(frame: FrameType | None, outermost: FrameType) -> list[FrameType]:
+    """What runs inside ``outermost``, this included, innermost first."""
     frames = []
     while frame is not None:
         frames.append(frame)
         frame = frame.f_back if frame is not outermost else None
-    return [frame for frame in frames if _is_students(frame.f_code)]
+    return frames
 
 
 def _raise_again_when_caught(frames: list[FrameType], anywhere: bool) -> None:

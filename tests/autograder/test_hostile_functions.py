@@ -12,6 +12,9 @@ from autograder.exercise import EXERCISES, Observation, Verdict, judge_observati
 from autograder.verdict_view import as_html, as_text
 
 FOUNDATION = [exercise.id for exercise in EXERCISES.values() if exercise.unit[:2] in ("00", "03", "04")]
+DIFFERENT = [exercise for exercise in FOUNDATION if exercise not in ("repaired_early_clear", "repaired_eager_step")]
+"""Without two of the three repairs, which are marked in the same way."""
+
 LOOPS = ["accumulate_gradient", "train_epoch", "repaired_early_clear", "repaired_eager_step", "repaired_lost_tail"]
 
 
@@ -133,13 +136,13 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize("exercise", FOUNDATION)
+@pytest.mark.parametrize("exercise", DIFFERENT)
 def test_any_returned_value_gets_a_verdict_that_gives_nothing(exercise):
     for value in VALUES:
         assert not marked(exercise, returning(value)).passed
 
 
-@pytest.mark.parametrize("exercise", FOUNDATION)
+@pytest.mark.parametrize("exercise", DIFFERENT)
 @pytest.mark.parametrize(
     "function",
     [
