@@ -184,7 +184,7 @@ def test_no_more_mistakes_are_named_than_were_made(problem, entry):
 
 
 @settings(deadline=None, max_examples=60)
-@given(SHAPES, st.sampled_from(policies()), st.sampled_from([0.5, 1.5, -1.0, 3.7]))
+@given(SHAPES, st.sampled_from(policies()), st.sampled_from([0.5137, 1.4142, -0.3719, 3.7181]))
 def test_an_update_that_no_policy_makes_is_not_named(problem, entry, factor):
     found = as_fingerprint(entry[0], problem)
     spoilt = replace(found, coefficients=found.coefficients + factor * torch.arange(1, 1 + found.coefficients.shape[1]) ** 0.5)
