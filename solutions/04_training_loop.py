@@ -363,7 +363,8 @@ check(repaired_lost_tail)
 # What earns points, each on its own:
 #
 # - **1 point · full windows, one micro-batch's graph at a time**: equal micro-batches, and N divides their number. The model is
-#   left in training mode, and in a window of sixteen your peak memory stays below eight times that of a loop with one graph alive.
+#   left in training mode, and in a window of sixteen your peak memory stays below eight times that of a loop with one graph
+#   alive.
 # - **1 point · leftover windows**: the last window has fewer micro-batches. It is applied, and averaged over the samples it
 #   has, also when the whole epoch is shorter than one window.
 # - **1 point · ragged micro-batches**: sizes differ, and every sample of a window counts alike. The model has a frozen and an

@@ -44,51 +44,6 @@ from gradaccum.problems import Problem
 # This number, and not B, N or W alone, is what a learning rate depends on.
 
 # %% [markdown]
-# ## Exercise 1 · `effective_batch_size`
-#
-# *Difficulty ●○○ · about 4 minutes · 2 points*
-#
-# Write `effective_batch_size(micro_batch_size, accumulation_steps, world_size=1)`: the samples that one update averages over,
-# as an integer.
-#
-# What earns points:
-#
-# - **1 point · the sizes, the published table among them**: the six rows that a contrastive trainer's documentation prints for
-#   its runs, and three others, with and without a world size.
-# - **1 point · refusing nonsense**: a `ValueError` with a reason, in any words, if one of the three is not a whole number of at
-#   least 1: zero, negative, `2.5`, `"2"` or `None`.
-
-
-# %% exercise="effective_batch_size"
-def effective_batch_size(micro_batch_size, accumulation_steps, world_size=1):
-    """Samples that one update averages over; ValueError for what is not a whole number of at least 1."""
-    ### BEGIN SOLUTION
-    for number in (micro_batch_size, accumulation_steps, world_size):
-        if not isinstance(number, int) or number < 1:
-            raise ValueError(f"sizes are whole numbers of at least 1, not {number!r}")
-    return micro_batch_size * accumulation_steps * world_size
-    ### END SOLUTION
-
-
-# %% check="effective_batch_size"
-check(effective_batch_size)
-
-# %% [markdown]
-# <details><summary>Hint</summary>
-#
-# Look at the three numbers before you multiply. `isinstance(number, int)` says whether something is a whole number; compare
-# only what is one, because a text is not greater than 1, and not smaller either.
-# </details>
-
-# %% [markdown]
-# With your function you can print the table itself. Reading down a block, the same effective batch comes from different cuts.
-
-# %%
-published = [(128, 1, 8), (128, 2, 8), (128, 4, 8), (64, 8, 8), (256, 1, 4), (256, 4, 4)]
-for b, n, w in published:
-    print(f"{b:4} per device × {n} steps × {w} devices = {b * n * w:5}")
-
-# %% [markdown]
 # ## Predict
 
 # %%
@@ -145,41 +100,6 @@ for b, n in ((16, 2), (8, 4), (2, 16)):
 # Why a root for Adam? It divides by about the length of the *noise* in a gradient, as long as noise outweighs the gradient.
 # Averaging $N$ times as many samples makes that noise $\sqrt N$ times shorter, so Adam's update already grows by $\sqrt N$ by
 # itself. The other $\sqrt N$ is for the rate.
-
-# %% [markdown]
-# ## Exercise 2 · `scale_learning_rate`
-#
-# *Difficulty ●○○ · about 4 minutes · 2 points*
-#
-# Write `scale_learning_rate(lr, reference_batch, batch, rule)`. `lr` worked for an effective batch of `reference_batch`; return
-# the rate for `batch` by the rule `"none"`, `"linear"` or `"sqrt"`.
-#
-# What earns points:
-#
-# - **1.5 points · the three rules**: for larger and for smaller batches.
-# - **0.5 points · refusing an unknown rule**: a `ValueError` with a reason, in any words.
-
-
-# %% exercise="scale_learning_rate"
-def scale_learning_rate(lr, reference_batch, batch, rule):
-    """The rate for another effective batch, by the rule "none", "linear" or "sqrt"."""
-    ### BEGIN SOLUTION
-    powers = {"none": 0, "linear": 1, "sqrt": 0.5}
-    if rule not in powers:
-        raise ValueError(f"there is no rule {rule!r}; choose one of {', '.join(powers)}")
-    return lr * (batch / reference_batch) ** powers[rule]
-    ### END SOLUTION
-
-
-# %% check="scale_learning_rate"
-check(scale_learning_rate)
-
-# %% [markdown]
-# <details><summary>Hint</summary>
-#
-# First the ratio of the two batches: which of them is on top, if a *larger* batch is to get a higher rate? `** 0.5` is a square
-# root.
-# </details>
 
 # %% [markdown]
 # ## Predict
@@ -239,6 +159,86 @@ for divide, factor in ((True, 1), (True, 4), (False, 1), (False, 4)):
     torch.optim.SGD(model.parameters(), lr=problem.lr * factor).step()
     moved = (torch.nn.utils.parameters_to_vector(model.parameters()) - before).norm().item()
     print(f"{'divided by N' if divide else 'not divided ':12}, rate × {factor}: update of length {moved:.4f}")
+
+# %% [markdown]
+# ## Exercise 1 · `effective_batch_size`
+#
+# *Difficulty ●○○ · about 4 minutes · 2 points*
+#
+# Write `effective_batch_size(micro_batch_size, accumulation_steps, world_size=1)`: the samples that one update averages over,
+# as an integer.
+#
+# What earns points:
+#
+# - **1 point · the sizes, the published table among them**: the six rows that a contrastive trainer's documentation prints for
+#   its runs, and three others, with and without a world size.
+# - **1 point · refusing nonsense**: a `ValueError` with a reason, in any words, if one of the three is not a whole number of at
+#   least 1: zero, negative, `2.5`, `"2"` or `None`.
+
+
+# %% exercise="effective_batch_size"
+def effective_batch_size(micro_batch_size, accumulation_steps, world_size=1):
+    """Samples that one update averages over; ValueError for what is not a whole number of at least 1."""
+    ### BEGIN SOLUTION
+    for number in (micro_batch_size, accumulation_steps, world_size):
+        if not isinstance(number, int) or number < 1:
+            raise ValueError(f"sizes are whole numbers of at least 1, not {number!r}")
+    return micro_batch_size * accumulation_steps * world_size
+    ### END SOLUTION
+
+
+# %% check="effective_batch_size"
+check(effective_batch_size)
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# Look at the three numbers before you multiply. `isinstance(number, int)` says whether something is a whole number; compare
+# only what is one, because a text is not greater than 1, and not smaller either.
+# </details>
+
+# %% [markdown]
+# With your function you can print the table itself. Reading down a block, the same effective batch comes from different cuts.
+
+# %%
+published = [(128, 1, 8), (128, 2, 8), (128, 4, 8), (64, 8, 8), (256, 1, 4), (256, 4, 4)]
+for b, n, w in published:
+    print(f"{b:4} per device × {n} steps × {w} devices = {b * n * w:5}")
+
+# %% [markdown]
+# ## Exercise 2 · `scale_learning_rate`
+#
+# *Difficulty ●○○ · about 4 minutes · 2 points*
+#
+# Write `scale_learning_rate(lr, reference_batch, batch, rule)`. `lr` worked for an effective batch of `reference_batch`; return
+# the rate for `batch` by the rule `"none"`, `"linear"` or `"sqrt"`.
+#
+# What earns points:
+#
+# - **1.5 points · the three rules**: for larger and for smaller batches.
+# - **0.5 points · refusing an unknown rule**: a `ValueError` with a reason, in any words.
+
+
+# %% exercise="scale_learning_rate"
+def scale_learning_rate(lr, reference_batch, batch, rule):
+    """The rate for another effective batch, by the rule "none", "linear" or "sqrt"."""
+    ### BEGIN SOLUTION
+    powers = {"none": 0, "linear": 1, "sqrt": 0.5}
+    if rule not in powers:
+        raise ValueError(f"there is no rule {rule!r}; choose one of {', '.join(powers)}")
+    return lr * (batch / reference_batch) ** powers[rule]
+    ### END SOLUTION
+
+
+# %% check="scale_learning_rate"
+check(scale_learning_rate)
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# First the ratio of the two batches: which of them is on top, if a *larger* batch is to get a higher rate? `** 0.5` is a square
+# root.
+# </details>
 
 # %% [markdown]
 # ## Schedules count updates
@@ -420,4 +420,4 @@ print(f"from 200 windows, both estimates averaged before dividing: {together:.2f
 #   (n − B)/(n − 1).
 # - The **noise scale** says how large a batch is worth having, and a window gives it away for free.
 #
-# Back to **[the start page](00_start_here.ipynb)**, where your points are.
+# Next: **[06 · Mixed precision and clipping](06_mixed_precision_and_clipping.ipynb)**
