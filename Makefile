@@ -7,7 +7,7 @@ lab: .venv/.installed
 
 # One thread: on tensors this small, a second one costs twice the time.
 test: .venv/.installed
-	OMP_NUM_THREADS=1 .venv/bin/python -m pytest $(ARGS)
+	OMP_NUM_THREADS=1 .venv/bin/python -m pytest -n auto --dist loadfile $(ARGS)
 
 release: .venv/.installed
 	.venv/bin/python -m autograder.release $(ARGS)

@@ -1,4 +1,4 @@
-"""Shared by all tests: on CI nothing may be skipped for want of something that CI could have installed."""
+"""Shared by all tests: tables that tests measure, and on CI nothing skipped for want of what CI could have installed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,15 @@ ALLOWED_SKIP = "needs a CUDA device"
 def pytest_configure(config: pytest.Config) -> None:
     if os.environ.get("CI") == "true":
         config.pluginmanager.register(NoSkips())
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what tests recorded with ``record_property("table", text)``, also when they ran in another process."""
+    for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
+        for name, text in report.user_properties if report.when == "call" else ():
+            if name == "table":
+                terminalreporter.section(report.nodeid.rpartition("::")[2])
+                terminalreporter.line(text)
 
 
 class NoSkips:
