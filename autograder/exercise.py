@@ -18,6 +18,7 @@ from torch import Tensor
 
 from autograder.mistakes import Mistake
 from gradaccum.fingerprint import Fingerprint
+from gradaccum.threads import one_thread
 
 SECONDS = 10.0
 """Limit for one trial, as :func:`autograder.student_code.stopwatch` counts. Right solutions need milliseconds; slow but legal
@@ -227,7 +228,8 @@ def judge_observations(exercise: Exercise, seed: int, device: str, observations:
 
 def mark_function(exercise: Exercise, function: Callable, seed: int = 0, device: str = "cpu") -> Verdict:
     """Observe and judge in this process, as ``check`` does at a student's desk."""
-    return judge_observations(exercise, seed, device, observe_trials(exercise, function, seed, device))
+    with one_thread():
+        return judge_observations(exercise, seed, device, observe_trials(exercise, function, seed, device))
 
 
 def trial_random(exercise_id: str, seed: int) -> random.Random:

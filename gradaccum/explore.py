@@ -12,12 +12,12 @@ from types import ModuleType
 from typing import Any
 
 import ipywidgets as widgets
-import torch
 
 from gradaccum import phenomena, still
 from gradaccum.drawing import DPI, GREEN, VERMILLION, as_png, erase, new_figure
 from gradaccum.keyboard import KEYS_STAY_HERE
 from gradaccum.phenomena import Listing
+from gradaccum.threads import one_thread
 
 
 def explore(name: str, **settings: Any) -> Panel:
@@ -108,7 +108,7 @@ class Panel(widgets.VBox):
             self._redraw()
 
     def _redraw(self) -> None:
-        with _garbage_later(), _one_thread():
+        with _garbage_later(), one_thread():
             self._show()
 
     def _show(self) -> None:
@@ -158,17 +158,6 @@ def _garbage_later() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """The experiments are small: on a busy machine threads that wait for each other make them several times slower."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _in_words(error: Exception) -> str:
