@@ -137,12 +137,22 @@ def describe(result: Result) -> str:
         return f"{same}. The optimizer is handed the same gradients and cannot tell them apart."
     counted = f"{len(result.losses) - 1} updates" if settings.axis == "updates" else f"the same {samples} samples"
     if settings.loop == "sum":
-        return f"{start}: {counted}, each {STEPS} times as long, and momentum adds them up ({ends})."
+        said = f"its {len(result.losses) - 1} updates are each {STEPS} times as long{_climb(result.losses)} ({ends})"
+        return f"{start}: {said}. Counted in {settings.axis}, the memory is the large batch's: that is not what is wrong."
     fades, large = (_half_life(m) for m in (result.memory, result.large_memory))
     if settings.axis == "samples":
         fades, large = fades * SIZE_OF_ONE, large * BATCH
     remembers = f"A gradient's weight has halved after {fades} {settings.axis}, with the large batch after {large}"
     return f"{start}: {counted}, and the ends are {result.difference:.0%} of the way apart ({ends}). {remembers}."
+
+
+def _climb(losses: Tensor) -> str:
+    """How far the loss climbs after having fallen, if it does."""
+    lowest = losses.cummin(0).values
+    at = int((losses - lowest).argmax())
+    if losses[at] < 1.2 * lowest[at]:
+        return ""
+    return f", and the loss climbs from {lowest[at]:.2g} back to {losses[at]:.2g}"
 
 
 def _half_life(weights: Tensor) -> int:

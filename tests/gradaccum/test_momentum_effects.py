@@ -40,3 +40,8 @@ def test_the_power_of_beta_leaves_after_one_update_what_beta_leaves_after_n(beta
 def test_an_update_per_micro_batch_makes_n_times_as_many_updates():
     result = compute(Settings())
     assert len(result.losses) - 1 == STEPS * WINDOWS == STEPS * (len(result.large_losses) - 1)
+
+
+def test_without_the_division_momentum_carries_the_loss_up_again():
+    assert "and the loss climbs from" in describe(compute(Settings("sum", 0.9)))
+    assert "climbs" not in describe(compute(Settings("sum", 0.0)))
