@@ -41,6 +41,7 @@ def test_row_14_the_variance_falls_as_one_over_the_batch_for_independent_samples
     assert variance_ratios(replace=False)[128] == pytest.approx(128 / 255, abs=0.1)
 
 
+@pytest.mark.filterwarnings("ignore:Detected call of `lr_scheduler.step")
 def test_row_15_only_a_schedule_that_counts_updates_trains_like_large_batches():
     assert row_15().verdict == "true"
     for loop in (schedule_per_micro_batch, schedule_before_step, schedule_never):
