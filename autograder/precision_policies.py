@@ -61,6 +61,9 @@ LOOP_MISTAKES: tuple[tuple[tuple[str, ...], Policy], ...] = (
     (("mean-of-means", "tail-scale"), Policy(weight="steps")),
     (("mean-of-means", "tail-dropped"), Policy(weight="mean", tail="dropped")),
     (("no-scale", "tail-dropped"), Policy(weight="one", tail="dropped")),
+    (("mean-of-means", "tail-stale"), Policy(weight="mean", tail="kept", clear="end")),
+    (("mean-of-means", "tail-stale"), Policy(weight="steps", tail="kept", clear="end")),
+    (("no-scale", "tail-stale"), Policy(weight="one", tail="kept", clear="end")),
 )
 """Mistakes that any loop can have."""
 

@@ -54,6 +54,7 @@ from gradaccum.showing import show_fingerprint
 # | [03 · Accumulate](03_accumulate.ipynb) | are B = 8, N = 1 and B = 2, N = 4 the same? | 10 |
 # | [04 · Training loop](04_training_loop.ipynb) | where do `step` and `zero_grad` go? | 10 |
 # | [05 · Learning rate](05_learning_rate.ipynb) | what changes when the effective batch changes? | 10 |
+# | [06 · Mixed precision and clipping](06_mixed_precision_and_clipping.ipynb) | what must happen once per window? | 10 |
 # | [07 · When equivalence breaks](07_when_equivalence_breaks.ipynb) | is it really the same as a large batch? | 10 |
 
 # %% [markdown]

@@ -99,7 +99,7 @@ def _running_sums(addends: str) -> tuple[Tensor, dict[str, Tensor]]:
 def draw(result: Result, figure: Figure) -> None:
     """The errors of all dtypes, and the sum that the chosen one holds."""
     errors, sums = figure.subplots(1, 2)
-    figure.subplots_adjust(left=0.07, right=0.985, bottom=0.14, top=0.91, wspace=0.22)
+    figure.subplots_adjust(left=0.078, right=0.985, bottom=0.14, top=0.91, wspace=0.22)
     _draw_errors(errors, result)
     _draw_sums(sums, result)
 
@@ -111,9 +111,7 @@ def describe(result: Result) -> str:
     held, due = float(result.sums[name][place].mean()), float(result.exact[place].mean())
     error, single = float(result.error(name)[place]), float(result.error("float32")[place])
     kind = {"equal": "all equal to 1", "alike": "around 1", "different": "from far below to far above 0"}[settings.addends]
-    start = (
-        f"{n:,} addends {kind}, added up in {name}: the sum is {held:,.1f} where {due:,.1f} is right, {in_words(error)} off."
-    )
+    start = f"Added up in {name}, {n:,} addends {kind} make {held:,.1f} where {due:,.1f} is right: {in_words(error)} off."
     if settings.addends == "equal" and error > 0.1:
         return f"{start} It stopped growing at {held:,.0f}: {held:,.0f} + 1 is rounded to {held:,.0f}. float32 is exact here."
     if name == "float32":
@@ -130,7 +128,7 @@ def in_words(error: float) -> str:
 
 
 def _draw_errors(axes: Axes, result: Result) -> None:
-    tidy(axes, "How wrong the sum is", "N, micro-batches added up", "relative error", y_away=42)
+    tidy(axes, "How wrong the sum is", "N, micro-batches added up", "relative error", y_away=50)
     for name, look in LOOKS.items():
         chosen = name == result.settings.precision
         values = result.error(name).clamp(min=NOWHERE)

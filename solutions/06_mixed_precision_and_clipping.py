@@ -1,0 +1,410 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 06 · Mixed precision and clipping
+#
+# **What must happen once per window?**
+#
+# Real training loops do more between `backward` and `step`: they clip gradients, and in mixed precision they scale and unscale
+# them. Each of these lines has a place where it belongs, and other places where it runs without an error. With accumulation
+# there are more of those.
+#
+# *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
+
+# %%
+from itertools import islice
+
+import torch
+from torch.nn.utils import clip_grad_norm_
+
+from autograder.check import check
+from gradaccum.explore import explore
+from gradaccum.phenomena import low_precision_sums, order_of_operations
+from gradaccum.predict import predict
+from gradaccum.problems import Problem, flat_gradient
+
+# %% [markdown]
+# ## Clipping
+#
+# One strange batch can make a gradient a hundred times as long as the others. **Clipping by norm** shortens what is longer than
+# a threshold and leaves the rest alone: with $g$ the gradient of *all* parameters as one vector,
+#
+# $$g \leftarrow g \cdot \min\left(1, \frac{\text{max\_norm}}{\lVert g\rVert}\right).$$
+#
+# The direction stays. `clip_grad_norm_(model.parameters(), max_norm)` does it to `.grad`, and returns the norm there was
+# *before*.
+
+# %%
+problem = Problem(seed=6, accumulation_steps=4, epochs=((2, 2, 2, 2),))
+model = problem.build_model()
+for x, y in problem.batches():
+    (problem.loss_fn(model(x), y) / 4).backward()
+print(f"returned {clip_grad_norm_(model.parameters(), 0.5):.3f}, now it is {flat_gradient(model).norm():.3f}")
+
+# %% [markdown]
+# ## Where and with which threshold?
+#
+# Texts on accumulation say to clip what was accumulated, and that the threshold "may need adjustment". The first is right. The
+# second leaves you alone with the question when, and by how much. Try it: the same window clipped as one large batch, after
+# averaging, after summing, and piece by piece.
+
+
+# %%
+def window_gradient(divide_by, max_norm, clip_each=False):
+    model = problem.build_model()
+    for x, y in problem.batches():
+        (problem.loss_fn(model(x), y) / divide_by).backward()
+        if clip_each:
+            clip_grad_norm_(model.parameters(), max_norm)
+    clip_grad_norm_(model.parameters(), max_norm)
+    return flat_gradient(model)
+
+
+# %%
+due = window_gradient(4, 0.5)
+for name, g in {
+    "averaged, threshold 0.5": due,
+    "summed, threshold 0.5": window_gradient(1, 0.5),
+    "summed, threshold 4 × 0.5, then divided by 4": window_gradient(1, 4 * 0.5) / 4,
+    "clipped after each micro-batch": window_gradient(4, 0.5, clip_each=True),
+}.items():
+    angle = torch.nn.functional.cosine_similarity(g, due, dim=0).clamp(max=1).acos().rad2deg()
+    print(f"{name:45} length {g.norm():.3f}, {angle:4.1f}° off")
+
+# %% [markdown]
+# So, exactly:
+#
+# - **averaged: the threshold stays as it was.** The accumulated mean *is* the large batch's gradient;
+# - **summed: the threshold has to be N times as large**, since the vector is. (With the same number it clips N times as early.
+#   Here that shows nowhere, because both are above it: clipping hides a missing 1/N, as in unit 04.)
+# - **piece by piece: another direction.** No threshold mends that.
+
+# %% [markdown]
+# ## Mixed precision in four lines
+#
+# Half the bits, half the memory, and on a GPU several times the speed. Two things are needed:
+#
+# - **`torch.autocast(device_type, dtype=dtype)`**: inside the block, operations that bear it run in `float16` or `bfloat16`.
+#   The parameters and their `.grad` stay in float32. The forward and the loss belong inside, `backward` does not.
+# - **`GradScaler`**, for float16, whose smallest numbers are not very small: gradients would become 0 on their way. So the loss
+#   is multiplied by a **scale**, and `.grad` is divided by it afterwards.
+
+# %%
+tiny = torch.tensor(2e-8)
+print("a gradient in float16:           ", tiny.half().item())
+print("scaled by 65,536, there and back:", (tiny * 65536).half().float().item() / 65536)
+
+# %% [markdown]
+# The scaler's calls, and what each does:
+#
+# | call | what it does |
+# |---|---|
+# | `scaler.scale(loss)` | multiplies by the scale |
+# | `scaler.unscale_(optimizer)` | divides every `.grad` by it, and notes whether there is an inf or NaN |
+# | `scaler.step(optimizer)` | updates, unless there was one; unscales first if you have not |
+# | `scaler.update()` | after an inf halves the scale; after many good updates doubles it |
+
+# %%
+predict(
+    "You accumulate N = 8 micro-batches in float16. In the third of them a gradient overflows to inf. "
+    "What happens to the window?",
+    choices=(
+        "the third micro-batch is left out, the other seven are applied",
+        "all eight are lost, the parameters do not move",
+        "the parameters become inf",
+        "the scaler computes the third again with a smaller scale",
+    ),
+    answer="all eight are lost, the parameters do not move",
+    because=lambda: (
+        "inf plus anything is inf: what is in .grad can no longer be taken apart. "
+        + order_of_operations.describe(order_of_operations.compute(order_of_operations.PRESETS["Overflow"]))
+    ),
+)
+
+# %% [markdown]
+# ## Explore: order of operations
+#
+# One window of four micro-batches, a model of two parameters, a real `GradScaler` on the CPU. On the left you see how long
+# `.grad` is after each operation (a step of the axis is a factor of 1,000), on the right the update that comes out, with the
+# threshold as a dotted circle.
+#
+# 1. It opens on a common mistake. By which factor is the update too short? Change the scale.
+# 2. Press **Hide it**. Why is the same code right now?
+# 3. Go through the other orders. Which turn the update, which only change its length? Which one is hidden by clipping? Set the
+#    threshold to 1,000 to be sure.
+# 4. Press **Overflow**.
+
+# %%
+explore("order_of_operations")
+
+# %% [markdown]
+# <details><summary>What you should have seen</summary>
+#
+# 1. By the scale: the threshold is for real gradients, and what is clipped is as many times longer.
+# 2. With a scale of 1 there is nothing to unscale. So a test without a scaler does not find this mistake.
+# 3. Whatever happens *between* the micro-batches turns it: clipping parts, unscaling early ones again, a scale that moves.
+#    Stepping without the scaler looks right while the clipped length is the due one; without clipping it is 256 times too long.
+# 4. The whole window is gone and the scale is halved. That is as it should be.
+# </details>
+
+# %% [markdown]
+# ## Exercise 1 · `train_epoch_clipped`
+#
+# *Difficulty ●●○ · about 8 minutes · 3 points*
+#
+# Write `train_epoch_clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm)`: one epoch as in unit 04,
+# and each window's gradient is clipped to `max_norm` before its update. Return a list with one number for each window: the norm
+# of its gradient **before** clipping.
+#
+# As there, micro-batches may be ragged, the last window may be shorter, `micro_batches` may be a one-shot stream, and `.grad`
+# may hold anything when you are called. Leave the model in training mode. The marks use plain SGD.
+#
+# What earns points:
+#
+# - **1 point · windows whose norm is above the threshold**: full windows, ragged micro-batches.
+# - **1 point · windows whose norm is below it, and leftovers**: even micro-batches, several epochs, leftover windows.
+# - **1 point · the returned norms**: one for each window, before clipping.
+#
+# The first two compare the parameters with those of large batches that are clipped.
+
+
+# %% exercise="train_epoch_clipped"
+def train_epoch_clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm):
+    """Train for one epoch, each window's gradient clipped once; return the norms before clipping."""
+    ### BEGIN SOLUTION
+    stream, norms = iter(micro_batches), []
+    while window := list(islice(stream, accumulation_steps)):
+        optimizer.zero_grad()
+        samples = sum(len(x) for x, _ in window)
+        for x, y in window:
+            loss = loss_fn(model(x), y) * len(x) / samples
+            loss.backward()
+        norms.append(float(clip_grad_norm_(model.parameters(), max_norm)))
+        optimizer.step()
+    optimizer.zero_grad()
+    return norms
+    ### END SOLUTION
+
+
+# %% check="train_epoch_clipped"
+check(train_epoch_clipped)
+
+# %% [markdown]
+# <details><summary>Hint 1: where</summary>
+#
+# The threshold speaks of the gradient an update uses. After which line is that gradient complete, and which line reads it?
+# </details>
+#
+# <details><summary>Hint 2: the norms</summary>
+#
+# You need not compute them. Look again at what `clip_grad_norm_` returns.
+# </details>
+
+# %% [markdown]
+# ## "Works identically"?
+#
+# One of the texts this course grew out of says that mixed precision with accumulation works identically. It does not. A scaler
+# thinks in **updates**, not in micro-batches:
+#
+# - **every micro-batch**: autocast, scale the loss, backward;
+# - **once per window, in this order**: `unscale_`, clip, `scaler.step`, `scaler.update`;
+# - **within a window the scale must not move**: gradients in different units do not add up;
+# - **one inf costs the whole window**, N micro-batches and not one. The larger N, the more a skipped update costs.
+#
+# A window with inf has to leave the parameters alone and lower the scale. `scaler.step` and `scaler.update` see to that, if you
+# let them.
+
+# %% [markdown]
+# ## Exercise 2 · `train_epoch_amp`
+#
+# *Difficulty ●●● · about 12 minutes · 4 points*
+#
+# Write `train_epoch_amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype)`: one epoch in
+# mixed precision. `scaler` is a `torch.amp.GradScaler` for the device of the data, whose type is `x.device.type`; `dtype` is
+# `torch.float16` or `torch.bfloat16`. Clip the **unscaled** gradient of each window to `max_norm`, and return the norms before
+# clipping. For a window with inf any number will do.
+#
+# Micro-batches may be ragged, the last window shorter, and `.grad` may hold anything when you are called.
+#
+# What earns points:
+#
+# - **1 point · updates in float16 and bfloat16, leftovers included**: forwards run in `dtype`; nothing is clipped.
+# - **1 point · clipping unscaled gradients**: the norms are above the threshold; the returned norms count here.
+# - **1 point · windows with infinite gradients change nothing but the scale**: one micro-batch of nine or twelve is broken.
+# - **1 point · one scale per window, updated after it**: a scaler that doubles its scale after every good update.
+#
+# Parameters have to agree with clipped large batches up to the rounding of `dtype`, and the scale at the end has to be exact.
+
+
+# %% exercise="train_epoch_amp"
+def train_epoch_amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype):
+    """Train for one epoch in mixed precision, each window unscaled and clipped once; return the norms before clipping."""
+    ### BEGIN SOLUTION
+    stream, norms = iter(micro_batches), []
+    while window := list(islice(stream, accumulation_steps)):
+        optimizer.zero_grad()
+        samples = sum(len(x) for x, _ in window)
+        for x, y in window:
+            with torch.autocast(x.device.type, dtype=dtype):
+                loss = loss_fn(model(x), y) * len(x) / samples
+            scaler.scale(loss).backward()
+        scaler.unscale_(optimizer)
+        norms.append(float(clip_grad_norm_(model.parameters(), max_norm)))
+        scaler.step(optimizer)
+        scaler.update()
+    optimizer.zero_grad()
+    return norms
+    ### END SOLUTION
+
+
+# %% check="train_epoch_amp"
+check(train_epoch_amp)
+
+# %% [markdown]
+# <details><summary>Hint 1: begin with what you have</summary>
+#
+# Copy exercise 1. Two lines of it change, and three are new.
+# </details>
+#
+# <details><summary>Hint 2: the scaler raises an error</summary>
+#
+# *No inf checks were recorded prior to update*: `update` came before anything was unscaled. *unscale_() has already been
+# called*: twice in one window, or the last window never ended with `update`.
+# </details>
+#
+# <details><summary>Hint 3: windows with inf</summary>
+#
+# You need not look for them. Who calls `optimizer.step`, you or the scaler?
+# </details>
+
+# %% [markdown]
+# ## Predict: small addends
+#
+# bfloat16 has 8 significant bits. float16 has 11, float32 has 24.
+
+# %%
+predict(
+    "A model is kept in bfloat16, so its .grad is bfloat16 too. You accumulate 1,000 micro-batches "
+    "whose gradients all happen to be 1. What is in .grad?",
+    choices=("1000, exactly", "about 1000, off by less than 1 %", "256", "inf"),
+    answer="256",
+    because=lambda: low_precision_sums.describe(low_precision_sums.compute(low_precision_sums.Settings())),
+)
+
+# %% [markdown]
+# ## Explore: low-precision sums
+#
+# On the left, how wrong a running sum is after N additions, for three dtypes; on the right, the sum itself in the dtype you
+# choose. Both axes are logarithmic. (An error of exactly 0 is drawn at the lower end.)
+#
+# 1. Where does bfloat16 stop growing? Where does float16?
+# 2. Press **Like gradients**. Real ones differ and partly cancel. How large is the error at N = 4, at 64, at 1,024?
+# 3. Is there any N here at which float32 is worth a thought?
+
+# %%
+explore("low_precision_sums")
+
+# %% [markdown]
+# <details><summary>What you should have seen</summary>
+#
+# 1. At 256 = 2⁸ and 2,048 = 2¹¹: there the next number the dtype has is 2 further on, and + 1 is rounded away.
+# 2. It grows with N, from tenths of a percent to percents.
+# 3. No. Its error is that of rounding, thousands of times smaller than the noise in any gradient.
+# </details>
+
+# %% [markdown]
+# ## Do small micro-batches lose precision?
+#
+# A text warns that very small micro-batches "accumulate numerical errors". Not as such: it depends on where the sum is kept.
+# Here are 256 samples in N micro-batches, with the gradient of each computed in bfloat16 and added up in bfloat16 or in
+# float32. The yardstick is the same gradients summed in float64.
+
+
+# %%
+def sums(n, dtype):
+    problem = Problem(seed=8, accumulation_steps=n, epochs=((256 // n,) * n,), dtype="float32")
+    model = problem.build_model().bfloat16()
+    total, exact = 0, 0
+    for x, y in problem.batches():
+        loss = problem.loss_fn(model(x.bfloat16()), y.bfloat16()) / n
+        g = torch.cat([g.flatten() for g in torch.autograd.grad(loss, list(model.parameters()))])
+        total, exact = total + g.to(dtype), exact + g.double()
+    return float((total - exact).norm() / exact.norm())
+
+
+for n in (4, 64, 256):
+    print(f"N = {n:3}: bfloat16 sum {sums(n, torch.bfloat16):.2%} off, float32 sum {sums(n, torch.float32):.0e}")
+
+# %% [markdown]
+# So the error is one of **low-precision `.grad`**, and it is gone when the sum is float32. Under autocast it always is, since
+# parameters and `.grad` are float32. It matters when the model itself was converted, as is common for large ones.
+
+# %% [markdown]
+# ## Exercise 3 · `accumulate_in_float32`
+#
+# *Difficulty ●●○ · about 8 minutes · 3 points*
+#
+# Write `accumulate_in_float32(model, loss_fn, micro_batches)`. The model is in bfloat16, and so are the micro-batches, a list
+# of pairs `(x, y)`. Return a dictionary from the names of `model.named_parameters()` to float32 tensors: the gradient of the
+# mean loss over **all samples**, with each micro-batch's gradient computed by the model as it is and **added up in float32**.
+#
+# What earns points:
+#
+# - **1 point · sums that do not stall**: 600 micro-batches, nearly equal.
+# - **1 point · ragged micro-batches**: every sample counts alike.
+# - **1 point · float32 results and an untouched model**: parameters and their dtype are what they were. You may do with `.grad`
+#   what you like; it may hold anything when you are called.
+#
+# An error of 2 % is allowed.
+
+
+# %% exercise="accumulate_in_float32"
+def accumulate_in_float32(model, loss_fn, micro_batches):
+    """The gradient of the mean loss over all samples, by parameter name, summed in float32."""
+    ### BEGIN SOLUTION
+    totals = {name: torch.zeros_like(p, dtype=torch.float32) for name, p in model.named_parameters()}
+    samples = sum(len(x) for x, _ in micro_batches)
+    for x, y in micro_batches:
+        model.zero_grad()
+        loss_fn(model(x), y).backward()
+        for name, p in model.named_parameters():
+            totals[name] += p.grad.float() * len(x) / samples
+    model.zero_grad()
+    return totals
+    ### END SOLUTION
+
+
+# %% check="accumulate_in_float32"
+check(accumulate_in_float32)
+
+# %% [markdown]
+# <details><summary>Hint 1: where to keep the sums</summary>
+#
+# `.grad` has the dtype of its parameter and cannot hold a float32 sum. Keep tensors of your own, and let `.grad` hold one
+# micro-batch at a time.
+# </details>
+#
+# <details><summary>Hint 2: converting</summary>
+#
+# `(a + b).float()` adds in bfloat16 and converts what is left. Convert first, then add.
+# </details>
+
+# %% [markdown]
+# ## What to remember
+#
+# - Every micro-batch: autocast, scale, backward. **Once per window: unscale, clip, step, update**, in this order.
+# - **Clip what is complete and unscaled.** The threshold stays as it is when you average, and is N times as large when you sum.
+# - **The scale is constant within a window**, and one inf skips all of it.
+# - **Sums belong into float32.** In bfloat16 a sum stops growing at 256 times its addend.
+#
+# Next: **[07 · When equivalence breaks](07_when_equivalence_breaks.ipynb)**

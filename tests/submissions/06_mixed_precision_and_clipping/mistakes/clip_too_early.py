@@ -1,0 +1,24 @@
+"""Clips before the window's last backward."""
+
+from itertools import islice
+
+from torch.nn.utils import clip_grad_norm_
+
+EXERCISE = "train_epoch_clipped"
+MISTAKES = ("clip-too-early",)
+LOST = ("bound", "norms")
+
+
+def train_epoch_clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm):
+    stream, norms = iter(micro_batches), []
+    while window := list(islice(stream, accumulation_steps)):
+        optimizer.zero_grad()
+        samples = sum(len(x) for x, _ in window)
+        for k, (x, y) in enumerate(window, 1):
+            loss = loss_fn(model(x), y) * len(x) / samples
+            if k == len(window):
+                norms.append(float(clip_grad_norm_(model.parameters(), max_norm)))
+            loss.backward()
+        optimizer.step()
+    optimizer.zero_grad()
+    return norms

@@ -1,0 +1,24 @@
+"""Returns the norms after clipping."""
+
+from itertools import islice
+
+import torch
+from torch.nn.utils import clip_grad_norm_
+
+EXERCISE = "train_epoch_clipped"
+MISTAKES = ("norm-after-clip",)
+LOST = ("norms",)
+
+
+def train_epoch_clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm):
+    stream, norms = iter(micro_batches), []
+    while window := list(islice(stream, accumulation_steps)):
+        optimizer.zero_grad()
+        samples = sum(len(x) for x, _ in window)
+        for x, y in window:
+            (loss_fn(model(x), y) * len(x) / samples).backward()
+        clip_grad_norm_(model.parameters(), max_norm)
+        norms.append(float(torch.cat([p.grad.flatten() for p in model.parameters()]).norm()))
+        optimizer.step()
+    optimizer.zero_grad()
+    return norms
