@@ -25,6 +25,8 @@ MARKERS = re.compile(r"(<!-- figures:begin -->\n).*(<!-- figures:end -->)", re.D
 
 def main() -> int:
     """Measure, print, and write if asked to."""
+    if os.getloadavg()[0] > 0.5:
+        print(f"This machine is busy (load {os.getloadavg()[0]:.1f}): expect times that are too long.", file=sys.stderr)
     rows = [*check_latency.measure(), *explorable_latency.measure(), *import_time.measure()]
     text = f"{as_markdown(rows)}\n\n{machine()}\n"
     print(text)
