@@ -144,9 +144,10 @@ def describe(result: Result) -> str:
     difference, cosine = result.differences[n], result.cosines[n]
     start = f"{settings.normalization}, N = {n} micro-batches of {SAMPLES // n}:"
     if difference < SAME:
+        momentum = "the momentum you corrected is nowhere used" if settings.corrected else "no momentum needs correcting"
         return (
             f"{start} the accumulated gradient is the large batch's, up to {difference:.0e} of its length: each sample is "
-            f"normalized by itself. {settings.normalization} keeps no running statistics, so no momentum needs correcting."
+            f"normalized by itself. {settings.normalization} keeps no running statistics, so {momentum}."
         )
     gone, due = float(result.running[1]), float(result.large_running[1])
     said = "as with the large batch" if abs(gone - due) < 0.03 else f"with the large batch {due:.0%}"
