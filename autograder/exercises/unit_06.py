@@ -127,15 +127,17 @@ class TrainEpochAmp(Exercise):
         uneven = chance.sample([1, 2, 4, 7], n)
         basics = {"accumulation_steps": n, "device": device, "dtype": "float32", "width": 8}
 
-        def trial(offset, *epochs, precision="float16", share=IDLE, stale=False, **options):
+        def trial(offset, *epochs, precision="float16", share=IDLE, stale=False, scale=None, **options):
             problem = Problem(seed + offset, epochs=tuple(map(tuple, epochs)), stale=stale, **basics)
             norms = large_batch_gradients(problem).norm(dim=1)
-            return AmpTrial(LoopTrial(problem), precision, 2.0 ** chance.randint(6, 10), float(share * norms.min()), **options)
+            scale = scale or 2.0 ** chance.randint(6, 10)
+            return AmpTrial(LoopTrial(problem), precision, scale, float(share * norms.min()), **options)
 
         epochs = ([*uneven, *[2] * (n - 1)], [2] * n)
         return {
             "float16": trial(1, *epochs),
-            "bfloat16": trial(2, *epochs, precision="bfloat16", stale=True),
+            # What .grad held before would vanish beside gradients that are scaled.
+            "bfloat16": trial(2, *epochs, precision="bfloat16", stale=True, scale=1.0),
             "clip": trial(3, [*uneven, *uneven[::-1]], share=BINDING),
             "inf": trial(4, [2] * (3 * n), broken=n + 1),
             "growth": trial(5, [2] * (2 * n), growth_interval=1),
