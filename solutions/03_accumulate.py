@@ -250,8 +250,8 @@ for norm in (nn.LayerNorm(8), nn.BatchNorm1d(8)):
 # - **2 points · micro-batches of equal size**: the gradient is right when all have B samples.
 # - **2 points · ragged micro-batches**: and when their sizes differ, in a model with a frozen and an unused parameter.
 # - **1 point · discarding what .grad held before**: `.grad` may hold anything when you are called; none of it is left.
-# - **1 point · one micro-batch's graph at a time**: with sixteen micro-batches, your peak memory stays below eight times that
-#   of a loop with one graph alive.
+# - **1 point · one micro-batch's graph at a time**: with 24 micro-batches, your peak memory stays below twelve times that of a
+#   loop with one graph alive.
 #
 # Your function leaves the parameters as they are and the model in training mode; both are looked at for every point. What it
 # returns is ignored. An unused parameter's `.grad` may be `None` or zero.

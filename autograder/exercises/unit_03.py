@@ -38,7 +38,7 @@ class AccumulateGradient(Exercise):
             "equal": LoopTrial(one_window(1, [size] * count), frozen=True),
             "ragged": LoopTrial(one_window(2, ragged, extras=True), frozen=True),
             "clean": LoopTrial(one_window(3, [size] * count, stale=True), frozen=True),
-            "memory": LoopTrial(one_window(4, [32] * 16, width=4, depth=6), frozen=True, meter=True),
+            "memory": LoopTrial(one_window(4, [16] * 24, width=2, depth=12), frozen=True, meter=True),
             "probe": LoopTrial(one_window(5, ragged, stale=True), frozen=True),
         }
 

@@ -51,7 +51,7 @@ class TrainEpoch(Exercise):
         every_kind = ([*uneven[0], *uneven[1][:left]], [size] * (2 * n + left), [size] * (n - 1))
         return {
             "full": LoopTrial(problem(2, [size] * (2 * n), [size] * n, gated=True)),
-            "memory": LoopTrial(problem(3, [32] * 16, accumulation_steps=16, width=4, depth=6), meter=True),
+            "memory": LoopTrial(problem(3, [16] * 24, accumulation_steps=24, width=2, depth=12), meter=True),
             "leftover": LoopTrial(problem(4, [size] * (n + left), [size] * (n - 1))),
             "ragged": LoopTrial(problem(5, uneven[0] + uneven[2], extras=True)),
             "stream": LoopTrial(problem(6, [size] * (4 * n), one_shot=True)),

@@ -29,7 +29,7 @@ from gradaccum.problems import Problem, flat_parameters
 
 PROBLEM = Problem(seed=2, accumulation_steps=3, epochs=((2, 1, 4, 3, 2), (2, 2)), width=8)
 PROBE = PROBLEM.with_(stale=True, gated=True)
-MEMORY = LoopTrial(Problem(accumulation_steps=16, epochs=((32,) * 16,), width=4, depth=6), meter=True)
+MEMORY = LoopTrial(Problem(accumulation_steps=24, epochs=((16,) * 24,), width=2, depth=12), meter=True)
 
 SIZES = st.lists(st.integers(1, 5), min_size=1, max_size=7).map(tuple)
 PROBLEMS = st.builds(
