@@ -19,7 +19,8 @@ def check(function: Callable, *, seed: int = 0, device: str = "auto") -> Verdict
     """Mark one function and say what it computes.
 
     Args:
-        function: the function an exercise asked for; its name says which exercise it is.
+        function: the function an exercise asked for. Its name says which exercise it is, or the caller's name for it if it is
+            an object, or wrapped.
         seed: chooses the problems it is run on.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
 
@@ -29,9 +30,7 @@ def check(function: Callable, *, seed: int = 0, device: str = "auto") -> Verdict
     """
     if not callable(function):
         raise TypeError(f"check needs your function, as in check(train_epoch), not {type(function).__name__}")
-    name = getattr(function, "__name__", type(function).__name__)
-    if name not in EXERCISES:
-        raise ValueError(f"no exercise is called {name!r}; there are {', '.join(EXERCISES)}")
+    name = _exercise_of(function, sys._getframe(1).f_globals)
     verdict = mark_function(EXERCISES[name], function, seed, pick_device(device))
     if not _caller_shows_values():
         print(verdict)
@@ -42,3 +41,12 @@ def _caller_shows_values() -> bool:
     """Whether this is a notebook, IPython or Python's own prompt."""
     ipython = sys.modules.get("IPython")
     return hasattr(sys, "ps1") or (ipython is not None and ipython.get_ipython() is not None)
+
+
+def _exercise_of(function: Callable, namespace: dict[str, object]) -> str:
+    own_name = getattr(function, "__name__", type(function).__name__)
+    names = [own_name, *(name for name, value in namespace.items() if value is function)]
+    found = next((name for name in names if name in EXERCISES), None)
+    if found is None:
+        raise ValueError(f"no exercise is called {own_name!r}; there are {', '.join(EXERCISES)}")
+    return found

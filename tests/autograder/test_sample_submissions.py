@@ -63,12 +63,11 @@ FOUNDATION = tuple(sample for sample in SAMPLES if sample.unit[:2] in FINISHED)
 SOME = tuple(
     sample
     for sample in FOUNDATION
-    if sample.path.stem
+    if f"{sample.unit[:2]}/{sample.path.stem}"
     in {
-        *("no_scale", "eval_mode_after_first_window", "lr_scaled_too_and_left_so", "one_big_batch", "detached"),
-        *("loss_of_last_scaled", "zero_every_and_off_by_one_early", "losses_of_micro_batches", "lost_tail_twice"),
-        *("saved_bytes_naive", "batch_gradient_in_eval_mode", "sgd_step_never_clears", "memory_line_torch_lstsq"),
-        *("torch_func_grad", "post_accumulate_hooks_float32", "name_that_loop_raises", "same_update_sum", "median"),
+        *("04/no_scale", "04/eval_mode_after_first_window", "04/lr_scaled_too_and_left_so", "04/one_big_batch"),
+        *("04/zero_every_and_off_by_one_early", "04/torch_func_grad", "04/name_that_loop_raises", "03/detached"),
+        *("03/same_update_sum", "00/median"),
     }
 )
 """One of each sort, for tests that mark them many times."""
@@ -145,7 +144,7 @@ def test_there_are_no_false_accepts_no_false_rejects_and_no_wrong_names(record_p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 12345, -7, 2**40])
+@pytest.mark.parametrize("seed", [12345, -7])
 def test_samples_get_their_verdicts_on_other_problems(seed):
     differences = {str(sample): verdicts_differ(sample, mark(sample, seed)) for sample in FOUNDATION}
     assert not {name: difference for name, difference in differences.items() if difference}

@@ -1,0 +1,135 @@
+"""A verdict reads the same as text and as HTML, says what the next step is, and shows what the loop does."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+import autograder.exercises  # noqa: F401 - registers them
+from autograder import verdict_view
+from autograder.exercise import EXERCISES, Failure, Verdict, mark_function
+from autograder.loop_trials import LoopTrial, diagnose, observe_loop
+from autograder.mistakes import mistake
+from autograder.verdict_view import as_html, as_text, mimebundle
+from gradaccum.loops import GALLERY
+from gradaccum.problems import Problem
+
+TRAIN = EXERCISES["train_epoch"]
+WRONG = mark_function(TRAIN, GALLERY["no-scale"])
+RIGHT_BUT_LOSSES = mark_function(TRAIN, GALLERY["right"])
+UNWRITTEN = TRAIN.failed(Failure("unwritten", "Not written yet."))
+MISSING = TRAIN.failed(Failure("missing", "There is no function called train_epoch."))
+RIGHT = TRAIN.verdict({part.name: "" for part in TRAIN.parts})
+ALL = [WRONG, RIGHT_BUT_LOSSES, UNWRITTEN, MISSING, RIGHT]
+
+
+class WellFormed(HTMLParser):
+    """Fails for tags that are not closed, or closed in the wrong order; collects the text."""
+
+    def __init__(self):
+        super().__init__()
+        self.open: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag, attributes):
+        assert tag not in ("script", "style", "link", "img")
+        assert not [name for name, _ in attributes if name.startswith("on")]
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def text_of(html: str) -> str:
+    parser = WellFormed()
+    parser.feed(html)
+    assert not parser.open
+    return " ".join(parser.text.split())
+
+
+@pytest.mark.parametrize("verdict", ALL, ids=lambda verdict: as_text(verdict).splitlines()[0])
+def test_html_is_well_formed_and_self_contained(verdict):
+    html = as_html(verdict)
+    assert text_of(html)
+    assert "http" not in html
+    assert "url(" not in html
+
+
+def test_the_headline_says_points_and_whether_it_is_right():
+    assert as_text(WRONG).startswith("train_epoch: 1 of 6 points, not there yet")
+    assert as_text(RIGHT).startswith("train_epoch: 6 of 6 points, right")
+    assert as_text(UNWRITTEN).startswith("train_epoch: 0 of 6 points, not written yet")
+    assert all(as_text(verdict).splitlines()[0] in text_of(as_html(verdict)) for verdict in ALL)
+
+
+def test_every_part_is_listed_with_its_points_and_what_is_missing():
+    for result in WRONG.results:
+        assert result.part.title in as_text(WRONG)
+        assert result.part.title in text_of(as_html(WRONG))
+        assert result.message in as_text(WRONG)
+    assert "✓ 1/1  clean gradients" in as_text(WRONG)
+    assert "✗ 0/1  leftover windows" in as_text(WRONG)
+
+
+def test_mistakes_are_named_with_what_they_compute_and_a_hint():
+    for said in (as_text(WRONG), text_of(as_html(WRONG))):
+        assert mistake("no-scale").slug in said
+        assert mistake("no-scale").message in said
+        assert mistake("no-scale").hint in said
+
+
+def test_html_gives_one_hint_at_a_time():
+    two = Verdict("train_epoch", TRAIN.unit, RIGHT.results, mistakes=(mistake("no-scale"), mistake("tail-dropped")))
+    said = text_of(as_html(two))
+    assert mistake("no-scale").hint in said
+    assert mistake("tail-dropped").message in said
+    assert mistake("tail-dropped").hint not in said
+
+
+def test_both_fingerprints_are_shown_in_text():
+    text = as_text(WRONG)
+    expected, found = text.split("Fingerprint expected:\n")[1].split("\nFingerprint found:\n")
+    assert expected == WRONG.expected.as_text()
+    assert found == WRONG.found.as_text()
+    assert expected != found
+
+
+def test_a_failure_of_everything_is_told_once():
+    assert as_text(MISSING).count("There is no function called train_epoch.") == 1
+    assert text_of(as_html(MISSING)).count("There is no function called train_epoch.") == 1
+
+
+def test_what_a_student_wrote_is_escaped():
+    verdict = TRAIN.failed(Failure("raised", "Your code raised <script>alert(1)</script> & more."))
+    assert "<script>" not in as_html(verdict)
+    assert "<script>alert(1)</script> & more." in text_of(as_html(verdict))
+
+
+def test_meaning_is_not_in_colour_alone():
+    plain = re.sub(r"(color|background)[^;\"]*", "", as_html(WRONG))
+    assert "✗" in plain
+    assert "✓" in plain
+
+
+def test_a_notebook_gets_html_and_the_bare_score_for_nbgrader(monkeypatch):
+    monkeypatch.setattr(verdict_view, "_in_kernel", lambda: True)
+    assert mimebundle(WRONG) == {"text/html": as_html(WRONG), "text/plain": "1.0"}
+
+
+def test_elsewhere_the_text_is_shown(monkeypatch):
+    monkeypatch.setattr(verdict_view, "_in_kernel", lambda: False)
+    assert mimebundle(WRONG)["text/plain"] == as_text(WRONG) == str(WRONG) == repr(WRONG)
+    assert WRONG._repr_mimebundle_() == mimebundle(WRONG)
+
+
+def test_a_loop_without_updates_has_a_picture_of_that():
+    trial = LoopTrial(Problem(width=8), frozen=True)
+    found = diagnose(trial, observe_loop(lambda *arguments: None, trial))
+    verdict = Verdict("train_epoch", TRAIN.unit, RIGHT.results, expected=found.expected, found=found.found)
+    assert "(no update)" in as_text(verdict)
+    assert text_of(as_html(verdict))
