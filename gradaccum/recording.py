@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 from gradaccum.problems import MicroBatch, Problem, flat_gradients, flat_values, trainable
 
@@ -130,14 +129,13 @@ class LiveBytes(TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         if self._paused:
             return func(*args, **(kwargs or {}))
-        for tensor in tree_leaves((args, kwargs)):
-            if isinstance(tensor, Tensor):
-                self._know(tensor.untyped_storage(), 0)  # made outside, or counted when it was made
-        out = func(*args, **(kwargs or {}))
-        for tensor in tree_leaves(out):
-            if isinstance(tensor, Tensor):
-                storage = tensor.untyped_storage()
-                self._know(storage, storage.nbytes())
+        kwargs = kwargs or {}
+        for tensor in _tensors_in((*args, *kwargs.values())):
+            self._know(tensor.untyped_storage(), 0)  # made outside, or counted when it was made
+        out = func(*args, **kwargs)
+        for tensor in _tensors_in((out,)):
+            storage = tensor.untyped_storage()
+            self._know(storage, storage.nbytes())
         self.peak = max(self.peak, self.now)
         self.curve.append(self.now)
         return out
@@ -154,6 +152,15 @@ class LiveBytes(TorchDispatchMode):
     def _forget(self, key: int, size: int) -> None:
         self._known.discard(key)
         self.now -= size
+
+
+def _tensors_in(values: Iterable[object]) -> Iterator[Tensor]:
+    """The tensors among an operation's arguments or results, which are nested in lists and tuples at most."""
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from _tensors_in(value)
 
 
 class _Watch:
