@@ -13,9 +13,9 @@ c.ClearSolutions.begin_solution_delimeter = "### BEGIN SOLUTION"
 c.ClearSolutions.end_solution_delimeter = "### END SOLUTION"
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError"}
 
-# Seconds for one cell. A check gives up on a function after 10 seconds for each of the (at most ten) problems it runs it on;
-# a cell that is still running after two minutes is interrupted, counts as failed, and the next cell is run.
-c.Execute.timeout = 120
+# Seconds for one cell. A check gives up on a function after 10 seconds for each of the (at most 17) problems it runs it on;
+# a cell that is still running after four minutes is interrupted, counts as failed, and the next cell is run.
+c.Execute.timeout = 240
 c.Execute.interrupt_on_timeout = True
 
 # nbgrader's own steps, and one of ours in the middle: cells that students split or copied do not stop the class.
