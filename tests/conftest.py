@@ -6,6 +6,9 @@ import os
 
 import pytest
 
+# One thread: on tensors this small a second one costs twice the time. Set before anything imports torch.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 ALLOWED_SKIP = "needs a CUDA device"
 
 

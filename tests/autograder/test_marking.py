@@ -119,7 +119,7 @@ def wild(tmp_path_factory) -> dict:
     """The verdicts on a submission that does a different bad thing in each function."""
     functions = {
         "train_epoch": "os._exit(7)",
-        "repaired_early_clear": "[bytearray(10**8) for _ in range(10**6)]",
+        "repaired_early_clear": "bytearray(3 * 2**30)",
         "repaired_eager_step": "while True: pass",
         "repaired_lost_tail": "ctypes.string_at(0)",
     }
