@@ -6,36 +6,45 @@ up the rest.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import signal
-import subprocess
-import sys
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder import observing, transport
 from autograder.exercise import Exercise, Failure, Observation
-from autograder.running import Limits
+from autograder.isolation import Bounds
+from autograder.observing import OBSERVED, PROGRESS, REQUEST, SAID, Request
+from autograder.running import CellReport, Limits
+from autograder.sandbox import Run, WarmParent
 from autograder.student_code import PATIENCE
-from autograder.submissions import Submission
+from autograder.submissions import Cell
 
 Observed = dict[str, Observation] | Failure
 """What a function brought back on each trial, or why there is nothing at all."""
 
-START_UP = 180.0
-"""Seconds in which a process has to have imported torch, on a cold and busy machine."""
-
 MOST_SKIPPED = 5
 """Statements that may end a process, each in turn, before the submission counts as one that cannot be run."""
 
+MOST_REPORTS = 4 * 2**20
+"""Bytes in which a process may say what its cells printed, and, again, what it is about to do."""
 
-class ChildError(RuntimeError):
-    """The process did not even start. No submission's fault."""
+LARGEST_NOTE = 1000
+
+OVER = {
+    "memory": "Your code used more memory than the {memory:.0f} GB it may.",
+    "processes": "Your code started more than {processes} processes at a time.",
+}
+
+
+@dataclass
+class Brought:
+    """All that processes brought back of a submission: by exercise id, and how running each cell went."""
+
+    observed: dict[str, Observed] = field(default_factory=dict)
+    reports: list[CellReport] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -51,21 +60,34 @@ class Ending:
 
 
 def observe_in_child(
-    submission: Submission, exercises: Sequence[Exercise], seed: int, device: str, limits: Limits
-) -> dict[str, Observed]:
-    """What each exercise's function brings back, by exercise id.
+    parent: WarmParent,
+    cells: Sequence[Cell],
+    exercises: Sequence[Exercise],
+    seed: int,
+    device: str,
+    limits: Limits,
+    folder: Path,
+) -> Brought:
+    """What each exercise's function brings back.
+
+    Args:
+        parent: what forks the process.
+        cells: the submission's code.
+        exercises, seed, device: what to observe, on which trials.
+        limits: of what the submission may use.
+        folder: where it runs if there is no sandbox.
 
     Raises:
-        ChildError: the process cannot be started.
+        ChildError: no process can be started.
     """
-    results: dict[str, Observed] = {}
-    skip: list[int] = []
-    pending = list(exercises)
+    brought, end = Brought(), time.monotonic() + PATIENCE * limits.whole
+    results, skip, pending = brought.observed, [], list(exercises)
     for _ in range(2 * len(exercises) + MOST_SKIPPED):
-        ending = _one_process(submission, pending, seed, device, limits, skip, results)
+        request = Request(cells, [exercise.id for exercise in pending], seed, device, limits, skip)
+        ending = _one_process(parent, request, pending, folder, end, brought)
         first, pending = pending[0], [exercise for exercise in pending if exercise.id not in results]
         if not pending:
-            return results
+            return brought
         if isinstance(ending.last, int):
             skip.append(ending.last)
         elif ending.exercise == first.id:
@@ -75,94 +97,81 @@ def observe_in_child(
             # What ran before may be to blame: an exercise that a process ended in is the first of the next one.
             pending.sort(key=lambda exercise: exercise.id != ending.exercise)
         if not pending:
-            return results
-        if isinstance(ending.last, str) or len(skip) > MOST_SKIPPED:
+            return brought
+        if isinstance(ending.last, str) or len(skip) > MOST_SKIPPED or time.monotonic() > end:
             break
-    return results | dict.fromkeys((exercise.id for exercise in pending), ending.failure)
+    results |= dict.fromkeys((exercise.id for exercise in pending), ending.failure)
+    return brought
 
 
 def _one_process(
-    submission: Submission,
-    exercises: Sequence[Exercise],
-    seed: int,
-    device: str,
-    limits: Limits,
-    skip: Sequence[int],
-    results: dict[str, Observed],
+    parent: WarmParent, request: Request, exercises: Sequence[Exercise], folder: Path, end: float, brought: Brought
 ) -> Ending:
-    """Run one process to its end and add what it brought back to ``results``."""
-    trials = {exercise.id: list(exercise.trials(seed, device)) for exercise in exercises}
-    with tempfile.TemporaryDirectory(prefix="gradaccum-", ignore_cleanup_errors=True) as place:
-        log = Path(place, "log")
-        told = observing.request(submission.cells, list(trials), seed, device, limits, skip)
-        with log.open("wb") as stderr, _started(Path(place), submission.path, stderr) as process:
-            with contextlib.suppress(OSError):  # it may have died already
-                process.stdin.write(told)
-                process.stdin.close()
-            ending = _watch(process, Path(place), limits, trials)
-        if ending is None:
-            raise ChildError("the marking process did not start: " + log.read_text(errors="replace")[-2000:].strip())
-        for name, names in trials.items():
-            if os.path.lexists(Path(place, name)):
-                try:
-                    results[name] = transport.read(Path(place, name), names)
-                except transport.TransportError:
-                    results[name] = Failure("died", "What your code brought back cannot be read.")
-    return ending
-
-
-@contextlib.contextmanager
-def _started(place: Path, submission: Path, stderr) -> Iterator[subprocess.Popen]:
-    """The process, in a session of its own; at the end it is killed with all it may have started."""
-    root = str(Path(__file__).parents[1])
-    path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
-    settings = {"PYTHONPATH": path, "PYTHONHASHSEED": "0", "MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1"}
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "autograder.observing", str(place)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=stderr,
-        cwd=submission.absolute().parent,
-        env=os.environ | settings,
-        start_new_session=True,
-    )
-    try:
-        yield process
-    finally:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
-        process.wait()
-        with contextlib.suppress(OSError):
-            process.stdin.close()
-
-
-def _watch(process: subprocess.Popen, place: Path, limits: Limits, trials: dict[str, list[str]]) -> Ending | None:
-    """Wait for the end, or for a limit to be exceeded; None if the process never began with the submission."""
-    work = limits.load + limits.statement + limits.trial * sum(map(len, trials.values()))
-    last, began = None, time.monotonic()
-    end = began + START_UP + PATIENCE * work  # of a process that only pretends to get on
-    while True:
+    """Run one process to its end and add what it brought back to ``brought``."""
+    limits = request.limits
+    bounds = Bounds(limits.memory if request.device == "cpu" else 0, limits.processes, limits.disk)
+    trials = {exercise.id: list(exercise.trials(request.seed, request.device)) for exercise in exercises}
+    with parent.run(bounds, folder) as run:
         try:
-            code = process.wait(0.05)
-        except subprocess.TimeoutExpired:
-            code = None
-        noted = _progress(place, trials)
-        if noted != last:
-            last, began = noted, time.monotonic()
-        failure = Failure("died", _how_it_ended(code)) if code is not None else None
-        seconds = limits.trial if isinstance(last, tuple) else limits.statement
-        patience = START_UP if last is None else PATIENCE * seconds + limits.grace
+            transport.send(run.channel, REQUEST, request.encode())
+        except OSError:
+            pass  # it has died already
+        return _watch(run, limits, trials, min(end, time.monotonic() + PATIENCE * _work(limits, trials)), brought)
+
+
+def _work(limits: Limits, trials: dict[str, list[str]]) -> float:
+    """Seconds that everything may take: of a process that only pretends to get on."""
+    return limits.load + limits.statement + limits.trial * sum(map(len, trials.values()))
+
+
+def _watch(run: Run, limits: Limits, trials: dict[str, list[str]], end: float, brought: Brought) -> Ending:
+    """Take what arrives until the process ends, by itself or because it exceeds a limit."""
+    most = {PROGRESS: LARGEST_NOTE, SAID: MOST_REPORTS, OBSERVED: max(map(transport.largest, trials.values())) + 256}
+    together = 2 * MOST_REPORTS + sum(map(transport.largest, trials.values()))
+    frames = transport.Frames(run.channel, most, together)
+    last, began = observing.READY, time.monotonic()
+    while True:
+        had_ended = run.ended
+        try:
+            if arrived := run.wait(0.05):
+                for kind, payload in frames.arrived():
+                    if kind == PROGRESS:
+                        last, began = _progress(payload, trials) or last, time.monotonic()
+                    elif kind == SAID:
+                        brought.reports = CellReport.decode(payload)
+                    else:
+                        _take(payload, trials, brought.observed)
+        except EOFError:
+            return Ending(last, _why(run.ended_within(2.0) or run.stop(), limits))
+        except transport.TransportError:
+            return Ending(last, Failure("died", "What your code brought back cannot be read."))
+        if last == observing.FINISHED:
+            return Ending(last, Failure("died", "Your code brought back less than it was asked for."))
+        if had_ended and not arrived:
+            return Ending(last, _why(had_ended, limits))
+        patience = PATIENCE * (limits.trial if isinstance(last, tuple) else limits.statement) + limits.grace
         if time.monotonic() > min(began + patience, end):
-            message = f"Your code was still running after {patience:.0f} seconds. Does one of its loops never end?"
-            failure = failure or Failure("time", message)
-        if failure:
-            return None if last is None else Ending(last, failure)
+            seconds = min(patience, limits.whole)
+            message = f"Your code was still running after {seconds:.0f} seconds. Does one of its loops never end?"
+            return Ending(last, Failure("time", message))
 
 
-def _progress(place: Path, trials: dict[str, list[str]]) -> observing.Progress | None:
-    """What the process noted last, None if that is nothing or nonsense."""
+def _take(payload: bytes, trials: dict[str, list[str]], observed: dict[str, Observed]) -> None:
+    """Add the observations of an exercise; what is unreadable counts as a failure of that exercise alone."""
+    length = payload[0] if payload else 0
+    name = payload[1 : 1 + length].decode("ascii", "replace")
+    if name not in trials:
+        raise transport.TransportError("observations of nothing that was asked for")
     try:
-        noted = json.loads(transport.read_bytes(place / observing.PROGRESS, 1000))
+        observed[name] = transport.decode(payload[1 + length :], trials[name])
+    except transport.TransportError:
+        observed[name] = Failure("died", "What your code brought back cannot be read.")
+
+
+def _progress(payload: bytes, trials: dict[str, Collection[str]]) -> observing.Progress | None:
+    """What the process says it is about to do, None if that is nonsense."""
+    try:
+        noted = json.loads(payload)
     except (ValueError, RecursionError):
         return None
     if type(noted) is int or noted in (observing.READY, observing.FINISHED):
@@ -171,7 +180,15 @@ def _progress(place: Path, trials: dict[str, list[str]]) -> observing.Progress |
     return next((pair for pair in known if list(pair) == noted), None)
 
 
-def _how_it_ended(code: int) -> str:
+def _why(ended: dict, limits: Limits) -> Failure:
+    if said := OVER.get(ended["over"]):
+        return Failure("died", said.format(memory=limits.memory / 2**30, processes=limits.processes))
+    return Failure("died", _how_it_ended(ended["code"]))
+
+
+def _how_it_ended(code: int | None) -> str:
+    if code is None:
+        return "Your code closed the connection over which it is marked."
     if code >= 0:
         return f"Your code ended the process that ran it (exit status {code})."
     name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"

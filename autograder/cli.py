@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from autograder.devices import DEVICES, pick_device
+from autograder.sandbox import BWRAP, NONE, ChildError
 from autograder.submissions import Submission, SubmissionError, one_line, read_submission
 
 if TYPE_CHECKING:
-    from autograder.marking import FileMarks
+    from autograder.marking import Marks
 
 LARGEST_SEED = 2**32 - 1
 
@@ -42,6 +43,7 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")] = False,
     device: Annotated[str, typer.Option(metavar="|".join(DEVICES), help="Where to mark.")] = "auto",
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Chooses the hidden problems.")] = 0,
+    sandbox: Annotated[bool, typer.Option("--sandbox", help="Run other people's code in a sandbox, as for a class.")] = False,
 ) -> None:
     """Mark files. A function that a file lacks counts 0; a file that cannot be marked is reported, and the rest is marked."""
     submissions, complaints = _read(files)
@@ -55,11 +57,14 @@ def check(
     marked = []
     for submission in submissions:
         try:
-            marks = _mark(submission, seed, device)
+            marks = _mark(submission, seed, device, sandbox)
         except SubmissionError as error:
             complaints.append(error)
             _complain("gradaccum check", str(error))
             continue
+        except ChildError as error:
+            _complain("gradaccum check", str(error))
+            raise typer.Exit(2) from None
         marked.append(marks)
         if not as_json:
             from autograder.marks_view import print_marks
@@ -92,10 +97,10 @@ def _read(files: list[Path]) -> tuple[list[Submission], list[SubmissionError]]:
     return submissions, complaints
 
 
-def _mark(submission: Submission, seed: int, device: str) -> FileMarks:
+def _mark(submission: Submission, seed: int, device: str, sandbox: bool) -> Marks:
     from autograder.marking import mark_submission  # imports torch, which a complaint does not have to wait for
 
-    return mark_submission(submission, seed=seed, device=device)
+    return mark_submission(submission, seed=seed, device=device, sandbox=BWRAP if sandbox else NONE)
 
 
 def _complain(command: str, problem: str) -> None:

@@ -1,7 +1,9 @@
-"""Mark a file: read it, have it observed in another process, judge here."""
+"""Mark a submission: have it observed in another process, judge here."""
 
 from __future__ import annotations
 
+import atexit
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,25 +12,29 @@ import autograder.exercises  # noqa: F401 - registers them
 from autograder.child import Observed, observe_in_child
 from autograder.devices import pick_device
 from autograder.exercise import Exercise, Failure, Verdict, exercises_of, judge_observations
-from autograder.running import Limits
+from autograder.running import CellReport, Limits
+from autograder.sandbox import NONE, WarmParent
 from autograder.submissions import Submission, SubmissionError, read_submission
+from gradaccum.threads import one_thread
 
 
 @dataclass(frozen=True)
-class FileMarks:
-    """The marks of one file.
+class Marks:
+    """The marks of one submission.
 
     Attributes:
         file: its path, as it was given.
         unit: which unit it answers.
         device: what it was marked on.
         verdicts: one for each exercise of the unit, in order.
+        reports: how running each cell went, of cells that printed something or went wrong.
     """
 
     file: str
     unit: str
     device: str
     verdicts: tuple[Verdict, ...]
+    reports: tuple[CellReport, ...] = ()
 
     @property
     def score(self) -> float:
@@ -45,29 +51,81 @@ class FileMarks:
         return {"file": self.file, "unit": self.unit, "device": self.device} | total | {"exercises": exercises}
 
 
-def mark_file(path: str | Path, *, seed: int = 0, device: str = "cpu", limits: Limits | None = None) -> FileMarks:
+class Marker:
+    """Marks submissions one after the other; keeps the process warm that they are forked from. A context manager.
+
+    Args:
+        sandbox: ``"bwrap"`` to run submissions in a sandbox, ``"none"`` to trust them.
+        device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
+
+    Raises:
+        SandboxError: there is no sandbox here.
+        ValueError: the sandbox or the device is unknown or not there.
+    """
+
+    def __init__(self, sandbox: str = NONE, device: str = "cpu"):
+        self.device = pick_device(device)
+        self._parent = WarmParent(sandbox, self.device)
+
+    def __enter__(self) -> Marker:
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the warm process. Marking again starts another one."""
+        self._parent.close()
+
+    def mark(self, submission: Submission, *, seed: int = 0, limits: Limits | None = None) -> Marks:
+        """Mark a submission. The same submission and seed give the same marks.
+
+        Raises:
+            SubmissionError: its unit has no exercises.
+            ChildError: no process can be started here.
+        """
+        exercises, folder = exercises_to_mark(submission), submission.path.absolute().parent
+        limits = limits or Limits()
+        brought = observe_in_child(self._parent, submission.cells, exercises, seed, self.device, limits, folder)
+        with one_thread():
+            verdicts = tuple(judged(exercise, seed, self.device, brought.observed[exercise.id]) for exercise in exercises)
+        return Marks(str(submission.path), submission.unit, self.device, verdicts, tuple(brought.reports))
+
+
+def mark_file(
+    path: str | Path, *, seed: int = 0, device: str = "cpu", limits: Limits | None = None, sandbox: str = NONE
+) -> Marks:
     """Mark a notebook or a Python file.
 
     Args:
         path: of the file.
         seed: chooses the problems the functions are run on; the same seed gives the same marks.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
-        limits: of time and memory.
+        limits: of time, memory, processes and files.
+        sandbox: see :class:`Marker`.
 
     Raises:
         SubmissionError: the file cannot be marked.
         ValueError: the device is not there.
         ChildError: no process can be started here.
     """
-    return mark_submission(read_submission(path), seed=seed, device=device, limits=limits)
+    return mark_submission(read_submission(path), seed=seed, device=device, limits=limits, sandbox=sandbox)
 
 
-def mark_submission(submission: Submission, *, seed: int = 0, device: str = "cpu", limits: Limits | None = None) -> FileMarks:
+def mark_submission(
+    submission: Submission, *, seed: int = 0, device: str = "cpu", limits: Limits | None = None, sandbox: str = NONE
+) -> Marks:
     """Mark what was read, see :func:`mark_file`."""
-    exercises, device = exercises_to_mark(submission), pick_device(device)
-    observed = observe_in_child(submission, exercises, seed, device, limits or Limits())
-    verdicts = tuple(judged(exercise, seed, device, observed[exercise.id]) for exercise in exercises)
-    return FileMarks(str(submission.path), submission.unit, device, verdicts)
+    exercises_to_mark(submission)
+    return shared_marker(sandbox, pick_device(device)).mark(submission, seed=seed, limits=limits)
+
+
+@functools.cache
+def shared_marker(sandbox: str, device: str) -> Marker:
+    """The marker of this process for a sandbox and a device: it stays warm until the process ends."""
+    marker = Marker(sandbox, device)
+    atexit.register(marker.close)
+    return marker
 
 
 def exercises_to_mark(submission: Submission) -> list[Exercise]:

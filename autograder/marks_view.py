@@ -8,13 +8,13 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.exercise import Verdict
-from autograder.marking import FileMarks
+from autograder.marking import Marks
 from autograder.submissions import one_line
 
 WIDTH_OF_A_LOG = 120
 
 
-def print_marks(marks: FileMarks, console: Console | None = None) -> None:
+def print_marks(marks: Marks, console: Console | None = None) -> None:
     """Print a table: a line for each exercise with its points and what it computes instead."""
     console = console or Console(width=None if Console().is_terminal else WIDTH_OF_A_LOG, highlight=False)
     console.print(Text(f"{one_line(marks.file)}: {marks.score:g} of {marks.max_score:g} points", style="bold"))

@@ -1,31 +1,65 @@
-"""Observe every exercise of a submission, in this process, or as the child process ``python -m autograder.observing DIR``.
+"""Observe every exercise of a submission, in the process that was made for it. Nothing is judged here.
 
-The child reads a request from its standard input and writes one file for each exercise into DIR, as soon as it has it. It
-judges nothing. Into ``DIR/progress`` it writes what it is about to do, so that its parent knows what ended it, should it end.
+The request arrives over a socket, and over it go back what is about to be done (so that whoever waits knows what ended this
+process, should it end), what the cells printed, and, exercise by exercise, what was observed.
 """
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import importlib
 import json
 import os
+import socket
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from pathlib import Path
+from dataclasses import asdict, dataclass
+from typing import NoReturn
 
 import torch
 
 import autograder.exercises  # noqa: F401 - registers them
 from autograder import transport
 from autograder.exercise import EXERCISES, Exercise, Failure, Observation, observe_trials
-from autograder.running import Limits, Loaded, as_main, run
+from autograder.running import CellReport, Limits, Loaded, as_main, run
+from autograder.student_code import quiet
 from autograder.submissions import Cell
+from gradaccum.loops import GALLERY
 
-PROGRESS = "progress"
+REQUEST, PROGRESS, SAID, OBSERVED = b"R", b"P", b"S", b"O"
 READY, FINISHED = "ready", "finished"
 
+USUAL_IMPORTS = (
+    *("matplotlib.pyplot", "ipywidgets", "IPython.display", "numpy", "torch.func", "torch.amp", "torch.utils.checkpoint"),
+    *("autograder.check", "autograder.progress", "autograder.puzzle", "gradaccum.explore", "gradaccum.predict"),
+    *("gradaccum.showing", "gradaccum.components", "gradaccum.noise"),
+)
+"""What notebooks of the course and their students import. Some of it need not be there."""
+
 Progress = str | int | tuple[str, str]
-"""What the child is about to do: a word, the number of a statement, or an exercise and one of its trials."""
+"""What the process is about to do: a word, the number of a statement, or an exercise and one of its trials."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to observe: see the arguments of :func:`autograder.running.run` and :func:`observe_exercise`."""
+
+    cells: Sequence[Cell]
+    exercises: Sequence[str]
+    seed: int
+    device: str
+    limits: Limits
+    skip: Sequence[int] = ()
+
+    def encode(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def decode(cls, data: bytes) -> Request:
+        content = json.loads(data)
+        cells, limits = [Cell(**cell) for cell in content["cells"]], Limits(**content["limits"])
+        return cls(**content | {"cells": cells, "limits": limits})
 
 
 def observe_exercise(
@@ -46,58 +80,51 @@ def observe_exercise(
     return {name: transport.plain(observation) for name, observation in observations.items()}
 
 
-def request(
-    cells: Sequence[Cell], exercises: Sequence[str], seed: int, device: str, limits: Limits, skip: Sequence[int]
-) -> bytes:
-    """What to tell the child: see the arguments of :func:`run` and :func:`observe_exercise`."""
-    content = {"cells": [asdict(cell) for cell in cells], "exercises": exercises, "seed": seed, "device": device}
-    return json.dumps(content | {"limits": asdict(limits), "skip": skip}).encode()
-
-
-def main() -> None:
-    """The child: observe what the request asks for, then leave without looking back."""
-    place = Path(sys.argv[1])
-    asked = json.loads(sys.stdin.buffer.read())
-    limits, device, seed = Limits(**asked["limits"]), asked["device"], asked["seed"]
-    _settle_in(device, limits)
-    note = _noter(place)
-    note(READY)
-    loaded = run([Cell(**cell) for cell in asked["cells"]], limits, asked["skip"], note)
-    for exercise in (EXERCISES[name] for name in asked["exercises"]):
-
-        def note_trial(trial: str, exercise_id: str = exercise.id) -> None:
-            note((exercise_id, trial))
-
-        transport.write(place / exercise.id, observe_exercise(exercise, loaded, seed, device, limits, note_trial))
-    note(FINISHED)
-    os._exit(0)  # threads a submission left behind are not waited for
-
-
-def _settle_in(device: str, limits: Limits) -> None:
-    """One thread, bounded memory, nothing to read from, nowhere to print to; helper files beside the submission in reach."""
+def get_ready() -> None:
+    """Import and set up what every submission needs, in the process they are forked from; leaves it with one thread."""
     torch.set_num_threads(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
     sys.argv = ["submission"]
+    for name in USUAL_IMPORTS:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    # The first loop of a process is slow: optimizers import the compiler, tensors numpy. A fork has that behind it.
+    with quiet():
+        transport.encode(observe_trials(EXERCISES["train_epoch"], GALLERY["right"], 0, "cpu"))
+    gc.collect()
+    gc.freeze()  # a collection in a fork would copy the pages of all these objects
+
+
+def serve(channel: socket.socket) -> NoReturn:
+    """Observe what the request asks for, then leave without looking back: threads a submission started are not waited for."""
+    _, asked = transport.receive(channel)
+    request = Request.decode(asked)
     sys.path.append(os.getcwd())  # last, so that a file called torch.py hides nothing
-    if device == "cpu" and sys.platform == "linux":
-        import resource
+    note = _noter(channel)
+    note(READY)
+    loaded = run(request.cells, request.limits, request.skip, note)
+    transport.send(channel, SAID, CellReport.encode(loaded.reports()))
+    for exercise in (EXERCISES[name] for name in request.exercises):
 
-        resource.setrlimit(resource.RLIMIT_DATA, (limits.memory, limits.memory))
+        def note_trial(trial: str, exercise_id: str = exercise.id) -> None:
+            note((exercise_id, trial))
+
+        observed = observe_exercise(exercise, loaded, request.seed, request.device, request.limits, note_trial)
+        name = exercise.id.encode()
+        transport.send(channel, OBSERVED, bytes([len(name)]) + name + transport.encode(observed))
+    note(FINISHED)
+    os._exit(0)
 
 
-def _noter(place: Path) -> Callable[[Progress], None]:
+def _noter(channel: socket.socket) -> Callable[[Progress], None]:
     """Note what comes next; a copy of this process, made by a submission with fork, ends here instead of going on."""
     process = os.getpid()
 
     def note(what: Progress) -> None:
         if os.getpid() != process:
             os._exit(0)
-        transport.write_bytes(place / PROGRESS, json.dumps(what).encode())
+        transport.send(channel, PROGRESS, json.dumps(what).encode())
 
     return note
-
-
-if __name__ == "__main__":
-    main()

@@ -8,16 +8,18 @@ import __future__
 
 import ast
 import contextlib
+import io
+import json
 import linecache
 import os
 import re
 import sys
 import types
-import warnings
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 
 from autograder.exercise import SECONDS
+from autograder.python_source import bound_names, statements
 from autograder.student_code import OutOfTime, quiet, seeded, stopwatch, time_limit
 from autograder.submissions import Cell, one_line
 
@@ -34,14 +36,20 @@ class Limits:
         load: seconds for all of them; after it only definitions and imports are still run.
         trial: seconds for a function on one trial.
         grace: more seconds, by the clock, until a process is ended that does not heed the other limits.
-        memory: bytes of data of a process that marks on the CPU.
+        whole: seconds for the whole submission, with all processes it needs.
+        memory: bytes of data of a process that marks on the CPU; in a sandbox of all its processes together, too.
+        processes: processes and threads at a time, in a sandbox.
+        disk: bytes of files, in a sandbox.
     """
 
     statement: float = 30.0
     load: float = 120.0
     trial: float = SECONDS
     grace: float = 5.0
+    whole: float = 900.0
     memory: int = 6 * 2**30
+    processes: int = 64
+    disk: int = 64 * 2**20
 
 
 @dataclass(frozen=True)
@@ -54,12 +62,83 @@ class Statement:
     error: SyntaxError | None = None
 
 
+@dataclass(frozen=True)
+class Trouble:
+    """What went wrong with a statement, in words, and whether it was only that a name was not there."""
+
+    what: str
+    lacks_name: bool = False
+
+
+MOST_PRINTED = 4000
+"""Characters kept of what a cell prints."""
+
+
+@dataclass(frozen=True)
+class CellReport:
+    """How running a cell went: what it printed and what went wrong, for people to read."""
+
+    cell: str
+    printed: str
+    trouble: str
+
+    @staticmethod
+    def encode(reports: Collection[CellReport]) -> bytes:
+        return json.dumps([astuple(report) for report in reports]).encode()
+
+    @staticmethod
+    def decode(data: bytes) -> list[CellReport]:
+        """The reports in what :meth:`encode` made; none if it is anything else, since it may be forged."""
+        try:
+            content = json.loads(data)
+        except (ValueError, RecursionError):
+            return []
+        if not isinstance(content, list):
+            return []
+        right = [e for e in content if isinstance(e, list) and len(e) == 3 and all(isinstance(text, str) for text in e)]
+        return [CellReport(*(text.encode(errors="replace").decode()[: 2 * MOST_PRINTED] for text in e)) for e in right]
+
+
+class _Nowhere(io.RawIOBase):
+    """Takes bytes and forgets them."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data) -> int:
+        return len(data)
+
+
+class _Printed(io.TextIOWrapper):
+    """Keeps the beginning of what is printed, cell by cell; in all else like a file that nobody reads."""
+
+    def __init__(self):
+        super().__init__(_Nowhere(), encoding="utf-8", errors="replace")
+        self.cell = ""
+        self.texts: dict[str, str] = {}
+
+    def write(self, text: str) -> int:
+        kept = self.texts.get(self.cell, "")
+        if len(kept) < MOST_PRINTED:
+            self.texts[self.cell] = kept + str(text)[: MOST_PRINTED - len(kept)]
+        return len(text)
+
+
 @dataclass
 class Loaded:
-    """A submission whose code was run: what it defines and what went wrong."""
+    """A submission whose code was run: what it defines, what it printed and what went wrong."""
 
     module: types.ModuleType
     troubles: list[tuple[Statement, str]] = field(default_factory=list)
+    printed: dict[str, str] = field(default_factory=dict)
+
+    def reports(self) -> list[CellReport]:
+        """How running each cell went that printed something or went wrong."""
+        wrong: dict[str, str] = {}
+        for statement, trouble in self.troubles:
+            wrong[statement.cell.name] = f"{wrong.get(statement.cell.name, '')}{trouble}\n"[:MOST_PRINTED]
+        names = dict.fromkeys([*self.printed, *wrong])
+        return [CellReport(name, self.printed.get(name, ""), wrong.get(name, "")) for name in names]
 
     @property
     def namespace(self) -> dict[str, object]:
@@ -84,24 +163,44 @@ def run(
         cells: in the order in which they are run.
         limits: of time.
         skip: numbers of statements not to run, because they ended an earlier process.
-        before: called with each statement's number before it is run.
+        before: called with each statement's number before it is run; again if it is tried again, because it lacked a name.
     """
     loaded = Loaded(types.ModuleType("__main__"))
     loaded.namespace["display"] = lambda *args, **kwargs: None
-    flags, used = 0, stopwatch()
-    with quiet(), seeded(0), as_main(loaded.module), _agg():
+    flags, used, printed = 0, stopwatch(), _Printed()
+    loaded.printed = printed.texts
+    troubles: dict[int, tuple[Statement, Trouble]] = {}
+    latest: dict[str, int] = {}
+
+    def attempt(number: int, statement: Statement) -> bool:
+        nonlocal flags
+        before(number)
+        printed.cell = statement.cell.name
+        left = limits.load - used()
+        if number in skip:
+            trouble = Trouble("it ended the process")
+        elif left <= 0 and not isinstance(statement.node, _DEFINITIONS):
+            trouble = Trouble(f"the code before it ran for more than {limits.load:g} seconds")
+        else:
+            flags, trouble = _run_one(statement, loaded.namespace, flags, min(limits.statement, max(left, 1.0)))
+        if trouble:
+            troubles[number] = statement, trouble
+            return False
+        troubles.pop(number, None)
+        latest.update(dict.fromkeys(bound_names(statement.node), number))
+        return True
+
+    with quiet(), contextlib.redirect_stdout(printed), seeded(0), as_main(loaded.module), _agg():
         for number, statement in enumerate(_statements(cells)):
-            before(number)
-            left = limits.load - used()
-            if number in skip:
-                trouble = "it ended the process"
-            elif left <= 0 and not isinstance(statement.node, _DEFINITIONS):
-                trouble = f"the code before it ran for more than {limits.load:g} seconds"
-            else:
-                seconds = min(limits.statement, max(left, 1.0))
-                flags, trouble = _run_one(statement, loaded.namespace, flags, seconds)
-            if trouble:
-                loaded.troubles.append((statement, f"in {statement.cell.name}, {trouble}"))
+            attempt(number, statement)
+        succeeded = True
+        while succeeded:  # what lacked a name may find it now; but a later statement's value of a name stays
+            succeeded = False
+            for number, (statement, trouble) in list(troubles.items()):
+                overtaken = trouble.lacks_name and any(latest.get(name, -1) > number for name in bound_names(statement.node))
+                if trouble.lacks_name and not overtaken and used() < limits.load:
+                    succeeded |= attempt(number, statement)
+    loaded.troubles = [(s, f"in {s.cell.name}, {trouble.what}") for s, trouble in troubles.values()]
     return loaded
 
 
@@ -118,17 +217,14 @@ def as_main(module: types.ModuleType) -> Iterator[None]:
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 _FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
-_LINE_MAGIC = re.compile(r"^([ \t]*)(?:[%!?].*|[\w.]+\?{1,2}[ \t]*$|\w+[ \t]*=[ \t]*[%!].*)", re.MULTILINE)
-_CELL_MAGIC = re.compile(r"\s*%%(?!time\b|timeit\b|capture\b|prun\b)\w")  # what stands below these four is Python
-_STARTS = re.compile(r"def |async def |class |import |from |@")
 
 
-def _run_one(statement: Statement, namespace: dict, flags: int, seconds: float) -> tuple[int, str]:
-    """Run a statement; the compiler flags it leaves to the next ones, and in words what went wrong, if anything did."""
+def _run_one(statement: Statement, namespace: dict, flags: int, seconds: float) -> tuple[int, Trouble | None]:
+    """Run a statement; the compiler flags it leaves to the next ones, and what went wrong, if anything did."""
     if statement.error:
-        return flags, f"line {statement.error.lineno} is not Python ({statement.error.msg})"
+        return flags, Trouble(f"line {statement.error.lineno} is not Python ({statement.error.msg})")
     if _only_shows(statement.node):
-        return flags, ""
+        return flags, None
     line = statement.node.lineno
     try:
         with time_limit(seconds):
@@ -139,10 +235,10 @@ def _run_one(statement: Statement, namespace: dict, flags: int, seconds: float) 
             except (OutOfTime, KeyboardInterrupt):
                 raise
             except BaseException as error:  # named here, because an error's own words are student code, too
-                return flags, f"line {line} raised {_named(error)}"
+                return flags, Trouble(f"line {line} raised {_named(error)}", isinstance(error, NameError))
     except OutOfTime:
-        return flags, f"line {line} was still running after {seconds:g} seconds"
-    return flags, ""
+        return flags, Trouble(f"line {line} was still running after {seconds:g} seconds")
+    return flags, None
 
 
 def _named(error: BaseException) -> str:
@@ -155,53 +251,9 @@ def _named(error: BaseException) -> str:
 
 def _statements(cells: Collection[Cell]) -> Iterator[Statement]:
     for cell in cells:
-        if _CELL_MAGIC.match(cell.source):
-            continue
         linecache.cache[_file_name(cell)] = len(cell.source), None, cell.source.splitlines(True), _file_name(cell)
-        try:
-            yield from _parsed(cell, cell.source)
-        except SyntaxError:
-            yield from _parsed_in_pieces(cell, _LINE_MAGIC.sub(r"\1pass", cell.source))
-
-
-def _parsed(cell: Cell, source: str, first_line: int = 0) -> Iterator[Statement]:
-    text = "\n" * first_line + source
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            body = ast.parse(text).body
-        except (ValueError, RecursionError, MemoryError) as error:
-            raise SyntaxError(f"it cannot be parsed: {error}", ("", 1, 0, "")) from None
-    lines = text.split("\n")
-    for node in body:
-        yield Statement(node, "\n".join(lines[node.lineno - 1 : node.end_lineno]), cell)
-
-
-def _parsed_in_pieces(cell: Cell, source: str) -> Iterator[Statement]:
-    """The statements of code that may not be Python as a whole: then of every definition in it that is."""
-    try:
-        yield from _parsed(cell, source)
-        return
-    except SyntaxError:
-        pass
-    line = 0
-    for piece in _pieces(source):
-        try:
-            yield from _parsed(cell, piece, line)
-        except SyntaxError as error:
-            yield Statement(None, piece, cell, error)
-        line += piece.count("\n")
-
-
-def _pieces(source: str) -> list[str]:
-    """Code cut before every definition and import that begins a line."""
-    pieces, previous = [""], ""
-    for line in source.splitlines(True):
-        if _STARTS.match(line) and not previous.startswith("@"):
-            pieces.append("")
-        pieces[-1] += line
-        previous = line
-    return [piece for piece in pieces if piece]
+        for found in statements(cell.source):
+            yield Statement(found.node, found.source, cell, found.error)
 
 
 def _only_shows(node: ast.stmt) -> bool:

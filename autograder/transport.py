@@ -1,4 +1,4 @@
-"""Carry what was observed from one process to another: tensors and JSON in one safetensors file, never pickle.
+"""Carry what was observed from one process to another: tensors and JSON as safetensors over a socket, never pickle.
 
 The sender may be a student's process. So everything is bounded and checked on arrival, and nothing that arrives is more than
 numbers and text. The JSON travels as a tensor of bytes, which leaves no format to parse but the two kept libraries'.
@@ -7,10 +7,9 @@ numbers and text. The JSON travels as a tensor of bytes, which leaves no format 
 from __future__ import annotations
 
 import json
-import os
-import stat
-from collections.abc import Collection, Mapping
-from pathlib import Path
+import socket
+import struct
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -78,7 +77,7 @@ def decode(data: bytes, trials: Collection[str]) -> dict[str, Observation]:
     from safetensors import SafetensorError
     from safetensors.torch import load
 
-    if len(data) > _largest(trials):
+    if len(data) > largest(trials):
         raise TransportError("too large")
     try:
         tensors = load(data)
@@ -98,47 +97,85 @@ def decode(data: bytes, trials: Collection[str]) -> dict[str, Observation]:
     return observations
 
 
-def write(path: Path, observations: Mapping[str, Observation]) -> None:
-    """Write all at once: whoever looks sees the whole file or none."""
-    write_bytes(path, encode(observations))
+def send(channel: socket.socket, kind: bytes, payload: bytes) -> None:
+    """Send a frame: its kind in one byte, the payload's length in eight, the payload."""
+    channel.sendall(_HEAD.pack(kind, len(payload)) + payload)
 
 
-def read(path: Path, trials: Collection[str]) -> dict[str, Observation]:
-    """What :func:`write` wrote, see :func:`decode`.
-
-    Raises:
-        TransportError: it is not there, or not what it should be.
-    """
-    return decode(read_bytes(path, _largest(trials)), trials)
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file at once, by renaming a finished one."""
-    unfinished = path.with_name(path.name + ".part")
-    unfinished.write_bytes(data)
-    os.replace(unfinished, path)
-
-
-def read_bytes(path: Path, largest: int) -> bytes:
-    """The content of a regular file of limited size; follows no link and waits for no pipe.
+def receive(channel: socket.socket) -> tuple[bytes, bytes]:
+    """Wait for a frame from a sender that is trusted.
 
     Raises:
-        TransportError: it is not there, or something else.
+        EOFError: the sender hung up.
     """
-    try:
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-        with open(os.open(path, flags), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise TransportError("not a file")
-            data = file.read(largest + 1)
-    except OSError as error:
-        raise TransportError(f"not readable: {error.strerror}") from None
-    if len(data) > largest:
-        raise TransportError("too large")
-    return data
+    kind, length = _HEAD.unpack(_exactly(channel, _HEAD.size))
+    return kind, _exactly(channel, length)
 
 
-def _largest(trials: Collection[str]) -> int:
+class Frames:
+    """The frames that arrive from a sender that is not trusted, each kind and all together of limited size.
+
+    Args:
+        channel: where they arrive; it is made not to block.
+        largest: bytes a frame of each kind may have; no other kind may occur.
+        together: bytes that may arrive at all.
+    """
+
+    def __init__(self, channel: socket.socket, largest: Mapping[bytes, int], together: int):
+        self._channel, self._largest, self._left = channel, largest, together
+        self._buffer = bytearray()
+        channel.setblocking(False)
+
+    def arrived(self) -> Iterator[tuple[bytes, bytes]]:
+        """The frames that are complete by now; to be called when the channel can be read.
+
+        Raises:
+            EOFError: the sender hung up, and its frames have all been given.
+            TransportError: what arrives are no such frames.
+        """
+        while True:
+            yield from self._complete()
+            try:
+                data = self._channel.recv(min(2**20, self._left + 1))
+            except BlockingIOError:
+                return
+            except OSError:
+                data = b""
+            if not data:
+                raise EOFError
+            self._left -= len(data)
+            if self._left < 0:
+                raise TransportError("too much")
+            self._buffer += data
+
+    def _complete(self) -> Iterator[tuple[bytes, bytes]]:
+        while len(self._buffer) >= _HEAD.size:
+            kind, length = _HEAD.unpack_from(self._buffer)
+            if length > self._largest.get(kind, -1):
+                raise TransportError("a frame that is too large or of an unknown kind")
+            end = _HEAD.size + length
+            if len(self._buffer) < end:
+                return
+            payload = bytes(self._buffer[_HEAD.size : end])
+            del self._buffer[:end]
+            yield kind, payload
+
+
+_HEAD = struct.Struct(">cQ")
+
+
+def _exactly(channel: socket.socket, length: int) -> bytes:
+    data = bytearray()
+    while len(data) < length:
+        part = channel.recv(min(2**20, length - len(data)))
+        if not part:
+            raise EOFError
+        data += part
+    return bytes(data)
+
+
+def largest(trials: Collection[str]) -> int:
+    """Bytes that :func:`encode` makes of the observations of so many trials, at most."""
     return len(trials) * (LARGEST + LARGEST_TEXT) + LARGEST_TEXT
 
 

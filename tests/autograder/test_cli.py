@@ -14,7 +14,7 @@ from rich.console import Console
 
 from autograder.cli import main
 from autograder.exercise import EXERCISES, Failure, exercises_of
-from autograder.marking import FileMarks
+from autograder.marking import Marks
 from autograder.marks_view import print_marks
 from autograder.mistakes import mistake
 
@@ -160,7 +160,7 @@ def test_a_reader_that_goes_away_is_no_error(write):
 def shown(*verdicts, terminal: bool = False, width: int = 120, file: str = "04_training_loop.py") -> str:
     out = io.StringIO()
     console = Console(file=out, width=width, force_terminal=terminal, color_system="standard" if terminal else None)
-    print_marks(FileMarks(file, "04_training_loop", "cpu", verdicts), console)
+    print_marks(Marks(file, "04_training_loop", "cpu", verdicts), console)
     return out.getvalue()
 
 

@@ -11,10 +11,11 @@ import pytest
 
 from autograder import child
 from autograder.exercise import Failure, exercises_of, mark_function
-from autograder.marking import judged, mark_file
+from autograder.marking import Marker, judged, mark_file
 from autograder.running import Limits
+from autograder.sandbox import ChildError
 from autograder.solution_script import source_notebook, unit_scripts
-from autograder.submissions import SubmissionError
+from autograder.submissions import SubmissionError, read_submission
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = unit_scripts(ROOT / "solutions")
@@ -280,20 +281,18 @@ def test_observations_that_make_no_sense_get_no_points():
 
 def test_a_process_that_cannot_start_is_no_submissions_fault(write, monkeypatch):
     monkeypatch.setattr("sys.executable", "/bin/false")
-    with pytest.raises(child.ChildError, match="did not start"):
-        mark_file(write("00_start_here.py", AVERAGE))
+    with pytest.raises(ChildError, match="did not start"), Marker() as marker:
+        marker.mark(read_submission(write("00_start_here.py", AVERAGE)))
 
 
-@pytest.mark.parametrize("noted", ["[]", "{", '"full', '"passed"', "true", "1.5", '["full", 1]', "[" * 900, "1" * 2000])
-def test_progress_that_makes_no_sense_is_not_believed(tmp_path, noted):
-    (tmp_path / "progress").write_text(noted)
-    assert child._progress(tmp_path, {"train_epoch": ["full"]}) is None
+@pytest.mark.parametrize("noted", ["[]", "{", '"full', '"passed"', "true", "1.5", '["full", 1]', "[" * 100000, "1" * 5000])
+def test_progress_that_makes_no_sense_is_not_believed(noted):
+    assert child._progress(noted.encode(), {"train_epoch": ["full"]}) is None
 
 
 @pytest.mark.parametrize("noted", ['"ready"', '"finished"', "0", "17", '["train_epoch", "full"]'])
-def test_progress_that_makes_sense_is_believed(tmp_path, noted):
-    (tmp_path / "progress").write_text(noted)
-    assert json.dumps(child._progress(tmp_path, {"train_epoch": ["full"]})) == noted
+def test_progress_that_makes_sense_is_believed(noted):
+    assert json.dumps(child._progress(noted.encode(), {"train_epoch": ["full"]})) == noted
 
 
 @pytest.mark.slow

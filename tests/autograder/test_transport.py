@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
-import os
+import socket
 
 import pytest
 import torch
@@ -14,7 +15,7 @@ from safetensors.torch import save
 
 from autograder import transport
 from autograder.exercise import Failure, Observation
-from autograder.transport import TransportError, decode, encode, plain
+from autograder.transport import Frames, TransportError, decode, encode, plain
 
 floats = st.floats(width=32)
 shapes = st.lists(st.integers(0, 3), max_size=3)
@@ -126,39 +127,78 @@ def test_the_forgeries_above_fail_for_what_is_forged_in_them():
     assert decode(forged([GOOD], **{"0/x": torch.zeros(1)}), ["a"])["a"].tensors["x"].tolist() == [0]
 
 
-def test_a_pickle_is_refused(tmp_path):
-    torch.save({"json": torch.zeros(1)}, tmp_path / "pickle")
+def test_a_pickle_is_refused():
+    pickled = io.BytesIO()
+    torch.save({"json": torch.zeros(1)}, pickled)
     with pytest.raises(TransportError):
-        transport.read(tmp_path / "pickle", ["a"])
+        decode(pickled.getvalue(), ["a"])
 
 
-def test_more_than_the_limit_is_refused_before_it_is_read(tmp_path):
-    with (tmp_path / "huge").open("wb") as file:
-        file.truncate(2**40)
-    with pytest.raises(TransportError, match="too large"):
-        transport.read_bytes(tmp_path / "huge", 1000)
+def test_more_than_the_limit_is_refused():
     with pytest.raises(TransportError, match="too large"):
         decode(bytes(transport.LARGEST * 2), ["a"])
 
 
-def test_links_pipes_directories_and_missing_files_are_refused(tmp_path):
-    (tmp_path / "file").write_bytes(VALID)
-    (tmp_path / "link").symlink_to(tmp_path / "file")
-    os.mkfifo(tmp_path / "pipe")
-    for name in ("link", "pipe", ".", "missing"):
-        with pytest.raises(TransportError):
-            transport.read(tmp_path / name, ["a", "b"])
-    assert transport.read(tmp_path / "file", ["a", "b"]).keys() == {"a", "b"}
+@pytest.fixture
+def wire():
+    """A sender and the frames that arrive from it: kind A of up to 10 bytes, 100 bytes together."""
+    sender, receiver = socket.socketpair()
+    with sender, receiver:
+        yield sender, Frames(receiver, {b"A": 10}, 100)
 
 
-def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
-    def fail(*args):
-        raise OSError("disk full")
+def test_frames_arrive_as_they_were_sent(wire):
+    sender, frames = wire
+    transport.send(sender, b"A", b"one")
+    transport.send(sender, b"A", b"")
+    assert list(frames.arrived()) == [(b"A", b"one"), (b"A", b"")]
 
-    monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(OSError, match="disk full"):
-        transport.write(tmp_path / "out", {"a": Observation()})
-    assert not (tmp_path / "out").exists()
+
+def test_a_frame_that_comes_in_pieces_arrives_whole(wire):
+    sender, frames = wire
+    for byte in b"A" + (3).to_bytes(8, "big") + b"on":
+        sender.sendall(bytes([byte]))
+        assert list(frames.arrived()) == []
+    sender.sendall(b"e")
+    assert list(frames.arrived()) == [(b"A", b"one")]
+
+
+def test_what_was_sent_before_hanging_up_arrives(wire):
+    sender, frames = wire
+    transport.send(sender, b"A", b"one")
+    sender.close()
+    arrived = frames.arrived()
+    assert next(arrived) == (b"A", b"one")
+    with pytest.raises(EOFError):
+        next(arrived)
+
+
+@pytest.mark.parametrize(
+    "sent", [b"B" + bytes(8), b"A" + (11).to_bytes(8, "big"), b"A" + b"\xff" * 8], ids=["kind", "size", "huge"]
+)
+def test_frames_of_another_kind_or_size_are_refused_at_their_head(wire, sent):
+    sender, frames = wire
+    sender.sendall(sent)
+    with pytest.raises(TransportError):
+        list(frames.arrived())
+
+
+def test_a_flood_of_small_frames_is_refused(wire):
+    sender, frames = wire
+    for _ in range(10):
+        transport.send(sender, b"A", b"12345678")
+    with pytest.raises(TransportError, match="too much"):
+        list(frames.arrived())
+
+
+def test_a_trusted_sender_s_frame_is_waited_for():
+    here, there = socket.socketpair()
+    with here, there:
+        transport.send(here, b"A", b"x" * 10)
+        assert transport.receive(there) == (b"A", b"x" * 10)
+        here.close()
+        with pytest.raises(EOFError):
+            transport.receive(there)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,206 @@
+"""The warm parent, ``python -m autograder.warm FD [isolate]``: imports torch once and forks a process for each submission.
+
+It never touches what a submission says. Over the socket FD it is told what a submission may use and handed the socket over
+which that one is observed (see :mod:`autograder.observing`); it answers how the process ended. Every fork starts from the same
+memory, so nothing leaks from one submission to the next. With ``isolate`` each one gets namespaces of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+from dataclasses import dataclass
+from typing import NoReturn
+
+import psutil
+
+from autograder import isolation, observing
+from autograder.isolation import Bounds
+
+TICK = 0.05
+"""Seconds between two looks at what a submission uses."""
+
+LONGEST_MESSAGE = 4096
+READY = b"ready\n"
+STOP = b"stop\n"
+
+NO_SANDBOX = 255
+"""Exit status of the first process of a pid namespace whose set-up failed. Student code cannot bring it about."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How the process of a submission ended.
+
+    Attributes:
+        code: its exit status, or minus the signal that ended it, as in :mod:`subprocess`; None if it was stopped as told.
+        over: what it used too much of, ``"memory"`` or ``"processes"``, if that is why it was ended.
+        error: why it could not even be started.
+    """
+
+    code: int | None = None
+    over: str = ""
+    error: str = ""
+
+
+def main() -> None:
+    """Serve until the other side hangs up."""
+    control, isolate = socket.socket(fileno=int(sys.argv[1])), sys.argv[2:] == ["isolate"]
+    observing.get_ready()
+    isolation.adopt_orphans()
+    base = psutil.Process().memory_info().rss
+    control.sendall(READY)
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(control, LONGEST_MESSAGE, 1)
+        if not message:
+            return
+        if not descriptors:
+            continue  # told to stop a run that had just ended
+        asked = json.loads(message)
+        bounds = Bounds(**asked["bounds"])
+        try:
+            process = _fork(descriptors[0], control, bounds, isolate, asked["folder"])
+        except OSError as error:
+            ended = Ended(error=str(error))
+        else:
+            os.close(descriptors[0])
+            ended = _supervise(process, control, bounds, base, isolate)
+            _clear_away()
+        control.sendall(json.dumps(vars(ended)).encode() + b"\n")
+
+
+def _fork(channel: int, control: socket.socket, bounds: Bounds, isolate: bool, folder: str) -> int:
+    """Start the process of a submission; the one to wait for."""
+    if not isolate:
+        process = os.fork()
+        if process == 0:
+            _run(channel, control, bounds, folder)
+        return process
+    reader, writer = os.pipe()
+    helper = os.fork()
+    if helper == 0:
+        _enter(writer, channel, control, bounds)
+    os.close(writer)
+    with open(reader) as said:
+        answer = said.read()
+    os.waitpid(helper, 0)
+    if not answer.isdecimal():
+        raise OSError(answer or "the namespaces of a submission could not be made")
+    return int(answer)
+
+
+def _enter(writer: int, channel: int, control: socket.socket, bounds: Bounds) -> NoReturn:
+    """In the fork: leave for new namespaces and start their first process, which outlives this one."""
+    try:
+        isolation.unshare()
+        first = os.fork()
+        if first:
+            os.write(writer, str(first).encode())
+            os._exit(0)
+    except OSError as error:
+        os.write(writer, str(error).encode())
+        os._exit(1)
+    # The first process of a pid namespace: with it ends every other one in it, whatever it did to stay.
+    code = NO_SANDBOX
+    try:
+        os.close(writer)
+        isolation.furnish(bounds.disk)
+        isolation.bound_inside(bounds)
+        isolation.give_up_privileges()
+        second = os.fork()
+        if second == 0:
+            _run(channel, control, bounds, "/tmp")
+        isolation.hide_memory()
+        os.close(channel)
+        control.close()
+        code = min(_exit_status(second), NO_SANDBOX - 1)
+    finally:
+        os._exit(code)
+
+
+def _run(channel: int, control: socket.socket, bounds: Bounds, folder: str) -> NoReturn:
+    """In the process of the submission: never returns."""
+    try:
+        control.close()
+        os.setsid()
+        os.chdir(folder)
+        isolation.bound(bounds)
+        observing.serve(socket.socket(fileno=channel))
+    finally:
+        os._exit(1)
+
+
+def _exit_status(process: int) -> int:
+    """Wait for a child, and for orphans meanwhile; 128 and more stand for a signal, as in a shell."""
+    while True:
+        with contextlib.suppress(InterruptedError):
+            ended, status = os.wait()
+            if ended == process:
+                code = os.waitstatus_to_exitcode(status)
+                return code if code >= 0 else 128 - code
+
+
+def _supervise(process: int, control: socket.socket, bounds: Bounds, base: int, isolate: bool) -> Ended:
+    """Wait until the process ends, or is to be ended: told to by the other side, or because it uses too much."""
+    look = time.monotonic() + TICK
+    while True:
+        ended, status = os.waitpid(process, os.WNOHANG)
+        if ended:
+            return _as_it_ended(os.waitstatus_to_exitcode(status), isolate)
+        if select.select([control], [], [], TICK / 3)[0]:
+            told = control.recv(LONGEST_MESSAGE)
+            _end(process)
+            if not told:
+                sys.exit()
+            return Ended()
+        if time.monotonic() >= look:
+            if over := _over(bounds, base):
+                _end(process)
+                return Ended(over=over)
+            look = time.monotonic() + TICK
+
+
+def _as_it_ended(code: int, isolate: bool) -> Ended:
+    if isolate and code == NO_SANDBOX:
+        return Ended(error="the private file system of a submission could not be made")
+    return Ended(128 - code if isolate and code > 128 else code)
+
+
+def _over(bounds: Bounds, base: int) -> str:
+    """What the submission's processes use too much of, or nothing."""
+    processes = psutil.Process().children(recursive=True)
+    if len(processes) > bounds.processes:
+        return "processes"
+    grown = 0
+    for process in processes if bounds.memory else ():
+        with contextlib.suppress(psutil.Error):
+            grown += max(0, process.memory_info().rss - base)
+    return "memory" if grown > bounds.memory else ""
+
+
+def _end(process: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+
+
+def _clear_away() -> None:
+    """End whatever a submission left behind."""
+    while left := psutil.Process().children(recursive=True):
+        for process in left:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        time.sleep(0.001)
+
+
+if __name__ == "__main__":
+    main()
