@@ -87,7 +87,7 @@ def judge_calls(
     message: str,
     *,
     tolerance: float = CLOSE,
-    refusal: str = "Arguments that make no sense are not refused with a ValueError.",
+    refusal: str = "{call} is not refused with a ValueError.",
 ) -> Verdict:
     """Compare every call with a formula, part by part, and name the wrong formula that fits what is wrong.
 
@@ -99,14 +99,16 @@ def judge_calls(
         formula: what is due; returns :data:`RAISES` where a ValueError is due.
         wrong: by slug, what is computed instead by a function with this mistake, or several ways to compute it. A formula
             fits if it explains every call of a part.
-        message: what to say of a wrong value.
+        message: what to say of a wrong value; ``{0}`` stands for the call's first argument, and so on.
         tolerance: relative difference up to which two numbers are the same.
-        refusal: what to say where a ValueError is due and none is raised.
+        refusal: what to say where a ValueError is due and none is raised; ``{call}`` stands for the call.
     """
     results = {part.name: "" for part in exercise.parts}
     for name, trial in trials.items():
         due = formula(*trial.arguments, **trial.keywords)
-        said = _call_message(observations[name], due, message, tolerance, refusal)
+        call = f"{exercise.id}({', '.join(map(repr, trial.arguments))})"
+        wrong_value, not_refused = (text.format(*trial.arguments, call=call) for text in (message, refusal))
+        said = _call_message(observations[name], due, wrong_value, tolerance, not_refused)
         results[part_of(name)] = results[part_of(name)] or said
     failure = next((o.failure for o in observations.values() if o.failure), None)
     slugs = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import torch
 from torch import Tensor
 
@@ -15,6 +17,10 @@ problems differs by more than 1e-2."""
 AMP_TOLERANCE = 0.03
 """A product rounded to bfloat16 is off by up to 0.4 %, and the order of scaling decides which way; wrong loops differ by more
 than 10 % on these problems."""
+
+SUM_TOLERANCE = 0.02
+"""Weights may be applied before or after rounding to bfloat16 (0.4 %, averaging out over the sum); a running sum in bfloat16
+over 600 nearly equal addends stalls and is off by more than 30 %."""
 
 
 def parameters_message(seen: Observation, due: Observation, tolerance: float) -> str:
@@ -48,7 +54,9 @@ def norms_message(seen: Observation, due: Observation, tolerance: float) -> str:
     if seen.failure:
         return seen.failure.message
     if any(row is None for row in seen.facts["losses"]):
-        return "Return a list with one norm for each window."
+        return "Return a list with one norm for each window, a plain number each."
+    if [len(row) for row in seen.facts["losses"]] != [len(row) for row in due.facts["losses"]]:
+        return "The list you return does not have one number for each window."
     if not _same_norms(seen.facts["losses"], due.facts["losses"], tolerance):
         return "The numbers returned are not the norms of the windows' gradients before clipping."
     return ""
@@ -72,3 +80,37 @@ def scale_message(seen: Observation, due: Observation) -> str:
     if seen.failure:
         return seen.failure.message
     return "" if seen.facts["scale"] == due.facts["scale"] else "The scaler's scale after the epoch is not the one that is due."
+
+
+def sums_message(seen: Observation, due: dict[str, Tensor], tolerance: float = SUM_TOLERANCE) -> str:
+    """What is wrong with sums of gradients by parameter name; empty if nothing is."""
+    if seen.failure:
+        return seen.failure.message
+    if "type" in seen.facts:
+        return f"Your function returned {seen.facts['type']} where a dictionary of tensors by parameter name was due."
+    if seen.tensors.keys() != due.keys() or any(seen.tensors[name].shape != due[name].shape for name in due):
+        return "Return one tensor for each named parameter, of its shape."
+    if not sums_distance(seen.tensors, due) <= tolerance:
+        return "The tensors are not the gradient of the mean loss over all samples."
+    return ""
+
+
+def sums_distance(found: dict[str, Tensor], due: dict[str, Tensor]) -> float:
+    """Length of the difference over that of what is due; infinite if names or shapes differ."""
+    if found.keys() != due.keys() or any(found[name].shape != due[name].shape for name in due):
+        return torch.inf
+    a, b = _flat(found, due), _flat(due, due)
+    return float((a - b).norm() / b.norm())
+
+
+def stalled(seen: Observation, due: dict[str, Tensor]) -> bool:
+    """Whether sums point the right way but stopped growing: in bfloat16 somewhere between a fifth and six sevenths."""
+    if seen.tensors.keys() != due.keys():
+        return False
+    found, wanted = _flat(seen.tensors, due), _flat(due, due)
+    cosine = torch.nn.functional.cosine_similarity(found, wanted, dim=0)
+    return bool(cosine > 0.9 and 0.2 < found.norm() / wanted.norm() < 0.85)
+
+
+def _flat(tensors: dict[str, Tensor], names: Iterable[str]) -> Tensor:
+    return torch.cat([tensors[name].double().reshape(-1) for name in sorted(names)])

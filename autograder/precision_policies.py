@@ -33,6 +33,7 @@ class Policy:
         step: through the ``"scaler"``, or the optimizer's own (``"plain"``).
         update: the scale moves ``"once"`` per window, is doubled after ``"each"`` micro-batch, or ``"never"`` moves.
         scale: whether losses are multiplied by it.
+        infinite: windows with infinities go ``"through"`` the scaler, or are ``"skipped"`` before it sees them.
     """
 
     width: str = "N"
@@ -44,6 +45,7 @@ class Policy:
     step: str = "scaler"
     update: str = "once"
     scale: bool = True
+    infinite: str = "through"
 
 
 LOOP_MISTAKES: tuple[tuple[tuple[str, ...], Policy], ...] = (
@@ -83,6 +85,7 @@ SCALER_MISTAKES: tuple[tuple[str, dict], ...] = (
     ("scaler-step-every", {"width": "every", "weight": "one"}),
     ("scaler-step-every", {"width": "every", "weight": "share"}),
     ("scaler-update-every", {"update": "each"}),
+    ("inf-not-reported", {"infinite": "skipped"}),
     ("inf-applied", {"step": "plain"}),
     ("inf-applied", {"step": "plain", "update": "never", "unscale": "never", "scale": False}),
 )
@@ -158,6 +161,8 @@ def _accumulate(policy: Policy, model, loss_fn, optimizer, scaler, group, max_no
 
 
 def _apply(policy: Policy, model, optimizer, scaler, max_norm) -> float:
+    if policy.infinite == "skipped" and not all(p.grad.isfinite().all() for p in model.parameters() if p.grad is not None):
+        return float("nan")
     if policy.clip == "scaled":
         norm = clip_grad_norm_(model.parameters(), max_norm)
     if policy.unscale == "once":

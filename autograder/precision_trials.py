@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import torch
@@ -152,3 +153,25 @@ def float32_sums(trial: Float32SumTrial) -> dict[tuple[str, ...], dict[str, Tens
             for name, gradient in zip(named, gradients, strict=True):
                 totals[slugs][name] += weight * gradient.float()
     return {slugs: {name: total.cpu() for name, total in sums.items()} for slugs, sums in totals.items()}
+
+
+def piled_up_sums(trial: Float32SumTrial) -> Iterator[tuple[tuple[str, ...], dict[str, Tensor]]]:
+    """Sums of a function that adds ``.grad`` to them after every micro-batch and never clears it, with the mistakes in them.
+
+    A micro-batch then counts once for itself and once for each that follows; what ``.grad`` held at first may count as well.
+    """
+    model, loss_fn, batches = trial.build()
+    named = dict(model.named_parameters())
+    gradients = [torch.autograd.grad(loss_fn(model(x), y), list(named.values())) for x, y in batches]
+    sizes = [len(x) for x, _ in batches]
+    for slugs, weigh in WEIGHTS.items():
+        weights = [weigh(size, sum(sizes), len(sizes)) for size in sizes]
+        of_losses = [weight * (len(sizes) - k) for k, weight in enumerate(weights)], float(len(sizes))
+        of_sums = [sum(weights[k:]) for k in range(len(sizes))], sum(weights)
+        for (factors, of_start), stale in itertools.product((of_losses, of_sums), (True, False)):
+            totals = [
+                sum(f * g.float() for f, g in zip(factors, column, strict=True)) for column in zip(*gradients, strict=True)
+            ]
+            starts = [of_start * stale * (0 if p.grad is None else p.grad.float()) for p in named.values()]
+            piled = {name: (t + s).cpu() for name, t, s in zip(named, totals, starts, strict=True)}
+            yield (*slugs, "gradients-pile-up"), piled

@@ -77,7 +77,10 @@ class GatedUnit(nn.Module):
 
 @dataclass(frozen=True)
 class Kept:
-    """A tensor that autograd kept, in numbers; ``parameter`` is ``"trainable"``, ``"frozen"`` or empty."""
+    """A tensor that autograd kept, in numbers.
+
+    ``parameter`` is ``"trainable"``, ``"frozen"`` or empty, ``in_graph`` whether it requires a gradient.
+    """
 
     storage: int
     storage_bytes: int
@@ -87,6 +90,7 @@ class Kept:
     parameter: str
     given: bool
     by_loss: bool
+    in_graph: bool
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,7 @@ class Policy:
 
     Attributes:
         once: each ``"storage"``, each ``"start"`` of a tensor in memory, or ``"never"``.
+        graph: whether tensors that require a gradient count.
         parameters: which of them count: ``"none"``, ``"frozen"`` or ``"all"``.
         size: of a tensor: its ``"storage"`` or only its own ``"elements"``.
         given: whether x and y count.
@@ -103,6 +108,7 @@ class Policy:
     """
 
     once: str = "storage"
+    graph: bool = True
     parameters: str = "none"
     size: str = "storage"
     given: bool = True
@@ -112,6 +118,7 @@ class Policy:
 
 CHOICES: dict[str, dict] = {
     "once": {"storage": (), "start": ("counts-twice",), "never": ("counts-twice",)},
+    "graph": {True: (), False: ("graph-left-out",)},
     "parameters": {"none": (), "frozen": ("counts-parameters",), "all": ("counts-parameters",)},
     "size": {"storage": (), "elements": ("views-cut-short",)},
     "given": {True: (), False: ("inputs-left-out",)},
@@ -142,8 +149,11 @@ def policies() -> Iterator[tuple[Policy, tuple[str, ...]]]:
     names = [field.name for field in fields(Policy)]
     everything = []
     for values in itertools.product(*(CHOICES[name] for name in names)):
+        policy = Policy(*values)
         slugs = itertools.chain.from_iterable(CHOICES[name][value] for name, value in zip(names, values, strict=True))
-        everything.append((Policy(*values), tuple(dict.fromkeys(slugs))))
+        if policy.once == "start" and policy.size == "elements":  # every slice with its own bytes: nothing counts twice
+            slugs = (slug for slug in slugs if slug != "counts-twice")
+        everything.append((policy, tuple(dict.fromkeys(slugs))))
     yield from sorted(everything, key=lambda entry: len(entry[1]))
 
 
@@ -166,6 +176,7 @@ def keep(trial: SavedTrial) -> list[Kept]:
                 parameter=parameters.get(key, ""),
                 given=key in (storage_key(x), storage_key(y)),
                 by_loss=place >= len(before_loss),
+                in_graph=tensor.requires_grad,
             )
         )
     assert loss.requires_grad  # and with its graph everything kept stays alive until here, so no address is used twice
@@ -178,6 +189,8 @@ def predict(policy: Policy, notes: list[Kept]) -> int:
     counted = {"none": ("",), "frozen": ("", "frozen"), "all": ("", "frozen", "trainable")}[policy.parameters]
     for note in notes:
         if note.parameter not in counted or (note.given and not policy.given) or (note.by_loss and not policy.loss):
+            continue
+        if note.in_graph and not policy.graph:
             continue
         key = {"storage": note.storage, "start": note.start, "never": len(seen)}[policy.once]
         if key in seen:

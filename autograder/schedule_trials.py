@@ -54,9 +54,11 @@ def rates_message(trial: ScheduleTrial, seen: Observation) -> str:
     if seen.failure:
         return seen.failure.message
     if any(row is None for row in seen.facts["losses"]):
-        return "Return a list with one rate for each update."
-    fine = same_value(seen.facts["losses"], _rates_due(trial))
-    return "" if fine else "The numbers returned are not the rates the updates used."
+        return "Return a list with one rate for each update, a plain number each."
+    due = _rates_due(trial)
+    if [len(row) for row in seen.facts["losses"]] != [len(row) for row in due]:
+        return "The list you return does not have one number for each update."
+    return "" if same_value(seen.facts["losses"], due) else "The numbers returned are not the rates the updates used."
 
 
 def _rates_due(trial: ScheduleTrial, ahead: int = 0) -> list[list[float]]:

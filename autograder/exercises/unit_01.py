@@ -233,7 +233,7 @@ def _same_loss(found: float, due: float) -> bool:
 
 add_mistake(
     "sums-samples",
-    "You add up the gradients of the samples, where the loss averages over them: your gradient is as many times too long as "
+    "You add up the gradients of the samples where their average is due: your gradient is as many times too long as "
     "there are samples.",
     "How does the mean of a list of numbers differ from their sum?",
 )

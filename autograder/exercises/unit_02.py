@@ -248,6 +248,11 @@ add_mistake(
     "Which tensors are you asked to leave out? Only those.",
 )
 add_mistake(
+    "graph-left-out",
+    "You leave out every tensor that requires a gradient. Parameters do, but so does whatever the model computes from them.",
+    "Which tensors are you asked to leave out, and what do they share with the model's parameters?",
+)
+add_mistake(
     "loss-not-watched",
     "You watch the model but not the loss, which keeps tensors of its own.",
     "Which lines build the graph? All of them belong inside the hooks.",
@@ -309,6 +314,6 @@ add_mistake(
 )
 add_mistake(
     "misfit-not-refused",
-    "Not even a single sample fits, and your function returns as if all were well.",
-    "What should a caller learn when no plan exists? Raise a ValueError that says it.",
+    "Not even a single sample fits, and your function does not refuse it with a ValueError.",
+    "What should a caller learn when no plan exists? Raise what says it.",
 )

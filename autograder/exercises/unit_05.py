@@ -103,7 +103,7 @@ class ScaleLearningRate(Exercise):
             "rules-swapped": lambda lr, a, b, rule: _scaled(lr, a, b, {"linear": "sqrt", "sqrt": "linear"}.get(rule, rule)),
             "rate-unchanged": lambda lr, a, b, rule: lr if rule in ("none", "linear", "sqrt") else RAISES,
         }
-        message = "At least one rate is wrong."
+        message = 'At least one rate by the rule "{3}" is wrong.'
 
         def part_of(name: str) -> str:
             return "unknown" if name == "unknown" else "rules"
@@ -223,7 +223,7 @@ class GradientNoiseScale(Exercise):
         if message and not failure:
             candidates = [
                 ((slug,), lambda name, f=f: Observation(facts={"value": f(trials[name].gradients(), trials[name].size)}))
-                for slug, f in WRONG_NOISE_SCALES.items()
+                for slug, f in WRONG_NOISE_SCALES
             ]
             slugs = lookalike(observations, candidates, lambda _, a, b: not _value_message(a, b.facts["value"]))
         return self.verdict({"value": message}, mistakes=tuple(map(mistake, slugs)), failure=failure)
@@ -234,15 +234,22 @@ def _biased(gradients: list[Tensor], size: int) -> float:
     return signal_and_noise(gradients, size)[1] / square_lengths(gradients)[1]
 
 
+def _biased_from_the_start(gradients: list[Tensor], size: int) -> float:
+    """Takes that length for the true gradient's in the first equation, too."""
+    small, large = square_lengths(gradients)
+    return (small - large) * size / large
+
+
 def _inverse(gradients: list[Tensor], size: int) -> float:
     return 1 / simple_noise_scale(gradients, size)
 
 
-WRONG_NOISE_SCALES: dict[str, Callable[[list[Tensor], int], float]] = {
-    "forgets-micro-batch-size": lambda gradients, size: simple_noise_scale(gradients, 1),
-    "biased-signal": _biased,
-    "noise-inverted": _inverse,
-}
+WRONG_NOISE_SCALES: tuple[tuple[str, Callable[[list[Tensor], int], float]], ...] = (
+    ("forgets-micro-batch-size", lambda gradients, size: simple_noise_scale(gradients, 1)),
+    ("biased-signal", _biased),
+    ("biased-signal", _biased_from_the_start),
+    ("noise-inverted", _inverse),
+)
 
 
 def _value_message(seen: Observation, due: float) -> str:
@@ -308,7 +315,7 @@ add_mistake(
 )
 add_mistake(
     "biased-signal",
-    "You divide by the squared length of the mean gradient, which still holds noise and is therefore too large.",
+    "You take the squared length of the mean gradient for that of the true one, but it still holds noise and is too large.",
     "What would that length be if the true gradient were zero?",
 )
 add_mistake(

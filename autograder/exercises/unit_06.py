@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import torch
-from torch import Tensor
 
 from autograder.exercise import Exercise, Observation, Part, register, trial_random
 from autograder.lookalikes import lookalike
@@ -14,11 +13,15 @@ from autograder.mistakes import add_mistake, mistake
 from autograder.precision_messages import (
     AMP_TOLERANCE,
     CLIP_TOLERANCE,
+    SUM_TOLERANCE,
     autocast_message,
     clipped_norms,
     norms_message,
     parameters_message,
     scale_message,
+    stalled,
+    sums_distance,
+    sums_message,
 )
 from autograder.precision_policies import amp_candidates, clipping_candidates
 from autograder.precision_trials import (
@@ -29,15 +32,12 @@ from autograder.precision_trials import (
     observe_amp,
     observe_clipped,
     observe_float32_sums,
+    piled_up_sums,
 )
 from gradaccum.loops_precision import amp, clipped
 from gradaccum.problems import Problem, best_dtype
 
 UNIT = "06_mixed_precision_and_clipping"
-
-SUM_TOLERANCE = 0.02
-"""Weights may be applied before or after rounding to bfloat16 (0.4 %, averaging out over the sum); a running sum in bfloat16
-over 600 nearly equal addends stalls and is off by more than 30 %."""
 
 BINDING, IDLE = 0.25, 1e7
 """Thresholds as a share of the smallest norm that is due. An idle one has to be idle for scaled gradients as well."""
@@ -198,18 +198,23 @@ class AccumulateInFloat32(Exercise):
 
     def judge(self, trials, observations):
         sums = {name: float32_sums(trial) for name, trial in trials.items()}
-        results = {name: _dictionary_message(observations[name], sums[name][()]) for name in trials}
+        results = {name: sums_message(observations[name], sums[name][()]) for name in trials}
         results["model"] = _kept_message(observations)
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
         if failure or not (results["sums"] or results["ragged"]):
             return self.verdict(results, failure=failure)
         for slugs in sums["sums"]:
-            ragged = not _dictionary_message(observations["ragged"], sums["ragged"][slugs], 2 * SUM_TOLERANCE)
-            if ragged and not _dictionary_message(observations["sums"], sums["sums"][slugs]):
+            ragged = not sums_message(observations["ragged"], sums["ragged"][slugs], 2 * SUM_TOLERANCE)
+            if ragged and not sums_message(observations["sums"], sums["sums"][slugs]):
                 return self.verdict(results, mistakes=tuple(map(mistake, slugs)))
-            if ragged and _stalled(observations["sums"], sums["sums"][slugs]):
+            if ragged and stalled(observations["sums"], sums["sums"][slugs]):
                 return self.verdict(results, mistakes=tuple(map(mistake, (*slugs, "low-precision-sum"))))
-        return self.verdict(results)
+        return self.verdict(results, mistakes=tuple(map(mistake, self._piled_up(trials["ragged"], observations["ragged"]))))
+
+    def _piled_up(self, trial: Float32SumTrial, seen: Observation) -> tuple[str, ...]:
+        """The mistakes of the sums that hold micro-batches again and again and come closest to these."""
+        off, slugs = min((sums_distance(seen.tensors, piled), slugs) for slugs, piled in piled_up_sums(trial))
+        return slugs if off <= 2 * SUM_TOLERANCE else ()
 
 
 def _refused_by_scaler(observations: list[Observation], accumulation_steps: int) -> tuple[str, ...]:
@@ -222,32 +227,10 @@ def _refused_by_scaler(observations: list[Observation], accumulation_steps: int)
     if updates == 1 and not unscales:
         return ("scaler-update-every",) if facts["backwards"] == 1 else ("unscale-missing",)
     if unscales >= 2 and not steps and not updates:
-        return ("unscale-each",)
+        return ("scaler-update-missing",) if several else ("unscale-each",)
     if steps and not updates:
         return ("scaler-update-missing",) if several else ("scaler-step-every",)
     return ()
-
-
-def _stalled(seen: Observation, due: dict[str, Tensor]) -> bool:
-    """Whether sums point the right way but stopped growing: in bfloat16 somewhere between a fifth and six sevenths."""
-    if seen.tensors.keys() != due.keys():
-        return False
-    found, wanted = (torch.cat([t[name].double().reshape(-1) for name in sorted(due)]) for t in (seen.tensors, due))
-    cosine = torch.nn.functional.cosine_similarity(found, wanted, dim=0)
-    return bool(cosine > 0.9 and 0.2 < found.norm() / wanted.norm() < 0.85)
-
-
-def _dictionary_message(seen: Observation, due: dict[str, Tensor], tolerance: float = SUM_TOLERANCE) -> str:
-    if seen.failure:
-        return seen.failure.message
-    if "type" in seen.facts:
-        return f"Your function returned {seen.facts['type']} where a dictionary of tensors by parameter name was due."
-    if seen.tensors.keys() != due.keys() or any(seen.tensors[name].shape != due[name].shape for name in due):
-        return "Return one tensor for each named parameter, of its shape."
-    found, wanted = (torch.cat([t[name].double().reshape(-1) for name in sorted(due)]) for t in (seen.tensors, due))
-    if not (found - wanted).norm() <= tolerance * wanted.norm():
-        return "The tensors are not the gradient of the mean loss over all samples."
-    return ""
 
 
 def _kept_message(observations: Mapping[str, Observation]) -> str:
@@ -311,6 +294,16 @@ add_mistake(
     "inf-applied",
     "A window with infinite gradients reaches the parameters.",
     "Who looks for infinities before an update, and do you give it the chance?",
+)
+add_mistake(
+    "inf-not-reported",
+    "You sort out windows with infinities yourself, so the scaler never hears of them and keeps a scale that is too high.",
+    "Which calls look for infinities and lower the scale? Do they run for such a window?",
+)
+add_mistake(
+    "gradients-pile-up",
+    "What you add to your sums still holds the micro-batches before it, so the first ones count again and again.",
+    "backward() adds. What should .grad hold when you add it to your sums, and what does it hold?",
 )
 add_mistake(
     "low-precision-sum",

@@ -153,6 +153,16 @@ def test_shapes_and_counts_of_arguments_are_told():
     assert "takes 2 positional arguments but 3 were given" in described(lambda: two(1, 2, 3))
 
 
+def test_an_apostrophe_is_no_quotation():
+    message = described(lambda: torch.linalg.lstsq(torch.tensor([[1], [2]]), torch.tensor([[1], [2]])))
+    assert "doesn't handle types other than float and double" in message
+
+
+def test_a_long_quotation_of_bytes_is_cut():
+    secret = "".join("abcdefghij"[int(digit)] for digit in str(INTEGERS[0][0]) * 6)
+    assert secret[:9] not in described(lambda: int(secret.encode()))
+
+
 def test_a_message_is_one_line_of_limited_length():
     message = described(lambda: {}["x" * 5000])
     assert len(message) < 300
