@@ -40,8 +40,9 @@ from gradaccum.recording import LiveBytes
 # %% [markdown]
 # ## Predict
 #
-# Training with AdamW keeps four things in memory: the weights, their gradients, the optimizer's state, and the
-# **activations**: whatever the forward pass computed and the backward pass will need.
+# Training with AdamW keeps four things in memory: the weights, their gradients, the optimizer's **state** (what it
+# remembers from one update to the next), and the **activations**: whatever the forward pass computed and the backward pass will
+# need.
 
 # %%
 predict(

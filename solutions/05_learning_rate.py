@@ -143,8 +143,8 @@ explore("learning_rate_scaling")
 #
 # The linear rule is often printed as if it were part of accumulation. What you have measured says:
 #
-# - It is a **heuristic for plain SGD** and holds within limits: fine at N = 16 here, divergent at N = 64. Long warmups push
-#   the limit, they do not remove it.
+# - It is a **heuristic for plain SGD** and holds within limits: fine at N = 16 here, divergent at N = 64. Starting with a
+#   low rate that climbs slowly (a *warmup*, see below) pushes the limit, but does not remove it.
 # - For **Adam the square root** is the common rule, and holds while noise outweighs the gradient.
 # - **Never put it on top of a missing 1/N.** A loop that adds gradients up already makes updates N times as long. With a rate N
 #   times as high they are N² times as long:
@@ -170,8 +170,8 @@ for divide, factor in ((True, 1), (True, 4), (False, 1), (False, 4)):
 #
 # What earns points:
 #
-# - **1 point · the sizes, the published table among them**: the six rows that a contrastive trainer's documentation prints for
-#   its runs, and three others, with and without a world size.
+# - **1 point · the sizes, the published table among them**: the six rows of a table that one trainer's documentation prints for
+#   its runs (you see it below), and three others, with and without a world size.
 # - **1 point · refusing nonsense**: a `ValueError` with a reason, in any words, if one of the three is not a whole number of at
 #   least 1: zero, negative, `2.5`, `"2"` or `None`.
 
@@ -198,7 +198,7 @@ check(effective_batch_size)
 # </details>
 
 # %% [markdown]
-# With your function you can print the table itself. Reading down a block, the same effective batch comes from different cuts.
+# Here is that table. Compare the rows that end alike: the same effective batch comes from different cuts.
 
 # %%
 published = [(128, 1, 8), (128, 2, 8), (128, 4, 8), (64, 8, 8), (256, 1, 4), (256, 4, 4)]
@@ -364,7 +364,7 @@ explore("gradient_noise")
 #
 # Write `gradient_noise_scale(micro_gradients, micro_batch_size)`. It is given a list of N ≥ 2 vectors, each the mean gradient
 # of a micro-batch of B = `micro_batch_size` samples. Solve the two equations, taking ≈ for =, and return
-# $\operatorname{tr}\Sigma / |G|^2$ as a number.
+# $\operatorname{tr}\Sigma / |G|^2$ as a number. (Both solutions are *unbiased*: right on average over many windows.)
 #
 # What earns points:
 #

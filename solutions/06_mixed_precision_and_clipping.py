@@ -294,9 +294,9 @@ check(train_epoch_amp)
 
 # %%
 predict(
-    "A model is kept in bfloat16, so its .grad is bfloat16 too. You accumulate 1,000 micro-batches "
+    "A model is kept in bfloat16, so its .grad is bfloat16 too. You accumulate 1,024 micro-batches "
     "whose gradients all happen to be 1. What is in .grad?",
-    choices=("1000, exactly", "about 1000, off by less than 1 %", "256", "inf"),
+    choices=("1024, exactly", "about 1024, off by less than 1 %", "256", "inf"),
     answer="256",
     because=lambda: low_precision_sums.describe(low_precision_sums.compute(low_precision_sums.Settings())),
 )
@@ -391,7 +391,7 @@ check(accumulate_in_float32)
 # <details><summary>Hint 1: where to keep the sums</summary>
 #
 # `.grad` has the dtype of its parameter and cannot hold a float32 sum. Keep tensors of your own, and let `.grad` hold one
-# micro-batch at a time.
+# micro-batch at a time. `torch.zeros_like(p, dtype=torch.float32)` has the shape of `p` and is on its device.
 # </details>
 #
 # <details><summary>Hint 2: converting</summary>

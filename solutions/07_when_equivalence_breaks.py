@@ -72,8 +72,8 @@ explore("batchnorm_divergence")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. It is never the same, not even at N = 2, and gets worse as micro-batches get smaller. With 2 samples hardly anything of
-#    the direction is left.
+# 1. It is never the same, not even at N = 2, and gets worse as micro-batches get smaller. With 2 samples the error is longer
+#    than the gradient itself.
 # 2. It is updated at every forward pass in training mode, N times per window.
 # 3. The running mean. The gradient is what it was: running statistics take no part in training mode.
 # 4. No: the gradients agree to rounding, for every N.
