@@ -69,6 +69,14 @@ def definitions(source: str, names: Collection[str]) -> list[Definition]:
     return found
 
 
+def says(source: str) -> set[str] | None:
+    """What a text says, one entry for each statement, however it is laid out; None if it is not Python or hard to compare."""
+    try:
+        return {ast.dump(statement.node) for statement in statements(source)}
+    except (RecursionError, TypeError):  # a piece that is not Python has no node
+        return None
+
+
 def bound_names(node: ast.stmt) -> set[str]:
     """The names that get a value when a statement is run."""
     return {name for name, _ in _bound(node)}

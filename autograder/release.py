@@ -1,4 +1,4 @@
-"""Build ``course/`` from ``solutions/``: ``python -m autograder.release``, or ``make release``.
+"""Build ``course/`` from ``solutions/``: ``python -m autograder.release``, or ``make release``. The marker gets copies.
 
 nbgrader's own ``generate_assignment`` makes the students' notebooks, in a course directory like the one an instructor gets
 from ``gradaccum classroom init``. Its output is taken as it is: the same scripts give the same bytes everywhere. How to write
@@ -20,6 +20,9 @@ from autograder.solution_script import ScriptError, unit_scripts
 
 COURSE = SOLUTIONS.with_name("course")
 
+FOR_THE_MARKER = Path(__file__).with_name("released")
+"""The same notebooks where nobody works in them, see :mod:`autograder.released`."""
+
 app = typer.Typer(add_completion=False)
 
 
@@ -32,10 +35,11 @@ def release(
     """Build the students' notebooks from the solution scripts."""
     try:
         notebooks = build(unit_scripts(solutions))
-        stale = stale_files(notebooks, course)
-        if not check:
+        places = (course, FOR_THE_MARKER) if course.resolve() == COURSE else (course,)
+        stale = {path: reason for place in places for path, reason in stale_files(notebooks, place).items()}
+        for place in () if check else places:
             for unit, text in notebooks.items():
-                write_atomically(course / f"{unit}.ipynb", text)
+                write_atomically(place / f"{unit}.ipynb", text)
     except (ScriptError, OSError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(2) from None

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import io
-import json
 import stat
 import tokenize
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
+from autograder.notebook_json import ALL_TEXT, UnreadableError, WrittenCell, clean, json_of, unit_named_in, written_cells
+from autograder.python_source import definitions
+from autograder.released import exercises_in, released_content, unit_of_exercise
+from autograder.sanitise import recover
 from autograder.units import UNITS, unit_in
 
-LARGEST = 100 * 2**20
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+LARGEST = 256 * 2**20
 """Bytes a file may have. Notebooks of this course have some 10⁵; what is larger by this much is outputs run wild."""
 
 
@@ -26,10 +34,11 @@ class SubmissionError(ValueError):
 
 @dataclass(frozen=True)
 class Cell:
-    """Code that stands together, and how to name it to the student."""
+    """Code that stands together, how to name it to the student, and which cell of the submission's notebook it is."""
 
     name: str
     source: str
+    id: str = ""
 
 
 @dataclass(frozen=True)
@@ -40,11 +49,23 @@ class Submission:
         path: as it was given.
         unit: which unit it answers.
         cells: code to run, in order; without the checks that marking puts in itself.
+        content: the notebook of these cells (see :func:`autograder.sanitise.sanitise`) as plain data; None for a Python file
+            and for a unit that has not been released.
     """
 
     path: Path
     unit: str
     cells: tuple[Cell, ...]
+    content: dict | None = field(default=None, repr=False)
+
+    @cached_property
+    def notebook(self) -> NotebookNode | None:
+        """``content`` for notebook libraries."""
+        if self.content is None:
+            return None
+        from nbformat import from_dict
+
+        return from_dict(self.content)
 
 
 def read_submission(path: str | Path) -> Submission:
@@ -54,10 +75,32 @@ def read_submission(path: str | Path) -> Submission:
         SubmissionError: it is not there, or neither of the two, or not of this course.
     """
     path = Path(path)
-    data = _read_bytes(path)
-    if path.suffix.lower() == ".py":
-        return _read_script(path, data)
-    return _read_notebook(path, data)
+    return parse_submission(path, _read_bytes(path))
+
+
+def parse_submission(path: Path, data: bytes, unit: str | None = None, template: dict | None = None) -> Submission:
+    """Make sense of the bytes of a file, which need not exist.
+
+    Args:
+        path: what to call it; its ending says whether it is Python, its name may say the unit.
+        data: its bytes.
+        unit: which unit it answers, if that is known.
+        template: the notebook that was released, if it is not the course's own.
+
+    Raises:
+        SubmissionError: it is neither a notebook nor Python, or not of this course.
+    """
+    try:
+        if not data.strip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"):
+            raise UnreadableError("the file is empty; save your work again or hand in another copy")
+        if len(data) > LARGEST:
+            problem = f"is larger than the {LARGEST / 2**20:.0f} MB that are read"
+            raise UnreadableError(f"{problem}; clear the outputs of the notebook and save it again")
+        if path.suffix.lower() == ".py":
+            return _parse_script(path, data, unit)
+        return _parse_notebook(path, data, unit, template)
+    except UnreadableError as error:
+        raise SubmissionError(path, str(error)) from None
 
 
 def one_line(text: str) -> str:
@@ -68,120 +111,83 @@ def one_line(text: str) -> str:
 def _read_bytes(path: Path) -> bytes:
     try:
         status = path.stat()
-        readable = stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST
-        data = path.read_bytes() if readable else b""
+        if stat.S_ISREG(status.st_mode):
+            with path.open("rb") as file:
+                return file.read(LARGEST + 1)
     except FileNotFoundError:
         raise SubmissionError(path, "there is no such file; check its name and folder") from None
     except (OSError, ValueError) as error:
         raise SubmissionError(path, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if stat.S_ISDIR(status.st_mode):
         raise SubmissionError(path, "is a directory; name the notebooks or Python files in it")
-    if not stat.S_ISREG(status.st_mode):
-        raise SubmissionError(path, "is not a file; name a notebook or a Python file")
-    if not readable:
-        size = f"{status.st_size / 2**20:.0f} MB is more than the {LARGEST / 2**20:.0f} MB that are read"
-        raise SubmissionError(path, f"{size}; clear the outputs of the notebook and save it again")
-    if not data.strip(b"\xef\xbb\xbf \t\r\n"):
-        raise SubmissionError(path, "the file is empty; save your work again or hand in another copy")
-    return data
+    raise SubmissionError(path, "is not a file; name a notebook or a Python file")
 
 
-def _read_script(path: Path, data: bytes) -> Submission:
-    unit = unit_in(path.stem)
+def _parse_script(path: Path, data: bytes, unit: str | None) -> Submission:
+    unit = unit or unit_in(path.stem)
     if unit is None:
-        raise SubmissionError(path, "its name is no unit; name it after the one it answers, such as 04_training_loop.py")
+        raise UnreadableError("its name is no unit; name it after the one it answers, such as 04_training_loop.py")
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        source = data.decode(encoding)
-    except (SyntaxError, UnicodeDecodeError, LookupError):
+        if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+            source = data.decode("utf-16")
+        else:
+            encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+            source = data.decode(encoding)
+    except (SyntaxError, ValueError, LookupError):  # encodings that do not exist, do not fit or make no text
         source = "\0"
     if "\0" in source:
-        raise SubmissionError(path, "is not text, so not a Python file; save it as UTF-8 text")
-    return Submission(path, unit, (Cell(path.name, _with_plain_line_ends(source)),))
+        raise UnreadableError("is not text, so not a Python file; save it as UTF-8 text")
+    if len(source) > ALL_TEXT:
+        raise UnreadableError("is larger than code that anybody writes; hand in the functions and nothing else")
+    return Submission(path, unit, (Cell(clean(path.name), clean(source)),))
 
 
-def _read_notebook(path: Path, data: bytes) -> Submission:
-    content = _read_json(path, data)
-    if not isinstance(content, dict) or not (isinstance(content.get("cells"), list) or "worksheets" in content):
-        raise SubmissionError(path, "is JSON, but not a notebook; hand in the .ipynb file you worked in")
-    if "cells" not in content:
-        content = _upgraded(path, content)
-    code = [cell for cell in content["cells"] if isinstance(cell, dict) and cell.get("cell_type") == "code"]
+def _parse_notebook(path: Path, data: bytes, unit: str | None, template: dict | None) -> Submission:
+    try:
+        content = json_of(data)
+    except UnreadableError:
+        if path.suffix.lower() == ".ipynb":
+            raise
+        raise UnreadableError("is neither a notebook (.ipynb) nor a Python file (.py)") from None
+    written = written_cells(content)
+    unit = unit or _unit_of(path, unit_named_in(content), written)
+    template = template or released_content(unit)
+    if template is None:
+        return Submission(path, unit, _code_as_it_is(written))
+    recovered = recover(template, written, exercises_in(template))
+    code = [cell for cell in recovered.content["cells"] if cell["cell_type"] == "code" and not _is_graded_check(cell)]
+    cells = [Cell(recovered.names[cell["id"]], cell["source"], cell["id"]) for cell in code if cell["source"].strip()]
+    return Submission(path, unit, tuple(cells), recovered.content)
+
+
+def _code_as_it_is(written: Sequence[WrittenCell]) -> tuple[Cell, ...]:
+    code = [cell for cell in written if cell.kind == "code"]
     if not code:
-        raise SubmissionError(path, "is a notebook without code cells; hand in the one you worked in")
-    unit = _unit_of(path, content, code)
-    cells = [Cell(f"code cell {k}", _source_of(cell)) for k, cell in enumerate(code, 1) if not _is_graded_check(cell)]
-    return Submission(path, unit, tuple(cell for cell in cells if cell.source.strip()))
+        raise UnreadableError("is a notebook without code cells; hand in the one you worked in")
+    return tuple(Cell(cell.place, cell.source) for cell in code if cell.source.strip())
 
 
-def _read_json(path: Path, data: bytes) -> Any:
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError) as error:
-        if path.suffix.lower() != ".ipynb":
-            raise SubmissionError(path, "is neither a notebook (.ipynb) nor a Python file (.py)") from None
-        place = f"line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else "its encoding"
-        problem = f"is not JSON (see {place}), so not a notebook; save it again or hand in another copy"
-        raise SubmissionError(path, problem) from None
-
-
-def _upgraded(path: Path, content: dict) -> dict:
-    """A notebook of format 3 or older as one of format 4."""
-    try:
-        from nbformat import convert, from_dict
-
-        return convert(from_dict(content), 4)
-    except ImportError:
-        raise SubmissionError(path, "its format is older than 4; install nbformat, or open and save it in Jupyter") from None
-    except Exception:  # a damaged file can make the conversion fail in any way
-        raise SubmissionError(path, "is an old or damaged notebook; open it in Jupyter and save it again") from None
-
-
-def _unit_of(path: Path, content: dict, code: list[dict]) -> str:
-    """What the release wrote into the notebook; else whose exercises its cells are; else what the file is called."""
-    released_as = _get(content, "metadata", "gradaccum", "unit")
-    if released_as in UNITS:
+def _unit_of(path: Path, released_as: object, written: Sequence[WrittenCell]) -> str:
+    """What the release wrote into the notebook; else whose exercises its cells are; else its name; else what it defines."""
+    if isinstance(released_as, str) and released_as in UNITS:
         return released_as
-    units = set(_units_of_exercises(code))
-    if len(units) == 1:
-        return units.pop()
+    if len(units := _units_of(cell.grade_id.removesuffix("-solution") for cell in written)) == 1:
+        return next(iter(units))
     if unit := unit_in(path.stem):
         return unit
+    defined = {definition.name for cell in written for definition in definitions(cell.source, unit_of_exercise())}
+    (first, most), (_, next_most), *_ = [*_units_of(defined).most_common(2), ("", 0), ("", 0)]
+    if most > next_most:  # a name or two may be another unit's: a function of the bench is called like an exercise
+        return first
     problem = "no unit of this course can be recognised in it; hand in a notebook of the course, or name it after its unit"
-    raise SubmissionError(path, f"{problem}, such as 04_training_loop.ipynb")
+    raise UnreadableError(f"{problem}, such as 04_training_loop.ipynb")
 
 
-def _units_of_exercises(code: list[dict]) -> Iterator[str]:
-    grade_ids = [grade_id for cell in code if isinstance(grade_id := _get(cell, "metadata", "nbgrader", "grade_id"), str)]
-    if not grade_ids:
-        return
-    import autograder.exercises  # noqa: F401 - registers them; only now, because it imports torch
-    from autograder.exercise import EXERCISES
-
-    for grade_id in grade_ids:
-        exercise = EXERCISES.get(grade_id.removesuffix("-solution"))
-        if exercise:
-            yield exercise.unit
+def _units_of(names: Iterable[str]) -> Counter[str]:
+    return Counter(unit_of_exercise()[name] for name in names if name in unit_of_exercise())
 
 
 def _is_graded_check(cell: dict) -> bool:
     """Whether this is a cell that marks, not one that students write in: marking observes their functions by itself."""
-    roles = _get(cell, "metadata", "nbgrader")
-    return isinstance(roles, dict) and roles.get("grade") is True and roles.get("solution") is not True
-
-
-def _source_of(cell: dict) -> str:
-    source = cell.get("source", "")
-    if isinstance(source, list):
-        source = "".join(part for part in source if isinstance(part, str))
-    return _with_plain_line_ends(source) if isinstance(source, str) else ""
-
-
-def _with_plain_line_ends(text: str) -> str:
-    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _get(content: object, *keys: str) -> Any:
-    for key in keys:
-        content = content.get(key) if isinstance(content, dict) else None
-    return content
+    roles = cell["metadata"].get("nbgrader", {})
+    return roles.get("grade") is True and roles.get("solution") is not True

@@ -43,7 +43,11 @@ UNUSABLE: dict[str, tuple[str, bytes | None, str]] = {
     "empty file": ("04_training_loop.ipynb", b"", "is empty"),
     "blank file": ("04_training_loop.py", b"\xef\xbb\xbf \r\n\n", "is empty"),
     "not JSON": ("04_training_loop.ipynb", b'{"cells": [', "is not JSON"),
-    "not UTF-8": ("04_training_loop.ipynb", b'{"cells": "\xff\xfe"}', "is not JSON"),
+    "no list of cells": ("04_training_loop.ipynb", b'{"cells": "\xff\xfe"}', "is JSON, but not a notebook"),
+    "cut short": ("04_training_loop.ipynb", json.dumps(notebook("x = 1")).encode()[:-9], "is not JSON (see line 1"),
+    "too many cells": ("04_training_loop.ipynb", json.dumps({"cells": [{}] * 2001}).encode(), "has 2001 cells"),
+    "a JSON bomb": ("04_training_loop.ipynb", b'{"cells":[' + b"[]," * 2**24 + b"[]]}", "more memory than there is"),
+    "endless Python": ("04_training_loop.py", b"x = 1\n" * 400_000, "larger than code that anybody writes"),
     "JSON, not a notebook": ("04_training_loop.ipynb", b'{"name": "x"}', "is JSON, but not a notebook"),
     "a JSON list": ("04_training_loop.ipynb", b"[1, 2]", "is JSON, but not a notebook"),
     "nested too deeply": ("04_training_loop.ipynb", b"[" * 100_000, "is not JSON"),
@@ -54,7 +58,7 @@ UNUSABLE: dict[str, tuple[str, bytes | None, str]] = {
         json.dumps(notebook() | {"cells": [{"cell_type": "markdown", "metadata": {}, "source": "# Hello"}]}).encode(),
         "without code cells",
     ),
-    "broken worksheets": ("04_training_loop.ipynb", b'{"worksheets": 3}', "old or damaged notebook"),
+    "broken worksheets": ("04_training_loop.ipynb", b'{"worksheets": 3}', "is JSON, but not a notebook"),
     "a text file": ("notes.txt", b"step after every window\n", "neither a notebook (.ipynb) nor a Python file (.py)"),
     "binary rubbish": ("04_training_loop.ipynb", bytes(range(256)) * 4, "is not JSON"),
     "binary rubbish called Python": ("04_training_loop.py", bytes(range(256)) * 4, "is not text"),
@@ -73,8 +77,9 @@ def unusable(request, tmp_path) -> tuple[Path, str]:
         return path, "is not a file"
     if request.param == "too large":
         with (path := tmp_path / "04_training_loop.ipynb").open("wb") as file:
-            file.truncate(2**27)
-        return path, "128 MB is more than the 100 MB"
+            file.seek(2**28)
+            file.write(b"{")
+        return path, "is larger than the 256 MB"
     if request.param == "a name without end":
         return tmp_path / ("04_training_loop" * 100), "cannot be read"
     name, content, words = UNUSABLE[request.param]

@@ -152,3 +152,31 @@ def test_troubles_are_one_printable_line():
         "in code cell 2, line 1 raised E",
         "in code cell 3, line 1 raised ValueError: a  [31mb",
     ]
+
+
+def test_a_statement_that_lacked_a_name_is_tried_again_when_all_others_were_run():
+    loaded = run_cells("c = b + 1", "b = a + 1", "import_late = math.pi > 3", "a = 1", "import math")
+    assert values(loaded) == {"a": 1, "b": 2, "c": 3, "import_late": True}
+    assert loaded.troubles == []
+
+
+def test_a_statement_that_is_tried_again_does_not_undo_a_later_one():
+    loaded = run_cells("@late\ndef f(): return 1\na = b", "def f(): return 2\na = 3", "late = lambda f: f\nb = 4")
+    assert (loaded.namespace["f"](), loaded.namespace["a"]) == (2, 3)
+
+
+def test_a_name_that_never_comes_is_reported_once():
+    loaded = run_cells("a = b", "c = 1")
+    assert [trouble for _, trouble in loaded.troubles] == ["in code cell 1, line 1 raised NameError: name 'b' is not defined"]
+
+
+def test_trying_again_ends_with_the_time_there_is():
+    slow = "while True:\n    pass"
+    loaded = run_cells(*[slow] * 4, "def f(x=later): ...", "later = 1", limits=Limits(0.3, 0.5))
+    assert "f" not in loaded.namespace
+
+
+def test_statements_that_are_tried_again_are_announced_again():
+    announced = []
+    run_cells("a = b", "b = 1", before=announced.append)
+    assert announced == [0, 1, 0]

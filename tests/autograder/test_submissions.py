@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import nbformat
 import pytest
 
-from autograder.submissions import SubmissionError, read_submission
+from autograder.notebook_json import MEMORY
+from autograder.released import released_content
+from autograder.submissions import SubmissionError, parse_submission, read_submission
 from autograder.units import UNITS
 
 LOOP = "def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):\n    return []\n"
 
 
 def sources(submission) -> list[str]:
-    return [cell.source for cell in submission.cells]
+    """The code that was handed in, without what is put back from the release."""
+    return [cell.source for cell in submission.cells if not cell.name.startswith("the released cell")]
 
 
 def notebook_of(unit: str | None, *cells: dict) -> dict:
@@ -41,10 +45,10 @@ def test_an_unusable_file_gets_one_line_that_names_it_and_says_what_is_wrong(unu
 def test_a_file_that_may_not_be_read_is_named_with_the_reason(write, monkeypatch):
     path = write("04_training_loop.py", LOOP)
 
-    def refuse(self):
+    def refuse(self, mode):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(type(path), "read_bytes", refuse)
+    monkeypatch.setattr(type(path), "open", refuse)
     with pytest.raises(SubmissionError, match="cannot be read: Permission denied"):
         read_submission(path)
 
@@ -137,24 +141,90 @@ def test_an_old_notebook_is_read(write, version):
     assert [source.strip() for source in sources(read_submission(path))] == [LOOP.strip()]
 
 
-def test_an_old_notebook_without_nbformat_says_what_to_install(write, monkeypatch):
-    monkeypatch.setitem(sys.modules, "nbformat", None)
-    with pytest.raises(SubmissionError, match="install nbformat"):
-        read_submission(write("04_training_loop.ipynb", {"nbformat": 3, "worksheets": [{"cells": []}]}))
+def test_checks_are_left_out_because_marking_observes_by_itself(write):
+    submission = read_submission(write("04_training_loop.ipynb", notebook_of(None, code(LOOP))))
+    checks = [cell.id for cell in submission.notebook.cells if cell.source.startswith("check(")]
+    assert len(checks) == 5
+    assert not {cell.id for cell in submission.cells} & set(checks)
 
 
-def test_cells_that_mark_are_left_out_and_cells_students_write_in_are_not(write):
-    graded = {"grade": True, "solution": False, "locked": True}
-    by_hand = {"grade": True, "solution": True, "locked": False}
-    locked = {"grade": False, "solution": False, "locked": True}
-    cells = code("a", nbgrader=graded), code("b", nbgrader=by_hand), code("c", nbgrader=locked), code("d")
-    assert sources(read_submission(write("04_training_loop.ipynb", notebook_of(None, *cells)))) == ["b", "c", "d"]
+def test_every_cell_is_one_of_the_notebook(write):
+    submission = read_submission(write("04_training_loop.ipynb", notebook_of(None, code(LOOP), code("mine = 1"))))
+    sources_by_id = {cell.id: cell.source for cell in submission.notebook.cells}
+    assert {cell.id: cell.source for cell in submission.cells}.items() <= sources_by_id.items()
+    assert sources_by_id["train_epoch-solution"] == LOOP
+
+
+def test_a_python_file_has_no_notebook(write):
+    assert read_submission(write("04_training_loop.py", LOOP)).notebook is None
+
+
+def test_a_notebook_of_a_unit_that_is_not_released_is_taken_as_it_is(write):
+    path = write("12_capstone.ipynb", notebook_of(None, {"cell_type": "raw", "source": "x"}, code("a"), code(""), code("b")))
+    submission = read_submission(path)
+    assert [(cell.name, cell.source) for cell in submission.cells] == [("code cell 1", "a"), ("code cell 3", "b")]
+    assert submission.notebook is None
 
 
 def test_cells_are_named_by_their_place_among_the_code_cells(write):
     prose = {"cell_type": "markdown", "metadata": {}, "source": "x"}
     path = write("04_training_loop.ipynb", notebook_of(None, prose, code("a"), code(""), prose, code("b")))
-    assert [cell.name for cell in read_submission(path).cells] == ["code cell 1", "code cell 3"]
+    names = [cell.name for cell in read_submission(path).cells]
+    assert names[:3] == ["code cell 1", "code cell 3", "the released cell 04-training-loop-2"]
+    assert len(set(names)) == len(names)
+
+
+def test_a_given_cell_is_named_by_its_place_in_what_was_handed_in(write):
+    path = write("04_training_loop.ipynb", json.dumps(released_content("04_training_loop")))
+    assert {cell.name.rpartition(" ")[0] for cell in read_submission(path).cells} == {"code cell"}
+
+
+def test_a_unit_that_is_given_wins_over_what_the_notebook_says():
+    data = json.dumps(notebook_of("03_accumulate", code(LOOP))).encode()
+    assert parse_submission(Path("05_learning_rate.ipynb"), data, unit="04_training_loop").unit == "04_training_loop"
+
+
+def test_a_notebook_of_which_only_functions_are_left_is_of_their_unit(write):
+    several = "from gradaccum.fingerprint import batch_gradient\ndef repaired_early_clear(): return 1\n" + LOOP
+    assert read_submission(write("homework.ipynb", notebook_of(None, code(several)))).unit == "04_training_loop"
+
+
+def test_another_release_may_be_given(write):
+    template = released_content("04_training_loop") | {"metadata": {"mine": True}}
+    data = json.dumps(notebook_of("04_training_loop", code(LOOP))).encode()
+    assert parse_submission(Path("x.ipynb"), data, template=template).notebook.metadata == {"mine": True}
+
+
+MEMORY_PROGRAM = """
+import resource, sys
+from autograder.submissions import SubmissionError, read_submission
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    read_submission(sys.argv[1])
+except SubmissionError:
+    pass
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
+"""
+
+BOMBS = {
+    "lists": "b'[' + b'[],' * 5_000_000 + b'0]'",
+    "dictionaries": "b'[' + b'{},' * 5_000_000 + b'0]'",
+    "dictionaries with one key": "b'[' + b'{\"\":0},' * 2_500_000 + b'0]'",
+    "keys": "('{' + ','.join(f'\"{k}\":0' for k in range(3_000_000)) + '}').encode()",
+    "numbers": "b'[' + b'1.5,' * 7_000_000 + b'0]'",
+    "strings": "b'[' + b'\"abc\",' * 7_000_000 + b'0]'",
+    "one wide text": "('{\"x\": \"' + 'a' * 200_000_000 + chr(0x1F600) + '\"}').encode()",
+    "one wide escaped text": r"""(b'{"x": "' + b'a' * 200_000_000 + b'\\ud83d\\ude00"}')""",
+    "quotes": "b'[' + b'\"' * 200_000_000",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_reading_a_file_made_to_take_memory_takes_no_more_than_there_is(bomb, write):
+    path = write("04_training_loop.ipynb", eval(BOMBS[bomb]))
+    done = subprocess.run([sys.executable, "-c", MEMORY_PROGRAM, path], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 1.2 * MEMORY
 
 
 @pytest.mark.parametrize("damage", [None, 3, "text", {"cell_type": "code"}, {"cell_type": "code", "source": {"a": 1}}])

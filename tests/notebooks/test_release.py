@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from autograder.classroom import SOLUTIONS
 from autograder.exercise import exercises_of
-from autograder.release import COURSE, app, build, stale_files
+from autograder.release import COURSE, FOR_THE_MARKER, app, build, stale_files
 from autograder.solution_script import ScriptError, source_notebook, unit_scripts
 
 SCRIPTS = unit_scripts(SOLUTIONS)
@@ -34,6 +34,10 @@ def notebooks(released) -> dict[str, nbformat.NotebookNode]:
 
 def test_the_committed_notebooks_are_what_the_scripts_make_of_them(released):
     assert stale_files(released, COURSE) == {}, "run make release"
+
+
+def test_the_markers_copies_are_what_the_scripts_make_of_them(released):
+    assert stale_files(released, FOR_THE_MARKER) == {}, "run make release"
 
 
 @pytest.mark.slow
