@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -36,12 +37,14 @@ def init(
     ] = None,
 ) -> None:
     """Make an nbgrader course directory: source notebooks, configuration and, if given, the students."""
+    from autograder.provisioner import install_kernelspec
     from autograder.roster import enrol, read_roster
 
     try:
         students = read_roster(roster) if roster else ()
         scripts = pick_units(unit_scripts(SOLUTIONS), units)
         added = make_course(directory, scripts)
+        install_kernelspec()
         if students:
             enrol(students, course_directory(directory).db_url)
     except (ValueError, OSError) as error:
@@ -87,10 +90,16 @@ def make_course(directory: Path, scripts: Mapping[str, Path]) -> list[str]:
     places = {unit: directory / "source" / unit / f"{unit}.ipynb" for unit in scripts}
     added = {unit: notebook_text(scripts[unit]) for unit, place in places.items() if not place.exists()}
     if not (directory / CONFIG).exists():
-        write_atomically(directory / CONFIG, files("autograder").joinpath(CONFIG).read_text(encoding="utf-8"))
+        write_atomically(directory / CONFIG, config_text(secrets.randbelow(2**32)))
     for unit, text in added.items():
         write_atomically(places[unit], text)
     return list(added)
+
+
+def config_text(seed: int) -> str:
+    """The configuration of a class whose hidden problems are chosen by ``seed``."""
+    text = files("autograder").joinpath(CONFIG).read_text(encoding="utf-8")
+    return text.replace("c.MarkSubmission.seed = 0", f"c.MarkSubmission.seed = {seed}")
 
 
 def course_directory(directory: Path) -> CourseDirectory:

@@ -13,20 +13,24 @@ c.ClearSolutions.begin_solution_delimeter = "### BEGIN SOLUTION"
 c.ClearSolutions.end_solution_delimeter = "### END SOLUTION"
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError"}
 
-# Seconds for one cell. A check gives up on a function after 10 seconds for each of the (at most 17) problems it runs it on;
-# a cell that is still running after four minutes is interrupted, counts as failed, and the next cell is run.
-c.Execute.timeout = 240
-c.Execute.interrupt_on_timeout = True
-
-# nbgrader's own steps, and one of ours in the middle: cells that students split or copied do not stop the class.
-c.Autograde.sanitize_preprocessors = [
-    "nbgrader.preprocessors.ClearOutput",
-    "nbgrader.preprocessors.DeduplicateIds",
-    "autograder.nbgrader_plugins.ForgetDuplicates",
-    "nbgrader.preprocessors.OverwriteKernelspec",
-    "nbgrader.preprocessors.OverwriteCells",
+# Notebooks of the course are marked by the course: read in whatever state they are, observed in a sandbox, judged outside of
+# it. Without bubblewrap that is refused; "none" instead of "bwrap" is for a class in which you trust every file.
+c.Autograde.exporter_class = "autograder.nbgrader_plugins.ReadSubmission"
+c.Autograde.autograde_preprocessors = [
+    "autograder.nbgrader_plugins.MarkSubmission",
+    "nbgrader.preprocessors.IgnorePattern",
+    "nbgrader.preprocessors.LimitOutput",
+    "nbgrader.preprocessors.SaveAutoGrades",
+    "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
+c.MarkSubmission.sandbox = "bwrap"
+
+# Chooses the hidden problems of this class. Keep it to yourself.
+c.MarkSubmission.seed = 0
+
+# Notebooks of your own in this class are run by nbgrader as usual, in the same sandbox: seconds for one of their cells.
+c.MarkSubmission.timeout = 60
 
 # In feedback explorables are pictures: a page opened from disk has no kernel to move them.
 c.WidgetsDataTypeFilter.display_data_priority = [

@@ -1,18 +1,92 @@
-"""What the course adds to nbgrader; `nbgrader_config.py` of a class names these classes."""
+"""What the course adds to nbgrader; the ``nbgrader_config.py`` of a class names these classes.
+
+nbgrader's Autograde first makes a clean copy of each submission ("sanitizing"), then runs that copy and saves what its graded
+cells say. Both steps are ours for notebooks of the course; any other notebook of the class is left to nbgrader, in a sandbox.
+"""
 
 from __future__ import annotations
 
-from nbgrader.preprocessors import NbGraderPreprocessor
+import json
+from pathlib import Path
+
+from nbconvert.exporters import NotebookExporter
+from nbgrader.preprocessors import Execute
+from traitlets import Enum, Integer
+
+from autograder.devices import DEVICES
+from autograder.released import released_content
+from autograder.sandbox import BWRAP, SANDBOXES
+from autograder.units import UNITS
 
 
-class ForgetDuplicates(NbGraderPreprocessor):
-    """Let the copy of a cell, as it arises when a student splits or copies one, be an ordinary cell.
+class ReadSubmission(NotebookExporter):
+    """Reads what a student handed in, in whatever state it is, as the notebook that was released with the student's answers.
 
-    Runs after nbgrader's DeduplicateIds, which leaves such a cell with empty metadata. Later steps (nbgrader 0.9) take
-    these for an outdated format and stop: not this submission but the whole class stays unmarked.
+    nbgrader itself stops at a file it cannot read, and so does the marking of the class.
     """
 
-    def preprocess_cell(self, cell, resources, cell_index):
-        if not cell.metadata.get("nbgrader", True):
-            del cell.metadata["nbgrader"]
-        return cell, resources
+    def from_filename(self, filename, resources=None, **kw):
+        template = template_of(self.parent.coursedir, resources) if getattr(self.parent, "_sanitizing", False) else None
+        if template is None:
+            return super().from_filename(filename, resources, **kw)
+        from nbformat import from_dict
+
+        from autograder.sanitise import unreadable
+        from autograder.submissions import SubmissionError, parse_submission
+
+        try:
+            notebook = parse_submission(Path(filename), Path(filename).read_bytes(), unit_of(template), template).notebook
+        except SubmissionError as error:
+            self.log.warning("%s", error)
+            notebook = unreadable(from_dict(template), str(error).removeprefix(f"{filename}: "))
+        return self.from_notebook_node(notebook, resources, **kw)
+
+
+class MarkSubmission(Execute):
+    """Marks a notebook of the course instead of running it: observed in a sandbox, judged outside of it."""
+
+    sandbox = Enum(SANDBOXES, BWRAP, help="Where submissions run; 'none' only for a class in which you trust every file.").tag(
+        config=True
+    )
+    seed = Integer(
+        0, help="Chooses the problems that functions are run on. Secret: an answer to known ones can be typed in."
+    ).tag(config=True)
+    device = Enum(DEVICES, "cpu", help="What to mark on.").tag(config=True)
+
+    def preprocess(self, nb, resources, km=None):
+        unit = unit_of(nb)
+        if unit is None:
+            if self.sandbox == BWRAP:
+                from autograder.provisioner import install_kernelspec
+
+                self.kernel_name = install_kernelspec()
+            return super().preprocess(nb, resources, km)
+        from autograder.marked_notebook import mark, nothing_to_mark
+        from autograder.marking import shared_marker
+
+        template = template_of(self.parent.parent.coursedir, resources)
+        if reason := nb.metadata["gradaccum"].get("unreadable"):
+            marked = nothing_to_mark(unit, reason, device=self.device, template=template)
+        else:
+            marker = shared_marker(self.sandbox, self.device)
+            marked = mark(json.dumps(nb).encode(), unit, seed=self.seed, marker=marker, template=template)
+        for verdict in marked.marks.verdicts:
+            self.log.info("%s: %g of %g points", verdict.exercise, verdict.score, verdict.max_score)
+        return marked.notebook, resources
+
+
+def template_of(coursedir, resources: dict) -> dict | None:
+    """The notebook that was released in the class, or that of the course; None if it is no unit of the course."""
+    assignment, notebook = resources["nbgrader"]["assignment"], resources["nbgrader"]["notebook"]
+    folder = coursedir.format_path(coursedir.release_directory, ".", assignment)
+    try:
+        template = json.loads(Path(folder, f"{notebook}.ipynb").read_bytes())
+    except (OSError, ValueError):
+        template = released_content(notebook)
+    return template if template is not None and unit_of(template) else None
+
+
+def unit_of(notebook: dict) -> str | None:
+    """The unit of the course that a notebook was released as."""
+    unit = notebook["metadata"].get("gradaccum", {}).get("unit")
+    return unit if unit in UNITS else None

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -188,8 +188,8 @@ def require_bwrap() -> None:
         )
 
 
-def bwrap_command(device: str = "cpu") -> list[str]:
-    """``bwrap`` and its options: what a sandbox looks like from inside."""
+def bwrap_command(device: str = "cpu", more: Sequence[str] = ()) -> list[str]:
+    """``bwrap`` and its options, with ``more`` of them: what a sandbox looks like from inside."""
     command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]
     command += ["--uid", "1000", "--gid", "1000"]  # whoever marks: the kernel hands no root on to namespaces within
     for name, value in (_settings() | {"HOME": "/tmp", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}).items():
@@ -209,7 +209,7 @@ def bwrap_command(device: str = "cpu") -> list[str]:
         for node in sorted(Path("/dev").glob("nvidia*")):
             command += ["--dev-bind", str(node), str(node)]
         command += ["--ro-bind-try", "/sys", "/sys"]
-    return [*command, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp", "--"]
+    return [*command, *more, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp", "--"]
 
 
 def _settings() -> dict[str, str]:

@@ -99,12 +99,12 @@ def test_a_broken_script_is_refused_before_anything_is_made(tmp_path):
     assert not (tmp_path / "class").exists()
 
 
-def test_the_configuration_gives_every_check_time_for_slow_but_legal_code(init, tmp_path):
+def test_marking_gives_a_whole_notebook_time_for_slow_but_legal_code():
     from autograder.exercise import EXERCISES, SECONDS
+    from autograder.running import Limits
 
-    init("class", "--units", "03")
     longest = max(len(exercise.trials(0, "cpu")) for exercise in EXERCISES.values()) * SECONDS
-    assert course_directory(tmp_path / "class").config.Execute.timeout > longest
+    assert Limits().whole > longest
 
 
 def test_the_stub_nbgrader_writes_is_the_one_scripts_are_checked_with(init, tmp_path):
