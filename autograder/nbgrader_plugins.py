@@ -10,12 +10,13 @@ import json
 from pathlib import Path
 
 from nbconvert.exporters import NotebookExporter
+from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import Execute
 from traitlets import Enum, Integer
 
 from autograder.devices import DEVICES
 from autograder.released import released_content
-from autograder.sandbox import BWRAP, SANDBOXES
+from autograder.sandbox import BWRAP, SANDBOXES, SandboxError, require_bwrap
 from autograder.units import UNITS
 
 
@@ -23,7 +24,19 @@ class ReadSubmission(NotebookExporter):
     """Reads what a student handed in, in whatever state it is, as the notebook that was released with the student's answers.
 
     nbgrader itself stops at a file it cannot read, and so does the marking of the class.
+
+    Raises:
+        NbGraderException: there is no sandbox here. Said once, before anybody's old marks are touched.
     """
+
+    def __init__(self, config=None, **kw):
+        super().__init__(config=config, **kw)
+        if MarkSubmission(parent=self).sandbox == BWRAP:
+            try:
+                require_bwrap()
+            except SandboxError as error:
+                self.log.error("%s", error)
+                raise NbGraderException(str(error)) from None
 
     def from_filename(self, filename, resources=None, **kw):
         template = template_of(self.parent.coursedir, resources) if getattr(self.parent, "_sanitizing", False) else None

@@ -28,6 +28,8 @@ SANDBOXES = (BWRAP, NONE)
 START_UP = 180.0
 """Seconds in which a warm parent has to have imported torch, on a cold and busy machine."""
 
+HOW_WITHOUT = "if you trust every file (nbgrader autograde … --MarkSubmission.sandbox=none; see docs/security.md)"
+
 SLOW_END = 20.0
 """Seconds in which a warm parent has to say how a process ended that it was told to stop."""
 
@@ -124,7 +126,7 @@ class WarmParent:
                 try:
                     yield run
                     if error := run.stop()["error"]:
-                        raise SandboxError(f"{error}; see docs/security.md, or mark without a sandbox (--sandbox none)")
+                        raise SandboxError(f"{error}; mark elsewhere, or without a sandbox {HOW_WITHOUT}")
                 finally:
                     if run.ended is None:  # interrupted in between, or it does not answer
                         self._close()
@@ -180,11 +182,10 @@ def require_bwrap() -> None:
         SandboxError: they cannot; the message says what to do.
     """
     if sys.platform != "linux":
-        raise SandboxError("the sandbox needs Linux; mark there, or without a sandbox (--sandbox none) if you trust every file")
+        raise SandboxError(f"the sandbox needs Linux; mark there, or without a sandbox {HOW_WITHOUT}")
     if shutil.which("bwrap") is None:
         raise SandboxError(
-            "bubblewrap is not installed; install it (apt-get install bubblewrap), or mark without a sandbox "
-            "(--sandbox none) if you trust every file"
+            f"bubblewrap is not installed; install it (apt-get install bubblewrap), or mark without a sandbox {HOW_WITHOUT}"
         )
 
 
