@@ -125,8 +125,8 @@ def _decoded(data: bytes) -> str:
 
 def _refuse_bombs(text: str) -> None:
     """Raise if parsing could take more than :data:`MEMORY`."""
-    widest = len(text) * 4 if "\\u" in text else sys.getsizeof(text)  # an escape can make a text four times as wide
-    most_values = (MEMORY - sys.getsizeof(text) - widest) // VALUE
+    wide = 5 * len(text) if "\\u" in text else sys.getsizeof(text)  # an escape can make a string wide, and it grows in steps
+    most_values = (MEMORY - 2 * sys.getsizeof(text) - wide) // VALUE  # the file's bytes, the text, and the strings in it
     if most_values < 0 or (_structure(text) > most_values and _values_exceed(text, most_values)):
         problem = "reading it could take more memory than there is for one notebook"
         raise UnreadableError(f"{problem}; clear its outputs and save it again")
@@ -139,11 +139,11 @@ def _structure(text: str) -> int:
 def _values_exceed(text: str, most: int) -> bool:
     """Whether a document holds more values than that, what stands inside of strings not counted."""
     count, position = 0, 0
-    for string in _STRING.finditer(text):
-        between = text[position : string.start()]
-        count, position = count + 1 + _structure(between), string.end()
-        if count > most:
+    for strings, string in enumerate(_STRING.finditer(text)):
+        count += _structure(text[position : string.start()])
+        if max(count, strings) > most:
             return True
+        position = string.end()
     return count + _structure(text[position:]) > most
 
 

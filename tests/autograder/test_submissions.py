@@ -10,7 +10,6 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.notebook_json import MEMORY
 from autograder.released import released_content
 from autograder.submissions import SubmissionError, parse_submission, read_submission
 from autograder.units import UNITS
@@ -195,36 +194,45 @@ def test_another_release_may_be_given(write):
     assert parse_submission(Path("x.ipynb"), data, template=template).notebook.metadata == {"mine": True}
 
 
-MEMORY_PROGRAM = """
-import resource, sys
-from autograder.submissions import SubmissionError, read_submission
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+LITTLE_MEMORY = 2**28
+MEMORY_PROGRAM = f"""
+import sys
+from autograder import notebook_json
+notebook_json.MEMORY = {LITTLE_MEMORY}
+def peak():
+    return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith("VmHWM"))
+before = peak()
 try:
-    read_submission(sys.argv[1])
-except SubmissionError:
-    pass
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
+    notebook_json.json_of(open(sys.argv[1], "rb").read())
+    print(peak() - before, "read")
+except notebook_json.UnreadableError:
+    print(peak() - before, "refused")
 """
 
-BOMBS = {
-    "lists": "b'[' + b'[],' * 5_000_000 + b'0]'",
-    "dictionaries": "b'[' + b'{},' * 5_000_000 + b'0]'",
-    "dictionaries with one key": "b'[' + b'{\"\":0},' * 2_500_000 + b'0]'",
-    "keys": "('{' + ','.join(f'\"{k}\":0' for k in range(3_000_000)) + '}').encode()",
-    "numbers": "b'[' + b'1.5,' * 7_000_000 + b'0]'",
-    "strings": "b'[' + b'\"abc\",' * 7_000_000 + b'0]'",
-    "one wide text": "('{\"x\": \"' + 'a' * 200_000_000 + chr(0x1F600) + '\"}').encode()",
-    "one wide escaped text": r"""(b'{"x": "' + b'a' * 200_000_000 + b'\\ud83d\\ude00"}')""",
-    "quotes": "b'[' + b'\"' * 200_000_000",
+BOMBS = {  # with sizes just below and just above of what is read
+    "lists": ("[{}0]", "[0],", 990_000, 1_100_000),
+    "dictionaries": ("[{}0]", '{"":{"":{"":0}}},', 280_000, 340_000),
+    "numbers": ("[{}0]", "1.5,", 1_900_000, 2_200_000),
+    "strings": ("[{}0]", '"\u4e00\u4e01",', 1_500_000, 2_200_000),
+    "keys": ("[{}0]", '{"%d":0},', 600_000, 800_000),
+    "a wide text": ('"{}\U0001f600"', "a", 21_000_000, 24_000_000),
+    "a wide escaped text": (r'"{}\ud83d\ude00"', "a", 37_000_000, 40_000_000),
 }
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("bomb", BOMBS)
-def test_reading_a_file_made_to_take_memory_takes_no_more_than_there_is(bomb, write):
-    path = write("04_training_loop.ipynb", eval(BOMBS[bomb]))
+@pytest.mark.parametrize("outcome", ["read", "refused"])
+def test_reading_a_file_made_to_take_memory_takes_no_more_than_there_is(bomb, outcome, write):
+    """The file's own bytes are counted, too."""
+    frame, unit, fits, too_many = BOMBS[bomb]
+    count = fits if outcome == "read" else too_many
+    inside = "".join(unit % k for k in range(count)) if "%" in unit else unit * count
+    path = write("bomb.ipynb", frame.format(inside))
     done = subprocess.run([sys.executable, "-c", MEMORY_PROGRAM, path], capture_output=True, text=True, check=True)
-    assert int(done.stdout) < 1.2 * MEMORY
+    used, said = done.stdout.split()
+    assert (said, int(used) < 1.1 * LITTLE_MEMORY) == (outcome, True), f"{int(used) / LITTLE_MEMORY:.2f}"
 
 
 @pytest.mark.parametrize("damage", [None, 3, "text", {"cell_type": "code"}, {"cell_type": "code", "source": {"a": 1}}])
