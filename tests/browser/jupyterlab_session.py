@@ -99,7 +99,7 @@ def running_lab(root: Path, home: Path, settings: dict[str, Any] | None = None) 
     command += ["--allow-root"] if os.geteuid() == 0 else []
     log = home / "server.log"
     with log.open("w") as stream:
-        server = subprocess.Popen(command, env=os.environ | own, stdout=stream, stderr=stream)
+        server = subprocess.Popen(command, env=os.environ | own, stdout=stream, stderr=stream, cwd=root)
         try:
             address = _address(server, folders["JUPYTER_RUNTIME_DIR"], log)
             yield Lab(root, address["url"], address["token"])
