@@ -33,6 +33,7 @@ class Problem:
         one_shot: whether an epoch's micro-batches come as a generator without a length instead of a list.
         extras: whether the model also has a frozen and an unused parameter.
         gated: whether the model has a layer that acts differently in training and in evaluation mode.
+        rank: whose micro-batches these are; other ranks have the same model and other samples.
         device, dtype: where and in which precision; strings, so that a problem stays plain data.
     """
 
@@ -46,6 +47,7 @@ class Problem:
     one_shot: bool = False
     extras: bool = False
     gated: bool = False
+    rank: int = 0
     device: str = "cpu"
     dtype: str = "float64"
 
@@ -82,7 +84,7 @@ class Problem:
     def batches(self, epoch: int = 0) -> list[MicroBatch]:
         """The micro-batches of one epoch: x of shape ``(size, 4)``, y of shape ``(size, 2)``."""
         sizes = self.epochs[epoch]
-        generator = _generator(self.seed, 1 + epoch)
+        generator = _generator(self.seed, 1 + epoch + 1000 * self.rank)
         x = _normal((sum(sizes), FEATURES), generator)
         y = _normal((sum(sizes), OUTPUTS), generator)
         x, y = (t.to(device=self.device, dtype=self.torch_dtype) for t in (x, y))

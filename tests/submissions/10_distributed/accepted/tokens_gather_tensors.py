@@ -1,0 +1,13 @@
+"""Gathers the counts as tensors."""
+
+import torch
+import torch.distributed as dist
+
+EXERCISE = "global_token_scale"
+
+
+def global_token_scale(local_tokens):
+    counts = [torch.zeros_like(local_tokens) for _ in range(dist.get_world_size())]
+    dist.all_gather(counts, local_tokens)
+    share = local_tokens / torch.stack(counts).sum().clamp(min=1)
+    return (share * len(counts)).reshape(1)

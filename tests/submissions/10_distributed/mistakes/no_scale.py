@@ -1,0 +1,18 @@
+"""Adds up what should be averaged over the window."""
+
+from contextlib import nullcontext
+from itertools import islice
+
+EXERCISE = "ddp_train_epoch"
+MISTAKES = ("no-scale",)
+LOST = ("full", "leftover")
+
+
+def ddp_train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    stream = iter(micro_batches)
+    while window := list(islice(stream, accumulation_steps)):
+        optimizer.zero_grad()
+        for k, (x, y) in enumerate(window, 1):
+            with nullcontext() if k == len(window) else model.no_sync():
+                loss_fn(model(x), y).backward()
+        optimizer.step()

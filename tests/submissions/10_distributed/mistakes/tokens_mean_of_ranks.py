@@ -1,0 +1,13 @@
+"""Returns the mean count of the ranks."""
+
+import torch.distributed as dist
+
+EXERCISE = "global_token_scale"
+MISTAKES = ("same-factor-for-all",)
+LOST = ("uneven", "ranks", "empty")
+
+
+def global_token_scale(local_tokens):
+    total = local_tokens.clone()
+    dist.all_reduce(total)
+    return total / dist.get_world_size()
