@@ -90,7 +90,7 @@ def observe_in_child(
             return brought
         if isinstance(ending.last, int):
             skip.append(ending.last)
-        elif ending.exercise == first.id:
+        elif ending.exercise == first.id and first in pending:
             results[first.id] = ending.failure
             pending.remove(first)
         else:
@@ -129,23 +129,24 @@ def _watch(run: Run, limits: Limits, trials: dict[str, list[str]], end: float, b
     most = {PROGRESS: LARGEST_NOTE, SAID: MOST_REPORTS, OBSERVED: max(map(transport.largest, trials.values())) + 256}
     together = 2 * MOST_REPORTS + sum(map(transport.largest, trials.values()))
     frames = transport.Frames(run.channel, most, together)
-    last, began = observing.READY, time.monotonic()
+    last, began, done = observing.READY, time.monotonic(), False
     while True:
         had_ended = run.ended
         try:
             if arrived := run.wait(0.05):
                 for kind, payload in frames.arrived():
                     if kind == PROGRESS:
-                        last, began = _progress(payload, trials) or last, time.monotonic()
+                        noted, began = _progress(payload, trials), time.monotonic()
+                        last, done = _later(last, noted), done or noted == observing.FINISHED
                     elif kind == SAID:
                         brought.reports = CellReport.decode(payload)
                     else:
-                        _take(payload, trials, brought.observed)
+                        _take(payload, trials, last, brought.observed)
         except EOFError:
             return Ending(last, _why(run.ended_within(2.0) or run.stop(), limits))
         except transport.TransportError:
             return Ending(last, Failure("died", "What your code brought back cannot be read."))
-        if last == observing.FINISHED:
+        if done:
             return Ending(last, Failure("died", "Your code brought back less than it was asked for."))
         if had_ended and not arrived:
             return Ending(last, _why(had_ended, limits))
@@ -156,12 +157,17 @@ def _watch(run: Run, limits: Limits, trials: dict[str, list[str]], end: float, b
             return Ending(last, Failure("time", message))
 
 
-def _take(payload: bytes, trials: dict[str, list[str]], observed: dict[str, Observed]) -> None:
-    """Add the observations of an exercise; what is unreadable counts as a failure of that exercise alone."""
+def _take(payload: bytes, trials: dict[str, list[str]], last: observing.Progress, observed: dict[str, Observed]) -> None:
+    """Add the observations of an exercise; what is unreadable counts as a failure of that exercise alone.
+
+    Those of an exercise that is not being observed, stale or forged, are passed over.
+    """
     length = payload[0] if payload else 0
     name = payload[1 : 1 + length].decode("ascii", "replace")
     if name not in trials:
         raise transport.TransportError("observations of nothing that was asked for")
+    if not isinstance(last, tuple) or last[0] != name:
+        return
     try:
         observed[name] = transport.decode(payload[1 + length :], trials[name])
     except transport.TransportError:
@@ -174,10 +180,16 @@ def _progress(payload: bytes, trials: dict[str, Collection[str]]) -> observing.P
         noted = json.loads(payload)
     except (ValueError, RecursionError):
         return None
-    if type(noted) is int or noted in (observing.READY, observing.FINISHED):
+    if type(noted) is int or noted in (observing.READY, observing.LOADED, observing.FINISHED):
         return noted
     known = ((exercise, name) for exercise, names in trials.items() for name in names)
     return next((pair for pair in known if list(pair) == noted), None)
+
+
+def _later(last: observing.Progress, noted: observing.Progress | None) -> observing.Progress:
+    """What to blame if the process ends now: it gets on from statements to exercises, and whatever says otherwise is forged."""
+    forged = noted is None or isinstance(noted, str) or (isinstance(noted, int) and isinstance(last, tuple))
+    return last if forged else noted
 
 
 def _why(ended: dict, limits: Limits) -> Failure:

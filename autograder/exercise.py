@@ -25,6 +25,10 @@ SECONDS = 10.0
 code has ample time."""
 
 
+MOST_ROWS = 50
+"""Rows of a fingerprint that a verdict shows. Right loops have a dozen; one with thousands would be megabytes of picture."""
+
+
 @dataclass(frozen=True)
 class Failure:
     """Why a trial has no result.
@@ -154,6 +158,8 @@ class Exercise(ABC):
 
     def verdict(self, results: Mapping[str, str], **details) -> Verdict:
         """A verdict from messages by part name; an empty message means passed. Every part needs one."""
+        if found := details.get("found"):
+            details["found"] = found.beginning(MOST_ROWS)
         return Verdict(
             self.id,
             self.unit,

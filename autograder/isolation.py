@@ -15,6 +15,8 @@ import socket
 import struct
 from dataclasses import dataclass
 
+from autograder import system_calls
+
 _NEWNS, _NEWCGROUP, _NEWUTS, _NEWIPC = 0x00020000, 0x02000000, 0x04000000, 0x08000000
 _NEWUSER, _NEWPID, _NEWNET = 0x10000000, 0x20000000, 0x40000000
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_REMOUNT, _MS_REC, _MS_PRIVATE = 1, 2, 4, 32, 1 << 14, 1 << 18
@@ -77,6 +79,15 @@ def give_up_privileges() -> None:
     header = struct.pack("Ii", _CAPABILITY_VERSION_3, 0)
     _call("capset", _libc.capset(header, bytes(24)))
     _call("no new privileges", _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+
+
+def refuse_calls() -> None:
+    """Have the kernel refuse system calls that go round these limits; after :func:`give_up_privileges`.
+
+    Raises:
+        OSError: it cannot.
+    """
+    _call("a filter for system calls", system_calls.refuse(_libc))
 
 
 def bound(bounds: Bounds) -> None:

@@ -108,7 +108,36 @@ def holds_several_graphs(trial: LoopTrial, observation: Observation) -> bool:
     return observation.facts.get("peak_bytes", 0) > MEMORY * _peak_of_right(trial.problem)
 
 
-@lru_cache(maxsize=32)  # a class is marked on the same problems
+def is_cut_finely(problem: Problem, gradient: Tensor) -> bool:
+    """Whether no forward had samples of several micro-batches.
+
+    The peak of memory is what the student's process says it was. This is seen from numbers: the gradient of a model whose
+    forwards mix their samples.
+
+    Args:
+        problem: coupled, one window of micro-batches of equal size.
+        gradient: ``(P,)``, what the loop made of the window.
+    """
+    size = problem.epochs[0][0]
+    parts = (part for part in range(size, 0, -1) if size % part == 0)  # smaller pieces of a micro-batch are as good
+    return any(close(gradient, _cut(problem, part).to(gradient), problem.dtype) for part in parts)
+
+
+def is_one_forward(problem: Problem, gradient: Tensor) -> bool:
+    """Whether all samples of a window went through the model together; arguments as of :func:`is_cut_finely`."""
+    return close(gradient, _cut(problem, sum(problem.epochs[0])).to(gradient), problem.dtype)
+
+
+@lru_cache(maxsize=128)  # a class is marked on the same problems
+def _cut(problem: Problem, size: int) -> Tensor:
+    """The mean gradient of a window whose forwards have ``size`` samples each."""
+    model = problem.build_model()
+    x, y = joined(problem.batches())
+    pieces = zip(x.split(size), y.split(size), strict=True)
+    return torch.stack([batch_gradient(model, problem.loss_fn, piece) for piece in pieces]).mean(0).cpu()
+
+
+@lru_cache(maxsize=32)
 def _peak_of_right(problem: Problem) -> int:
     return record(right, problem, meter=True).peak_bytes
 

@@ -7,10 +7,12 @@ process, should it end), what the cells printed, and, exercise by exercise, what
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import importlib
 import json
 import os
+import signal
 import socket
 import sys
 from collections.abc import Callable, Sequence
@@ -28,7 +30,10 @@ from autograder.submissions import Cell
 from gradaccum.loops import GALLERY
 
 REQUEST, PROGRESS, SAID, OBSERVED = b"R", b"P", b"S", b"O"
-READY, FINISHED = "ready", "finished"
+READY, LOADED, FINISHED = "ready", "loaded", "finished"
+
+GOT_THROUGH = 85
+"""Exit status of a copy that brought back an exercise. A submission that ends with it fails like one that ends otherwise."""
 
 USUAL_IMPORTS = (
     *("matplotlib.pyplot", "ipywidgets", "IPython.display", "numpy", "torch.func", "torch.amp", "torch.utils.checkpoint"),
@@ -98,24 +103,59 @@ def get_ready() -> None:
 
 
 def serve(channel: socket.socket) -> NoReturn:
-    """Observe what the request asks for, then leave without looking back: threads a submission started are not waited for."""
+    """Observe what the request asks for, then leave without looking back: threads a submission started are not waited for.
+
+    Each exercise is observed in a copy of this process, so that what one function changes, or leaves running, costs no other.
+    """
     _, asked = transport.receive(channel)
     request = Request.decode(asked)
     sys.path.append(os.getcwd())  # last, so that a file called torch.py hides nothing
     note = _noter(channel)
     note(READY)
     loaded = run(request.cells, request.limits, request.skip, note)
+    note(LOADED)
     transport.send(channel, SAID, CellReport.encode(loaded.reports()))
+    apart = _in_a_copy if request.device == "cpu" else _here  # CUDA does not survive in a copy
     for exercise in (EXERCISES[name] for name in request.exercises):
-
-        def note_trial(trial: str, exercise_id: str = exercise.id) -> None:
-            note((exercise_id, trial))
-
-        observed = observe_exercise(exercise, loaded, request.seed, request.device, request.limits, note_trial)
-        name = exercise.id.encode()
-        transport.send(channel, OBSERVED, bytes([len(name)]) + name + transport.encode(observed))
+        apart(lambda exercise=exercise: _bring_back(channel, exercise, loaded, request))
     note(FINISHED)
     os._exit(0)
+
+
+def _bring_back(channel: socket.socket, exercise: Exercise, loaded: Loaded, request: Request) -> None:
+    note = _noter(channel)
+    before = functools.partial(_note_trial, note, exercise.id)
+    observed = observe_exercise(exercise, loaded, request.seed, request.device, request.limits, before)
+    note(LOADED)
+    name = exercise.id.encode()
+    transport.send(channel, OBSERVED, bytes([len(name)]) + name + transport.encode(observed))
+
+
+def _note_trial(note: Callable[[Progress], None], exercise: str, trial: str) -> None:
+    note((exercise, trial))
+
+
+def _here(work: Callable[[], None]) -> None:
+    work()
+
+
+def _in_a_copy(work: Callable[[], None]) -> None:
+    """Do something in a copy of this process; if that does not get to its end, this process ends as the copy did."""
+    process = os.fork()
+    if process == 0:
+        code = 1
+        try:
+            torch.set_num_threads(1)  # threads of the original are not there
+            work()
+            code = GOT_THROUGH
+        finally:
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    if code < 0:
+        signal.signal(-code, signal.SIG_DFL) if -code not in (signal.SIGKILL, signal.SIGSTOP) else None
+        os.kill(os.getpid(), -code)
+    if code != GOT_THROUGH:
+        os._exit(abs(code))
 
 
 def _noter(channel: socket.socket) -> Callable[[Progress], None]:

@@ -11,6 +11,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -21,6 +22,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from autograder.isolation import Bounds
+
+READY = b"ready\n"
+"""What a warm parent says when it has started, and whenever it begins to do what it was asked for."""
 
 BWRAP, NONE = "bwrap", "none"
 SANDBOXES = (BWRAP, NONE)
@@ -34,6 +38,10 @@ SLOW_END = 20.0
 """Seconds in which a warm parent has to say how a process ended that it was told to stop."""
 
 
+LOST = {"code": -signal.SIGKILL, "over": "", "error": ""}
+"""How a process ended if nobody is left to say."""
+
+
 class ChildError(RuntimeError):
     """No process can be started to run a submission in. No submission's fault."""
 
@@ -43,7 +51,11 @@ class SandboxError(ChildError):
 
 
 class Run:
-    """The process of one submission: ``channel`` leads to it, ``control`` to its parent."""
+    """The process of one submission: ``channel`` leads to it, ``control`` to its parent.
+
+    Whatever a submission brings about is an end of its own process: that the parent died, too, say for want of memory, or does
+    not answer. It is started again for the next one, so that no submission stops the marking of others.
+    """
 
     def __init__(self, channel: socket.socket, control: socket.socket):
         self.channel, self._control, self._ended = channel, control, None
@@ -73,7 +85,7 @@ class Run:
             with contextlib.suppress(OSError):
                 self._control.sendall(b"stop\n")
             if not self.ended_within(SLOW_END):
-                raise ChildError("the marking process does not answer any more")
+                self._ended = LOST
         return self._ended
 
 
@@ -112,24 +124,32 @@ class WarmParent:
             ChildError: none can be started.
         """
         with self._lock:
-            self._start()
             ours, theirs = socket.socketpair()
             with ours:
                 with theirs:
-                    asked = {"bounds": asdict(bounds), "folder": str(folder.absolute())}
-                    try:
-                        socket.send_fds(self._control, [json.dumps(asked).encode()], [theirs.fileno()])
-                    except OSError as error:
-                        self._close()
-                        raise ChildError(f"the marking process is gone: {error.strerror}") from None
+                    self._ask(json.dumps({"bounds": asdict(bounds), "folder": str(folder.absolute())}), theirs)
                 run = Run(ours, self._control)
                 try:
                     yield run
                     if error := run.stop()["error"]:
                         raise SandboxError(f"{error}; mark elsewhere, or without a sandbox {HOW_WITHOUT}")
                 finally:
-                    if run.ended is None:  # interrupted in between, or it does not answer
+                    if run.ended in (None, LOST):  # interrupted in between, or it does not answer
                         self._close()
+
+    def _ask(self, what: str, channel: socket.socket) -> None:
+        """Ask the warm parent for a process; start it first if it is not there, or turns out to have died meanwhile."""
+        for attempt in (1, 2):
+            self._start()
+            try:
+                socket.send_fds(self._control, [what.encode()], [channel.fileno()])
+                if self._control.recv(len(READY), socket.MSG_WAITALL) == READY:
+                    return
+            except OSError:
+                pass
+            self._close()
+            if attempt == 2:
+                raise ChildError("the marking process ends as soon as it is asked for something")
 
     def close(self) -> None:
         """End the warm parent; it is started again when it is needed."""
@@ -246,8 +266,11 @@ def _answer(control: socket.socket) -> dict:
     """The line in which a warm parent says how a process ended."""
     said = b""
     while not said.endswith(b"\n"):
-        part = control.recv(4096)
+        try:
+            part = control.recv(4096)
+        except OSError:
+            part = b""
         if not part:
-            raise ChildError("the marking process died")
+            return LOST
         said += part
     return json.loads(said)

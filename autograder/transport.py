@@ -7,6 +7,7 @@ numbers and text. The JSON travels as a tensor of bytes, which leaves no format 
 from __future__ import annotations
 
 import json
+import math
 import socket
 import struct
 from collections.abc import Collection, Iterator, Mapping
@@ -22,6 +23,12 @@ LARGEST = 16 * 2**20
 """Bytes one trial may bring back. Right loops bring back some 10⁴; one with a thousand times as many updates is refused."""
 
 LARGEST_TEXT = 2**20
+LARGEST_HEADER = 2**20
+"""Bytes of a safetensors header: names, types and shapes. A megabyte has room for some thousand tensors."""
+
+MOST_FRAMES = 100_000
+"""Each costs whoever receives it some microseconds. A right submission sends one for each statement and each trial."""
+
 LONGEST_MESSAGE = 400
 KINDS = ("missing", "unwritten", "raised", "time", "died")
 DTYPES = {torch.float64, torch.float32, torch.float16, torch.bfloat16}
@@ -77,11 +84,16 @@ def decode(data: bytes, trials: Collection[str]) -> dict[str, Observation]:
     from safetensors import SafetensorError
     from safetensors.torch import load
 
-    if len(data) > largest(trials):
+    if len(data) > largest(trials) or int.from_bytes(data[:8], "little") > LARGEST_HEADER:
         raise TransportError("too large")
     try:
         tensors = load(data)
-        described = json.loads(bytes(tensors.pop(_TEXT).numpy(force=True)) if _TEXT in tensors else b"")
+        text = bytes(tensors.pop(_TEXT).numpy(force=True)) if _TEXT in tensors else b""
+        if len(text) > (len(trials) + 1) * LARGEST_TEXT:  # it would unfold to a hundred times as much
+            raise TransportError("too much text")
+        described = json.loads(text)
+    except TransportError:
+        raise
     except (SafetensorError, ValueError, TypeError, RuntimeError, RecursionError, KeyError, AssertionError) as error:
         raise TransportError(f"not readable: {type(error).__name__}") from None
     if not isinstance(described, list) or any(not isinstance(entry, dict) for entry in described):
@@ -93,6 +105,8 @@ def decode(data: bytes, trials: Collection[str]) -> dict[str, Observation]:
         k, _, name = key.partition("/")
         if not (k.isdecimal() and int(k) < len(described)) or tensor.dtype not in DTYPES:
             raise TransportError("a tensor that belongs to nothing or is of a strange kind")
+        if math.prod(max(length, 1) for length in tensor.shape) > LARGEST:  # empty, but not if multiplied by another one
+            raise TransportError("a tensor of a strange shape")
         observations[described[int(k)]["trial"]].tensors[name] = tensor
     return observations
 
@@ -119,10 +133,11 @@ class Frames:
         channel: where they arrive; it is made not to block.
         largest: bytes a frame of each kind may have; no other kind may occur.
         together: bytes that may arrive at all.
+        most: frames that may arrive at all.
     """
 
-    def __init__(self, channel: socket.socket, largest: Mapping[bytes, int], together: int):
-        self._channel, self._largest, self._left = channel, largest, together
+    def __init__(self, channel: socket.socket, largest: Mapping[bytes, int], together: int, most: int = MOST_FRAMES):
+        self._channel, self._largest, self._left, self._frames_left = channel, largest, together, most
         self._buffer = bytearray()
         channel.setblocking(False)
 
@@ -156,6 +171,9 @@ class Frames:
             end = _HEAD.size + length
             if len(self._buffer) < end:
                 return
+            self._frames_left -= 1
+            if self._frames_left < 0:
+                raise TransportError("too many")
             payload = bytes(self._buffer[_HEAD.size : end])
             del self._buffer[:end]
             yield kind, payload

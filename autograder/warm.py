@@ -22,16 +22,17 @@ import psutil
 
 from autograder import isolation, observing
 from autograder.isolation import Bounds
+from autograder.sandbox import READY
 
 TICK = 0.05
 """Seconds between two looks at what a submission uses."""
 
 LONGEST_MESSAGE = 4096
-READY = b"ready\n"
 STOP = b"stop\n"
 
-NO_SANDBOX = 255
-"""Exit status of the first process of a pid namespace whose set-up failed. Student code cannot bring it about."""
+NO_SANDBOX, UNKNOWN_END = 255, 254
+"""Exit statuses of the first process of a pid namespace whose set-up failed, and of one that failed itself later. Student code
+cannot bring the first about, since it runs only when the set-up is over."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ def main() -> None:
             return
         if not descriptors:
             continue  # told to stop a run that had just ended
+        control.sendall(READY)
         asked = json.loads(message)
         bounds = Bounds(**asked["bounds"])
         try:
@@ -85,6 +87,7 @@ def _fork(channel: int, control: socket.socket, bounds: Bounds, isolate: bool, f
     reader, writer = os.pipe()
     helper = os.fork()
     if helper == 0:
+        os.close(reader)
         _enter(writer, channel, control, bounds)
     os.close(writer)
     with open(reader) as said:
@@ -110,16 +113,19 @@ def _enter(writer: int, channel: int, control: socket.socket, bounds: Bounds) ->
     code = NO_SANDBOX
     try:
         os.close(writer)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # the kernel keeps from this process what it has no handler for
         isolation.furnish(bounds.disk)
         isolation.bound_inside(bounds)
         isolation.give_up_privileges()
+        isolation.refuse_calls()
+        isolation.hide_memory()
         second = os.fork()
         if second == 0:
             _run(channel, control, bounds, "/tmp")
-        isolation.hide_memory()
+        code = UNKNOWN_END
         os.close(channel)
         control.close()
-        code = min(_exit_status(second), NO_SANDBOX - 1)
+        code = min(_exit_status(second), UNKNOWN_END)
     finally:
         os._exit(code)
 
@@ -174,14 +180,14 @@ def _as_it_ended(code: int, isolate: bool) -> Ended:
 
 def _over(bounds: Bounds, base: int) -> str:
     """What the submission's processes use too much of, or nothing."""
-    processes = psutil.Process().children(recursive=True)
-    if len(processes) > bounds.processes:
-        return "processes"
-    grown = 0
-    for process in processes if bounds.memory else ():
+    threads = grown = 0
+    for process in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.Error):
+            threads += process.num_threads()
             grown += max(0, process.memory_info().rss - base)
-    return "memory" if grown > bounds.memory else ""
+    if threads > bounds.processes:
+        return "processes"
+    return "memory" if 0 < bounds.memory < grown else ""
 
 
 def _end(process: int) -> None:

@@ -55,6 +55,13 @@ class Fingerprint:
         mine, theirs = (torch.cat([f.coefficients, f.rates[:, None], f._stale()[:, None]], 1) for f in (self, other))
         return torch.allclose(mine, theirs, rtol=0, atol=tolerance)
 
+    def beginning(self, updates: int) -> Fingerprint:
+        """The first rows only."""
+        rows = slice(updates)
+        stale = None if self.stale is None else self.stale[rows]
+        numbers = self.coefficients[rows], self.residuals[rows], self.rates[rows]
+        return Fingerprint(*numbers, self.row_epochs[rows], self.columns, stale)
+
     def _stale(self) -> Tensor:
         return torch.zeros_like(self.rates) if self.stale is None else self.stale
 

@@ -33,6 +33,8 @@ class Problem:
         one_shot: whether an epoch's micro-batches come as a generator without a length instead of a list.
         extras: whether the model also has a frozen and an unused parameter.
         gated: whether the model has a layer that acts differently in training and in evaluation mode.
+        coupled: whether it has a layer through which the samples of one forward act on each other, so that the gradient shows
+            which samples went through the model together.
         rank: whose micro-batches these are; other ranks have the same model and other samples.
         device, dtype: where and in which precision; strings, so that a problem stays plain data.
     """
@@ -47,6 +49,7 @@ class Problem:
     one_shot: bool = False
     extras: bool = False
     gated: bool = False
+    coupled: bool = False
     rank: int = 0
     device: str = "cpu"
     dtype: str = "float64"
@@ -65,7 +68,7 @@ class Problem:
         """A fresh model in training mode, the same on every call; ``.grad`` filled if the problem is ``stale``."""
         generator = _generator(self.seed, 0)
         with torch.device("cpu"), torch.random.fork_rng(devices=[]):  # layers draw weights, which are not kept
-            model = ProbeModel(self.width, self.depth, self.extras, self.gated)
+            model = ProbeModel(self.width, self.depth, self.extras, self.gated, self.coupled)
         for parameter in model.parameters():
             parameter.data = _normal(parameter.shape, generator) / parameter.shape[-1] ** 0.5
         model.to(device=self.device, dtype=self.torch_dtype)
@@ -103,11 +106,12 @@ class Problem:
 class ProbeModel(nn.Module):
     """A small multi-layer perceptron with tanh units."""
 
-    def __init__(self, width: int, depth: int, extras: bool, gated: bool):
+    def __init__(self, width: int, depth: int, extras: bool, gated: bool, coupled: bool = False):
         super().__init__()
         sizes = [FEATURES, *([width] * depth)]
         self.hidden = nn.ModuleList(nn.Linear(a, b) for a, b in itertools.pairwise(sizes))
         self.gate = TrainingGate() if gated else nn.Identity()
+        self.coupling = Coupling() if coupled else nn.Identity()
         self.head = nn.Linear(width, OUTPUTS)
         if extras:
             self.shift = nn.Parameter(torch.zeros(width), requires_grad=False)
@@ -118,7 +122,7 @@ class ProbeModel(nn.Module):
             x = torch.tanh(layer(x))
         if hasattr(self, "shift"):
             x = x + self.shift
-        return self.head(self.gate(x))
+        return self.head(self.coupling(self.gate(x)))
 
 
 class TrainingGate(nn.Module):
@@ -126,6 +130,13 @@ class TrainingGate(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return x if self.training else x.square()
+
+
+class Coupling(nn.Module):
+    """Takes half of the forward's mean from every sample, as BatchNorm takes all of it; keeps nothing between forwards."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x - (x.mean(0) if x.dim() > 1 else x) / 2
 
 
 def fill_stale_gradient(model: nn.Module, seed: int) -> None:

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from torch import Tensor
+
 from autograder.call_trials import CallTrial, judge_calls, observe_call
 from autograder.exercise import Exercise, Observation, Part, register, trial_random
-from autograder.loop_trials import LoopTrial, close, diagnose, holds_several_graphs, joined, observe_loop
+from autograder.loop_trials import (
+    LoopTrial,
+    close,
+    diagnose,
+    holds_several_graphs,
+    is_cut_finely,
+    is_one_forward,
+    joined,
+    observe_loop,
+)
 from autograder.mistakes import add_mistake, mistake
 from gradaccum.fingerprint import batch_gradient
 from gradaccum.problems import Problem, best_dtype, flat_parameters
 
 UNIT = "03_accumulate"
+
+SEVERAL_GRAPHS = "The graphs of several micro-batches are in memory at once."
+JOINED = "Samples of several micro-batches go through the model together."
 
 
 @register
@@ -38,7 +52,7 @@ class AccumulateGradient(Exercise):
             "equal": LoopTrial(one_window(1, [size] * count), frozen=True),
             "ragged": LoopTrial(one_window(2, ragged, extras=True), frozen=True),
             "clean": LoopTrial(one_window(3, [size] * count, stale=True), frozen=True),
-            "memory": LoopTrial(one_window(4, [16] * 24, width=2, depth=12), frozen=True, meter=True),
+            "memory": LoopTrial(one_window(4, [16] * 24, width=2, depth=12, coupled=True), frozen=True, meter=True),
             "probe": LoopTrial(one_window(5, ragged, stale=True), frozen=True),
         }
 
@@ -55,8 +69,9 @@ class AccumulateGradient(Exercise):
         results["memory"] = _gradient_message(trials["memory"], observations["memory"])
         failure = next((o.failure for o in observations.values() if o.failure), None)
         several = holds_several_graphs(trials["memory"], observations["memory"])
-        if several:
-            results["memory"] = results["memory"] or "The graphs of several micro-batches are in memory at once."
+        if several and results["memory"] in ("", JOINED):
+            results["memory"] = SEVERAL_GRAPHS
+        several = several or results["memory"] == JOINED
         if not any(results[name] for name in ("equal", "ragged", "clean")):
             return self.verdict(results, mistakes=(mistake("one-big-batch"),) if several else (), failure=failure)
         found = diagnose(trials["probe"], observations["probe"])
@@ -79,10 +94,17 @@ def _gradient_message(trial: LoopTrial, seen: Observation) -> str:
     before = flat_parameters(model).cpu()
     if not close(seen.tensors["parameters"][0].to(before), before, problem.dtype):
         return "Your function changed the parameters; it should only fill .grad."
-    due = batch_gradient(model, problem.loss_fn, joined(problem.batches())).cpu()
-    if not close(seen.tensors["gradients"][0].to(due), due, problem.dtype):
+    gradient = seen.tensors["gradients"][0].cpu()
+    if problem.coupled and is_one_forward(problem, gradient):
+        return JOINED
+    if not (is_cut_finely(problem, gradient) if problem.coupled else _is_mean_gradient(problem, gradient)):
         return "What is in .grad is not the gradient of the mean loss over all samples."
     return "" if seen.facts["training_after"] else "Your function left the model in evaluation mode."
+
+
+def _is_mean_gradient(problem: Problem, gradient: Tensor) -> bool:
+    due = batch_gradient(problem.build_model(), problem.loss_fn, joined(problem.batches())).cpu()
+    return close(gradient.to(due), due, problem.dtype)
 
 
 @register

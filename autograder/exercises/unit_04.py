@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import random
 
+from torch import Tensor
+
 from autograder.exercise import Exercise, Observation, Part, Verdict, register, trial_random
 from autograder.loop_trials import (
     LoopTrial,
     diagnose,
     holds_several_graphs,
+    is_cut_finely,
+    is_one_forward,
     moves_like_large_batches,
     observe_loop,
     read_observation,
 )
 from autograder.mistakes import mistake
 from autograder.reported_losses import loss_mistakes, same_numbers, window_losses
-from gradaccum.problems import Problem, best_dtype
+from gradaccum.problems import Problem, best_dtype, flat_parameters
 
 UNIT = "04_training_loop"
 
 SEVERAL_GRAPHS = "The graphs of several micro-batches are in memory at once."
+WRONG_MOVES = "The parameters after training are not those of one large batch per window."
+JOINED = "Samples of several micro-batches go through the model together."
 
 
 @register
@@ -51,7 +57,7 @@ class TrainEpoch(Exercise):
         every_kind = ([*uneven[0], *uneven[1][:left]], [size] * (2 * n + left), [size] * (n - 1))
         return {
             "full": LoopTrial(problem(2, [size] * (2 * n), [size] * n, gated=True)),
-            "memory": LoopTrial(problem(3, [16] * 24, accumulation_steps=24, width=2, depth=12), meter=True),
+            "memory": LoopTrial(problem(3, [16] * 24, accumulation_steps=24, width=2, depth=12, coupled=True), meter=True),
             "leftover": LoopTrial(problem(4, [size] * (n + left), [size] * (n - 1))),
             "ragged": LoopTrial(problem(5, uneven[0] + uneven[2], extras=True)),
             "stream": LoopTrial(problem(6, [size] * (4 * n), one_shot=True)),
@@ -76,6 +82,13 @@ class TrainEpoch(Exercise):
             extra.append("one-big-batch")
         elif observations["memory"].failure:
             results["full"] = results["full"] or observations["memory"].failure.message
+        elif not results["full"]:
+            gradient = _window_gradient(trials["memory"].problem, observations["memory"])
+            if is_one_forward(trials["memory"].problem, gradient):
+                results["full"] = JOINED
+                extra.append("one-big-batch")
+            elif not is_cut_finely(trials["memory"].problem, gradient):
+                results["full"] = WRONG_MOVES
         if not observations["stream"].failure and _prefetched(trials["stream"], observations["stream"]):
             results["stream"] = results["stream"] or "The whole stream was fetched before the first update."
             extra.append("epoch-prefetched")
@@ -183,6 +196,12 @@ class NameThatLoop(Exercise):
         return self.verdict(results)
 
 
+def _window_gradient(problem: Problem, seen: Observation) -> Tensor:
+    """``(P,)``, what a problem's only window moved the parameters by, over the learning rate."""
+    start = flat_parameters(problem.build_model()).cpu()
+    return (start - seen.tensors["parameters"][0].to(start)) / problem.lr
+
+
 def _size(chance: random.Random, accumulation_steps: int) -> int:
     """Samples of an even micro-batch; not N, or a sum over samples divided by N would look like a sum of means."""
     return chance.choice([size for size in (2, 3) if size != accumulation_steps])
@@ -192,7 +211,7 @@ def _movement_message(trial: LoopTrial, seen: Observation) -> str:
     if seen.failure:
         return seen.failure.message
     right = moves_like_large_batches(trial, seen)
-    return "" if right else "The parameters after training are not those of one large batch per window."
+    return "" if right else WRONG_MOVES
 
 
 def _mode_message(seen: Observation) -> str:
