@@ -189,7 +189,8 @@ def _explained(trial: LoopTrial, observation: Observation) -> tuple[Fingerprint,
         return mixed, ("eval-mode",)
     gradients = observation.tensors["gradients"]
     reached = gradients.any(0)
-    if not reached.any() or not (micro_batch_gradients(trial.problem.with_(device="cpu")).any(0) & ~reached).any():
+    due = micro_batch_gradients(trial.problem.with_(device="cpu"))[: len(found.columns)]  # without what was there before
+    if not reached.any() or not (due.any(0) & ~reached).any():
         return found, ()
     try:
         part = read_observation(trial, observation, among=reached)

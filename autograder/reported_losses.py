@@ -54,13 +54,11 @@ def plain_losses(value: object) -> list[float] | None:
 
 def _micro_batch_losses(problem: Problem) -> Iterator[list[tuple[list[float], list[int]]]]:
     """For each epoch and window the losses of its micro-batches and their sizes."""
-    model = problem.build_model()
-    for epoch in range(len(problem.epochs)):
+    model, steps = problem.build_model(), problem.accumulation_steps
+    for epoch, sizes in enumerate(problem.epochs):
         with torch.no_grad():
-            yield [
-                ([problem.loss_fn(model(x), y).item() for x, y in window], [len(x) for x, _ in window])
-                for window in windows(problem.batches(epoch), problem.accumulation_steps)
-            ]
+            losses = [problem.loss_fn(model(x), y).item() for x, y in problem.batches(epoch)]
+        yield list(zip(windows(losses, steps), windows(sizes, steps), strict=True))
 
 
 def _wrong_reports(steps: int):

@@ -56,6 +56,7 @@ from gradaccum.showing import show_fingerprint
 # | [05 · Learning rate](05_learning_rate.ipynb) | what changes when the effective batch changes? | 10 |
 # | [06 · Mixed precision and clipping](06_mixed_precision_and_clipping.ipynb) | what must happen once per window? | 10 |
 # | [07 · When equivalence breaks](07_when_equivalence_breaks.ipynb) | is it really the same as a large batch? | 10 |
+# | [08 · Unequal micro-batches](08_unequal_micro_batches.ipynb) | why is the mean of means wrong? | 10 |
 # | [10 · Distributed](10_distributed.ipynb) | how do ranks and windows multiply? | 10 |
 
 # %% [markdown]

@@ -436,4 +436,4 @@ check(breaks_equivalence)
 #   the memory in samples is N times as long; $\beta^N$ makes up for it.
 # - **Adam, RMSprop and clipping hide a wrong scale.** Check gradients, not curves.
 #
-# Back to **[the start page](00_start_here.ipynb)**, where your points are.
+# Next: **[08 · Unequal micro-batches](08_unequal_micro_batches.ipynb)**

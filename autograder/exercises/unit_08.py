@@ -1,0 +1,309 @@
+"""Unit 08, unequal micro-batches: why is the mean of means wrong?"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from autograder.call_trials import CallTrial, judge_calls, observe_call
+from autograder.exercise import Exercise, Part, register, trial_random
+from autograder.loop_trials import LoopTrial, holds_several_graphs
+from autograder.mistakes import Mistake, add_mistake, mistake
+from autograder.token_trials import (
+    diagnose_tokens,
+    is_nan_somewhere,
+    loss_slugs,
+    losses_message,
+    movements_message,
+    observe_tokens,
+    parameters_message,
+    skips_empty,
+)
+from gradaccum.problems import best_dtype
+from gradaccum.token_problems import IGNORE_INDEX, TokenProblem
+
+UNIT = "08_unequal_micro_batches"
+
+FEWEST = 4
+"""Tokens of a micro-batch, where it has any: with fewer, two might be the same by chance (1 in 100,000 pairs of 4)."""
+
+Lengths = tuple[tuple[int, ...], ...]
+"""For each micro-batch the number of tokens of each of its sequences."""
+
+
+@register
+class TrainEpochTokens(Exercise):
+    """``train_epoch_tokens(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100) -> list[float]``."""
+
+    id = "train_epoch_tokens"
+    unit = UNIT
+    parts = (
+        Part("tokens", "micro-batches with unequal numbers of tokens, one graph at a time", 1.5),
+        Part("leftover", "leftover windows of a one-shot stream, gradients not clean at the start", 1),
+        Part("empty", "micro-batches without a single token", 1),
+        Part("bare", "a whole window without a single token", 0.5),
+        Part("ignore", "another ignore index", 1),
+        Part("losses", "the returned losses", 1),
+    )
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+        n = chance.choice([3, 4])
+        basics = {"accumulation_steps": n, "device": device, "dtype": best_dtype(device), "width": 8}
+
+        def trial(offset, *epochs, frozen=False, **options):
+            return LoopTrial(TokenProblem(seed=seed + offset, lengths=epochs, **basics | options), frozen=frozen)
+
+        full, left = unequal(chance, 2 * n, n), unequal(chance, n - 1, n)
+        empty = list(unequal(chance, 2 * n, n))
+        for place in (chance.randrange(n), n + chance.randrange(n)):
+            empty[place] = (0,) * chance.randint(1, 2)
+        bare = unequal(chance, n, n) + ((0, 0), (0,), (0,), (0, 0))[:n] + unequal(chance, n - 1, n)
+        every_kind = (unequal(chance, n, n) + left, unequal(chance, 3 * n - 1, n), unequal(chance, n - 1, n))
+        deep = {"accumulation_steps": 24, "width": 8, "depth": 12}
+        return {
+            "tokens": trial(1, full, unequal(chance, n, n), gated=True, extras=True),
+            "memory": replace(trial(2, ((4,) * 16,) * 24, **deep), meter=True),
+            "leftover": trial(3, unequal(chance, 2 * n, n) + left, left, stale=True, one_shot=True),
+            "empty": trial(4, tuple(empty), one_shot=True),
+            "bare": trial(5, bare),
+            "ignore": trial(6, unequal(chance, 2 * n, n), unequal(chance, n, n), ignore_index=0, frozen=True),
+            "losses": trial(7, unequal(chance, n, n) + left, unequal(chance, n, n), frozen=True),
+            "probe": trial(8, *every_kind, stale=True, gated=True, frozen=True),
+        }
+
+    def observe(self, function, trial):
+        return observe_tokens(function, trial)
+
+    def judge(self, trials, observations):
+        moves = ("tokens", "leftover", "empty", "bare")
+        results = {name: parameters_message(trials[name], observations[name]) for name in moves}
+        results["ignore"] = movements_message(trials["ignore"], observations["ignore"])
+        results["losses"] = losses_message(trials["losses"], observations["losses"])
+        results["tokens"] = results["tokens"] or _mode_and_memory_message(trials, observations)
+        for name in ("empty", "bare"):
+            results[name] = results[name] or _nan_message(trials[name], observations[name])
+        failure = next((seen.failure for seen in observations.values() if seen.failure), None)
+        if not any(results.values()):
+            return self.verdict(results, failure=failure)
+        found = diagnose_tokens(trials["probe"], observations["probe"])
+        slugs = (*found.slugs, *self._beside(trials, observations, results))
+        if "retained-graph" in slugs:
+            slugs = tuple(slug for slug in slugs if slug != "one-big-batch")
+        shown = {"expected": found.expected, "found": found.found} if found.slugs or found.remark else {}
+        named = dict.fromkeys(RENAMED.get(slug, slug) for slug in slugs)
+        return self.verdict(results, mistakes=tuple(map(in_tokens, named)), failure=failure, remark=found.remark, **shown)
+
+    def _beside(self, trials, observations, results) -> Iterator[str]:
+        """Mistakes that the probe does not show."""
+        if holds_several_graphs(trials["memory"], observations["memory"]):
+            yield "one-big-batch"
+        if results["ignore"] and not observations["ignore"].failure:
+            yield from (s for s in diagnose_tokens(trials["ignore"], observations["ignore"]).slugs if s == "ignore-index-fixed")
+        if any(results[name] and is_nan_somewhere(observations[name]) for name in ("empty", "bare")):
+            yield "empty-is-nan"
+        elif results["empty"] and skips_empty(trials["empty"], observations["empty"]):
+            yield "empty-skipped"
+        if results["losses"] and not observations["losses"].failure:
+            yield from loss_slugs(trials["losses"], observations["losses"])
+
+
+def unequal(chance: random.Random, count: int, steps: int) -> Lengths:
+    """Micro-batches of one to three sequences; in a window no two hold equally many tokens."""
+    micro_batches: list[tuple[int, ...]] = []
+    while len(micro_batches) < count:
+        width = min(steps, count - len(micro_batches))
+        window = [tuple(chance.randint(1, 6) for _ in range(chance.randint(1, 3))) for _ in range(width)]
+        counts, kinds = {sum(sequences) for sequences in window}, {len(sequences) for sequences in window}
+        if len(counts) == width and min(counts) >= FEWEST and len(kinds) >= min(2, width):
+            micro_batches += window
+    return tuple(micro_batches)
+
+
+def _mode_and_memory_message(trials, observations) -> str:
+    if not observations["tokens"].facts["training_after"]:
+        return "Your function left the model in evaluation mode."
+    if holds_several_graphs(trials["memory"], observations["memory"]):
+        return "The graphs of several micro-batches are in memory at once."
+    return observations["memory"].failure.message if observations["memory"].failure else ""
+
+
+def _nan_message(trial: LoopTrial, seen) -> str:
+    """What is wrong with the losses where there are micro-batches without tokens; that they are right counts elsewhere."""
+    if is_nan_somewhere(seen):
+        return "A loss you return is NaN."
+    steps, returned = trial.problem.accumulation_steps, seen.facts["losses"]
+    for counts, losses in zip(trial.problem.epochs, returned, strict=True):
+        starts = range(0, len(counts), steps)
+        if losses is None or len(losses) != len(starts):
+            continue
+        if any(loss and not sum(counts[first : first + steps]) for first, loss in zip(starts, losses, strict=True)):
+            return "The loss of a window without tokens is not 0."
+    return ""
+
+
+@register
+class WindowDenominator(Exercise):
+    """``window_denominator(targets, weight=None, ignore_index=-100) -> float``."""
+
+    id = "window_denominator"
+    unit = UNIT
+    parts = (
+        Part("count", "without weights", 1),
+        Part("weights", "with a weight for each class", 1.5),
+        Part("ignored", "with weights, where some targets are ignored", 1.5),
+    )
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+        generator = torch.Generator().manual_seed(seed)
+
+        def call(classes, index=IGNORE_INDEX, weighted=True, ignored=0, ignored_parts=1):
+            weight = torch.rand(classes, generator=generator, dtype=torch.float64) + 0.1
+            weight = weight.to(device=device, dtype=getattr(torch, best_dtype(device)))
+            targets = [
+                _targets(generator, chance, classes, index, 1 if k < ignored_parts and ignored else ignored / 2).to(device)
+                for k in range(chance.randint(3, 5))
+            ]
+            keywords = {} if index == IGNORE_INDEX else {"ignore_index": index}
+            return CallTrial((targets, *([weight] if weighted else [])), keywords)
+
+        return {
+            "count": call(5, weighted=False),
+            "count ignored": call(5, weighted=False, ignored=0.5),
+            "weights": call(6),
+            "weights few": call(3),
+            "ignored": call(5, ignored=0.6),
+            "ignored last": call(4, index=-1, ignored=0.6),
+            "ignored class": call(5, index=0, ignored=0.4),
+            "ignored all": call(4, ignored=0.5, ignored_parts=9),
+        }
+
+    def observe(self, function, trial):
+        return observe_call(function, trial)
+
+    def judge(self, trials, observations):
+        wrong = {
+            "weights-left-out": lambda targets, weight=None, **index: denominator(targets, None, **index),
+            "counts-ignored": (_with_ignored_counted, _with_ignored_as_first),
+            "weights-of-classes": _weights_of_classes,
+            "counts-micro-batches": lambda targets, weight=None, **index: len(targets),
+            "mean-of-denominators": lambda targets, weight=None, **index: denominator(targets, weight, **index) / len(targets),
+            "ignore-index-fixed": lambda targets, weight=None, **index: denominator(targets, weight),
+        }
+        message = "At least one denominator is not what cross_entropy divides the large batch's sum by."
+        # 1e-6: weights may be added up in float32; wrong denominators differ by more than 1 %.
+        return judge_calls(
+            self, trials, observations, lambda name: name.split()[0], denominator, wrong, message, tolerance=1e-6
+        )
+
+
+def _targets(generator: torch.Generator, chance: random.Random, classes: int, index: int, ignored: float) -> Tensor:
+    """Targets of a micro-batch, a share of which is ignored."""
+    shape = (chance.randint(1, 3), chance.randint(2, 7))
+    targets = torch.randint(0 if index != 0 else 1, classes, shape, generator=generator)
+    return targets.masked_fill(torch.rand(shape, generator=generator) < ignored, index)
+
+
+def denominator(targets: list[Tensor], weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    """What ``cross_entropy`` divides by when it averages over all of these targets."""
+    every = torch.cat([part.flatten() for part in targets])
+    every = every[every != ignore_index]
+    return float(len(every) if weight is None else weight[every].sum())
+
+
+def _with_ignored_counted(targets, weight=None, ignore_index=IGNORE_INDEX) -> float:
+    """Adds one, or an average weight, for every target that is ignored."""
+    every = torch.cat([part.flatten() for part in targets])
+    ignored = int((every == ignore_index).sum())
+    return denominator(targets, weight, ignore_index) + ignored
+
+
+def _with_ignored_as_first(targets, weight=None, ignore_index=IGNORE_INDEX) -> float:
+    """Takes targets that are ignored for the first class."""
+    every = torch.cat([part.flatten() for part in targets])
+    every = every.masked_fill(every == ignore_index, 0)
+    return float(len(every) if weight is None else weight[every].sum())
+
+
+def _weights_of_classes(targets, weight=None, ignore_index=IGNORE_INDEX) -> float:
+    """Adds up the weights of the classes, not of the targets."""
+    return denominator(targets, None, ignore_index) if weight is None else float(weight.sum())
+
+
+add_mistake(
+    "token-mean-of-means",
+    "All micro-batches of a window weigh alike, although they hold different numbers of tokens: you compute a mean of means, "
+    "and a token counts for more the fewer there are beside it.",
+    "How many tokens share the weight of their micro-batch? How many should share the weight of the window?",
+)
+add_mistake(
+    "sequences-for-tokens",
+    "You count sequences where tokens are due: a token of a short sequence counts for more than one of a long sequence.",
+    "Over what is the loss of one micro-batch averaged already? Count the same thing in the window.",
+)
+add_mistake(
+    "padding-counted",
+    "You count every position, padding included, as if there were a token to predict: what is padded more weighs too much or "
+    "the update is too short.",
+    "Which of the targets take part in the loss?",
+)
+add_mistake(
+    "ignore-index-fixed",
+    "You ignore -100 whatever ignore_index says, so other padding is counted like any target.",
+    "Where does your code learn which targets do not count?",
+)
+add_mistake(
+    "empty-is-nan",
+    "Where there is no token your code divides 0 by 0: the result is NaN, and so is every sum it joins.",
+    "What does cross_entropy return when every target is ignored, with reduction='mean' and with reduction='sum'?",
+)
+add_mistake(
+    "empty-skipped",
+    "Micro-batches without tokens are left out before you count N of them, so all later windows begin too late.",
+    "Does a micro-batch without tokens belong to its window?",
+)
+add_mistake(
+    "weights-left-out",
+    "You count targets, although each of them counts with the weight of its class.",
+    "With reduction='sum', by what is the loss of a single target multiplied?",
+)
+add_mistake(
+    "counts-ignored",
+    "Targets that are ignored are part of your denominator.",
+    "What do ignored targets add to the sum of the losses?",
+)
+add_mistake(
+    "weights-of-classes",
+    "You add up the weights of the classes there are, however often each class occurs.",
+    "A class that occurs ten times: how often is its weight in the sum of the losses?",
+)
+add_mistake(
+    "counts-micro-batches",
+    "Your denominator is the number of micro-batches: that makes a mean of their sums.",
+    "How many targets share the sum you divide?",
+)
+add_mistake(
+    "mean-of-denominators",
+    "You divide the denominator by the number of micro-batches: it is that of an average micro-batch, not of the window.",
+    "The sum runs over the whole window. Over what should its denominator run?",
+)
+
+RENAMED = {"mean-of-means": "token-mean-of-means"}
+"""What a mistake of loops over samples is called among tokens."""
+
+TOKEN_WORDS = {
+    "sum-reduction": "Token losses are added up and never divided by their number: updates are too long, most of all where "
+    "there are many tokens.",
+    "loss-mean-of-means": "The reported loss of a window weighs all its micro-batches alike, although some hold fewer tokens.",
+}
+"""Messages that speak of samples elsewhere."""
+
+
+def in_tokens(slug: str) -> Mistake:
+    """The catalogue's entry, in the words of this unit."""
+    return replace(mistake(slug), message=TOKEN_WORDS.get(slug, mistake(slug).message))

@@ -1,0 +1,113 @@
+"""Training loops over tokens: what right means, and how a loop that counts something else is recognised."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from autograder.exercise import Observation
+from autograder.loop_trials import Diagnosis, LoopTrial, close, diagnose, observe_loop
+from autograder.reported_losses import loss_mistakes, same_numbers, window_losses
+from gradaccum.loops_tokens import TOKEN_LOOPS, as_loop
+from gradaccum.problems import flat_parameters
+from gradaccum.token_problems import IGNORE_INDEX, PADDING_TOO, TokenProblem
+
+OTHER_COUNTS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("sequences-for-tokens", {"weigh_by": "sequences"}),
+    ("sequences-for-tokens", {"weigh_by": "sequences", "mean_over": "sequences"}),
+    ("padding-counted", {"weigh_by": "positions"}),
+    ("padding-counted", {"weigh_by": "positions", "mean_over": "positions"}),
+    ("ignore-index-fixed", {"weigh_by": "positions", "mean_over": PADDING_TOO}),
+    ("ignore-index-fixed", {"mean_over": PADDING_TOO}),
+)
+"""What a loop may count instead of tokens: by slug, the problem on which it would be right."""
+
+
+def observe_tokens(function: Callable, trial: LoopTrial) -> Observation:
+    """Run a loop over tokens; it is told the ignore index only where that is not the usual one."""
+    index = trial.problem.ignore_index
+    return observe_loop(as_loop(function, None if index == IGNORE_INDEX else index), trial)
+
+
+def parameters_message(trial: LoopTrial, seen: Observation) -> str:
+    """What is wrong with the parameters after each epoch; empty if nothing is."""
+    if seen.failure:
+        return seen.failure.message
+    due = observe_tokens(TOKEN_LOOPS["right"], trial).tensors["parameters"]
+    found, start = seen.tensors["parameters"].to(due), flat_parameters(trial.problem.build_model()).cpu()
+    if found.shape != due.shape:
+        return "Your function changed the shape of a parameter."
+    if found.isnan().any():
+        return "Parameters have become NaN."
+    if not close(found - start, due - start, trial.problem.dtype):
+        return "The parameters after training are not those of the mean over each window's tokens."
+    return ""
+
+
+def movements_message(trial: LoopTrial, seen: Observation) -> str:
+    """What is wrong with the single updates of a frozen run; empty if nothing is."""
+    if seen.failure:
+        return seen.failure.message
+    due = observe_tokens(TOKEN_LOOPS["right"], trial).tensors["movements"]
+    if not close(seen.tensors["movements"].to(due), due, trial.problem.dtype):
+        return "The updates are not those of the mean over each window's tokens."
+    return ""
+
+
+def losses_message(trial: LoopTrial, seen: Observation) -> str:
+    """What is wrong with the returned losses; empty if nothing is."""
+    if seen.failure:
+        return seen.failure.message
+    if any(row is None for row in seen.facts["losses"]):
+        return "Return a list with one number for each window."
+    due = window_losses(trial.problem)
+    if [len(row) for row in seen.facts["losses"]] != [len(row) for row in due]:
+        return "Your list does not have one loss for each window."
+    fine = same_numbers(seen.facts["losses"], due)
+    return "" if fine else "The numbers returned are not the mean losses of the windows over their tokens."
+
+
+def is_nan_somewhere(seen: Observation) -> bool:
+    """Whether parameters or returned losses of a run are not numbers."""
+    losses = [loss for row in seen.facts.get("losses", []) for loss in row or []]
+    parameters = seen.tensors.get("parameters")
+    return any(map(math.isnan, losses)) or (parameters is not None and bool(parameters.isnan().any()))
+
+
+def skips_empty(trial: LoopTrial, seen: Observation) -> bool:
+    """Whether a loop did what one does that leaves out micro-batches without tokens before it counts N of them."""
+    other = observe_tokens(TOKEN_LOOPS["empty-skipped"], trial).tensors["parameters"]
+    start, found = flat_parameters(trial.problem.build_model()).cpu(), seen.tensors.get("parameters")
+    return found is not None and close(found.to(other) - start, other - start, trial.problem.dtype)
+
+
+def loss_slugs(trial: LoopTrial, seen: Observation) -> tuple[str, ...]:
+    """What a loop reported instead of each window's mean over tokens."""
+    returned = seen.facts["losses"]
+    if any(row is None for row in returned):
+        return ()
+    if slugs := loss_mistakes(trial.problem, returned):
+        return slugs
+    for slug, problem in _other_problems(trial.problem):
+        if same_numbers(returned, window_losses(problem)):
+            return (slug,)
+    return ()
+
+
+def diagnose_tokens(trial: LoopTrial, seen: Observation) -> Diagnosis:
+    """What a loop computes instead: what it counts, and what else is wrong; of several readings the simplest."""
+    plain = diagnose(trial, seen)
+    if seen.failure or (len(plain.slugs) <= 1 and not plain.remark):
+        return plain
+    readings = [plain]
+    for slug, problem in _other_problems(trial.problem):
+        other = diagnose(replace(trial, problem=problem), seen)
+        readings.append(replace(plain, slugs=(slug, *other.slugs), remark=other.remark))
+    return min((r for r in readings if not r.remark), key=lambda r: len(r.slugs), default=plain)
+
+
+def _other_problems(problem: TokenProblem) -> list[tuple[str, TokenProblem]]:
+    padding_is_a_token = problem.ignore_index >= 0
+    others = OTHER_COUNTS if padding_is_a_token else [other for other in OTHER_COUNTS if PADDING_TOO not in other[1].values()]
+    return [(slug, problem.with_(**changes)) for slug, changes in others]

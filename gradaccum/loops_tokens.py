@@ -1,0 +1,106 @@
+"""Loops over micro-batches of tokens: the right one and the ones that count something else.
+
+Each is a short function a student could have written, with the signature
+``loop(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100)``; it returns the loss of each window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torch.nn.functional import cross_entropy
+
+from gradaccum.loops import windows
+from gradaccum.recording import Loop
+
+
+def token_mean(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100):
+    losses = []
+    for window in windows(micro_batches, accumulation_steps):
+        optimizer.zero_grad()
+        tokens = sum(int((targets != ignore_index).sum()) for _, targets in window)
+        total = 0.0
+        for x, targets in window:
+            loss = cross_entropy(model(x).flatten(0, 1), targets.flatten(), ignore_index=ignore_index, reduction="sum")
+            (loss / max(tokens, 1)).backward()
+            total += loss.item()
+        optimizer.step()
+        losses.append(total / max(tokens, 1))
+    optimizer.zero_grad()
+    return losses
+
+
+def token_mean_of_means(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100):
+    losses = []
+    for window in windows(micro_batches, accumulation_steps):
+        optimizer.zero_grad()
+        total = 0.0
+        for x, targets in window:
+            loss = cross_entropy(model(x).flatten(0, 1), targets.flatten(), ignore_index=ignore_index) / len(window)
+            loss.backward()
+            total += loss.item()
+        optimizer.step()
+        losses.append(total)
+    optimizer.zero_grad()
+    return losses
+
+
+def sequences_for_tokens(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100):
+    losses = []
+    for window in windows(micro_batches, accumulation_steps):
+        optimizer.zero_grad()
+        sequences, total = sum(len(x) for x, _ in window), 0.0
+        for x, targets in window:
+            loss = cross_entropy(model(x).flatten(0, 1), targets.flatten(), ignore_index=ignore_index)
+            loss = loss * len(x) / sequences
+            loss.backward()
+            total += loss.item()
+        optimizer.step()
+        losses.append(total)
+    optimizer.zero_grad()
+    return losses
+
+
+def padding_counted(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100):
+    losses = []
+    for window in windows(micro_batches, accumulation_steps):
+        optimizer.zero_grad()
+        positions, total = sum(targets.numel() for _, targets in window), 0.0
+        for x, targets in window:
+            loss = cross_entropy(model(x).flatten(0, 1), targets.flatten(), ignore_index=ignore_index, reduction="sum")
+            (loss / positions).backward()
+            total += loss.item()
+        optimizer.step()
+        losses.append(total / positions)
+    optimizer.zero_grad()
+    return losses
+
+
+def ignore_index_fixed(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100):
+    return token_mean(model, optimizer, micro_batches, accumulation_steps)
+
+
+def empty_skipped(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100):
+    filled = (pair for pair in micro_batches if (pair[1] != ignore_index).any())
+    return token_mean(model, optimizer, filled, accumulation_steps, ignore_index)
+
+
+TOKEN_LOOPS = {
+    "right": token_mean,
+    "token-mean-of-means": token_mean_of_means,
+    "sequences-for-tokens": sequences_for_tokens,
+    "padding-counted": padding_counted,
+    "ignore-index-fixed": ignore_index_fixed,
+    "empty-skipped": empty_skipped,
+}
+"""Loops by the slug of their mistake; ``"right"`` is the right one."""
+
+
+def as_loop(function: Callable, ignore_index: int | None = None) -> Loop:
+    """A loop over tokens as one that can be recorded; ``ignore_index`` is handed over if it is given."""
+    more = {} if ignore_index is None else {"ignore_index": ignore_index}
+
+    def loop(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+        return function(model, optimizer, micro_batches, accumulation_steps, **more)
+
+    return loop

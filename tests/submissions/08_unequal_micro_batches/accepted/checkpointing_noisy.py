@@ -1,0 +1,32 @@
+"""Activation checkpointing inside a micro-batch, prints and a progress bar."""
+
+import sys
+from itertools import islice
+
+from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
+from tqdm import tqdm
+
+EXERCISE = "train_epoch_tokens"
+
+
+def train_epoch_tokens(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100):
+    stream, losses = iter(micro_batches), []
+    while window := list(islice(stream, accumulation_steps)):
+        optimizer.zero_grad()
+        tokens = max(1, sum(int((targets != ignore_index).sum()) for _, targets in window))
+        total = 0.0
+        for x, targets in tqdm(window):
+            loss = F.cross_entropy(
+                checkpoint(model, x, use_reentrant=False).flatten(0, 1),
+                targets.flatten(),
+                ignore_index=ignore_index,
+                reduction="sum",
+            )
+            (loss / tokens).backward()
+            total += loss.item()
+        optimizer.step()
+        print(f"window of {tokens} tokens", file=sys.stderr)
+        losses.append(total / tokens)
+    optimizer.zero_grad()
+    return losses

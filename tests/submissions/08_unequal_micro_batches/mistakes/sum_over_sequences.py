@@ -1,0 +1,25 @@
+"""Sums token losses and divides by the number of sequences."""
+
+from itertools import islice
+
+from torch.nn import functional as F
+
+EXERCISE = "train_epoch_tokens"
+MISTAKES = ("sequences-for-tokens",)
+LOST = ("tokens", "leftover", "empty", "bare", "ignore", "losses")
+
+
+def train_epoch_tokens(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100):
+    stream, losses = iter(micro_batches), []
+    while window := list(islice(stream, accumulation_steps)):
+        optimizer.zero_grad()
+        tokens = sum(len(x) for x, _ in window)
+        total = 0.0
+        for x, targets in window:
+            loss = F.cross_entropy(model(x).flatten(0, 1), targets.flatten(), ignore_index=ignore_index, reduction="sum")
+            (loss / tokens).backward()
+            total += loss.item()
+        optimizer.step()
+        losses.append(total / tokens)
+    optimizer.zero_grad()
+    return losses
