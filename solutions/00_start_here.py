@@ -58,6 +58,7 @@ from gradaccum.showing import show_fingerprint
 # | [07 · When equivalence breaks](07_when_equivalence_breaks.ipynb) | is it really the same as a large batch? | 10 |
 # | [08 · Unequal micro-batches](08_unequal_micro_batches.ipynb) | why is the mean of means wrong? | 10 |
 # | [10 · Distributed](10_distributed.ipynb) | how do ranks and windows multiply? | 10 |
+# | [11 · Running it](11_running_it.ipynb) | how do you stop, resume, watch and plan a run? | 10 |
 
 # %% [markdown]
 # ## Your machine

@@ -352,4 +352,4 @@ check(global_token_scale)
 # - **Communication falls N times**, in calls and bytes. How much time that is, the link decides.
 # - Ranks with unequal numbers of tokens need a weight: their share of all tokens, times W.
 #
-# Back to **[the start page](00_start_here.ipynb)**, where your points are.
+# The run works on as many ranks as you have. Can it be stopped, resumed and watched? **[11 · Running it](11_running_it.ipynb)**

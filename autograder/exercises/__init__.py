@@ -1,5 +1,29 @@
 """The exercises of the course, one file per unit; importing this package registers them all."""
 
-from autograder.exercises import unit_00, unit_01, unit_02, unit_03, unit_04, unit_05, unit_06, unit_07, unit_08, unit_10
+from autograder.exercises import (
+    unit_00,
+    unit_01,
+    unit_02,
+    unit_03,
+    unit_04,
+    unit_05,
+    unit_06,
+    unit_07,
+    unit_08,
+    unit_10,
+    unit_11,
+)
 
-__all__ = ["unit_00", "unit_01", "unit_02", "unit_03", "unit_04", "unit_05", "unit_06", "unit_07", "unit_08", "unit_10"]
+__all__ = [
+    "unit_00",
+    "unit_01",
+    "unit_02",
+    "unit_03",
+    "unit_04",
+    "unit_05",
+    "unit_06",
+    "unit_07",
+    "unit_08",
+    "unit_10",
+    "unit_11",
+]

@@ -1,0 +1,303 @@
+"""Unit 11, running it: stop, resume, watch, plan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from autograder.call_trials import CallTrial, judge_calls, observe_call
+from autograder.exercise import Exercise, Part, register, trial_random
+from autograder.meter_trials import KEYS, MeterTrial, due, observe_meter, reported, same, wrong_slug
+from autograder.mistakes import add_mistake, mistake
+from autograder.plan_policies import WRONG_PLANS, plan
+from autograder.resume_trials import ResumeTrial, forgotten, observe_resume, resumed_message
+from gradaccum.resuming import RunProblem
+
+UNIT = "11_running_it"
+
+
+@register
+class LoadCheckpoint(Exercise):
+    """``save_checkpoint(path, run)`` and ``load_checkpoint(path, run)``: a resumed run is bit-identical."""
+
+    id = "load_checkpoint"
+    unit = UNIT
+    parts = (
+        Part("epochs", "a simple run, killed after each epoch", 1),
+        Part("updates", "a run with everything, killed at every update", 2),
+        Part("window", "kills in the middle of a window", 1),
+        Part("start", "a run that has no checkpoint yet", 0.5),
+        Part("saving", "a kill while the checkpoint is being written", 0.5),
+    )
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+        n = chance.choice([2, 3, 4])
+        m = 2 * n + chance.randint(1, n - 1)  # a leftover in every epoch
+        full = RunProblem(seed % 2**31, n, chance.choice([2, 3]), m, 2, device=device)
+        simple = replace(full, seed=full.seed + 1, shuffled=False, dropout=False, overflowing=False)
+        updates = full.boundaries()[1:]
+        inside = [k for k in range(updates[0], simple.total) if simple.is_open(k)]
+        return {
+            "epochs": ResumeTrial(simple, (m, 2 * m)),
+            "updates": ResumeTrial(full, tuple(updates)),
+            "window": ResumeTrial(simple, tuple(inside)),
+            "start": ResumeTrial(simple, (0,)),
+            "saving": ResumeTrial(simple, tuple(updates[1:-1]), while_saving=True),
+        }
+
+    def observe(self, function, trial):
+        return observe_resume(function, trial)
+
+    def judge(self, trials, observations):
+        results = {name: resumed_message(trials[name], observations[name]) for name in trials}
+        slugs = [
+            slug
+            for name in ("epochs", "updates", "window")
+            if results[name]
+            for slug in forgotten(trials[name], observations[name])
+        ]
+        failures = {name: seen.failure for name, seen in observations.items() if seen.failure}
+        if results["saving"] and not (results["epochs"] or results["window"]):
+            slugs.append("checkpoint-overwritten")
+            results["saving"] = "After a kill while the checkpoint is being written, there is none that can be loaded."
+            failures.pop("saving", None)  # what load makes of half a file is not what went wrong
+        named = tuple(map(mistake, list(dict.fromkeys(slugs))[:FEW]))
+        return self.verdict(results, mistakes=named, failure=next(iter(failures.values()), None))
+
+
+FEW = 3
+"""Mistakes that are named at once; who saves nothing but the weights need not read seven sentences."""
+
+
+@register
+class RunMeter(Exercise):
+    """``RunMeter(clock)`` with ``micro_batch(loss, samples)`` and ``update(lr) -> dict``: honest numbers for each update."""
+
+    id = "RunMeter"
+    unit = UNIT
+    parts = (
+        Part("loss", "the mean loss over the samples of each window", 1),
+        Part("throughput", "samples per second over the whole window", 1),
+        Part("update", "effective batch size and rate of each update", 0.5),
+        Part("memory", "no graph kept alive", 0.5),
+    )
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+
+        def micro_batch(size):
+            return (size, round(chance.uniform(0.5, 4.0), 3), round(chance.uniform(0.01, 0.2), 3))
+
+        def trial(*windows):
+            return MeterTrial(
+                tuple(tuple(micro_batch(size) for size in window) for window in windows),
+                tuple(round(chance.uniform(0.05, 0.3), 3) for _ in windows),
+                tuple(round(chance.uniform(0.001, 0.1), 5) for _ in windows),
+                round(chance.uniform(10, 1000), 2),
+                device,
+            )
+
+        n, size = chance.choice([3, 4]), chance.randint(4, 8)
+        return {
+            "even": trial([size] * n, [size] * n, [size] * n),
+            "uneven": trial([size] * n, chance.sample(range(1, 9), n), [size, size - 3], [size - 1]),
+        }
+
+    def observe(self, function, trial):
+        return observe_meter(function, trial)
+
+    def judge(self, trials, observations):
+        failure = next((o.failure for o in observations.values() if o.failure), None)
+        if failure:
+            return self.failed(failure)
+        seen, watched, slugs = list(observations.values()), list(trials.values()), []
+        fine = {key: all(same(reported(o, key), due(t)[key]) for t, o in zip(watched, seen, strict=True)) for key in KEYS}
+        for key in KEYS:
+            missing = any(reported(o, key) is None for o in seen)
+            slug = None if fine[key] or missing else wrong_slug(watched, seen, key)
+            slugs += [slug] if slug else []
+        results = {
+            "loss": self._said(seen, fine, "loss"),
+            "throughput": self._said(seen, fine, "samples_per_second"),
+            "update": self._said(seen, fine, "effective_batch") or self._said(seen, fine, "lr"),
+            "memory": "",
+        }
+        if all(results[name] for name in ("loss", "throughput", "update")):
+            results["memory"] = "There is no right report yet whose memory could be looked at."
+        elif any(o.facts.get("kept") != 0 for o in seen):
+            results["memory"] = "Graphs of micro-batches are still alive when their window is over."
+            slugs.append("graph-kept")
+        return self.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))))
+
+    def _said(self, seen, fine, key):
+        if any(reported(o, key) is None for o in seen):
+            return f"update() did not return a dictionary with a number under {key!r} each time."
+        return "" if fine[key] else f"The numbers under {key!r} are not those of the windows."
+
+
+@register
+class PlanRun(Exercise):
+    """``plan_run(recipe_batch, memory_budget, fixed, per_sample, world_size) -> dict``."""
+
+    id = "plan_run"
+    unit = UNIT
+    parts = (
+        Part("plan", "the largest micro-batch first, then the steps", 1),
+        Part("ranks", "several ranks", 0.5),
+        Part("refusal", "refusing what cannot be planned", 0.5),
+    )
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+
+        def call(share, room, ranks, spare):
+            per_sample = chance.randint(30, 90) * 100
+            fixed = per_sample * (max(share // 2 - room, 3) + chance.randint(0, 3))  # whoever forgets it doubles B or so
+            return CallTrial((share * ranks, fixed + per_sample * room + spare, fixed, per_sample, ranks))
+
+        # Shares and room for which the largest micro-batch that divides is no power of two times smaller than the share.
+        cuts = chance.sample([(60, 21), (96, 33), (90, 19), (84, 29), (72, 25), (36, 13)], 3)
+        calls = {f"plan {k}": call(*cut, 1, chance.randint(1, 99)) for k, cut in enumerate(cuts)}
+        calls |= {"plan 3": call(48, 16, 1, 0), "plan 4": call(40, 70, 1, 7)}
+        ranked = chance.sample([(60, 21, 4), (96, 33, 8), (90, 19, 2), (84, 29, 4), (72, 25, 3)], 2)
+        calls |= {f"ranks {k}": call(*cut, chance.randint(1, 99)) for k, cut in enumerate(ranked)}
+        uneven = call(24, 9, 4, 5)
+        batch, *rest = uneven.arguments
+        return calls | {"refusal 0": call(24, 0, 2, 50), "refusal 1": CallTrial((batch + 2, *rest))}
+
+    def observe(self, function, trial):
+        return observe_call(function, trial)
+
+    def judge(self, trials, observations):
+        message = "This is not the plan with the largest micro-batch."
+        verdict = judge_calls(
+            *(self, trials, observations, lambda name: name.split()[0], plan, WRONG_PLANS, message),
+            refusal="What cannot be planned is not refused with a ValueError.",
+        )
+        silent = {"refusal 0": "misfit-not-refused", "refusal 1": "uneven-ranks-not-refused"}
+        named = [slug for name, slug in silent.items() if {"value", "type"} & observations[name].facts.keys()]
+        return replace(verdict, mistakes=(*verdict.mistakes, *map(mistake, named)))
+
+
+for _slug, _what, _hint in (
+    ("model", "parameters", "With which weights does a run go on that is built anew by the same script?"),
+    ("optimizer", "optimizer's state", "What does AdamW know after ten updates that it does not know before the first?"),
+    ("schedule", "schedule's place", "Which rate should the first update after the pause use, and who knows it?"),
+    ("scaler", "scale of the gradients", "With which scale does a new scaler begin, and where had the old one got to?"),
+    ("position", "place in the data", "Which micro-batch should the resumed run read first?"),
+    ("order", "order of this epoch's samples", "The epoch is half over. In which order will the other half be read?"),
+    ("shuffler", "state of the generator that shuffles", "Who draws the order of the next epoch, and from where on?"),
+    ("rng", "state of torch's own random numbers", "What does a dropout layer draw from, and where was it?"),
+):
+    add_mistake(f"state-missing-{_slug}", f"After loading, the {_what} is not what it was when the run was saved.", _hint)
+add_mistake(
+    "nothing-restored",
+    "After loading, the run is as it was at the very beginning: it trains everything again.",
+    "Print run.position before and after load_checkpoint.",
+)
+add_mistake(
+    "checkpoint-in-memory",
+    "Your checkpoint is kept in the memory of the process, and that dies with it: only what is in files is left.",
+    "Restart Python in your mind between save_checkpoint and load_checkpoint. What is still there?",
+)
+add_mistake(
+    "saving-disturbs",
+    "Saving changes the run: with your checkpoints it ends elsewhere than without.",
+    "Does your save_checkpoint clear, step, draw or move anything? It should only read.",
+)
+add_mistake(
+    "mid-window-checkpoint",
+    "You also save in the middle of a window. The gradients gathered so far wait in .grad and are in no state_dict, so they "
+    "are lost, and the next update is made of the rest.",
+    "At which moments is nothing waiting in .grad? The run knows.",
+)
+add_mistake(
+    "checkpoint-overwritten",
+    "You write over the only checkpoint. If the process dies while it writes, the old one is gone and the new one unfinished.",
+    "Where could you write so that the old file stays whole until the new one is? Renaming a file takes no time.",
+)
+add_mistake(
+    "graph-kept",
+    "You keep losses as they come, and with each the graph of its micro-batch: memory grows for as long as you do.",
+    "What of a loss do you need for a report, and what else hangs on it?",
+)
+add_mistake(
+    "loss-never-restarted",
+    "Your loss is a mean over all windows so far: it follows late and hides what happens now.",
+    "What should your sums hold when a new window begins?",
+)
+add_mistake(
+    "throughput-of-one-micro-batch",
+    "You divide the samples of one micro-batch by the time of a whole window: N times too few samples per second.",
+    "How many samples went through the model between two updates?",
+)
+add_mistake(
+    "throughput-of-updates",
+    "You report updates per second, which change when N does, though nothing has become faster.",
+    "Which number can you compare between two runs with another N?",
+)
+add_mistake(
+    "throughput-of-micro-batches",
+    "You report micro-batches per second, which change when B does, though nothing has become faster.",
+    "Which number can you compare between two runs with another B?",
+)
+add_mistake(
+    "throughput-without-update",
+    "Your clock stops at the last micro-batch, so the time of the update is missing.",
+    "From which moment to which does a window last? The time of an update belongs to it.",
+)
+add_mistake(
+    "throughput-since-start",
+    "Your throughput is an average since the start: it hardly moves when the run slows down.",
+    "Over which samples and which seconds should this window's number be?",
+)
+add_mistake(
+    "clock-never-restarted",
+    "You divide the samples of one window by the time since the start, so throughput seems to fall with every window.",
+    "When does the clock of the second window start?",
+)
+add_mistake(
+    "samples-never-restarted",
+    "Your count of samples goes on from window to window and is never set back.",
+    "What should your sums hold when a new window begins?",
+)
+add_mistake(
+    "throughput-of-nominal-size",
+    "You count every micro-batch as if it had the size of the first: ragged ones hold fewer samples.",
+    "You are told the samples of every micro-batch. Who adds them up?",
+)
+add_mistake(
+    "effective-batch-of-one",
+    "You report the size of a micro-batch as the effective batch size.",
+    "Over how many samples does an update average?",
+)
+add_mistake(
+    "effective-batch-in-micro-batches",
+    "You report how many micro-batches an update has seen, not how many samples.",
+    "Over how many samples does an update average?",
+)
+add_mistake(
+    "plan-for-one-rank",
+    "You plan as if one rank had to read the whole recipe batch: with W ranks the effective batch is W times too large.",
+    "How many of the recipe's samples are left for each rank?",
+)
+add_mistake(
+    "budget-divided-among-ranks",
+    "You divide the memory among the ranks. Each rank is a device of its own with a budget of its own.",
+    "Whose memory does memory_budget describe?",
+)
+add_mistake(
+    "powers-of-two-only",
+    "You only consider powers of two and miss larger micro-batches that fit: the run is slower and nothing is gained.",
+    "Which numbers divide 48? 3 is one of them.",
+)
+add_mistake(
+    "effective-batch-of-one-rank",
+    "Your plan is right, but the effective batch size you report is that of a single rank.",
+    "How many samples does one update average over, all ranks together?",
+)
+add_mistake(
+    "uneven-ranks-not-refused",
+    "The recipe's batch cannot be shared evenly among the ranks, and your function returns as if all were well.",
+    "What becomes of the samples that are left over when 26 are shared among 4 ranks?",
+)

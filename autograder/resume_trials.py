@@ -1,0 +1,235 @@
+"""Killing a training run and taking it up again: what right means, and what a resumed run has forgotten."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import inspect
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.exercise import Failure, Observation
+from gradaccum.resuming import PIECES, Run, RunProblem, state_of, train_to_end
+
+CHECKPOINT = "run.pt"
+SLUGS = {
+    "model": "state-missing-model",
+    "optimizer": "state-missing-optimizer",
+    "scheduler": "state-missing-schedule",
+    "scaler": "state-missing-scaler",
+    "position": "state-missing-position",
+    "order": "state-missing-order",
+    "shuffler": "state-missing-shuffler",
+    "rng": "state-missing-rng",
+}
+
+
+@dataclass(frozen=True)
+class ResumeTrial:
+    """A run, and when it is killed.
+
+    Attributes:
+        problem: the run.
+        kills: after how many micro-batches, each time anew.
+        while_saving: whether the kill comes in the middle of writing the checkpoint.
+    """
+
+    problem: RunProblem
+    kills: tuple[int, ...]
+    while_saving: bool = False
+
+
+Disk = dict[str, bytes]
+"""The files of a folder, by name."""
+
+
+def observe_resume(load_checkpoint: Callable, trial: ResumeTrial) -> Observation:
+    """Train, save after every micro-batch; then for each kill start again, load, and train to the end.
+
+    Brings back where the runs end and their losses, and for naming mistakes which pieces are in which state after loading.
+    """
+    save_checkpoint = partner(load_checkpoint, "save_checkpoint")
+    if save_checkpoint is None:
+        return Observation(failure=Failure("missing", "There is no function called save_checkpoint."))
+    with tempfile.TemporaryDirectory(prefix="run-", ignore_cleanup_errors=True) as folder:
+        run, disks = _saved_run(save_checkpoint, trial, Path(folder))
+        tensors, pieces = {"end": flat_parameters(run)}, []
+        for k, disk in enumerate(disks):
+            _write(Path(folder), disk)
+            run = trial.problem.start()
+            load_checkpoint(str(Path(folder, CHECKPOINT)), run)
+            pieces.append(digests(run))
+            tensors[f"losses {k}"] = torch.tensor(train_to_end(run), dtype=torch.float64)
+            tensors[f"end {k}"] = flat_parameters(run)
+    return Observation(tensors, {"pieces": pieces})
+
+
+def partner(function: Callable, name: str) -> Callable | None:
+    """The function of this name that the student wrote beside another one."""
+    own = getattr(inspect.unwrap(function), "__globals__", {})
+    found = own.get(name, getattr(sys.modules["__main__"], name, None))
+    return found if callable(found) else None
+
+
+def _saved_run(save_checkpoint: Callable, trial: ResumeTrial, folder: Path) -> tuple[Run, list[Disk]]:
+    """A whole run that is saved after every micro-batch, and what is on disk at each kill."""
+    run = trial.problem.start()
+    disks: dict[int, Disk] = {0: {}}
+    path = str(folder / CHECKPOINT)
+    for done in range(1, trial.problem.total + 1):
+        run.train_micro_batch()
+        if trial.while_saving and done in trial.kills:
+            with _interrupted(folder) as disks[done]:
+                save_checkpoint(path, run)
+        else:
+            save_checkpoint(path, run)
+            disks[done] = _read(folder)
+    return run, [disks[kill] for kill in trial.kills]
+
+
+@contextlib.contextmanager
+def _interrupted(folder: Path) -> Iterator[Disk]:
+    """Fill in what would be on disk if the process were killed while it writes in this block.
+
+    A file that is replaced is still the old one; of one that is written in place, or new, there is only a part. A second name
+    for every file tells the two apart: it goes on showing the old content only if the file is replaced.
+    """
+    disk: Disk = {}
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix="run-", ignore_cleanup_errors=True) as other:
+        before = _read(folder)
+        for name in before:
+            try:
+                os.link(folder / name, Path(other, name))
+            except OSError:  # no second names here; a copy shows the old content, whatever is done to the file
+                shutil.copy(folder / name, Path(other, name))
+        yield disk
+        for name, content in _read(folder).items():
+            replaced = name in before and Path(other, name).read_bytes() == before[name]
+            disk[name] = before[name] if replaced else content[: len(content) // 2]
+        disk |= {name: content for name, content in before.items() if name not in disk and not (folder / name).exists()}
+
+
+def _read(folder: Path) -> Disk:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+
+
+def _write(folder: Path, disk: Disk) -> None:
+    for path in list(folder.iterdir()):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for name, content in disk.items():
+        Path(folder, name).write_bytes(content)
+
+
+def flat_parameters(run: Run) -> Tensor:
+    """A copy of all parameters as one vector, in float64, which changes no bit of what they say."""
+    return torch.cat([p.detach().reshape(-1).to("cpu", torch.float64) for p in run.model.parameters()])
+
+
+def digests(run: Run) -> dict[str, str]:
+    """A short text for the state of each piece: equal texts, equal states, to the last bit."""
+    try:
+        return {name: _digest(value) for name, value in state_of(run).items()}
+    except (TypeError, ValueError, AttributeError, RuntimeError):  # a piece was replaced by something else
+        return {}
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(repr(_canonical(value)).encode()).hexdigest()[:16]
+
+
+def _canonical(value: Any) -> Any:
+    """Plain values in a fixed order; a number is the same as a tensor of one."""
+    if isinstance(value, Tensor):
+        packed = value.dtype == torch.uint8 and value.numel() % 8 == 0  # the long states of generators
+        return (value.contiguous().view(torch.int64) if packed else value.double()).tolist()
+    if isinstance(value, dict):
+        return sorted((str(key), _canonical(item)) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return [_canonical(item) for item in value]
+    return float(value) if isinstance(value, int | float) else value
+
+
+@dataclass(frozen=True)
+class Uninterrupted:
+    """The run that was never killed: its losses, its end, and its pieces after every micro-batch."""
+
+    losses: Tensor
+    end: Tensor
+    pieces: tuple[dict[str, str], ...]
+
+
+@cache
+def uninterrupted(problem: RunProblem) -> Uninterrupted:
+    """Train a run without any checkpoint."""
+    with torch.random.fork_rng(devices=[]):
+        run = problem.start()
+        pieces, losses = [digests(run)], []
+        while run.position < problem.total:
+            losses.append(run.train_micro_batch())
+            pieces.append(digests(run))
+    return Uninterrupted(torch.tensor(losses, dtype=torch.float64), flat_parameters(run), tuple(pieces))
+
+
+def boundary(trial: ResumeTrial, kill: int) -> int:
+    """After how many micro-batches the last checkpoint was finished before a kill."""
+    whole = kill - 1 if trial.while_saving else kill
+    return max(k for k in trial.problem.boundaries() if k <= whole)
+
+
+def resumed_message(trial: ResumeTrial, seen: Observation) -> str:
+    """What is wrong with the resumed runs; empty if each did, to the last bit, what was still to be done."""
+    if seen.failure:
+        return seen.failure.message
+    due = uninterrupted(trial.problem)
+    if not _same(seen.tensors.get("end"), due.end):
+        return "With checkpoints the run does not end where it ends without."
+    for k, kill in enumerate(trial.kills):
+        losses, left = seen.tensors.get(f"losses {k}"), trial.problem.total - boundary(trial, kill)
+        if losses is None or losses.dim() != 1:
+            return "There is nothing to see of a resumed run."
+        if len(losses) < trial.problem.total - kill:
+            return _FROM_THE_FUTURE
+        if len(losses) > left:
+            return "A resumed run repeats updates that the checkpoint should have kept."
+        if not _same(seen.tensors.get(f"end {k}"), due.end) or not _same(losses, due.losses[len(due.losses) - len(losses) :]):
+            return "A resumed run does not end, bit by bit, where the uninterrupted one does."
+    return ""
+
+
+_FROM_THE_FUTURE = "A resumed run went on from a moment after the kill, of which nothing can have been on disk."
+
+
+def _same(found: Tensor | None, due: Tensor) -> bool:
+    return found is not None and found.dtype == due.dtype and found.shape == due.shape and torch.equal(found, due)
+
+
+def forgotten(trial: ResumeTrial, seen: Observation) -> list[str]:
+    """Slugs for the pieces that were not as they were when the checkpoint was due, at any of the kills."""
+    if not seen.failure and not _same(seen.tensors.get("end"), uninterrupted(trial.problem).end):
+        return ["saving-disturbs"]
+    if resumed_message(trial, seen) == _FROM_THE_FUTURE:
+        return ["checkpoint-in-memory"]
+    due, slugs = uninterrupted(trial.problem).pieces, []
+    reports = seen.facts.get("pieces") if not seen.failure else None
+    if not isinstance(reports, list) or len(reports) != len(trial.kills) or not all(isinstance(r, dict) for r in reports):
+        return []
+    if all(report == due[0] for report in reports) and any(due[boundary(trial, kill)] != due[0] for kill in trial.kills):
+        return ["nothing-restored"]
+    for kill, report in zip(trial.kills, reports, strict=True):
+        places = (boundary(trial, kill), kill)  # in the middle of a window, where it should not have been saved
+        wrong = [[piece for piece in PIECES if report.get(piece) != due[place][piece]] for place in places]
+        best = min(wrong, key=len)
+        if best is not wrong[0]:
+            slugs.append("mid-window-checkpoint")
+        slugs += [SLUGS[piece] for piece in best]
+    return slugs

@@ -1,0 +1,211 @@
+"""Run dashboard: what a run does, update by update, and what a logger with one classic mistake says that it does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from torch import nn
+from torch.nn import functional as F
+
+from gradaccum.drawing import BLUE, GREEN, VERMILLION, tidy
+from gradaccum.phenomena import control
+from gradaccum.recording import LiveBytes
+
+TITLE = "Run dashboard"
+SIZE = (9.6, 4.7)
+UPDATES, BATCH = 20, 32
+KIB = 1024
+PER_MICRO_BATCH, PER_SAMPLE, PER_UPDATE = 0.002, 0.0001, 0.003
+"""Seconds of the modelled clock: what each call of a model costs, however few samples it is given, and so on."""
+
+MISTAKES = {
+    "none": "none",
+    "loss already divided by N": "scaled",
+    "loss of the last micro-batch": "last",
+    "steps count micro-batches": "steps",
+    "samples/s of one micro-batch": "one",
+    "losses kept with their graphs": "graphs",
+    "memory read after the update": "after",
+    "effective batch without N": "batch",
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the logger does wrong, and into how many micro-batches the 32 samples of an update are cut."""
+
+    mistake: str = control("scaled", "Logging mistake", MISTAKES)
+    accumulation_steps: int = control(4, "N", (1, 2, 4, 8))
+
+
+PRESETS = {
+    "Break": Settings(),
+    "Break speed": Settings(mistake="one"),
+    "Break memory": Settings(mistake="graphs"),
+    "Fix": Settings(mistake="none"),
+}
+
+
+@dataclass(frozen=True)
+class Log:
+    """A dashboard: what is shown for each update.
+
+    Attributes:
+        steps: where on the x axis.
+        losses, speeds, kilobytes, batches: loss, samples per second, memory in KiB, effective batch size.
+    """
+
+    steps: tuple[int, ...]
+    losses: tuple[float, ...]
+    speeds: tuple[float, ...]
+    kilobytes: tuple[float, ...]
+    batches: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What is logged, and what would be right."""
+
+    settings: Settings
+    logged: Log
+    right: Log
+
+    @property
+    def wrong_panels(self) -> tuple[str, ...]:
+        """The names of what differs from what is right."""
+        names = ("losses", "speeds", "kilobytes", "batches")
+        wrong = [name for name in names if not _close(getattr(self.logged, name), getattr(self.right, name))]
+        return tuple((["losses"] if self.logged.steps != self.right.steps else []) + wrong)
+
+
+def compute(settings: Settings) -> Result:
+    """Log a run rightly, and with the mistake."""
+    steps = settings.accumulation_steps
+    return Result(settings, log(settings.mistake, steps), log("none", steps))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a run shows of one update: its micro-batches' losses, and bytes alive at most and after it."""
+
+    losses: tuple[float, ...]
+    peak: int
+    after: int
+
+
+@cache
+def train(accumulation_steps: int, keep_graphs: bool) -> tuple[Seen, ...]:
+    """Train a small network on 20 × 32 samples; bytes are those of everything but weights and data."""
+    generator = torch.Generator().manual_seed(4)
+    x = torch.randn(UPDATES * BATCH, 8, generator=generator)
+    y = 0.4 * x @ torch.randn(8, 1, generator=generator) + 0.2 * torch.randn(len(x), 1, generator=generator)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(4)
+        model = nn.Sequential(nn.Linear(8, 32), nn.Tanh(), nn.Linear(32, 1))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.03, momentum=0.5)
+    seen, kept = [], []
+    with LiveBytes() as live:
+        for window_x, window_y in zip(x.split(BATCH), y.split(BATCH), strict=True):
+            live.peak, losses = live.now, []
+            for a, b in zip(window_x.chunk(accumulation_steps), window_y.chunk(accumulation_steps), strict=True):
+                loss = F.mse_loss(model(a), b)
+                (loss / accumulation_steps).backward(retain_graph=keep_graphs)
+                losses.append(loss.item())
+                kept += [loss] if keep_graphs else []
+            del loss
+            optimizer.step()
+            optimizer.zero_grad()
+            seen.append(Seen(tuple(losses), live.peak, live.now))
+    return tuple(seen)
+
+
+def log(mistake: str, accumulation_steps: int) -> Log:
+    """What a logger with this mistake writes down of a run."""
+    n, size = accumulation_steps, BATCH // accumulation_steps
+    run = train(n, mistake == "graphs")
+    means = [sum(update.losses) / n for update in run]
+    losses = {"scaled": [mean / n for mean in means], "last": [update.losses[-1] for update in run]}
+    seconds = PER_UPDATE + n * PER_MICRO_BATCH + BATCH * PER_SAMPLE
+    return Log(
+        steps=tuple((n if mistake == "steps" else 1) * k for k in range(1, UPDATES + 1)),
+        losses=tuple(losses.get(mistake, means)),
+        speeds=((size if mistake == "one" else BATCH) / seconds,) * UPDATES,
+        kilobytes=tuple((update.after if mistake == "after" else update.peak) / KIB for update in run),
+        batches=(size if mistake == "batch" else BATCH,) * UPDATES,
+    )
+
+
+def draw(result: Result, figure: Figure) -> None:
+    """Four panels; in each what is right, dashed, and what is logged."""
+    places = {"losses": (0.075, 0.585), "speeds": (0.575, 0.585), "kilobytes": (0.075, 0.1), "batches": (0.575, 0.1)}
+    axes = {name: figure.add_axes((*place, 0.405, 0.335)) for name, place in places.items()}
+    for name, one in axes.items():
+        _draw_panel(one, result, name)
+        one.set(xlim=(0, UPDATES + 1), xticks=range(0, UPDATES + 1, 5))
+    tidy(axes["losses"], "loss", "", "")
+    tidy(axes["speeds"], "samples per second (modelled clock)", "", "")
+    tidy(axes["kilobytes"], "memory, KiB (measured)", "update" if result.settings.mistake != "steps" else "step", "")
+    tidy(axes["batches"], "effective batch size", "update", "")
+    axes["losses"].set(ylim=(0, 3), yticks=[0, 1, 2, 3])
+    axes["speeds"].set(ylim=(0, 4500), yticks=[0, 2000, 4000])
+    axes["kilobytes"].set_yscale("log")
+    axes["kilobytes"].minorticks_off()
+    axes["kilobytes"].set(ylim=(1, 1000))
+    axes["kilobytes"].set_yticks([1, 10, 100, 1000], ["1", "10", "100", "1000"])
+    axes["batches"].set(ylim=(0, 40), yticks=[0, 16, 32])
+
+
+def describe(result: Result) -> str:
+    """Which number is wrong, by how much, and what it makes one believe."""
+    n, mistake, right, logged = result.settings.accumulation_steps, result.settings.mistake, result.right, result.logged
+    size, steps = BATCH // n, "step" if n == 1 else "steps"
+    run = f"A run of {UPDATES} updates of {BATCH} samples, B = {size}, N = {n}"
+    if mistake == "none":
+        return (
+            f"{run}: loss {right.losses[-1]:.3f} at the end, {right.speeds[-1]:.0f} samples per second, "
+            f"{right.kilobytes[-1]:.1f} KiB at most, effective batch size {BATCH}. Of these, speed and memory depend on N."
+        )
+    if not result.wrong_panels:
+        said = next(label for label, value in MISTAKES.items() if value == mistake)
+        return f"{run}, logged with a mistake ({said}): with N = 1 nothing of it is to be seen."
+    said = {
+        "scaled": f"the loss is logged as it was scaled for backward and ends at {logged.losses[-1]:.3f}, 1/{n} of the "
+        f"true {right.losses[-1]:.3f}. It looks {n} times as good, and better for every larger N",
+        "last": f"the loss of {size} samples is taken for that of {BATCH}. It is off by "
+        f"{_typically_off(logged.losses, right.losses):.0%} on average, and the curve jumps about more than the training does",
+        "steps": f"{UPDATES} updates are logged as {UPDATES * n} {steps}, so only the first {UPDATES // n} fit here. The run "
+        f"seems {n} times as slow to learn as one logged by updates",
+        "one": f"the samples of one micro-batch, divided by the time of all {n}: {logged.speeds[-1]:.0f} samples per second "
+        f"instead of {right.speeds[-1]:.0f}. Accumulation seems {n} times as slow as it is",
+        "graphs": f"the losses are collected as they are, each with its graph. In the end {logged.kilobytes[-1]:.0f} KiB "
+        f"are alive instead of {right.kilobytes[-1]:.1f}: the logger itself eats the memory",
+        "after": f"memory is read after each update, when all graphs are gone: {logged.kilobytes[-1]:.1f} KiB, but at most "
+        f"{right.kilobytes[-1]:.1f} were alive. What decides whether a batch fits is the peak",
+        "batch": f"{size} is logged, the size of a micro-batch, where each update averages over {BATCH} samples. Whoever "
+        f"repeats the run with batches of {size} gets another training",
+    }[mistake]
+    return f"{run}: {said}."
+
+
+def _typically_off(found: tuple[float, ...], due: tuple[float, ...]) -> float:
+    return sum(abs(f - d) / d for f, d in zip(found, due, strict=True)) / len(due)
+
+
+def _close(found: tuple[float, ...], due: tuple[float, ...]) -> bool:
+    return all(abs(f - d) <= 1e-9 * abs(d) for f, d in zip(found, due, strict=True))
+
+
+def _draw_panel(axes: Axes, result: Result, name: str) -> None:
+    wrong = name in result.wrong_panels
+    axes.plot(result.right.steps, getattr(result.right, name), color=GREEN, linestyle="--", linewidth=2.2)
+    look = {"color": VERMILLION, "marker": "x"} if wrong else {"color": BLUE, "marker": "o"}
+    inside = [(s, v) for s, v in zip(result.logged.steps, getattr(result.logged, name), strict=True) if s <= UPDATES]
+    axes.plot(*zip(*inside, strict=True), linewidth=1.1, markersize=4, **look)
+    sign = "× logged" if wrong else "● logged, as it should be"
+    axes.text(0.99, 0.9, sign, transform=axes.transAxes, ha="right", fontsize=9, color=look["color"])
+    if wrong:
+        axes.text(0.99, 0.78, "– – as it should be", transform=axes.transAxes, ha="right", fontsize=9, color=GREEN)

@@ -1,0 +1,460 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 11 · Running it
+#
+# **How do you stop, resume, watch and plan a run?**
+#
+# A real run lasts longer than the machine under it. It is killed at night and started again in the morning, somebody reads its
+# curves in between, and before all that somebody chose B and N. Each of these goes wrong in ways of its own when an update is
+# made of several micro-batches.
+#
+# *About 45 minutes, 10 points. You need units [02 · Memory limits](02_memory_limits.ipynb) and
+# [06 · Mixed precision and clipping](06_mixed_precision_and_clipping.ipynb).*
+
+# %%
+import inspect
+import os
+from time import perf_counter
+
+import torch
+from torch.nn import functional as F
+
+from autograder.check import check
+from gradaccum.explore import explore
+from gradaccum.phenomena import memory_bar, resume
+from gradaccum.predict import predict
+from gradaccum.recording import LiveBytes
+from gradaccum.resuming import Run, RunProblem
+
+# %% [markdown]
+# ## Predict
+#
+# A **checkpoint** is a file from which a killed run can go on. A script that trains with N = 4 writes one after every
+# micro-batch: the `state_dict` of model, optimizer, schedule and scaler, the place in the data, and the random numbers. Nothing
+# is forgotten.
+
+# %%
+predict(
+    "The script is killed after micro-batch 6, in the middle of a window, and started again from the checkpoint it has just "
+    "written. Does it end where it would have ended?",
+    choices=(
+        "yes, to the last bit",
+        "yes, up to rounding",
+        "no: one update misses some of its gradients",
+        "no: some micro-batches are trained on twice",
+    ),
+    answer="no: one update misses some of its gradients",
+    because=lambda: resume.describe(resume.compute(resume.PRESETS["Break"])),
+)
+
+# %% [markdown]
+# ## Explore: killed and resumed
+#
+# A small run of 20 micro-batches, 10 to an epoch, with N = 4: an epoch has two full windows and a leftover of two. It is killed
+# at the black line and goes on from its last checkpoint. On the right you see how far its parameters are from those of the run
+# that was never killed.
+#
+# 1. It opens with a checkpoint after every micro-batch. Look at the losses: would you notice? Look to the right.
+# 2. Press **Fix**. From where does it go on, and what is computed twice?
+# 3. **Killed after micro-batch** 8, and a checkpoint after every micro-batch: why does this one work?
+# 4. Press **Fix** again and go through what a **Checkpoint lacks**. Does each of them matter? Try other moments for the kill.
+
+# %%
+explore("resume")
+
+# %% [markdown]
+# <details><summary>What you should have seen</summary>
+#
+# 1. The losses lie on top of each other, and yet the run goes another way. What waited in `.grad` is gone: the next update is
+#    made of the rest of its window.
+# 2. From the last update, after micro-batch 4. Two micro-batches are computed again, and every bit is the same.
+# 3. Eight micro-batches are two windows. Nothing waits in `.grad`.
+# 4. Each matters at some moment, and few at all of them: a run that is killed between two epochs needs no order, one that is
+#    killed before its last update hardly needs a schedule. So one lucky test proves nothing.
+# </details>
+
+# %% [markdown]
+# ## Between two updates
+#
+# "Checkpoint every so many updates, not micro-batches", says one of the texts. It is true, and now you know why: gradients are
+# in no `state_dict`. (You *could* save them too. They are as large as the model, and a checkpoint is only a few micro-batches
+# away from the next update anyway.)
+#
+# Here is everything the run of the picture does for one micro-batch. `run.window_open` is true while gradients wait in `.grad`
+# for the rest of their window.
+
+# %%
+print(inspect.getsource(Run.train_micro_batch))
+print(inspect.getsource(Run._update))
+
+# %% [markdown]
+# ## What the future of a run depends on
+#
+# Everything that this code reads and changes:
+#
+# | in the run | what it is | how to read and set it |
+# |---|---|---|
+# | `run.model`, `run.optimizer` | parameters; AdamW's averages | `.state_dict()`, `.load_state_dict(state)` |
+# | `run.scheduler`, `run.scaler` | the place in the schedule; the scale of the gradients | the same two |
+# | `run.position` | micro-batches done since the beginning, over all epochs | an integer attribute |
+# | `run.order` | the order of the samples in this epoch, a tensor | an attribute |
+# | `run.shuffler` | the generator that draws the next epoch's order | `.get_state()`, `.set_state(state)` |
+# | torch's own random numbers | what dropout draws from | `torch.get_rng_state()`, `torch.set_rng_state(state)` |
+#
+# Elsewhere there may be more: `torch.cuda.get_rng_state_all()` if layers draw on a GPU, `random.getstate()`, a data loader with
+# workers. The question is always the same: *what does the next micro-batch depend on?*
+
+# %%
+RunProblem().start().scaler.state_dict()  # for example; torch.save writes such dictionaries, and lists and tuples of them
+
+# %% [markdown]
+# ## Exercise 1 · `load_checkpoint`
+#
+# *Difficulty ●●● · about 14 minutes · 5 points*
+#
+# Write two functions, both in the next cell.
+#
+# - `save_checkpoint(path, run)` is called after **every micro-batch**. If a checkpoint is due, it writes one to the file
+#   `path`, or to other files in the same folder. It only reads the run.
+# - `load_checkpoint(path, run)` is called with a run that the same script has just built anew, from the same seeds. It
+#   brings this run to where the checkpoint was made. If there is no checkpoint yet, it leaves the run alone.
+#
+# `path` is a string; its folder exists, and nothing else is in it. To try them out: `run = RunProblem().start()` builds a
+# run, and `run.train_micro_batch()` trains it.
+#
+# The run is killed; only the files are left. The script starts again, loads and trains to the end. **All its losses and the
+# final parameters have to be the same, to the last bit, as those of a run that was never killed, and nothing before the last
+# update may be trained on again.** What earns points:
+#
+# - **1 point · a simple run, killed after each epoch**: it has no dropout, the order is the same in every epoch, and gradients
+#   never overflow.
+# - **2 points · a run with everything, killed at every update**: dropout, another order in every epoch, leftover windows, and a
+#   scale of the gradients that rises and falls.
+# - **1 point · kills in the middle of a window**: the simple run, killed after each micro-batch that does not end a window.
+# - **0.5 points · a run that has no checkpoint yet**: killed before the first micro-batch.
+# - **0.5 points · a kill while the checkpoint is being written**: of a file that is written in place only a part is there then;
+#   the simple run goes on from the checkpoint before.
+
+# %%
+OBJECTS = ("model", "optimizer", "scheduler", "scaler")  # getattr(run, "model") is run.model
+
+
+# %% exercise="load_checkpoint"
+def save_checkpoint(path, run):
+    """Called after every micro-batch: write a checkpoint of the run to path if one is due."""
+    ### BEGIN SOLUTION
+    if not run.window_open:
+        state = {name: getattr(run, name).state_dict() for name in OBJECTS}
+        random = [run.shuffler.get_state(), torch.get_rng_state()]
+        torch.save((state, run.position, run.order, random), path + ".part")
+        os.replace(path + ".part", path)  # at once: whoever looks finds the old file or the new one
+    ### END SOLUTION
+
+
+def load_checkpoint(path, run):
+    """Bring a fresh run to where the checkpoint at path was made; leave it alone if there is none."""
+    ### BEGIN SOLUTION
+    if os.path.exists(path):
+        state, run.position, run.order, (shuffler, rng) = torch.load(path)
+        for name in OBJECTS:
+            getattr(run, name).load_state_dict(state[name])
+        run.shuffler.set_state(shuffler)
+        torch.set_rng_state(rng)
+    ### END SOLUTION
+
+
+# %% check="load_checkpoint"
+check(load_checkpoint)
+
+# %% [markdown]
+# <details><summary>Hint 1: where to begin</summary>
+#
+# `torch.save(something, path)` writes and `torch.load(path)` reads it back. Put everything from the table into one dictionary.
+# `os.path.exists(path)` says whether there is a file.
+# </details>
+#
+# <details><summary>Hint 2: kills in the middle of a window</summary>
+#
+# When may a checkpoint be written? `run.window_open` knows. At all other calls, leave the old checkpoint as it is.
+# </details>
+#
+# <details><summary>Hint 3: a kill while writing</summary>
+#
+# Write to another name in the same folder. `os.replace(new, old)` then puts the finished file into the old one's place, all at
+# once.
+# </details>
+
+# %% [markdown]
+# ## Predict again
+#
+# The run is alive; now watch it. A dashboard shows loss, samples per second, memory and the effective batch size.
+
+# %%
+predict(
+    "A loop does loss = loss / N, then loss.backward(), and logs loss.item() once per update. You go from N = 2 to N = 8 with "
+    "B × N unchanged. What does the logged loss do?",
+    choices=("it stays the same", "it falls to about a quarter", "it rises to about four times", "it only gets noisier"),
+    answer="it falls to about a quarter",
+    because="The training is the same, but what is logged is one micro-batch's loss divided by N, and N is four times as "
+    "large. The curve looks better, and nothing has improved.",
+)
+
+# %% [markdown]
+# ## Explore: run dashboard
+#
+# Another small run, 20 updates of 32 samples, as a right logger shows it (green, dashed) and as one with a classic mistake
+# does. Losses and memory are measured. Time comes from a modelled clock with fixed costs for a micro-batch, a sample and an
+# update, so that the picture is the same on every machine.
+#
+# 1. It opens on the mistake of the question. Change N: what happens to the red curve, and what to the green one?
+# 2. Go through the other mistakes. Which of them make a run look better than it is, and which worse?
+# 3. Which of them can you not see with N = 1?
+# 4. Press **Fix** and change N. Which panels follow, and what would you choose N for?
+
+# %%
+explore("run_dashboard")
+
+# %% [markdown]
+# <details><summary>What you should have seen</summary>
+#
+# 1. Red falls as 1/N, green does not move: it is the same training.
+# 2. Better: the scaled loss, and memory read after the update. Worse: steps that count micro-batches, the samples of a single
+#    micro-batch, losses that keep their graphs (there the memory is really used).
+# 3. All but the two about memory: with N = 1 a window *is* a micro-batch. That is why they survive in code that used to run
+#    without accumulation.
+# 4. Speed and memory. More steps cost time and save memory: so as few as memory allows.
+# </details>
+
+# %% [markdown]
+# ## What to write down
+#
+# One line **per update**:
+#
+# - the **loss** as a mean over the samples of the window: that is the loss whose gradient the update follows;
+# - **samples per second** over the whole window, its update included: comparable between any two cuts;
+# - the **effective batch size** and the **rate** the update used: without them nobody can repeat the run;
+# - the **peak** of memory, not what is left after the update (`torch.cuda.max_memory_allocated()` on a GPU).
+#
+# And numbers, never tensors with a history: a loss that you keep keeps its graph.
+
+# %% [markdown]
+# ## Exercise 2 · `RunMeter`
+#
+# *Difficulty ●●○ · about 10 minutes · 3 points*
+#
+# Write a class `RunMeter` that a loop can tell what happens:
+#
+# - `RunMeter(clock)`: made right before the first window begins. `clock()` says what time it is, in seconds.
+# - `meter.micro_batch(loss, samples)`: called after each backward pass, with the micro-batch's mean loss, a tensor with its
+#   graph, *before* it was scaled, and with the number of its samples.
+# - `meter.update(lr)`: called after each update with the rate it used, when the next window is about to begin. Returns a
+#   dictionary with the numbers `"loss"`, `"samples_per_second"`, `"effective_batch"` and `"lr"` of this window. More keys do no
+#   harm.
+#
+# What earns points, for runs with full windows, with ragged micro-batches and with a leftover window:
+#
+# - **1 point · the mean loss over the samples of each window**: every sample counts alike.
+# - **1 point · samples per second over the whole window**: from the end of the last window, or the making of the meter, to this
+#   call of `update`.
+# - **0.5 points · effective batch size and rate of each update**: the samples the update averages over, on this rank.
+# - **0.5 points · no graph kept alive**: when `update` returns, no graph of the window is alive because of your meter.
+
+
+# %% exercise="RunMeter"
+class RunMeter:
+    """Collects what happens in a window and reports it once per update."""
+
+    def __init__(self, clock=perf_counter):
+        ### BEGIN SOLUTION
+        self.clock, self.began = clock, clock()
+        self.loss = self.samples = 0
+        ### END SOLUTION
+
+    def micro_batch(self, loss, samples):
+        """After each backward pass: the mean loss of the micro-batch, and its samples."""
+        ### BEGIN SOLUTION
+        self.loss += loss.item() * samples
+        self.samples += samples
+        ### END SOLUTION
+
+    def update(self, lr):
+        """After each update: loss, samples_per_second, effective_batch and lr of the window, as a dictionary."""
+        ### BEGIN SOLUTION
+        loss, samples, began = self.loss / self.samples, self.samples, self.began
+        self.loss, self.samples, self.began = 0, 0, self.clock()
+        speed = samples / (self.began - began)
+        return {"loss": loss, "samples_per_second": speed, "effective_batch": samples, "lr": lr}
+        ### END SOLUTION
+
+
+# %% check="RunMeter"
+check(RunMeter)
+
+# %% [markdown]
+# <details><summary>Hint 1: where to begin</summary>
+#
+# Keep three things in `self`: a sum of losses, a number of samples, and the time at which the window began. All three start
+# anew in `update`.
+# </details>
+#
+# <details><summary>Hint 2: ragged micro-batches</summary>
+#
+# A mean loss times its samples is a sum over samples. Such sums may be added; means may not.
+# </details>
+#
+# <details><summary>Hint 3: graphs</summary>
+#
+# `loss.item()` is a plain number, and `loss.detach()` a tensor without a past.
+# </details>
+#
+# On a GPU work is queued, and a clock that is read too early measures the queueing. `loss.item()` waits for the loss; call
+# `torch.cuda.synchronize()` before you read the clock at the end of a window.
+
+# %% [markdown]
+# ## What steps cost
+#
+# "Overall throughput stays similar", says one text. Measure samples per second on your machine, in two ways: N as a means to
+# make B smaller, and N on top of a B that fits.
+
+
+# %%
+def samples_per_second(b, n, windows=4):
+    torch.manual_seed(0)
+    network = memory_bar.Stack(checkpointing=False)
+    optimizer = torch.optim.AdamW(network.parameters())
+    x, y = torch.randn(2, b, memory_bar.WIDTH)
+    start = perf_counter()
+    for _ in range(windows):
+        for _ in range(n):
+            (F.mse_loss(network(x), y) / n).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    return windows * b * n / (perf_counter() - start)
+
+
+# %%
+samples_per_second(64, 1)  # the first time, libraries get ready
+for b, n in ((128, 1), (32, 4), (8, 16), (2, 64)):
+    print(f"128 samples as B = {b:3}, N = {n:2}: {max(samples_per_second(b, n) for _ in range(3)):8.0f} samples per second")
+for n in (1, 4, 16):
+    print(f"B = 8 kept, N = {n:2}: {max(samples_per_second(8, n) for _ in range(3)):8.0f} samples per second")
+
+# %% [markdown]
+# So the claim needs a condition. Cut the same batch into smaller pieces, and throughput falls: the device is busy with starting
+# work. Keep B and accumulate more, and it even rises a little: the update, and with several ranks the communication, is shared
+# by more samples. Neither makes accumulation a way to train faster than with a batch that fits.
+
+# %% [markdown]
+# ## Powers of two?
+#
+# "Use powers of two for the accumulation steps, for better memory alignment." Memory holds a micro-batch, and N is only how
+# often one follows another. Does the peak know whether N is a power of two?
+
+# %%
+network, (x, y) = memory_bar.Stack(checkpointing=False), torch.randn(2, 16, memory_bar.WIDTH)
+for n in range(2, 10):
+    network.zero_grad()
+    with LiveBytes() as live:
+        for _ in range(n):
+            (F.mse_loss(network(x), y) / n).backward()
+    note = "a power of two" if n & (n - 1) == 0 else ""
+    print(f"N = {n}: {live.peak} bytes at most  {note}")
+
+# %% [markdown]
+# The same bytes for every N. There is nothing to align. (For B, and for the widths of layers, multiples of 8 or more can matter
+# on a GPU, because its matrix units take tiles of that size. N is in no shape.) The advice even costs something: of 48
+# samples per update with room for 16, N = 3 takes B = 16, but the next power of two, N = 4, only B = 12.
+
+# %% [markdown]
+# ## A plan
+#
+# The documentation of a contrastive trainer recommends an order of steps. Most of it follows from what you have measured:
+#
+# 1. **Other techniques first.** Activation checkpointing makes a sample cheaper; a larger B then fits, and fewer steps are
+#    needed.
+# 2. **B first**: the largest micro-batch that fits.
+# 3. **Then N**, so that B × N × W is the recipe's batch.
+# 4. **Start small**: try N = 2, compare with one batch, and only then use more.
+# 5. **Watch** memory and samples per second, and **write down** the effective batch size.
+#
+# The first step in numbers, for 512 samples per update and a budget of 460 KiB:
+
+# %%
+for checkpointing in (False, True):
+    small, large = (memory_bar.measure(512 // b, "AdamW", checkpointing).total for b in (32, 64))
+    per_sample = (large - small) / 32
+    room = (460 * 1024 - (small - 32 * per_sample)) / per_sample
+    b = max(size for size in range(1, 513) if 512 % size == 0 and size <= room)
+    print(f"checkpointing {checkpointing!s:5}: {per_sample:6.0f} bytes per sample, so B = {b:3} and N = {512 // b:2}")
+
+# %% [markdown]
+# ## Exercise 3 · `plan_run`
+#
+# *Difficulty ●○○ · about 6 minutes · 2 points*
+#
+# Write `plan_run(recipe_batch, memory_budget, fixed, per_sample, world_size)`. The recipe's updates average over `recipe_batch`
+# samples. You have `world_size` ranks; **each** has `memory_budget` bytes of its own, and a micro-batch of B samples needs
+# `fixed + per_sample * B` of them. Return a dictionary with three integers:
+#
+# - `"micro_batch_size"`: the largest B on each rank that fits and with which the recipe's batch can be met exactly;
+# - `"accumulation_steps"`: the N that goes with it;
+# - `"effective_batch"`: B × N × W, which is the recipe's.
+#
+# What earns points:
+#
+# - **1 point · the largest micro-batch first, then the steps**: on a single rank; N need not be a power of two, and what needs
+#   exactly the budget fits.
+# - **0.5 points · several ranks**: 2 to 8 of them.
+# - **0.5 points · refusing what cannot be planned**: a `ValueError` with a reason, in any words, if not even one sample
+#   fits, or if the ranks cannot share the recipe's batch evenly.
+#
+# All arguments are positive whole numbers.
+
+
+# %% exercise="plan_run"
+def plan_run(recipe_batch, memory_budget, fixed, per_sample, world_size):
+    """Micro-batch size, accumulation steps and effective batch size of a run on world_size ranks, as a dictionary."""
+    ### BEGIN SOLUTION
+    share, left = divmod(recipe_batch, world_size)
+    if left:
+        raise ValueError(f"{world_size} ranks cannot share {recipe_batch} samples evenly")
+    for size in range(share, 0, -1):
+        if share % size == 0 and fixed + per_sample * size <= memory_budget:
+            return {"micro_batch_size": size, "accumulation_steps": share // size, "effective_batch": recipe_batch}
+    raise ValueError(f"one sample needs {fixed + per_sample} bytes, the budget is {memory_budget}")
+    ### END SOLUTION
+
+
+# %% check="plan_run"
+check(plan_run)
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# How many of the recipe's samples does each rank read for one update? For that number you have planned in unit 02: the first
+# size, from the largest down, that divides it and fits.
+# </details>
+
+# %% [markdown]
+# ## What to remember
+#
+# - **Save between two updates.** What waits in `.grad` is in no `state_dict`.
+# - A run's future depends on **model, optimizer, schedule, scaler, position, order and every source of random numbers**. With
+#   all of them a resumed run is the same **to the last bit**; that is a test you can run.
+# - Write a checkpoint beside the old one and **rename** it.
+# - Log **once per update**, as numbers: mean loss over the window's samples, samples per second over all N, effective batch
+#   size, rate, peak memory.
+# - **B first, then N.** N needs no power of two; smaller pieces cost throughput, more of them do not.
+#
+# Back to **[the start page](00_start_here.ipynb)**, where your points are.

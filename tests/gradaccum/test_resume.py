@@ -1,0 +1,39 @@
+"""Killed and resumed: what the picture says, in words."""
+
+from __future__ import annotations
+
+from gradaccum.phenomena.resume import PRESETS, PROBLEM, Settings, compute, describe
+
+
+def test_it_opens_on_a_checkpoint_in_the_middle_of_a_window_that_loses_two_gradients():
+    result = compute(PRESETS["Break"])
+    assert (result.place, result.lost, result.identical) == (6, 2, False)
+    assert "2 of the window's gradients waited" in describe(result)
+
+
+def test_a_checkpoint_after_the_update_is_the_same_run_to_the_last_bit():
+    result = compute(PRESETS["Fix"])
+    assert (result.place, result.lost, result.identical) == (4, 0, True)
+    assert "2 micro-batches are computed again, and all 16 losses" in describe(result)
+
+
+def test_a_kill_right_after_an_update_costs_nothing():
+    assert "nothing is computed twice" in describe(compute(Settings(8, "update")))
+
+
+def test_a_kill_before_the_first_update_starts_over():
+    result = compute(Settings(2, "update"))
+    assert result.place == 0
+    assert "never made, from the start" in describe(result)
+
+
+def test_an_overflowing_window_has_no_update_to_miss_anything():
+    lucky = [k for k in range(1, PROBLEM.total) if PROBLEM.is_open(k) and compute(Settings(k, "micro-batch")).identical]
+    assert lucky
+    assert all("luck" in describe(compute(Settings(k, "micro-batch"))) for k in lucky)
+
+
+def test_what_is_missing_is_named_in_the_caption():
+    assert "without the optimizer state" in describe(compute(PRESETS["Forget the optimizer"]))
+    assert "without the torch's random numbers" not in describe(compute(Settings(6, "update", "rng")))
+    assert "without torch's random numbers" in describe(compute(Settings(6, "update", "rng")))

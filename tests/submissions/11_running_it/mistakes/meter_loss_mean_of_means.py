@@ -1,0 +1,30 @@
+"""Weighs ragged micro-batches like full ones."""
+
+EXERCISE = "RunMeter"
+MISTAKES = ("loss-mean-of-means",)
+LOST = ("loss",)
+
+
+class RunMeter:
+    def __init__(self, clock):
+        self.clock = clock
+        self.restart()
+
+    def restart(self):
+        self.total, self.samples, self.count, self.since = 0.0, 0, 0, self.clock()
+
+    def micro_batch(self, loss, samples):
+        self.total += loss.item()
+        self.samples += samples
+        self.count += 1
+
+    def update(self, lr):
+        seconds = self.clock() - self.since
+        report = {
+            "loss": self.total / self.count,
+            "samples_per_second": self.samples / seconds,
+            "effective_batch": self.samples,
+            "lr": lr,
+        }
+        self.restart()
+        return report

@@ -1,0 +1,32 @@
+"""Counts samples on from window to window."""
+
+EXERCISE = "RunMeter"
+MISTAKES = ("samples-never-restarted",)
+LOST = ("throughput", "update")
+
+
+class RunMeter:
+    def __init__(self, clock):
+        self.clock = clock
+        self.ever = 0
+        self.restart()
+
+    def restart(self):
+        self.total, self.samples, self.count, self.since = 0.0, 0, 0, self.clock()
+
+    def micro_batch(self, loss, samples):
+        self.total += loss.item() * samples
+        self.ever += samples
+        self.samples += samples
+        self.count += 1
+
+    def update(self, lr):
+        seconds = self.clock() - self.since
+        report = {
+            "loss": self.total / self.samples,
+            "samples_per_second": self.ever / seconds,
+            "effective_batch": self.ever,
+            "lr": lr,
+        }
+        self.restart()
+        return report

@@ -1,0 +1,30 @@
+"""Stops the clock at the last micro-batch."""
+
+EXERCISE = "RunMeter"
+MISTAKES = ("throughput-without-update",)
+LOST = ("throughput",)
+
+
+class RunMeter:
+    def __init__(self, clock):
+        self.clock = clock
+        self.restart()
+
+    def restart(self):
+        self.total, self.samples, self.count, self.since = 0.0, 0, 0, self.clock()
+
+    def micro_batch(self, loss, samples):
+        self.total += loss.item() * samples
+        self.seconds = self.clock() - self.since
+        self.samples += samples
+        self.count += 1
+
+    def update(self, lr):
+        report = {
+            "loss": self.total / self.samples,
+            "samples_per_second": self.samples / self.seconds,
+            "effective_batch": self.samples,
+            "lr": lr,
+        }
+        self.restart()
+        return report

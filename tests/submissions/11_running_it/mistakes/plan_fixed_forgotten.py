@@ -1,0 +1,16 @@
+"""Forgets weights, gradients and optimizer state."""
+
+EXERCISE = "plan_run"
+MISTAKES = ("fixed-forgotten", "misfit-not-refused")
+LOST = ("plan", "ranks", "refusal")
+
+
+def plan_run(recipe_batch, memory_budget, fixed, per_sample, world_size):
+    share, left = divmod(recipe_batch, world_size)
+    if left:
+        raise ValueError(f"{recipe_batch} samples cannot be shared evenly among {world_size} ranks")
+    for size in range(share, 0, -1):
+        if share % size == 0 and per_sample * size <= memory_budget:
+            steps = share // size
+            return {"micro_batch_size": size, "accumulation_steps": steps, "effective_batch": size * steps * world_size}
+    raise ValueError("not even one sample fits")

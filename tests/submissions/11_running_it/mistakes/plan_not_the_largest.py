@@ -1,0 +1,16 @@
+"""Takes the first size that fits, beginning with one sample."""
+
+EXERCISE = "plan_run"
+MISTAKES = ("not-the-largest",)
+LOST = ("plan", "ranks")
+
+
+def plan_run(recipe_batch, memory_budget, fixed, per_sample, world_size):
+    share, left = divmod(recipe_batch, world_size)
+    if left:
+        raise ValueError(f"{recipe_batch} samples cannot be shared evenly among {world_size} ranks")
+    for size in range(1, share + 1):
+        if share % size == 0 and fixed + per_sample * size <= memory_budget:
+            steps = share // size
+            return {"micro_batch_size": size, "accumulation_steps": steps, "effective_batch": size * steps * world_size}
+    raise ValueError("not even one sample fits")

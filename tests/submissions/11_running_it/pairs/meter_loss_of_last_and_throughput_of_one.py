@@ -1,0 +1,30 @@
+"""Sees only the last micro-batch of a window."""
+
+EXERCISE = "RunMeter"
+MISTAKES = ("loss-of-last", "throughput-of-one-micro-batch")
+LOST = ("loss", "throughput")
+
+
+class RunMeter:
+    def __init__(self, clock):
+        self.clock = clock
+        self.restart()
+
+    def restart(self):
+        self.total, self.samples, self.count, self.since = 0.0, 0, 0, self.clock()
+
+    def micro_batch(self, loss, samples):
+        self.total, self.size = loss.item(), samples
+        self.samples += samples
+        self.count += 1
+
+    def update(self, lr):
+        seconds = self.clock() - self.since
+        report = {
+            "loss": self.total,
+            "samples_per_second": self.size / seconds,
+            "effective_batch": self.samples,
+            "lr": lr,
+        }
+        self.restart()
+        return report

@@ -1,0 +1,31 @@
+"""Reports scaled losses, and keeps the graphs."""
+
+EXERCISE = "RunMeter"
+MISTAKES = ("loss-scaled-in-log", "graph-kept")
+LOST = ("loss", "memory")
+
+
+class RunMeter:
+    def __init__(self, clock):
+        self.clock = clock
+        self.restart()
+
+    def restart(self):
+        self.total, self.samples, self.count, self.since = 0.0, 0, 0, self.clock()
+
+    def micro_batch(self, loss, samples):
+        self.total = self.total + loss * samples
+        self.samples += samples
+        self.count += 1
+
+    def update(self, lr):
+        seconds = self.clock() - self.since
+        report = {
+            "loss": self.total / self.samples / self.count,
+            "samples_per_second": self.samples / seconds,
+            "effective_batch": self.samples,
+            "lr": lr,
+        }
+        self.reports = report
+        self.restart()
+        return report
