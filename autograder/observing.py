@@ -78,8 +78,9 @@ def observe_exercise(
     """What the submission's function brings back on each trial of an exercise, as plain data; announces them to ``before``."""
     function = loaded.namespace.get(exercise.id)
     if not callable(function):
-        missing = Observation(failure=Failure("missing", loaded.why_missing(exercise.id)))
-        return dict.fromkeys(exercise.trials(seed, device), missing)
+        trials = list(exercise.trials(seed, device))
+        before(trials[0])
+        return dict.fromkeys(trials, Observation(failure=Failure("missing", loaded.why_missing(exercise.id))))
     with as_main(loaded.module):
         observations = observe_trials(exercise, function, seed, device, limits.trial, before)
     return {name: transport.plain(observation) for name, observation in observations.items()}

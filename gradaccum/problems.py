@@ -33,8 +33,8 @@ class Problem:
         one_shot: whether an epoch's micro-batches come as a generator without a length instead of a list.
         extras: whether the model also has a frozen and an unused parameter.
         gated: whether the model has a layer that acts differently in training and in evaluation mode.
-        coupled: whether it has a layer through which the samples of one forward act on each other, so that the gradient shows
-            which samples went through the model together.
+        coupled: whether the samples of one forward act on each other, so that the gradient shows which of them went through
+            the model together.
         rank: whose micro-batches these are; other ranks have the same model and other samples.
         device, dtype: where and in which precision; strings, so that a problem stays plain data.
     """
@@ -111,18 +111,21 @@ class ProbeModel(nn.Module):
         sizes = [FEATURES, *([width] * depth)]
         self.hidden = nn.ModuleList(nn.Linear(a, b) for a, b in itertools.pairwise(sizes))
         self.gate = TrainingGate() if gated else nn.Identity()
-        self.coupling = Coupling() if coupled else nn.Identity()
+        self.coupled = coupled
         self.head = nn.Linear(width, OUTPUTS)
         if extras:
             self.shift = nn.Parameter(torch.zeros(width), requires_grad=False)
             self.unused = nn.Parameter(torch.zeros(3))
 
     def forward(self, x: Tensor) -> Tensor:
+        # Stands for BatchNorm, but keeps nothing between forwards. Of the input, since deep, narrow layers forget their samples.
+        together = 1 + x.square().mean() if self.coupled else None
         for layer in self.hidden:
             x = torch.tanh(layer(x))
         if hasattr(self, "shift"):
             x = x + self.shift
-        return self.head(self.coupling(self.gate(x)))
+        out = self.head(self.gate(x))
+        return out if together is None else out * together
 
 
 class TrainingGate(nn.Module):
@@ -130,13 +133,6 @@ class TrainingGate(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return x if self.training else x.square()
-
-
-class Coupling(nn.Module):
-    """Takes half of the forward's mean from every sample, as BatchNorm takes all of it; keeps nothing between forwards."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x - (x.mean(0) if x.dim() > 1 else x) / 2
 
 
 def fill_stale_gradient(model: nn.Module, seed: int) -> None:

@@ -16,6 +16,8 @@ from autograder.loop_trials import (
     diagnose,
     difference_in_words,
     holds_several_graphs,
+    is_cut_finely,
+    is_one_forward,
     joined,
     large_batch_gradients,
     large_batch_parameters,
@@ -23,7 +25,7 @@ from autograder.loop_trials import (
     observe_loop,
     read_observation,
 )
-from gradaccum.fingerprint import expected, fingerprint
+from gradaccum.fingerprint import batch_gradient, expected, fingerprint
 from gradaccum.loops import GALLERY, right, windows
 from gradaccum.problems import Problem, flat_parameters
 
@@ -291,3 +293,21 @@ def test_a_loop_that_nothing_explains_gets_words_instead_of_a_name():
     assert found.slugs == ()
     assert found.remark == "Your loop made 2 updates where 3 were due."
     assert found.found.same_as(fingerprint(loop, PROBE))
+
+
+def window_gradient(problem: Problem, size: int) -> torch.Tensor:
+    """The mean gradient of a window from forwards of ``size`` samples."""
+    model, (x, y) = problem.build_model(), joined(problem.batches())
+    pieces = zip(x.split(size), y.split(size), strict=True)
+    return torch.stack([batch_gradient(model, problem.loss_fn, piece) for piece in pieces]).mean(0)
+
+
+@pytest.mark.parametrize(
+    ("size", "finely", "one_forward"),
+    [(1, True, False), (8, True, False), (16, True, False), (32, False, False), (24 * 8, False, False), (24 * 16, False, True)],
+)
+def test_the_gradient_of_a_coupled_model_shows_how_large_its_forwards_were(size, finely, one_forward):
+    for seed in range(8):
+        problem = MEMORY.problem.with_(seed=seed, coupled=True)
+        gradient = window_gradient(problem, size)
+        assert (is_cut_finely(problem, gradient), is_one_forward(problem, gradient)) == (finely, one_forward)

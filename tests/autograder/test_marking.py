@@ -295,6 +295,25 @@ def test_progress_that_makes_sense_is_believed(noted):
     assert json.dumps(child._progress(noted.encode(), {"train_epoch": ["full"]})) == noted
 
 
+FULL, OTHER = ("train_epoch", "full"), ("name_that_loop", "answers")
+
+
+@pytest.mark.parametrize(
+    ("last", "noted", "blamed"),
+    [
+        ("ready", 3, 3),
+        (3, 2, 2),
+        (3, FULL, FULL),
+        (FULL, OTHER, OTHER),
+        (FULL, 3, FULL),
+        (3, "ready", 3),
+        (FULL, "finished", FULL),
+    ],
+)
+def test_nobody_can_say_that_an_exercise_which_ends_the_process_was_something_earlier(last, noted, blamed):
+    assert child._later(last, noted) == blamed
+
+
 @pytest.mark.slow
 def test_nothing_is_left_in_the_temporary_folder(write, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))

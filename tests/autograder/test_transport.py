@@ -116,6 +116,9 @@ GOOD = {"trial": "a", "facts": {}, "failure": None}
         forged([GOOD], **{"-1/x": torch.zeros(1)}),
         forged([GOOD], **{"²/x": torch.zeros(1)}),
         forged([GOOD], **{"0/x": torch.zeros(1, dtype=torch.complex64)}),
+        forged([GOOD], **{"0/x": torch.zeros(2**40, 0)}),
+        forged([GOOD], **{f"0/{k}": torch.zeros(0) for k in range(30_000)}),
+        forged(b"[" + b"[]," * 2**20 + b"[]]"),
     ],
 )
 def test_forged_observations_are_refused(data):
@@ -189,6 +192,16 @@ def test_a_flood_of_small_frames_is_refused(wire):
         transport.send(sender, b"A", b"12345678")
     with pytest.raises(TransportError, match="too much"):
         list(frames.arrived())
+
+
+def test_a_flood_of_empty_frames_is_refused():
+    sender, receiver = socket.socketpair()
+    with sender, receiver:
+        frames = Frames(receiver, {b"A": 10}, 10**6, most=3)
+        for _ in range(4):
+            transport.send(sender, b"A", b"")
+        with pytest.raises(TransportError, match="too many"):
+            list(frames.arrived())
 
 
 def test_a_trusted_sender_s_frame_is_waited_for():
