@@ -108,6 +108,12 @@ def holds_several_graphs(trial: LoopTrial, observation: Observation) -> bool:
     return observation.facts.get("peak_bytes", 0) > MEMORY * _peak_of_right(trial.problem)
 
 
+def window_gradient(problem: Problem, observation: Observation) -> Tensor:
+    """``(P,)``, what a problem's only window moved the parameters by, over the learning rate."""
+    start = flat_parameters(problem.build_model()).cpu()
+    return (start - observation.tensors["parameters"][0].to(start)) / problem.lr
+
+
 def is_cut_finely(problem: Problem, gradient: Tensor) -> bool:
     """Whether no forward had samples of several micro-batches.
 

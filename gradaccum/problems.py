@@ -66,15 +66,19 @@ class Problem:
 
     def build_model(self) -> nn.Module:
         """A fresh model in training mode, the same on every call; ``.grad`` filled if the problem is ``stale``."""
-        generator = _generator(self.seed, 0)
+        generator = seeded_generator(self.seed, 0)
         with torch.device("cpu"), torch.random.fork_rng(devices=[]):  # layers draw weights, which are not kept
-            model = ProbeModel(self.width, self.depth, self.extras, self.gated, self.coupled)
+            model = self.new_model()
         for parameter in model.parameters():
             parameter.data = _normal(parameter.shape, generator) / parameter.shape[-1] ** 0.5
         model.to(device=self.device, dtype=self.torch_dtype)
         if self.stale:
             fill_stale_gradient(model, self.seed)
         return model
+
+    def new_model(self) -> nn.Module:
+        """A model whose weights and place are yet to be set."""
+        return ProbeModel(self.width, self.depth, self.extras, self.gated, self.coupled)
 
     def build_optimizer(self, model: nn.Module) -> torch.optim.SGD:
         return torch.optim.SGD(model.parameters(), lr=self.lr)
@@ -87,7 +91,7 @@ class Problem:
     def batches(self, epoch: int = 0) -> list[MicroBatch]:
         """The micro-batches of one epoch: x of shape ``(size, 4)``, y of shape ``(size, 2)``."""
         sizes = self.epochs[epoch]
-        generator = _generator(self.seed, 1 + epoch + 1000 * self.rank)
+        generator = seeded_generator(self.seed, 1 + epoch + 1000 * self.rank)
         x = _normal((sum(sizes), FEATURES), generator)
         y = _normal((sum(sizes), OUTPUTS), generator)
         x, y = (t.to(device=self.device, dtype=self.torch_dtype) for t in (x, y))
@@ -137,7 +141,7 @@ class TrainingGate(nn.Module):
 
 def fill_stale_gradient(model: nn.Module, seed: int) -> None:
     """Leave a gradient in ``.grad`` as if something else had run before."""
-    generator = _generator(seed, 99)
+    generator = seeded_generator(seed, 99)
     for parameter in trainable(model):
         parameter.grad = _normal(parameter.shape, generator).to(parameter)
 
@@ -172,7 +176,8 @@ def best_dtype(device: str) -> str:
     return "float32" if device.startswith("mps") else "float64"
 
 
-def _generator(seed: int, stream: int) -> torch.Generator:
+def seeded_generator(seed: int, stream: int) -> torch.Generator:
+    """Random numbers on the CPU, the same for the same seed; others for each stream."""
     return torch.Generator(device="cpu").manual_seed((1_000_003 * seed + stream) % 2**63)
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gradaccum.problems import MicroBatch, Problem, TrainingGate, fill_stale_gradient
+from gradaccum.problems import Coupling, MicroBatch, Problem, TrainingGate, seeded_generator
 
 VOCABULARY = 20
 """Tokens there are; 0 begins a sequence, pads its end, and is never predicted. With few tokens short
@@ -52,17 +52,9 @@ class TokenProblem(Problem):
         counts = tuple(tuple(counted(sequences, self.weigh_by) for sequences in epoch) for epoch in self.lengths)
         object.__setattr__(self, "epochs", counts)
 
-    def build_model(self) -> TokenModel:
-        """A fresh model in training mode, the same on every call; ``.grad`` filled if the problem is ``stale``."""
-        generator = self._generator(0)
-        with torch.device("cpu"), torch.random.fork_rng(devices=[]):  # layers draw weights, which are not kept
-            model = TokenModel(self.width, self.depth, self.extras, self.gated)
-        for p in model.parameters():
-            p.data = torch.randn(p.shape, generator=generator, dtype=torch.float64, device="cpu") / p.shape[-1] ** 0.5
-        model.to(device=self.device, dtype=self.torch_dtype)
-        if self.stale:
-            fill_stale_gradient(model, self.seed)
-        return model
+    def new_model(self) -> TokenModel:
+        """A model whose weights and place are yet to be set."""
+        return TokenModel(self.width, self.depth, self.extras, self.gated, self.coupled)
 
     @property
     def loss_fn(self) -> Callable[[Tensor, Tensor], Tensor]:
@@ -71,11 +63,8 @@ class TokenProblem(Problem):
 
     def batches(self, epoch: int = 0) -> list[MicroBatch]:
         """The micro-batches of one epoch: inputs and targets, each ``(sequences, positions)``."""
-        generator = self._generator(1 + epoch)
+        generator = seeded_generator(self.seed, 1 + epoch + 1000 * self.rank)
         return [self._padded(sequences, generator) for sequences in self.lengths[epoch]]
-
-    def _generator(self, stream: int) -> torch.Generator:
-        return torch.Generator(device="cpu").manual_seed((1_000_003 * self.seed + stream) % 2**63)
 
     def _padded(self, sequences: Sequence[int], generator: torch.Generator) -> MicroBatch:
         shape = len(sequences), padded_length(sequences)
@@ -129,11 +118,12 @@ def token_loss(logits: Tensor, targets: Tensor, ignore_index: int = IGNORE_INDEX
 class TokenModel(nn.Module):
     """A small language model: the mean of the embeddings so far, tanh layers, one logit for each token of the vocabulary."""
 
-    def __init__(self, width: int, depth: int, extras: bool, gated: bool):
+    def __init__(self, width: int, depth: int, extras: bool, gated: bool, coupled: bool = False):
         super().__init__()
         self.embedding = nn.Embedding(VOCABULARY, width)
         self.hidden = nn.ModuleList(nn.Linear(width, width) for _ in range(depth))
         self.gate = TrainingGate() if gated else nn.Identity()
+        self.coupling = Coupling() if coupled else nn.Identity()
         self.head = nn.Linear(width, VOCABULARY)
         if extras:
             self.shift = nn.Parameter(torch.zeros(width), requires_grad=False)
@@ -148,4 +138,4 @@ class TokenModel(nn.Module):
             x = torch.tanh(layer(x))
         if hasattr(self, "shift"):
             x = x + self.shift
-        return self.head(self.gate(x))
+        return self.head(self.coupling(self.gate(x)))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 
-from torch import Tensor
-
 from autograder.exercise import Exercise, Observation, Part, Verdict, register, trial_random
 from autograder.loop_trials import (
     LoopTrial,
@@ -16,10 +14,11 @@ from autograder.loop_trials import (
     moves_like_large_batches,
     observe_loop,
     read_observation,
+    window_gradient,
 )
 from autograder.mistakes import mistake
 from autograder.reported_losses import loss_mistakes, same_numbers, window_losses
-from gradaccum.problems import Problem, best_dtype, flat_parameters
+from gradaccum.problems import Problem, best_dtype
 
 UNIT = "04_training_loop"
 
@@ -83,7 +82,7 @@ class TrainEpoch(Exercise):
         elif observations["memory"].failure:
             results["full"] = results["full"] or observations["memory"].failure.message
         elif not results["full"]:
-            gradient = _window_gradient(trials["memory"].problem, observations["memory"])
+            gradient = window_gradient(trials["memory"].problem, observations["memory"])
             if is_one_forward(trials["memory"].problem, gradient):
                 results["full"] = JOINED
                 extra.append("one-big-batch")
@@ -194,12 +193,6 @@ class NameThatLoop(Exercise):
             missed = [letter for letter in letters if letter in wrong]
             results[part.name] = f"Look again at {' and '.join(missed)}." if missed else ""
         return self.verdict(results)
-
-
-def _window_gradient(problem: Problem, seen: Observation) -> Tensor:
-    """``(P,)``, what a problem's only window moved the parameters by, over the learning rate."""
-    start = flat_parameters(problem.build_model()).cpu()
-    return (start - seen.tensors["parameters"][0].to(start)) / problem.lr
 
 
 def _size(chance: random.Random, accumulation_steps: int) -> int:

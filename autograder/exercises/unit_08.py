@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from autograder.call_trials import CallTrial, judge_calls, observe_call
-from autograder.exercise import Exercise, Part, register, trial_random
-from autograder.loop_trials import LoopTrial, holds_several_graphs
+from autograder.exercise import Exercise, Observation, Part, register, trial_random
+from autograder.loop_trials import LoopTrial, holds_several_graphs, is_cut_finely, is_one_forward, window_gradient
 from autograder.mistakes import Mistake, add_mistake, mistake
 from autograder.token_trials import (
     diagnose_tokens,
@@ -64,7 +64,8 @@ class TrainEpochTokens(Exercise):
             empty[place] = (0,) * chance.randint(1, 2)
         bare = unequal(chance, n, n) + ((0, 0), (0,), (0,), (0, 0))[:n] + unequal(chance, n - 1, n)
         every_kind = (unequal(chance, n, n) + left, unequal(chance, 3 * n - 1, n), unequal(chance, n - 1, n))
-        deep = {"accumulation_steps": 24, "width": 8, "depth": 12}
+        # Sequences of one length may be counted instead of tokens, and say which of them went through the model together.
+        deep = {"accumulation_steps": 24, "width": 8, "depth": 12, "coupled": True, "weigh_by": "sequences"}
         return {
             "tokens": trial(1, full, unequal(chance, n, n), gated=True, extras=True),
             "memory": replace(trial(2, ((4,) * 16,) * 24, **deep), meter=True),
@@ -100,7 +101,7 @@ class TrainEpochTokens(Exercise):
 
     def _beside(self, trials, observations, results) -> Iterator[str]:
         """Mistakes that the probe does not show."""
-        if holds_several_graphs(trials["memory"], observations["memory"]):
+        if _is_one_big_batch(trials["memory"], observations["memory"]):
             yield "one-big-batch"
         if results["ignore"] and not observations["ignore"].failure:
             yield from (s for s in diagnose_tokens(trials["ignore"], observations["ignore"]).slugs if s == "ignore-index-fixed")
@@ -125,14 +126,25 @@ def unequal(chance: random.Random, count: int, steps: int) -> Lengths:
 
 
 def _mode_and_memory_message(trials, observations) -> str:
+    trial, seen = trials["memory"], observations["memory"]
     if not observations["tokens"].facts["training_after"]:
         return "Your function left the model in evaluation mode."
-    if holds_several_graphs(trials["memory"], observations["memory"]):
+    if seen.failure:
+        return seen.failure.message
+    if _is_one_big_batch(trial, seen):
         return "The graphs of several micro-batches are in memory at once."
-    return observations["memory"].failure.message if observations["memory"].failure else ""
+    fine = is_cut_finely(trial.problem, window_gradient(trial.problem, seen))
+    return "" if fine else "A window of many micro-batches is not trained like their mean over tokens."
 
 
-def _nan_message(trial: LoopTrial, seen) -> str:
+def _is_one_big_batch(trial: LoopTrial, seen: Observation) -> bool:
+    """Whether a window costs the memory of a large batch: by what was metered, and by numbers that nobody can forge."""
+    if seen.failure:
+        return False
+    return holds_several_graphs(trial, seen) or is_one_forward(trial.problem, window_gradient(trial.problem, seen))
+
+
+def _nan_message(trial: LoopTrial, seen: Observation) -> str:
     """What is wrong with the losses where there are micro-batches without tokens; that they are right counts elsewhere."""
     if is_nan_somewhere(seen):
         return "A loss you return is NaN."
