@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gradaccum.problems import Coupling, MicroBatch, Problem, TrainingGate, seeded_generator
+from gradaccum.problems import MicroBatch, Problem, TrainingGate, seeded_generator
 
 VOCABULARY = 20
 """Tokens there are; 0 begins a sequence, pads its end, and is never predicted. With few tokens short
@@ -123,7 +123,7 @@ class TokenModel(nn.Module):
         self.embedding = nn.Embedding(VOCABULARY, width)
         self.hidden = nn.ModuleList(nn.Linear(width, width) for _ in range(depth))
         self.gate = TrainingGate() if gated else nn.Identity()
-        self.coupling = Coupling() if coupled else nn.Identity()
+        self.coupled = coupled
         self.head = nn.Linear(width, VOCABULARY)
         if extras:
             self.shift = nn.Parameter(torch.zeros(width), requires_grad=False)
@@ -138,4 +138,7 @@ class TokenModel(nn.Module):
             x = torch.tanh(layer(x))
         if hasattr(self, "shift"):
             x = x + self.shift
-        return self.head(self.coupling(self.gate(x)))
+        x = self.gate(x)
+        if self.coupled:
+            x = x - x.mean(0) / 2  # of all sequences of the forward, as BatchNorm takes it
+        return self.head(x)
