@@ -8,7 +8,14 @@ import torch
 from torch import Tensor
 
 from autograder.diagnosis import Passes, name_mistakes
-from autograder.loop_trials import close, difference_in_words
+from autograder.exercise import Observation
+from autograder.loop_trials import (
+    close,
+    difference_in_words,
+    holds_several_graphs,
+    is_cut_finely,
+    large_batch_gradients,
+)
 from autograder.rank_trials import (
     RankSeen,
     RanksTrial,
@@ -32,12 +39,36 @@ SLACK = 1.5
 gradients per window doubles them."""
 
 
+NOT_LARGE_BATCHES = "The parameters are not those of one large batch per window that holds the samples of all ranks."
+
+
 def movement_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
     """Whether every rank's parameters are those of the global large batch after every epoch; in words if not."""
     start, due = due_parameters(trial)
     if all(close(rank.parameters - start, due - start, "float64") for rank in ranks):
         return ""
-    return "The parameters are not those of one large batch per window that holds the samples of all ranks."
+    return NOT_LARGE_BATCHES
+
+
+SEVERAL_GRAPHS = "The graphs of several micro-batches are in memory at once."
+JOINED = "Samples of several micro-batches go through the model together."
+WHOLE_WINDOW = "All samples of a window go through the model together."
+
+
+def graphs_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
+    """Whether a metered loop went through the model one micro-batch at a time.
+
+    The bytes are what the ranks say; which samples went through the model together is seen from numbers, for the model is
+    coupled.
+    """
+    if any(holds_several_graphs(trial.loop, Observation(facts=rank.facts)) for rank in ranks):
+        return SEVERAL_GRAPHS
+    problem, (start, _) = trial.loop.problem, due_parameters(trial)
+    gradient = (start - ranks[0].parameters[0]) / problem.lr
+    each = [large_batch_gradients(problem.with_(rank=rank))[0] for rank in range(trial.world_size)]
+    if close(gradient, torch.stack(each).mean(0), problem.dtype):
+        return WHOLE_WINDOW
+    return "" if is_cut_finely(all_ranks(trial), gradient) else JOINED
 
 
 def drift_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:

@@ -122,7 +122,7 @@ class ProbeModel(nn.Module):
             self.unused = nn.Parameter(torch.zeros(3))
 
     def forward(self, x: Tensor) -> Tensor:
-        # Stands for BatchNorm, but keeps nothing between forwards. Of the input, since deep, narrow layers forget their samples.
+        # Stands for BatchNorm, but keeps nothing between forwards. Of the input: deep, narrow layers forget their samples.
         together = 1 + x.square().mean() if self.coupled else None
         for layer in self.hidden:
             x = torch.tanh(layer(x))

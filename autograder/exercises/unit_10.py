@@ -10,10 +10,13 @@ import torch
 
 from autograder.call_trials import plain
 from autograder.exercise import Exercise, Failure, Observation, Part, register, trial_random
-from autograder.loop_trials import LoopTrial, holds_several_graphs
+from autograder.loop_trials import LoopTrial
 from autograder.mistakes import add_mistake, mistake
 from autograder.rank_judging import (
+    SEVERAL_GRAPHS,
+    WHOLE_WINDOW,
     drift_message,
+    graphs_message,
     movement_message,
     name_rank_mistakes,
     needless_rounds,
@@ -49,7 +52,7 @@ class DdpTrainEpoch(Exercise):
             problem = Problem(seed + offset, epochs=tuple(map(tuple, epochs)), **basics, **options)
             return RanksTrial(LoopTrial(problem, frozen=frozen))
 
-        deep = Problem(seed + 4, 24, ((16,) * 24,), width=2, depth=12, device=DEVICE, dtype="float64")
+        deep = Problem(seed + 4, 24, ((16,) * 24,), width=2, depth=12, coupled=True, device=DEVICE, dtype="float64")
         every_kind = ([*uneven[0], *uneven[1][:left]], [size] * (n + left), [size] * (n - 1))
         return {
             "full": trial(1, [size] * (2 * n), [size] * n, gated=True),
@@ -65,7 +68,7 @@ class DdpTrainEpoch(Exercise):
         checked = {name: _checked(trials[name], observations[name]) for name in trials}
         failures = {name: ranks for name, ranks in checked.items() if isinstance(ranks, Failure)}
         looks = {
-            "full": ((movement_message, "full"), (_mode_message, "full"), (_memory_message, "memory")),
+            "full": ((movement_message, "full"), (_mode_message, "full"), (graphs_message, "memory")),
             "leftover": ((movement_message, "leftover"),),
             "ranks": ((drift_message, "full"), (drift_message, "leftover")),
             # Counts are what the ranks say; that they did share is seen from their numbers.
@@ -79,7 +82,7 @@ class DdpTrainEpoch(Exercise):
         if not any(results.values()):
             return self.verdict(results)
         slugs, shown, remark = (), {}, ""
-        if "memory" not in failures and _memory_message(trials["memory"], checked["memory"]):
+        if "memory" not in failures and graphs_message(trials["memory"], checked["memory"]) in (SEVERAL_GRAPHS, WHOLE_WINDOW):
             slugs = ("one-big-batch",)
         if "probe" in failures:
             slugs += _cut_off(observations["probe"])
@@ -105,11 +108,6 @@ def _checked(trial: RanksTrial, seen: Observation) -> list[RankSeen] | Failure:
 def _mode_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
     in_training = all(rank.facts["training_after"] for rank in ranks)
     return "" if in_training else "Your function left the model in evaluation mode."
-
-
-def _memory_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
-    several = any(holds_several_graphs(trial.loop, Observation(facts=rank.facts)) for rank in ranks)
-    return "The graphs of several micro-batches are in memory at once." if several else ""
 
 
 def _cut_off(seen: Observation) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from autograder.rank_trials import (
 )
 from autograder.transport import plain
 from gradaccum.fingerprint import expected, fingerprint
-from gradaccum.loops import right
+from gradaccum.loops import right, samples_in, windows
 from gradaccum.loops_ddp import DDP_GALLERY, never_sync, right_ddp
 
 EXERCISE = EXERCISES["ddp_train_epoch"]
@@ -212,3 +212,31 @@ def test_counts_alone_earn_no_points_for_ranks_that_share_nothing(honest):
 def test_factors_that_somebody_made_up_raise_nothing(ranks):
     made_up = dict.fromkeys(TOKENS.trials(5, "cpu"), Observation(facts={"ranks": ranks}))
     assert judge_observations(TOKENS, 5, "cpu", made_up).score == 0
+
+
+def whole_window(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    for window in windows(micro_batches, accumulation_steps):
+        optimizer.zero_grad()
+        x, y = (torch.cat(parts) for parts in zip(*window, strict=True))
+        loss_fn(model(x), y).backward()
+        optimizer.step()
+
+
+def pairs(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    for window in windows(micro_batches, accumulation_steps):
+        optimizer.zero_grad()
+        samples = samples_in(window)
+        for pair in windows(window, 2):
+            x, y = (torch.cat(parts) for parts in zip(*pair, strict=True))
+            (loss_fn(model(x), y) * len(x) / samples).backward()
+        optimizer.step()
+
+
+@pytest.mark.parametrize(("loop", "said"), [(whole_window, "All samples"), (pairs, "Samples of several micro-batches")])
+def test_joined_micro_batches_are_seen_from_numbers_even_if_no_bytes_are_admitted(loop, said):
+    def modest(facts, tensors):
+        for rank in facts["ranks"]:
+            rank["peak_bytes"] = 1
+
+    seen = {name: plain(one) for name, one in observe_trials(EXERCISE, loop, 5, "cpu").items()}
+    assert forged(seen, modest).results[0].message.startswith(said)

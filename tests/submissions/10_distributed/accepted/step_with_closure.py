@@ -1,0 +1,22 @@
+"""Hands the window to the optimizer as a closure."""
+
+from contextlib import nullcontext
+from itertools import islice
+
+EXERCISE = "ddp_train_epoch"
+
+
+def ddp_train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    stream = iter(micro_batches)
+    while window := list(islice(stream, accumulation_steps)):
+
+        def closure():
+            optimizer.zero_grad()
+            samples = sum(len(x) for x, _ in window)
+            for k, (x, y) in enumerate(window, 1):
+                with nullcontext() if k == len(window) else model.no_sync():
+                    loss = loss_fn(model(x), y) * len(x) / samples
+                    loss.backward()
+            return loss
+
+        optimizer.step(closure)
