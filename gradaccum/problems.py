@@ -139,13 +139,6 @@ class TrainingGate(nn.Module):
         return x if self.training else x.square()
 
 
-class Coupling(nn.Module):
-    """Takes half of the forward's mean from every sample, as BatchNorm takes all of it; keeps nothing between forwards."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x - (x.mean(0) if x.dim() > 1 else x) / 2
-
-
 def fill_stale_gradient(model: nn.Module, seed: int) -> None:
     """Leave a gradient in ``.grad`` as if something else had run before."""
     generator = seeded_generator(seed, 99)

@@ -32,7 +32,7 @@ from autograder.units import unit_in
 
 ROOT = Path(__file__).parents[2]
 ATTACKS = sorted(path for path in (ROOT / "tests" / "attacks").iterdir() if path.suffix in (".py", ".ipynb"))
-LIMITS = Limits(statement=2.0, load=10.0, trial=1.5, grace=0.5, memory=2 * 2**30, processes=32, disk=16 * 2**20)
+LIMITS = Limits(statement=2.0, load=10.0, trial=1.0, grace=0.5, memory=2**30, processes=32, disk=16 * 2**20)
 SECRET = "the secret of the class"
 CONFESSIONS = (
     "attached to",
