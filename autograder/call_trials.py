@@ -124,12 +124,12 @@ def _call_message(seen: Observation, due: Any, message: str, tolerance: float, r
     if due is RAISES:
         if "raised" not in seen.facts:
             return refusal
-        return "" if seen.facts["reason"] else "Your ValueError gives no reason."
+        return "" if seen.facts.get("reason") else "Your ValueError gives no reason."
     if "raised" in seen.facts:
         return f"Arguments that are fine are refused. {seen.facts['raised']}"
     if "type" in seen.facts:
         return f"Your function returned {seen.facts['type']}, which is not the kind of value that was asked for."
-    return "" if same_value(seen.facts["value"], plain(due), tolerance) else message
+    return "" if "value" in seen.facts and same_value(seen.facts["value"], plain(due), tolerance) else message
 
 
 def _any_fits(

@@ -23,7 +23,7 @@ from autograder.python_source import bound_names, statements
 from autograder.student_code import OutOfTime, quiet, seeded, stopwatch, time_limit
 from autograder.submissions import Cell, one_line
 
-SHOWN_ONLY = {"check", "explore", "predict", "display", "show_fingerprint", "show_puzzle", "show_progress"}
+SHOWN_ONLY = {"check", "explore", "predict", "display", "show_fingerprint", "show_puzzle", "show_progress", "live_run"}
 """Calls that show something and define nothing. As statements of their own they are skipped: marking needs no pictures."""
 
 

@@ -59,6 +59,7 @@ from gradaccum.showing import show_fingerprint
 # | [08 · Unequal micro-batches](08_unequal_micro_batches.ipynb) | why is the mean of means wrong? | 10 |
 # | [10 · Distributed](10_distributed.ipynb) | how do ranks and windows multiply? | 10 |
 # | [11 · Running it](11_running_it.ipynb) | how do you stop, resume, watch and plan a run? | 10 |
+# | [12 · Capstone](12_capstone.ipynb) | can you train a small GPT inside a memory budget? | 20 |
 
 # %% [markdown]
 # ## Your machine

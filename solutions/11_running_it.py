@@ -457,4 +457,4 @@ check(plan_run)
 #   size, rate, peak memory.
 # - **B first, then N.** N needs no power of two; smaller pieces cost throughput, more of them do not.
 #
-# Back to **[the start page](00_start_here.ipynb)**, where your points are.
+# Next: **[12 · Capstone](12_capstone.ipynb)**

@@ -12,6 +12,7 @@ from autograder.exercises import (
     unit_08,
     unit_10,
     unit_11,
+    unit_12,
 )
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "unit_08",
     "unit_10",
     "unit_11",
+    "unit_12",
 ]

@@ -102,8 +102,8 @@ def test_exercises_come_in_the_order_of_the_course():
 
 
 @pytest.mark.parametrize("unit", sorted({exercise.unit for exercise in EXERCISES.values()} - {"00_start_here"}))
-def test_a_unit_is_worth_ten_points(unit):
-    assert sum(exercise.max_score for exercise in exercises_of(unit)) == 10
+def test_a_unit_is_worth_ten_points_and_the_capstone_twenty(unit):
+    assert sum(exercise.max_score for exercise in exercises_of(unit)) == (20 if unit == "12_capstone" else 10)
 
 
 def test_random_choices_depend_on_exercise_and_seed_only():

@@ -1,0 +1,167 @@
+"""What is wrong with a capstone run, in words for students: its weights, its memory, its resuming, what it reports."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import torch
+
+from autograder.capstone_trials import (
+    RunTrial,
+    WindowTrial,
+    ceiling_of,
+    first_difference,
+    history_of,
+    run_due,
+    weights_like,
+)
+from autograder.exercise import Observation
+from gradaccum.capstone.config import Config
+from gradaccum.capstone.model import token_loss
+from gradaccum.capstone.text import tokens_in
+from gradaccum.loops import windows
+
+NAMES = {
+    "tokens": "The tokens you report are not those of the window that are no padding.",
+    "losses": "The losses you report are not the mean over the window's tokens, before the update.",
+    "norms": "The norms you report are not those of the window's gradient before clipping.",
+    "rates": "The rates you report are not those the updates used.",
+}
+
+NUMBERS = 1e-5
+"""Relative difference up to which two reported numbers are the same; what is wrongly reported differs by more than 1e-3."""
+
+Trials = Mapping[str, WindowTrial | RunTrial]
+
+
+def weights_message(seen: Observation, due: Observation, config: Config) -> str:
+    """What is wrong with the weights; empty if nothing is."""
+    if seen.failure:
+        return seen.failure.message
+    if weights_like(seen, due, config):
+        return ""
+    update = first_difference(seen, due, config)
+    where = f"From update {update} on the" if update else "The"
+    return f"{where} weights are not those of one large batch for each window."
+
+
+def run_message(seen: Observation, due: Observation, config: Config) -> str:
+    """What is wrong with a run, its weights or what it returned; empty if nothing is."""
+    if seen.failure:
+        return seen.failure.message
+    if not seen.facts.get("built"):
+        return "No run was made: call config.build() and train what it gives you."
+    return weights_message(seen, due, config) or history_message(seen, due, True)
+
+
+def budget_message(trial: RunTrial, seen: Observation) -> str:
+    """What is wrong with the bytes a run held; empty if nothing is."""
+    if seen.failure:
+        return seen.failure.message
+    peak = seen.facts.get("peak_bytes")
+    if not isinstance(peak, int) or isinstance(peak, bool) or peak <= 0:
+        return "How much memory your run needed is not known."
+    limit = ceiling_of(trial.config)
+    if peak > limit:
+        return f"At its peak your run held {peak / limit:.1f} times as many bytes as it may."
+    return ""
+
+
+def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:
+    """What is wrong with a run that was stopped and went on."""
+    if seen.failure:
+        return seen.failure.message
+    if seen.facts.get("written") is not True:
+        return "Told to stop after some updates, your run wrote no file at config.checkpoint."
+    stopped = history_of(seen, "stopped")
+    if stopped is None or len(stopped["losses"]) != trial.stop_after:
+        return "Told to stop after some updates, your run did not return a history of just these."
+    if not weights_like(seen, run_due(trial), trial.config, "stopped"):
+        return "The weights of the run that was stopped are not those of large batches."
+    if not weights_like(seen, due, trial.config):
+        return "A run that was stopped and went on ends elsewhere than one that was not."
+    return history_message(seen, due, True)
+
+
+def history_message(seen: Observation, due: Observation, right: bool) -> str:
+    """What is wrong with a history; empty if nothing is.
+
+    Args:
+        seen: with the history.
+        due: with the one due.
+        right: whether the weights are right. If they are not, only what does not depend on them is compared: how many updates
+            there were, their tokens, and the first loss.
+    """
+    if seen.failure:
+        return seen.failure.message
+    found, wanted = history_of(seen), history_of(due)
+    if found is None:
+        kind = seen.facts.get("type", "History")
+        if kind != "History":
+            return f"Your function returned {str(kind)[:40]} where the run's History was due."
+        return "The history does not hold plain numbers for every update."
+    if len(found["losses"]) != len(wanted["losses"]):
+        return f"The history tells of {len(found['losses'])} updates where there should be {len(wanted['losses'])}."
+    for name, message in NAMES.items():
+        upto = len(found["losses"]) if right or name == "tokens" else int(name == "losses")
+        if not same(found[name][:upto], wanted[name][:upto]):
+            return message
+    return ""
+
+
+def same(found: Sequence[float], due: Sequence[float], tolerance: float = NUMBERS) -> bool:
+    """Whether two lists of numbers agree up to rounding."""
+    return len(found) == len(due) and all(
+        math.isfinite(f) and math.isclose(f, d, rel_tol=tolerance, abs_tol=0.0) for f, d in zip(found, due, strict=True)
+    )
+
+
+def report_mistakes(
+    trials: Trials, observations: Mapping[str, Observation], due: Mapping[str, Observation], right: set[str]
+) -> tuple[str, ...]:
+    """Names for what is reported instead, list by list."""
+    slugs: list[str] = []
+    for name in [name for name in trials if name in ("uneven", "clip", "schedule")]:
+        found, wanted, config = history_of(observations[name]), history_of(due[name]), trials[name].config
+        if found is None or len(found["losses"]) != len(wanted["losses"]):
+            continue
+        if not same(found["tokens"], wanted["tokens"]):
+            slugs += _first(_tokens(config), found["tokens"][:1])
+        if not same(found["losses"][:1], wanted["losses"][:1]):
+            slugs += _first(_losses(config), found["losses"][:1])
+        if name in right and same(found["norms"], [min(norm, config.max_norm) for norm in wanted["norms"]], 1e-4):
+            slugs += ["norm-after-clip"] if not same(found["norms"], wanted["norms"]) else []
+        if name in right and not same(found["rates"], wanted["rates"]):
+            ahead = [config.lr * config.rate(k + 1) for k in range(len(found["rates"]))]
+            slugs += ["rate-of-next"] if same(found["rates"], ahead) else []
+    return tuple(dict.fromkeys(slugs))
+
+
+def _first(candidates: Iterator[tuple[str, float]], found: Sequence[float]) -> list[str]:
+    return next(([slug] for slug, value in candidates if same(found, [value])), [])
+
+
+def _tokens(config: Config) -> Iterator[tuple[str, float]]:
+    window = _first_window(config)
+    yield "tokens-with-padding", sum(y.numel() for _, y in window)
+    yield "tokens-of-last", tokens_in(window[-1][1])
+
+
+def _losses(config: Config) -> Iterator[tuple[str, float]]:
+    """What may be reported for the first window, at the weights before training."""
+    window, model = _first_window(config), config.build_model()
+    with torch.no_grad():
+        losses = [token_loss(model(x), y).item() for x, y in window]
+    tokens, n = [tokens_in(y) for _, y in window], len(window)
+    mean = sum(loss * t for loss, t in zip(losses, tokens, strict=True)) / sum(tokens)
+    yield "loss-of-last", losses[-1]
+    yield "loss-mean-of-means", sum(losses) / n
+    yield "loss-scaled-in-log", mean / n
+    yield "loss-scaled-in-log", losses[-1] * tokens[-1] / sum(tokens)
+    yield "loss-summed", sum(losses)
+    yield "loss-summed", mean * sum(tokens)
+
+
+def _first_window(config: Config):
+    return next(windows(config.micro_batches(0), config.accumulation_steps))

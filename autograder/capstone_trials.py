@@ -1,0 +1,218 @@
+"""What the functions of unit 12 are run on, and what is brought back from them and believed of it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from autograder.exercise import Observation
+from autograder.reported_losses import plain_losses
+from gradaccum.capstone.budget import activation_bytes, ceiling
+from gradaccum.capstone.config import Config
+from gradaccum.capstone.loops import RIGHT, Way, joined, train, train_window
+from gradaccum.capstone.run import History, Run
+from gradaccum.loops import windows
+from gradaccum.problems import flat_parameters, trainable
+from gradaccum.recording import LiveBytes
+
+MOST_UPDATES = 200
+"""Updates after which weights are no longer kept; right runs make a dozen."""
+
+TOLERANCE = 1e-4
+"""Relative difference up to which two movements are the same. float64 leaves 1e-13, float32 1e-5, and torch's clipping divides
+by the norm plus 1e-6, which others need not do. The smallest error of a mistake on these runs is above 1e-3."""
+
+LISTS = ("losses", "norms", "rates", "tokens")
+
+
+@dataclass(frozen=True)
+class WindowTrial:
+    """A run that is trained window by window.
+
+    Attributes:
+        config: what to train.
+        stale: whether ``.grad`` holds something before the first window.
+    """
+
+    config: Config
+    stale: bool = False
+
+
+@dataclass(frozen=True)
+class RunTrial:
+    """A whole run.
+
+    Attributes:
+        config: what to train.
+        meter: whether live bytes are counted.
+        stop_after, then_norm: stop after so many updates, then go on with this clipping threshold; or do not stop.
+    """
+
+    config: Config
+    meter: bool = False
+    stop_after: int | None = None
+    then_norm: float = 1.0
+
+
+def observe_windows(function: Callable, trial: WindowTrial) -> Observation:
+    """Call ``function(run, window, max_norm)`` for every window; bring back the weights after each, and the history."""
+    run = trial.config.build()
+    if trial.stale:
+        for parameter in trainable(run.model):
+            parameter.grad = torch.ones_like(parameter)
+    rows = []
+    for epoch in range(trial.config.epochs):
+        for window in windows(trial.config.micro_batches(epoch), trial.config.accumulation_steps):
+            function(run, window, trial.config.max_norm)
+            rows.append(flat_parameters(run.model).cpu())
+    return Observation(
+        {"rows": torch.stack(rows), "final": rows[-1]}, {"history": _lists(run.history), "training": run.model.training}
+    )
+
+
+def observe_run(function: Callable, trial: RunTrial) -> Observation:
+    """Train once, or twice with a stop between; bring back the weights after every update of the last call, and its history."""
+    if trial.stop_after is None:
+        if not trial.meter:
+            return _observe_call(function, trial.config)
+        with LiveBytes() as live:
+            seen = _observe_call(function, trial.config, live)
+        return Observation(seen.tensors, seen.facts | {"peak_bytes": live.peak})
+    with tempfile.TemporaryDirectory(prefix="gradaccum-") as folder:
+        first, second = os.path.join(folder, "first.pt"), os.path.join(folder, "second.pt")
+        stopped = _observe_call(function, trial.config.with_(checkpoint=first, stop_after=trial.stop_after))
+        written = os.path.exists(first)
+        if written:
+            os.replace(first, second)  # as if on another machine
+        seen = _observe_call(function, trial.config.with_(checkpoint=second, max_norm=trial.then_norm))
+    facts = {"stopped": stopped.facts.get("history"), "written": written}
+    tensors = {"stopped": stopped.tensors["final"]} if "final" in stopped.tensors else {}
+    return Observation(seen.tensors | tensors, seen.facts | facts)
+
+
+def _observe_call(function: Callable, config: Config, live: LiveBytes | None = None) -> Observation:
+    """One call of ``function(config)``. What the marker keeps is no part of the run, and not counted."""
+    runs: list[Run] = []
+    rows: dict[int, list[Tensor]] = {}
+    unmetered = live.pause if live else nullcontext
+
+    def watch(run: Run) -> None:
+        kept = rows.setdefault(id(run), [])
+        runs.append(run)
+
+        def keep(*_) -> None:
+            if len(kept) < MOST_UPDATES:
+                with unmetered():
+                    kept.append(flat_parameters(run.model).cpu())
+
+        run.optimizer.register_step_post_hook(keep)
+
+    value = function(config.with_(watch=watch))
+    facts = {"built": len(runs), "type": type(value).__name__}
+    if isinstance(value, History):
+        facts["history"] = _lists(value)
+    if not runs:
+        return Observation(facts=facts)
+    run = next((run for run in runs if run.history is value), runs[-1])
+    with unmetered():
+        kept = rows[id(run)]
+        tensors = {"final": flat_parameters(run.model).cpu()} | ({"rows": torch.stack(kept)} if kept else {})
+    return Observation(tensors, facts)
+
+
+def _lists(history: History) -> dict[str, list[float] | None]:
+    return {name: plain_losses(getattr(history, name, None)) for name in LISTS}
+
+
+@lru_cache(maxsize=512)
+def windows_due(trial: WindowTrial, way: Way = RIGHT) -> Observation:
+    """What a loop that trains in this way brings back; without a way, one large batch for each window."""
+    steps = trial.config.accumulation_steps
+    return observe_windows(lambda run, window, norm: train_window(run, window, norm, way, steps), trial)
+
+
+@lru_cache(maxsize=64)
+def large_windows_due(trial: WindowTrial) -> Observation:
+    """What large batches bring back."""
+    return observe_windows(lambda run, window, norm: train_window(run, [joined(window)], norm), trial)
+
+
+@lru_cache(maxsize=512)
+def run_due(trial: RunTrial, way: Way = RIGHT) -> Observation:
+    """What a run that goes about it in this way brings back."""
+    return observe_run(lambda config: train(config, way), trial)
+
+
+@lru_cache(maxsize=64)
+def large_run_due(trial: RunTrial) -> Observation:
+    """What a run with large batches brings back; of a run that goes on with another threshold, both parts in one."""
+
+    def large(config: Config) -> History:
+        run = config.build()
+        for epoch in range(config.epochs):
+            for window in windows(config.micro_batches(epoch), config.accumulation_steps):
+                stopped = trial.stop_after is not None and run.history.updates >= trial.stop_after
+                train_window(run, [joined(window)], trial.then_norm if stopped else config.max_norm)
+        return run.history
+
+    return _observe_call(large, trial.config)
+
+
+@lru_cache(maxsize=64)
+def ceiling_of(config: Config) -> int:
+    """Bytes that a run with this config may have alive at once."""
+    return ceiling(config)
+
+
+@lru_cache(maxsize=512)
+def bytes_needed(config: Config, lines: int) -> int:
+    """What the longest micro-batch of so many lines needs."""
+    return activation_bytes(config.build_model(), *config.longest_micro_batch(lines))
+
+
+def history_of(seen: Observation, name: str = "history") -> dict[str, list[float]] | None:
+    """A history as it was brought back, if it is four lists of numbers of one length; nothing else is believed."""
+    history = seen.facts.get(name)
+    if not isinstance(history, dict) or any(not _is_numbers(history.get(key)) for key in LISTS):
+        return None
+    lists = {key: history[key] for key in LISTS}
+    return lists if len({len(numbers) for numbers in lists.values()}) == 1 else None
+
+
+def _is_numbers(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, int | float) and not isinstance(item, bool) for item in value)
+
+
+def weights_like(seen: Observation, due: Observation, config: Config, name: str = "final") -> bool:
+    """Whether weights are those due, up to rounding, measured against how far training has moved them."""
+    return _same_weights(seen.tensors.get(name), due.tensors[name], config)
+
+
+def first_difference(seen: Observation, due: Observation, config: Config) -> int | None:
+    """The first update, counted from 1, after which the weights are not those due; None if that cannot be said."""
+    rows, wanted = seen.tensors.get("rows"), due.tensors["rows"]
+    if rows is None or rows.dim() != 2 or rows.shape[1:] != wanted.shape[1:]:
+        return None
+    both = zip(rows, wanted, strict=False)
+    return next((k for k, (row, right) in enumerate(both, 1) if not _same_weights(row, right, config)), None)
+
+
+def _same_weights(found: Tensor | None, due: Tensor, config: Config) -> bool:
+    if found is None or found.shape != due.shape or not found.is_floating_point():
+        return False
+    start = start_of(config).to(due)
+    moved, way = found.to(due) - start, due - start
+    return bool(torch.isfinite(moved).all()) and bool((moved - way).norm() <= TOLERANCE * way.norm())
+
+
+@lru_cache(maxsize=64)
+def start_of(config: Config) -> Tensor:
+    """The weights before training."""
+    return flat_parameters(config.build_model()).cpu()

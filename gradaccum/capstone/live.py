@@ -1,0 +1,229 @@
+"""Watch a training run while it lasts: losses against the best there can be, and bytes against the budget."""
+
+from __future__ import annotations
+
+import base64
+import math
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import ipywidgets as widgets
+import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from gradaccum import still
+from gradaccum.capstone.budget import COPIES, ceiling
+from gradaccum.capstone.config import LARGE, MIB, SMALL, Config
+from gradaccum.capstone.model import CharGPT, token_loss
+from gradaccum.capstone.run import History, Run
+from gradaccum.capstone.text import LETTERS, encode, floor, log_lines
+from gradaccum.drawing import BLUE, DPI, GREEN, GREY, VERMILLION, as_png, erase, new_figure, tidy
+from gradaccum.recording import LiveBytes
+from gradaccum.threads import one_thread
+
+SIZE = (9.6, 3.5)
+PAUSE = 1.0
+"""Seconds between two pictures; drawing one takes a twentieth of that."""
+
+NEW_LINES = 256
+"""Lines of another log, never trained on, by which a finished run is measured."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A run so far.
+
+    Attributes:
+        config, history: what is trained, and what it has entered.
+        peak: the most bytes alive at once until now.
+        new_loss: mean loss per token of a finished run on new lines; else None.
+        written: lines that the finished model makes up.
+        allocated: on CUDA, what ``torch.cuda.max_memory_allocated`` says; else None.
+    """
+
+    config: Config
+    history: History
+    peak: int
+    new_loss: float | None = None
+    written: tuple[str, ...] = ()
+    allocated: int | None = None
+
+    @property
+    def fixed(self) -> int:
+        """Bytes of weights, gradients and optimizer state, and of the copies a run may make of them."""
+        return ceiling(self.config) - self.config.budget
+
+    @property
+    def within(self) -> bool:
+        """Whether no more was alive at once than the budget and what is fixed."""
+        return self.peak <= ceiling(self.config)
+
+
+def live_run(train: Callable[[Config], History], pick: Callable[[Config], int]) -> LiveRun:
+    """A panel with a button that picks a micro-batch size, trains, and shows how it goes.
+
+    Args:
+        train: called with the config of the chosen size.
+        pick: finds the micro-batch size for a config.
+    """
+    return LiveRun(train, pick)
+
+
+class LiveRun(widgets.VBox):
+    """The panel.
+
+    Attributes:
+        progress: the run as it was last looked at, or None.
+        error: what ended it, or None.
+    """
+
+    def __init__(self, train, pick):
+        self._train, self._pick = train, pick
+        self.progress: Progress | None = None
+        self.error: BaseException | None = None
+        self._figure = new_figure(*SIZE)
+        presets = {"small, for a CPU": SMALL}
+        if torch.cuda.is_available():
+            presets["large, for a GPU"] = LARGE.with_(device="cuda")
+        self._preset = widgets.Dropdown(options=list(presets.items()), description="Run", layout={"width": "auto"})
+        self._button = widgets.Button(description="Train", layout={"width": "auto"})
+        self._button.on_click(lambda _: self.start())
+        self._picture, self._words = widgets.HTML(), widgets.HTML(_paragraph("Nothing has been trained yet. Press Train."))
+        super().__init__([widgets.HBox([self._preset, self._button]), self._picture, self._words])
+        self.add_class(still.LIVE)
+
+    def start(self, config: Config | None = None) -> None:
+        """Train with the chosen config, or this one; errors are shown in words."""
+        self._button.disabled, self.error = True, None
+        try:
+            self._run(config or self._preset.value)
+        except NotImplementedError:
+            self._say("One of the functions above is not written yet.", wrong=True)
+        except (Exception, KeyboardInterrupt) as error:
+            self.error = error
+            self._say(f"The run ended with {type(error).__name__}: {error}", wrong=True)
+        finally:
+            self._button.disabled = False
+
+    def _run(self, config: Config) -> None:
+        size = self._pick(config)
+        self._say(f"Micro-batches of {size} lines. Training …")
+        runs: list[Run] = []
+        self._drawn = time.monotonic()
+        with LiveBytes() as live:
+
+            def watch(run: Run) -> None:
+                runs.append(run)
+                run.history.listeners.append(lambda history: self._look(config, history, live))
+
+            config = config.with_(micro_batch_size=size, watch=watch)
+            if config.device == "cuda":
+                torch.cuda.reset_peak_memory_stats()
+            with one_thread() if config.device == "cpu" else nullcontext():
+                history = self._train(config)
+        if not runs:
+            raise RuntimeError("train never called config.build()")
+        self._show(finished(config, history, live.peak, runs[-1].model))
+
+    def _look(self, config: Config, history: History, live: LiveBytes) -> None:
+        if time.monotonic() - self._drawn >= PAUSE:
+            self._show(Progress(config, history, live.peak))
+            self._drawn = time.monotonic()
+
+    def _show(self, progress: Progress) -> None:
+        self.progress = progress
+        erase(self._figure)
+        draw(progress, self._figure)
+        caption = describe(progress)
+        png = base64.b64encode(as_png(self._figure)).decode()
+        self._picture.value = still.image(png, caption, tuple(round(DPI * inches) for inches in SIZE))
+        lines = "".join(f"<li><code>{escape(line)}</code></li>" for line in progress.written)
+        self._words.value = _paragraph(caption) + (f"It makes up lines like these:<ul>{lines}</ul>" if lines else "")
+
+    def _say(self, text: str, wrong: bool = False) -> None:
+        self._words.value = _paragraph(text, wrong)
+
+    def _repr_mimebundle_(self, **kwargs) -> dict[str, Any]:
+        """The live panel, and for pages without a kernel the last picture."""
+        plain = describe(self.progress) if self.progress else "A training run; its button needs a kernel."
+        page = {"text/html": self._picture.value + self._words.value, "text/plain": plain}
+        return super()._repr_mimebundle_(**kwargs) | page
+
+    def _ipython_display_(self) -> None:
+        still.show(self._repr_mimebundle_())
+
+
+def finished(config: Config, history: History, peak: int, model: CharGPT) -> Progress:
+    """A run at its end, measured on new lines."""
+    allocated = torch.cuda.max_memory_allocated() if config.device == "cuda" else None
+    lines = [line.text[: config.longest] for line in log_lines(config.seed + 1, NEW_LINES)]
+    x, y = encode(lines, config.device)
+    with torch.no_grad():
+        parts = [(token_loss(model(a), b), int((b >= 0).sum())) for a, b in zip(x.split(16), y.split(16), strict=True)]
+    loss = float(sum(loss * tokens for loss, tokens in parts) / sum(tokens for _, tokens in parts))
+    written = tuple(model.write(torch.Generator().manual_seed(config.seed)))
+    return Progress(config, history, peak, loss, written, allocated)
+
+
+def describe(progress: Progress) -> str:
+    """The numbers of a run, in two or three sentences."""
+    config, history = progress.config, progress.history
+    size, n = config.micro_batch_size, config.accumulation_steps
+    rate = sum(history.tokens) / history.seconds[-1]
+    best, need = floor(config.text), (progress.peak - progress.fixed + COPIES * _weights(config)) / MIB
+    said = (
+        f"Update {history.updates} of {config.updates}, {config.effective_batch} lines each (B={size}, N={n}): loss "
+        f"{history.losses[-1]:.3f} per token, where a perfect model pays {best:.3f}; {rate:,.0f} tokens per second. "
+        f"At its peak the run held {progress.peak / MIB:.1f} MiB, of them about {max(need, 0):.1f} in activations: "
+        f"{'within' if progress.within else 'over'} the budget of {config.budget / MIB:.0f}."
+    )
+    if progress.allocated:
+        said += f" torch.cuda.max_memory_allocated says {progress.allocated / MIB:.1f} MiB."
+    if progress.new_loss is not None:
+        said += f" On {NEW_LINES} new lines the loss is {progress.new_loss:.3f}, after {history.seconds[-1]:.0f} seconds."
+    return said
+
+
+def _weights(config: Config) -> int:
+    return sum(p.nbytes for p in config.build_model().parameters())
+
+
+def draw(progress: Progress, figure: Figure) -> None:
+    """Losses on the left, bytes on the right."""
+    _draw_losses(figure.add_axes((0.06, 0.15, 0.6, 0.75)), progress)
+    _draw_bytes(figure.add_axes((0.75, 0.15, 0.235, 0.75)), progress)
+
+
+def _draw_losses(axes: Axes, progress: Progress) -> None:
+    history, config = progress.history, progress.config
+    tidy(axes, "Loss per token", "updates", "", y_away=38)
+    best, guess = floor(config.text), math.log(len(LETTERS))
+    axes.axhline(best, color=GREEN, linestyle="--", linewidth=1.4)
+    axes.text(0.01 * config.updates, best * 1.06, f"a perfect model: {best:.2f}", color=GREEN, fontsize=9)
+    axes.plot(range(1, history.updates + 1), history.losses, color=BLUE, linewidth=1.2)
+    axes.set_yscale("log")
+    axes.minorticks_off()
+    axes.set(xlim=(0, config.updates), ylim=(0.18, 1.3 * guess))
+    axes.set_yticks([0.2, 0.5, 1, 2, 4], ["0.2", "0.5", "1", "2", "4"])
+
+
+def _draw_bytes(axes: Axes, progress: Progress) -> None:
+    tidy(axes, "Most bytes alive, MiB", "", "", y_away=38)
+    limit, color = ceiling(progress.config) / MIB, BLUE if progress.within else VERMILLION
+    axes.bar([0], [progress.peak / MIB], width=0.5, color=color, hatch="" if progress.within else "///")
+    axes.text(0, progress.peak / MIB, f"{progress.peak / MIB:.1f}", ha="center", va="bottom", fontsize=9, color=color)
+    axes.axhline(limit, color=VERMILLION, linestyle="--", linewidth=1.4)
+    axes.text(0.58, limit, f"allowed: {limit:.1f}", ha="right", va="bottom", fontsize=9, color=VERMILLION)
+    axes.set(xlim=(-0.6, 0.6), ylim=(0, max(1.3 * limit, 1.15 * progress.peak / MIB)), xticks=[])
+    axes.text(0, -0.02 * axes.get_ylim()[1], "this run", ha="center", va="top", fontsize=9, color=GREY)
+
+
+def _paragraph(text: str, wrong: bool = False) -> str:
+    edge = f"border-left:4px solid {VERMILLION};padding-left:10px;" if wrong else ""
+    role = 'role="alert"' if wrong else 'aria-live="polite"'
+    return f'<p {role} style="{edge}max-width:{round(DPI * SIZE[0])}px;margin:0;line-height:1.45">{escape(text)}</p>'

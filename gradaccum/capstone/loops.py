@@ -1,0 +1,213 @@
+"""One loop that trains in any of many ways, right and wrong, and what each way is called.
+
+The defaults of :class:`Way` are a right loop; every other value is something that people write. The explorable of unit 12 shows
+where such a run leaves the right one, and the marker finds out by it what a student's loop does instead.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+from torch.nn.utils import clip_grad_norm_, clip_grad_value_
+
+from gradaccum.capstone.config import Config
+from gradaccum.capstone.model import token_loss
+from gradaccum.capstone.run import History, Run
+from gradaccum.capstone.text import IGNORE, tokens_in
+from gradaccum.loops import windows
+
+Window = list[tuple[Tensor, Tensor]]
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a loop goes about its work.
+
+    Attributes:
+        weight: of a micro-batch: its share of the window's ``"tokens"``, of its ``"lines"``, or of all ``"places"``, padding
+            included; alike, one over those present (``"mean"``) or over N (``"steps"``); its share of tokens times those
+            present over N (``"tail"``); ``"one"``; its number of tokens (``"sum"``); divided again (``"twice"``).
+        clear: at the ``"start"`` of a window, at its ``"end"`` only, before ``"every"`` micro-batch, or ``"never"``.
+        clip: ``"once"``, ``"never"``, after each ``"micro-batch"``, ``"early"`` before the last backward, or by ``"value"``.
+        schedule: a step after each ``"update"``, ``"before"`` it, for each ``"micro-batch"``, each ``"epoch"``, or ``"never"``.
+        step: an update for each ``"window"`` or for ``"every"`` micro-batch.
+        tail: the leftover window is ``"applied"``, ``"dropped"``, or ``"kept"`` in ``.grad`` for the next epoch.
+        data: every epoch has its ``"own"`` order, or all have the ``"first"`` one's.
+        forget: what of a run is not restored when it goes on: nothing (``""``), ``"model"``, ``"optimizer"``, ``"scheduler"``,
+            ``"history"``, the ``"place"`` in the data, the ``"epoch"`` (its place within one is known), ``"all"``; or
+            several of these, with spaces between them.
+    """
+
+    weight: str = "tokens"
+    clear: str = "start"
+    clip: str = "once"
+    schedule: str = "update"
+    step: str = "window"
+    tail: str = "applied"
+    data: str = "own"
+    forget: str = ""
+
+    def with_(self, **changes: str) -> Way:
+        """A copy with some attributes changed."""
+        return replace(self, **changes)
+
+
+RIGHT = Way()
+
+
+def train(config: Config, way: Way = RIGHT) -> History:
+    """Train as the config says, in this way."""
+    run = config.build()
+    done, number = _restore(run, config, way), 0
+    for epoch in range(config.epochs):
+        for window in windows(config.micro_batches(0 if way.data == "first" else epoch), config.accumulation_steps):
+            number += 1
+            if number <= done:
+                continue
+            train_window(run, window, config.max_norm, way, config.accumulation_steps)
+            if run.history.updates == config.stop_after:
+                torch.save({name: part.state_dict() for name, part in run.parts().items()}, config.checkpoint)
+                return run.history
+        if way.schedule == "epoch":
+            run.scheduler.step()
+    return run.history
+
+
+def large_batches(config: Config) -> History:
+    """The run that accumulation stands in for: every window is one micro-batch."""
+    run = config.build()
+    for epoch in range(config.epochs):
+        for window in windows(config.micro_batches(epoch), config.accumulation_steps):
+            train_window(run, [joined(window)], config.max_norm)
+    return run.history
+
+
+def joined(window: Window) -> tuple[Tensor, Tensor]:
+    """The lines of a window as one large batch, padded to the longest of them."""
+    size = max(x.shape[1] for x, _ in window)
+    xs = [torch.nn.functional.pad(x, (0, size - x.shape[1])) for x, _ in window]
+    ys = [torch.nn.functional.pad(y, (0, size - y.shape[1]), value=IGNORE) for _, y in window]
+    return torch.cat(xs), torch.cat(ys)
+
+
+def train_window(run: Run, window: Window, max_norm: float, way: Way = RIGHT, steps: int | None = None) -> None:
+    """One update, entered into the history.
+
+    Args:
+        run: what is trained.
+        window: the micro-batches.
+        max_norm: clipping threshold.
+        way: how.
+        steps: N; as many as there are, if not given.
+    """
+    steps = steps or len(window)
+    groups = [[pair] for pair in window] if way.step == "every" else [window]
+    weights = iter(weigh(way.weight, window, steps))
+    for group in groups:
+        if way.clear == "start" or way.step == "every":
+            run.optimizer.zero_grad()
+        loss, norm = _accumulate(run, group, list(zip(group, weights, strict=False)), max_norm, way)
+        full = len(window) == steps
+        if not full and way.tail != "applied":
+            continue
+        _apply(run, window, loss, norm, max_norm, way)
+
+
+def weigh(kind: str, window: Window, steps: int) -> list[float]:
+    """How much the mean loss of each micro-batch counts."""
+    tokens, lines = [tokens_in(y) for _, y in window], [len(y) for _, y in window]
+    places, present = [y.numel() for _, y in window], len(window)
+    return {
+        "tokens": [t / sum(tokens) for t in tokens],
+        "lines": [n / sum(lines) for n in lines],
+        "places": [p / sum(places) for p in places],
+        "mean": [1 / present] * present,
+        "steps": [1 / steps] * present,
+        "tail": [t / sum(tokens) * present / steps for t in tokens],
+        "one": [1.0] * present,
+        "sum": [float(t) for t in tokens],
+        "twice": [t / sum(tokens) / present for t in tokens],
+    }[kind]
+
+
+def _accumulate(run: Run, group: Window, weighted, max_norm: float, way: Way) -> tuple[float, float]:
+    """Gradients of some micro-batches; their mean loss per token, and the norm where clipping comes early."""
+    tokens, total, norm = sum(tokens_in(y) for _, y in group), 0.0, 0.0
+    for k, ((x, y), weight) in enumerate(weighted):
+        if way.clear == "every":
+            run.optimizer.zero_grad()
+        loss = token_loss(run.model(x), y)
+        total += loss.item() * tokens_in(y) / tokens
+        if way.clip == "early" and k + 1 == len(group):
+            norm = float(clip_grad_norm_(run.model.parameters(), max_norm))
+        (loss * weight).backward()
+        if way.clip == "micro-batch":
+            norm = float(clip_grad_norm_(run.model.parameters(), max_norm))
+    return total, norm
+
+
+def _apply(run: Run, window: Window, loss: float, norm: float, max_norm: float, way: Way) -> None:
+    if way.clip in ("once", "never", "value"):
+        norm = float(clip_grad_norm_(run.model.parameters(), max_norm if way.clip == "once" else torch.inf))
+    if way.clip == "value":
+        clip_grad_value_(run.model.parameters(), max_norm)
+    if way.schedule == "before":
+        run.scheduler.step()
+    rate = run.optimizer.param_groups[0]["lr"]
+    run.optimizer.step()
+    if way.schedule in ("update", "micro-batch"):
+        for _ in window if way.schedule == "micro-batch" and way.step == "window" else [None]:
+            run.scheduler.step()
+    if way.clear == "end":
+        run.optimizer.zero_grad()
+    run.history.add(loss, norm, rate, sum(tokens_in(y) for _, y in window))
+
+
+def _restore(run: Run, config: Config, way: Way) -> int:
+    """Take a run up where it was left, if it was, and say how many windows not to train on again."""
+    if way.forget == "all" or not config.checkpoint or not os.path.exists(config.checkpoint):
+        return 0
+    saved = torch.load(config.checkpoint, weights_only=True)
+    for name, part in run.parts().items():
+        if name not in way.forget.split():
+            part.load_state_dict(saved[name])
+    done = len(saved["history"]["losses"])
+    return {"place": 0, "epoch": done % (config.updates // config.epochs)}.get(way.forget, done)
+
+
+MISTAKES: dict[str, tuple[dict[str, str], ...]] = {
+    "token-mean-of-means": ({"weight": "mean"},),
+    "sequences-for-tokens": ({"weight": "lines"},),
+    "padding-counted": ({"weight": "places"},),
+    "no-scale": ({"weight": "one"},),
+    "sum-reduction": ({"weight": "sum"},),
+    "double-scale": ({"weight": "twice"},),
+    "tail-scale": ({"weight": "tail"},),
+    "zero-every": ({"clear": "every"},),
+    "never-zero": ({"clear": "never"},),
+    "stale-start": ({"clear": "end"},),
+    "step-every": tuple({"step": "every", "weight": w} for w in ("mean", "one", "tokens")),
+    "clip-too-late": ({"clip": "never"},),
+    "clip-per-micro-batch": ({"clip": "micro-batch"},),
+    "clip-too-early": ({"clip": "early"},),
+    "clip-by-value": ({"clip": "value"},),
+    "schedule-per-micro-batch": ({"schedule": "micro-batch"},),
+    "schedule-before-step": ({"schedule": "before"},),
+    "schedule-per-epoch": ({"schedule": "epoch"},),
+    "schedule-never": ({"schedule": "never"},),
+    "tail-dropped": ({"tail": "dropped"},),
+    "tail-stale": ({"tail": "kept", "clear": "end"},),
+    "epoch-order-repeated": ({"data": "first"},),
+}
+"""For each mistake the ways that make it."""
+
+
+def ways_of(*slugs: str) -> Iterator[tuple[tuple[str, ...], Way]]:
+    """Each of these mistakes alone, as a way."""
+    for slug in slugs:
+        for changes in MISTAKES[slug]:
+            yield (slug,), RIGHT.with_(**changes)

@@ -1,0 +1,54 @@
+"""The small GPT: causal, without chance, the same whether its blocks are kept or computed again."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from gradaccum.capstone.config import Config
+from gradaccum.capstone.model import token_loss
+from gradaccum.capstone.text import IGNORE, LETTERS, encode
+
+CONFIG = Config(dtype="float64")
+
+
+def test_it_gives_a_number_for_every_letter_at_every_place():
+    x, _ = encode(["fog", "wind west, calm"])
+    assert CONFIG.build_model()(x).shape == (2, 16, len(LETTERS))
+
+
+def test_what_comes_later_and_what_pads_a_line_does_not_matter_to_what_comes_before():
+    model = CONFIG.build_model()
+    alone, padded = (model(encode(texts)[0])[0, :4] for texts in (["fog"], ["fog", "wind west, calm"]))
+    assert torch.allclose(alone, padded, atol=1e-12)
+
+
+def test_a_line_does_not_matter_to_another():
+    model = CONFIG.build_model()
+    x, _ = encode(["ebb", "fog"])
+    assert torch.allclose(model(x)[1], model(x[1:])[0], atol=1e-12)
+
+
+def test_the_loss_is_the_mean_over_tokens_that_are_no_padding():
+    model = CONFIG.build_model()
+    x, y = encode(["fog", "wind west, calm"])
+    logs = model(x).log_softmax(-1)
+    each = [-logs[i, j, y[i, j]] for i in range(2) for j in range(16) if y[i, j] != IGNORE]
+    assert float(token_loss(model(x), y)) == pytest.approx(float(sum(each) / len(each)))
+
+
+def test_blocks_computed_again_give_the_same_gradient():
+    gradients = []
+    for recompute in (False, True):
+        model = CONFIG.with_(recompute=recompute).build_model()
+        x, y = CONFIG.longest_micro_batch(4)
+        gradients.append(torch.autograd.grad(token_loss(model(x), y), list(model.parameters())))
+    assert all(torch.allclose(a, b, atol=1e-14) for a, b in zip(*gradients, strict=True))
+
+
+def test_it_writes_lines_of_known_letters_the_same_for_the_same_generator():
+    model = CONFIG.build_model()
+    first, again = (model.write(torch.Generator().manual_seed(1), 3) for _ in range(2))
+    assert first == again
+    assert len(first) == 3
+    assert all(set(line) <= set(LETTERS) and len(line) <= CONFIG.longest for line in first)

@@ -1,0 +1,15 @@
+"""Takes any size that fits."""
+
+from gradaccum.capstone.budget import activation_bytes
+
+EXERCISE = "pick_micro_batch_size"
+MISTAKES = ("micro-batch-no-divisor",)
+LOST = ("fits",)
+
+
+def pick_micro_batch_size(config):
+    model = config.build_model()
+    for size in range(config.effective_batch, 0, -1):
+        if activation_bytes(model, *config.longest_micro_batch(size)) <= config.budget:
+            return size
+    raise ValueError("nothing fits")

@@ -1,0 +1,43 @@
+"""What a leftover gathers stays in .grad until the next epoch's first update."""
+
+import os
+from itertools import islice
+
+import torch
+from torch.nn.utils import clip_grad_norm_
+
+from gradaccum.capstone.model import token_loss
+from gradaccum.capstone.text import tokens_in
+
+EXERCISE = "train"
+MISTAKES = ("tail-stale",)
+LOST = ("uneven",)
+
+
+def train(config):
+    run, seen = config.build(), 0
+    if config.checkpoint and os.path.exists(config.checkpoint):
+        for name, state in torch.load(config.checkpoint).items():
+            run.parts()[name].load_state_dict(state)
+    for epoch in range(config.epochs):
+        stream = iter(config.micro_batches(epoch))
+        while window := list(islice(stream, config.accumulation_steps)):
+            seen += 1
+            if seen <= run.history.updates:
+                continue
+            tokens, total = sum(tokens_in(y) for _, y in window), 0.0
+            for x, y in window:
+                loss = token_loss(run.model(x), y) * tokens_in(y) / tokens
+                loss.backward()
+                total += loss.item()
+            if len(window) == config.accumulation_steps:
+                norm = clip_grad_norm_(run.model.parameters(), config.max_norm)
+                rate = run.scheduler.get_last_lr()[0]
+                run.optimizer.step()
+                run.scheduler.step()
+                run.optimizer.zero_grad()
+                run.history.add(total, norm, rate, tokens)
+            if run.history.updates == config.stop_after:
+                torch.save({name: part.state_dict() for name, part in run.parts().items()}, config.checkpoint)
+                return run.history
+    return run.history
