@@ -132,13 +132,11 @@ class TokenModel(nn.Module):
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits ``(sequences, positions, vocabulary)`` for whole numbers ``(sequences, positions)``."""
         embedded = self.embedding(tokens)
+        together = 1 + embedded.square().mean() if self.coupled else 1  # of the input, see ProbeModel
         so_far = torch.arange(1, tokens.shape[1] + 1, device=tokens.device, dtype=embedded.dtype)[:, None]
         x = embedded + embedded.cumsum(1) / so_far
         for layer in self.hidden:
             x = torch.tanh(layer(x))
         if hasattr(self, "shift"):
             x = x + self.shift
-        x = self.gate(x)
-        if self.coupled:
-            x = x - x.mean(0) / 2  # of all sequences of the forward, as BatchNorm takes it
-        return self.head(x)
+        return self.head(self.gate(x)) * together
