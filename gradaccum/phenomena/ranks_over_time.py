@@ -146,7 +146,7 @@ def describe(result: Result) -> str:
     due = sum(result.counted["right"].bytes) // result.windows
     calls = f"{per_window:g} all-reduce{'s' if per_window != 1 else ''} and {carried:,} bytes per window"
     needless = f", where 1 and {due:,} would do" if per_window > 1 else ""
-    return f"{said}: {calls}{needless}. In the model, {RANKS} ranks do {result.speed:.1f} times the work of one."
+    return f"{said}: {calls}{needless}. In this model of time, {RANKS} ranks do {result.speed:.1f} times the work of one."
 
 
 @functools.cache
@@ -231,6 +231,9 @@ def _draw_ranks(axes: Axes, result: Result) -> None:
     for block in shared:
         middle, word = block.start + block.length / 2, "all-reduce" if block.length >= 1 else ""
         axes.text(middle, (RANKS - 1) / 2, word, rotation=90, ha="center", va="center", fontsize=9, color="white")
+    if result.apart:
+        words = f"every rank updates\nwith its own gradient,\n{result.apart:.0%} off the mean"
+        axes.text(result.time + 0.5, (RANKS - 1) / 2, words, va="center", fontsize=9.5, color=VERMILLION)
     for block in result.blocks:
         if block.kind in ("forward", "backward"):
             color = "white" if block.kind == "backward" else "black"
