@@ -226,10 +226,20 @@ def forgotten(trial: ResumeTrial, seen: Observation) -> list[str]:
     if all(report == due[0] for report in reports) and any(due[boundary(trial, kill)] != due[0] for kill in trial.kills):
         return ["nothing-restored"]
     for kill, report in zip(trial.kills, reports, strict=True):
-        places = (boundary(trial, kill), kill)  # in the middle of a window, where it should not have been saved
-        wrong = [[piece for piece in PIECES if report.get(piece) != due[place][piece]] for place in places]
-        best = min(wrong, key=len)
-        if best is not wrong[0]:
+        place, wrong = _read_off(trial, kill, report)
+        if trial.problem.is_open(place):
             slugs.append("mid-window-checkpoint")
-        slugs += [SLUGS[piece] for piece in best]
+        elif place < boundary(trial, kill):
+            slugs.append("checkpoint-too-old")
+        slugs += [SLUGS[piece] for piece in wrong]
     return slugs
+
+
+def _read_off(trial: ResumeTrial, kill: int, report: dict[str, Any]) -> tuple[int, list[str]]:
+    """After how many micro-batches a loaded state was saved, and which of its pieces are not as they were then."""
+    due = uninterrupted(trial.problem).pieces
+    wrong = {place: [piece for piece in PIECES if report.get(piece) != due[place][piece]] for place in range(kill + 1)}
+    likely = min((boundary(trial, kill), kill), key=lambda place: len(wrong[place]))
+    whole = [place for place in wrong if not wrong[place]]
+    place = whole[-1] if whole and wrong[likely] else likely  # an older state is believed only if it is complete
+    return place, wrong[place]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,12 +77,12 @@ class Run:
 
     def __init__(self, problem: RunProblem):
         self.problem, self.position = problem, 0
-        generator = torch.Generator().manual_seed(problem.seed)
-        self.shuffler = torch.Generator().manual_seed(problem.seed + 1)
+        generator = torch.Generator("cpu").manual_seed(problem.seed)
+        self.shuffler = torch.Generator("cpu").manual_seed(problem.seed + 1)
         samples = problem.micro_batches * problem.micro_batch_size
-        self.order = torch.arange(samples)
-        self.x = torch.randn(samples, FEATURES, generator=generator).to(problem.device)
-        self.y = LOUD * torch.randn(samples, OUTPUTS, generator=generator).to(problem.device)
+        self.order = torch.arange(samples, device="cpu")
+        self.x = _normal((samples, FEATURES), generator).to(problem.device)
+        self.y = LOUD * _normal((samples, OUTPUTS), generator).to(problem.device)
         self.model = _build_model(problem, generator)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=0.5)
         updates = len(problem.boundaries()) - 1
@@ -98,7 +98,7 @@ class Run:
         """One micro-batch, and the update if it closes its window. Returns its loss."""
         done, size = self.position % self.problem.micro_batches, self.problem.micro_batch_size
         if done == 0 and self.problem.shuffled:
-            self.order = torch.randperm(len(self.x), generator=self.shuffler)
+            self.order = torch.randperm(len(self.x), generator=self.shuffler, device="cpu")
         samples = self.order[done * size : (done + 1) * size]
         loss = F.mse_loss(self.model(self.x[samples]), self.y[samples])
         first = done - done % self.problem.accumulation_steps
@@ -157,7 +157,7 @@ class CpuDropout(nn.Module):
     """Dropout whose random numbers come from torch's own generator on the CPU, wherever the model is."""
 
     def forward(self, x: Tensor) -> Tensor:
-        return x * (torch.rand(x.shape, device="cpu") < 0.8).to(x) / 0.8
+        return x * (torch.rand(x.shape, dtype=torch.float32, device="cpu") < 0.8).to(x) / 0.8
 
 
 def _build_model(problem: RunProblem, generator: torch.Generator) -> nn.Module:
@@ -165,8 +165,13 @@ def _build_model(problem: RunProblem, generator: torch.Generator) -> nn.Module:
         layers = [nn.Linear(FEATURES, WIDTH), nn.Tanh(), nn.Linear(WIDTH, OUTPUTS)]
     model = nn.Sequential(*layers[:2], *([CpuDropout()] if problem.dropout else []), layers[2])
     for parameter in model.parameters():
-        parameter.data = torch.randn(parameter.shape, generator=generator)
+        parameter.data = _normal(parameter.shape, generator)
     return model.to(problem.device)
+
+
+def _normal(shape: Sequence[int], generator: torch.Generator) -> Tensor:
+    """Standard normal numbers, the same whatever default device or dtype a student has set."""
+    return torch.randn(*shape, generator=generator, dtype=torch.float32, device="cpu")
 
 
 def _build_scaler(problem: RunProblem) -> torch.amp.GradScaler:

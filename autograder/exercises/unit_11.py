@@ -212,6 +212,11 @@ add_mistake(
     "At which moments is nothing waiting in .grad? The run knows.",
 )
 add_mistake(
+    "checkpoint-too-old",
+    "Not every update is followed by a checkpoint, so updates are made again that had been made before the kill.",
+    "After which micro-batches does an update come? At the end of an epoch it may be sooner than after N.",
+)
+add_mistake(
     "checkpoint-overwritten",
     "You write over the only checkpoint. If the process dies while it writes, the old one is gone and the new one unfinished.",
     "Where could you write so that the old file stays whole until the new one is? Renaming a file takes no time.",

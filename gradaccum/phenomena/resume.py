@@ -30,10 +30,10 @@ LOST = {
 
 @dataclass(frozen=True)
 class Settings:
-    """When the run is killed, when it had been saved, and what the checkpoint lacks."""
+    """When the run is saved, when it is killed, and what the checkpoint lacks."""
 
-    kill: int = control(6, "Killed after micro-batch", range(1, PROBLEM.total))
     every: str = control("micro-batch", "Saved after every", ("update", "micro-batch"))
+    kill: int = control(6, "Killed after micro-batch", range(1, PROBLEM.total))
     lacks: str = control("nothing", "Checkpoint lacks", LOST)
 
 

@@ -36,8 +36,8 @@ def row_31() -> Claim:
 def row_35() -> Claim:
     """Does a resumed run end where it should, if it was saved after an update, and if after any micro-batch?"""
     kills = range(1, PROBLEM.total)
-    after_updates = [compute(Settings(kill, "update")) for kill in kills]
-    inside = [compute(Settings(kill, "micro-batch")) for kill in kills if PROBLEM.is_open(kill)]
+    after_updates = [compute(Settings("update", kill)) for kill in kills]
+    inside = [compute(Settings("micro-batch", kill)) for kill in kills if PROBLEM.is_open(kill)]
     same, other = [r for r in after_updates if r.identical], [r for r in inside if not r.identical]
     verdict = "true" if len(same) == len(after_updates) and len(other) > len(inside) / 2 else "false"
     off = sorted(float(result.distances[-1]) for result in other)

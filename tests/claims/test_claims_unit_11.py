@@ -25,7 +25,7 @@ def test_row_36_other_techniques_first_means_fewer_steps():
 
 @pytest.mark.parametrize("kill", [k for k in range(1, PROBLEM.total) if PROBLEM.is_open(k)])
 def test_beyond_the_sources_a_run_resumed_in_mid_window_loses_the_gradients_that_waited(kill):
-    broken, whole = compute(Settings(kill, "micro-batch")), compute(Settings(kill, "update"))
+    broken, whole = compute(Settings("micro-batch", kill)), compute(Settings("update", kill))
     assert broken.lost > 0
     assert broken.identical == broken.skipped, "a window that overflows has no update to miss them"
     assert whole.identical
@@ -35,4 +35,4 @@ def test_beyond_the_sources_a_run_resumed_in_mid_window_loses_the_gradients_that
 @pytest.mark.parametrize("piece", [piece for piece in LOST.values() if piece != "nothing"])
 def test_beyond_the_sources_every_piece_of_the_state_matters_at_some_kill(piece):
     kills = [k for k in PROBLEM.boundaries() if 0 < k < PROBLEM.total]
-    assert any(not compute(Settings(kill, "update", piece)).identical for kill in kills)
+    assert any(not compute(Settings("update", kill, piece)).identical for kill in kills)

@@ -18,22 +18,22 @@ def test_a_checkpoint_after_the_update_is_the_same_run_to_the_last_bit():
 
 
 def test_a_kill_right_after_an_update_costs_nothing():
-    assert "nothing is computed twice" in describe(compute(Settings(8, "update")))
+    assert "nothing is computed twice" in describe(compute(Settings("update", 8)))
 
 
 def test_a_kill_before_the_first_update_starts_over():
-    result = compute(Settings(2, "update"))
+    result = compute(Settings("update", 2))
     assert result.place == 0
     assert "never made, from the start" in describe(result)
 
 
 def test_an_overflowing_window_has_no_update_to_miss_anything():
-    lucky = [k for k in range(1, PROBLEM.total) if PROBLEM.is_open(k) and compute(Settings(k, "micro-batch")).identical]
+    lucky = [k for k in range(1, PROBLEM.total) if PROBLEM.is_open(k) and compute(Settings("micro-batch", k)).identical]
     assert lucky
-    assert all("luck" in describe(compute(Settings(k, "micro-batch"))) for k in lucky)
+    assert all("luck" in describe(compute(Settings("micro-batch", k))) for k in lucky)
 
 
 def test_what_is_missing_is_named_in_the_caption():
     assert "without the optimizer state" in describe(compute(PRESETS["Forget the optimizer"]))
-    assert "without the torch's random numbers" not in describe(compute(Settings(6, "update", "rng")))
-    assert "without torch's random numbers" in describe(compute(Settings(6, "update", "rng")))
+    assert "without the torch's random numbers" not in describe(compute(Settings("update", 6, "rng")))
+    assert "without torch's random numbers" in describe(compute(Settings("update", 6, "rng")))

@@ -32,6 +32,15 @@ def test_a_run_is_the_same_every_time(overflowing):
     assert parameters(runs[0]).equal(parameters(runs[1]))
 
 
+def test_a_run_is_the_same_whatever_default_dtype_is_set():
+    losses = train_to_end(PROBLEM.start())
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert train_to_end(PROBLEM.start()) == losses
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
 def test_updates_come_after_full_windows_and_after_the_leftover():
     problem = RunProblem(accumulation_steps=3, micro_batches=7, epochs=2)
     assert problem.boundaries() == [0, 3, 6, 7, 10, 13, 14]
