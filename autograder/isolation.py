@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import fcntl
 import os
+import re
 import resource
 import socket
 import struct
@@ -19,7 +20,7 @@ from autograder import system_calls
 
 _NEWNS, _NEWCGROUP, _NEWUTS, _NEWIPC = 0x00020000, 0x02000000, 0x04000000, 0x08000000
 _NEWUSER, _NEWPID, _NEWNET = 0x10000000, 0x20000000, 0x40000000
-_MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_REMOUNT, _MS_REC, _MS_PRIVATE = 1, 2, 4, 32, 1 << 14, 1 << 18
+_MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_BIND, _MS_REC, _MS_PRIVATE = 1, 2, 4, 1 << 12, 1 << 14, 1 << 18
 _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_SUBREAPER = 4, 24, 36
 _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 4
 _CAPABILITY_VERSION_3, _LAST_CAPABILITY = 0x20080522, 40
@@ -63,12 +64,24 @@ def furnish(disk: int) -> None:
     To be called by the first process of the new namespaces, on a file system that is read-only already.
     """
     _mount(None, "/", None, _MS_REC | _MS_PRIVATE)
+    beneath = {place: os.open(place, os.O_PATH) for place in _folders_mounted_in("/tmp")}
     for place in ("/tmp", "/dev/shm"):
         _mount("tmpfs", place, "tmpfs", _MS_NOSUID | _MS_NODEV, f"size={disk},nr_inodes=20000,mode=1777")
+    for place, descriptor in beneath.items():  # Python or the course's packages, if they lie there
+        os.makedirs(place, exist_ok=True)
+        _mount(f"/proc/self/fd/{descriptor}", place, None, _MS_BIND | _MS_REC)
+        os.close(descriptor)
     # The kernel refuses a second procfs where the first one is partly covered; without any, other processes stay unseen.
     _mount("tmpfs", "/proc", "tmpfs", _MS_NOSUID | _MS_NODEV | _MS_RDONLY, "size=0,mode=555")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP))
+
+
+def _folders_mounted_in(folder: str) -> list[str]:
+    """The mount points of folders within a folder, outer ones first. See proc_pid_mountinfo(5)."""
+    with open("/proc/self/mountinfo") as file:
+        points = [re.sub(r"\\(\d{3})", lambda found: chr(int(found[1], 8)), line.split()[4]) for line in file]
+    return sorted(point for point in points if point.startswith(f"{folder}/") and os.path.isdir(point))
 
 
 def give_up_privileges() -> None:

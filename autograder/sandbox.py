@@ -221,9 +221,9 @@ def bwrap_command(device: str = "cpu", more: Sequence[str] = ()) -> list[str]:
             command += ["--symlink", os.readlink(place), place]
         elif os.path.isdir(place):
             command += ["--ro-bind", place, place]
-    for place in _visible():
-        command += ["--ro-bind", place, place]
     command += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
+    for place in _visible():  # after /tmp, where the clone may lie
+        command += ["--ro-bind", place, place]
     for fonts in _font_lists():  # matplotlib would take seconds to make another one
         command += ["--ro-bind", str(fonts), f"/tmp/.cache/matplotlib/{fonts.name}"]
     if device == "cuda":

@@ -116,9 +116,11 @@ def writable(place):
         return False
     return True
 places = [folder for top in ('/', '/usr/local', '/etc', '/dev', '/tmp', %r) for folder, _, _ in os.walk(top)
-          if folder.count('/') < 6 and not folder.startswith(('/usr/share', '/usr/lib'))][:4000]
+          if folder.count('/') < 6 and not folder.startswith(('/usr/share', '/usr/lib', '/tmp', '/dev/shm'))][:4000]
+places += [folder for package in ('autograder', 'gradaccum') for folder in __import__(package).__path__]
 """
-    assert inside("sorted({place for place in places if writable(place)})", tried % str(ROOT)) == ["/dev/shm", "/tmp"]
+    assert inside("[place for place in places if writable(place)]", tried % str(ROOT)) == []
+    assert inside("[writable(place) for place in ('/tmp', '/dev/shm')]", tried % str(ROOT)) == [True, True]
 
 
 @pytest.mark.slow
@@ -191,7 +193,7 @@ def test_its_disks_are_as_large_as_they_may_be(inside):
 @pytest.mark.slow
 def test_files_are_gone_for_the_next_submission(inside):
     inside("1", "for place in ('/tmp', '/dev/shm'): open(f'{place}/left', 'w').close()")
-    assert inside("[os.listdir('/tmp'), os.listdir('/dev/shm')]") == [[], []]
+    assert inside("['left' in os.listdir(place) for place in ('/tmp', '/dev/shm')]") == [False, False]
 
 
 @pytest.mark.slow
