@@ -13,6 +13,7 @@ from autograder.capstone_trials import (
     ceiling_of,
     first_difference,
     history_of,
+    large_run_due,
     run_due,
     weights_like,
 )
@@ -55,17 +56,23 @@ def run_message(seen: Observation, due: Observation, config: Config) -> str:
     return weights_message(seen, due, config) or history_message(seen, due, True)
 
 
+UNKNOWN = "How much memory your run needed is not known."
+
+
 def budget_message(trial: RunTrial, seen: Observation) -> str:
-    """What is wrong with the bytes a run held; empty if nothing is."""
+    """What is wrong with how much a run held at once; empty if nothing is.
+
+    The bytes are what the student's process says. Which lines went through the model together is seen from the weights, for the
+    trial's model is coupled.
+    """
     if seen.failure:
         return seen.failure.message
-    peak = seen.facts.get("peak_bytes")
+    if weights_like(seen, large_run_due(trial), trial.config):
+        return "All lines of a window go through the model together: this is the batch that does not fit."
+    peak, limit = seen.facts.get("peak_bytes"), ceiling_of(trial.config)
     if not isinstance(peak, int) or isinstance(peak, bool) or peak <= 0:
-        return "How much memory your run needed is not known."
-    limit = ceiling_of(trial.config)
-    if peak > limit:
-        return f"At its peak your run held {peak / limit:.1f} times as many bytes as it may."
-    return ""
+        return UNKNOWN
+    return f"At its peak your run held {peak / limit:.1f} times as many bytes as it may." if peak > limit else ""
 
 
 def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:

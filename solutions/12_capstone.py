@@ -298,7 +298,8 @@ check(train_window)
 # - **2 points · full windows, clipped, at the schedule's rates**: lines of one length, two epochs.
 # - **2 points · padding, ragged micro-batches and leftovers**: the whole thing, with AdamW.
 # - **2 points · memory within the budget**: every byte your run makes is counted. A budget with room for two micro-batches,
-#   where a window has six; beside it, weights, gradients, optimizer state and two more copies of the weights.
+#   where a window has six; beside it, weights, gradients, optimizer state and two more copies of the weights. Micro-batches go
+#   through the model one at a time, as they come.
 # - **3 points · stopping and going on**: stopped within the second epoch; the file is moved; then the rest.
 #
 # Each compares the weights, and the history, with those of large batches, up to rounding.

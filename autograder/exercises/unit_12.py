@@ -8,6 +8,7 @@ from dataclasses import replace
 from autograder.call_trials import RAISES, CallTrial, judge_calls, observe_call
 from autograder.capstone_diagnosis import run_mistakes, window_mistakes
 from autograder.capstone_messages import (
+    UNKNOWN,
     budget_message,
     history_message,
     report_mistakes,
@@ -23,6 +24,7 @@ from autograder.capstone_trials import (
     large_windows_due,
     observe_run,
     observe_windows,
+    run_due,
 )
 from autograder.exercise import Exercise, Observation, Part, register, trial_random
 from autograder.mistakes import add_mistake, mistake
@@ -209,6 +211,7 @@ class Train(Exercise):
             seed=seeds[2],
             lines=24,
             shortest=40,
+            coupled=True,
             longest=40,
             effective_batch=12,
             micro_batch_size=2,
@@ -234,11 +237,12 @@ class Train(Exercise):
         return observe_run(function, trial)
 
     def judge(self, trials, observations):
-        due = {name: large_run_due(trial) for name, trial in trials.items()}
+        due = {name: run_due(trial) if name == "budget" else large_run_due(trial) for name, trial in trials.items()}
         results = {
             name: run_message(observations[name], due[name], trials[name].config) for name in ("even", "uneven", "budget")
         }
-        results["budget"] = results["budget"] or budget_message(trials["budget"], observations["budget"])
+        held = budget_message(trials["budget"], observations["budget"])
+        results["budget"] = held or results["budget"]
         results["resume"] = resume_message(trials["resume"], observations["resume"], due["resume"])
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
         if not any(results.values()):
@@ -246,7 +250,7 @@ class Train(Exercise):
         slugs: tuple[str, ...] = ()
         if not (observations["even"].failure or observations["uneven"].failure):
             slugs = run_mistakes(trials, observations)
-        if budget_message(trials["budget"], observations["budget"]) and not observations["budget"].failure:
+        if held not in ("", UNKNOWN) and not observations["budget"].failure:
             slugs += ("one-big-batch",)
         if not slugs and not failure:
             slugs += report_mistakes(trials, observations, due, set(trials))

@@ -29,6 +29,7 @@ class Config:
         epochs: how often the text is read.
         width, depth, heads: of the model.
         recompute: whether blocks are computed again in the backward pass instead of kept (activation checkpointing).
+        coupled: whether the lines of one forward act on each other; only marking asks for that.
         effective_batch: lines of one full window.
         micro_batch_size: B, lines of one forward and backward pass; divides ``effective_batch``.
         optimizer: ``"adamw"`` or ``"sgd"``, with momentum.
@@ -53,6 +54,7 @@ class Config:
     depth: int = 1
     heads: int = 2
     recompute: bool = False
+    coupled: bool = False
     effective_batch: int = 12
     micro_batch_size: int = 3
     optimizer: str = "adamw"
@@ -103,7 +105,7 @@ class Config:
         """A fresh model, the same on every call."""
         with torch.device("cpu"), torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
-            model = CharGPT(self.longest + 1, self.width, self.depth, self.heads, self.recompute)
+            model = CharGPT(self.longest + 1, self.width, self.depth, self.heads, self.recompute, self.coupled)
         return model.to(device=self.device, dtype=getattr(torch, self.dtype))
 
     def build(self) -> Run:

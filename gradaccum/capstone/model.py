@@ -11,15 +11,16 @@ from gradaccum.capstone.text import END, IGNORE, LETTERS, decode
 
 
 class CharGPT(nn.Module):
-    """Takes tokens ``(lines, T)``, returns logits ``(lines, T, letters)``. Nothing in it depends on chance or on other lines.
+    """Takes tokens ``(lines, T)``, returns logits ``(lines, T, letters)``. Nothing in it depends on chance or other lines.
 
     Attention is causal, so what pads a line at its end never reaches its beginning. With ``recompute``, all that blocks
-    keep for the backward pass is what went into them.
+    keep for the backward pass is what went into them. If ``coupled``, the lines of a forward do act on each other, as with
+    BatchNorm, and gradients show which lines went through the model together; only marking asks for that.
     """
 
-    def __init__(self, longest: int, width: int, depth: int, heads: int, recompute: bool = False):
+    def __init__(self, longest: int, width: int, depth: int, heads: int, recompute: bool = False, coupled: bool = False):
         super().__init__()
-        self.recompute = recompute
+        self.recompute, self.coupled = recompute, coupled
         self.tokens = nn.Embedding(len(LETTERS), width)
         self.places = nn.Embedding(longest, width)
         self.blocks = nn.Sequential(*(Block(width, heads) for _ in range(depth)))
@@ -31,7 +32,8 @@ class CharGPT(nn.Module):
         h = self.tokens(x) + self.places(places)
         for block in self.blocks:
             h = checkpoint(block, h, use_reentrant=False) if self.recompute else block(h)
-        return self.head(self.norm(h))
+        logits = self.head(self.norm(h))
+        return logits * (1 + x.to(h).mean() / len(LETTERS)) if self.coupled else logits
 
     @torch.no_grad()
     def write(self, generator: torch.Generator, count: int = 4) -> list[str]:

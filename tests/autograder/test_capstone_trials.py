@@ -108,6 +108,15 @@ def test_what_the_marker_keeps_is_no_part_of_a_run_s_bytes():
     assert many.facts["peak_bytes"] <= 1.05 * few.facts["peak_bytes"] <= ceiling_of(trial.config)
 
 
+def test_a_large_batch_shows_in_the_weights_whatever_is_said_of_its_bytes():
+    exercise = EXERCISES["train"]
+    seen = observe_trials(exercise, loops.large_batches, 0, "cpu")
+    seen["budget"] = Observation(seen["budget"].tensors, seen["budget"].facts | {"peak_bytes": 1000})
+    verdict = judge_observations(exercise, 0, "cpu", seen)
+    assert {result.part.name for result in verdict.results if not result.passed} == {"budget", "resume"}
+    assert "one-big-batch" in [mistake.slug for mistake in verdict.mistakes]
+
+
 def test_marking_leaves_no_file_behind(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     mark_function(EXERCISES["train"], loops.train)

@@ -29,12 +29,18 @@ def test_a_line_does_not_matter_to_another():
     assert torch.allclose(model(x)[1], model(x[1:])[0], atol=1e-12)
 
 
+def test_in_a_coupled_model_it_does():
+    model = CONFIG.with_(coupled=True).build_model()
+    x, _ = encode(["ebb", "fog"])
+    assert not torch.allclose(model(x)[1], model(x[1:])[0], atol=1e-3)
+
+
 def test_the_loss_is_the_mean_over_tokens_that_are_no_padding():
     model = CONFIG.build_model()
     x, y = encode(["fog", "wind west, calm"])
     logs = model(x).log_softmax(-1)
     each = [-logs[i, j, y[i, j]] for i in range(2) for j in range(16) if y[i, j] != IGNORE]
-    assert float(token_loss(model(x), y)) == pytest.approx(float(sum(each) / len(each)))
+    assert token_loss(model(x), y).item() == pytest.approx((sum(each) / len(each)).item())
 
 
 def test_blocks_computed_again_give_the_same_gradient():
