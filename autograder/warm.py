@@ -10,12 +10,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import select
 import signal
 import socket
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NoReturn
 
 import psutil
@@ -55,7 +57,7 @@ def main() -> None:
     control, isolate = socket.socket(fileno=int(sys.argv[1])), sys.argv[2:] == ["isolate"]
     observing.get_ready()
     isolation.adopt_orphans()
-    base = psutil.Process().memory_info().rss
+    base = _held(psutil.Process())
     control.sendall(READY)
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, LONGEST_MESSAGE, 1)
@@ -175,7 +177,8 @@ def _supervise(process: int, control: socket.socket, bounds: Bounds, base: int, 
 def _as_it_ended(code: int, isolate: bool) -> Ended:
     if isolate and code == NO_SANDBOX:
         return Ended(error="the private file system of a submission could not be made")
-    return Ended(128 - code if isolate and code > 128 else code)
+    by_signal = isolate and 128 < code <= 128 + signal.SIGRTMAX
+    return Ended(128 - code if by_signal else code)
 
 
 def _over(bounds: Bounds, base: int) -> str:
@@ -184,10 +187,19 @@ def _over(bounds: Bounds, base: int) -> str:
     for process in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.Error):
             threads += process.num_threads()
-            grown += max(0, process.memory_info().rss - base)
+            grown += max(0, _held(process) - base)
     if threads > bounds.processes:
         return "processes"
     return "memory" if 0 < bounds.memory < grown else ""
+
+
+def _held(process: psutil.Process) -> int:
+    """Bytes of memory that belong to no file. A fork begins with as many as its original, whatever files that has looked at."""
+    try:
+        status = Path(f"/proc/{process.pid}/status").read_text()
+    except OSError:  # it is gone, or this is not Linux
+        return process.memory_info().rss
+    return sum(int(kilobytes) for kilobytes in re.findall(r"^Rss(?:Anon|Shmem):\s+(\d+) kB", status, re.MULTILINE)) * 1024
 
 
 def _end(process: int) -> None:

@@ -119,8 +119,9 @@ class Stage:
         heard = []
         for listener in self.listeners:
             with contextlib.suppress(BlockingIOError):
-                listener.accept()[0].close()
-                heard.append(f"somebody connected to {listener.getsockname()}")
+                while True:
+                    listener.accept()[0].close()
+                    heard.append(f"somebody connected to {listener.getsockname()}")
         return tuple(heard)
 
 

@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -289,3 +290,33 @@ def test_the_sandbox_changes_no_mark(marker):
             submission = parse_submission(Path(os.devnull).parent / f"{unit}.py", path.read_bytes(), unit)
             with_sandbox, without = (m.mark(submission, seed=3) for m in (marker, trusting))
             assert (with_sandbox.as_json(), str(with_sandbox.verdicts)) == (without.as_json(), str(without.verdicts))
+
+
+TAKE = """
+import os, time
+def average_gradients(gradients):
+    for _ in range({processes}):
+        if os.fork() == 0:
+            taken = b"x" * ({megabytes} * 2**20)
+            time.sleep(5)
+            os._exit(len(taken) & 1)
+    time.sleep({seconds})
+    return sum(gradients) / len(gradients)
+"""
+
+
+def mark_taking(marker: Marker, processes: int, megabytes: int, seconds: float) -> Marks:
+    source = TAKE.format(processes=processes, megabytes=megabytes, seconds=seconds)
+    submission = parse_submission(Path("00_start_here.py"), source.encode())
+    return marker.mark(submission, limits=replace(LIMITS, memory=2**30, trial=10.0))
+
+
+@pytest.mark.slow
+def test_many_processes_share_the_memory_that_a_submission_may_use(marker):
+    message = mark_taking(marker, processes=12, megabytes=120, seconds=4).verdicts[0].failure.message
+    assert message == "Your code used more memory than the 1 GB it may."
+
+
+@pytest.mark.slow
+def test_what_processes_have_in_common_counts_for_none_of_them(marker):
+    assert mark_taking(marker, processes=8, megabytes=1, seconds=0.2).score == 1
