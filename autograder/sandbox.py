@@ -134,7 +134,7 @@ class WarmParent:
                     if error := run.stop()["error"]:
                         raise SandboxError(f"{error}; mark elsewhere, or without a sandbox {HOW_WITHOUT}")
                 finally:
-                    if run.ended in (None, LOST):  # interrupted in between, or it does not answer
+                    if run.ended is None or run.ended is LOST:  # interrupted in between, or it does not answer
                         self._close()
 
     def _ask(self, what: str, channel: socket.socket) -> None:

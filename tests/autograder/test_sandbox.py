@@ -262,6 +262,14 @@ def test_a_warm_process_that_died_is_started_again(mark, marker):
 
 
 @pytest.mark.slow
+def test_a_submission_that_kills_itself_does_not_cost_a_warm_process(mark, marker):
+    mark("")
+    before = warm_process(marker).pid
+    mark("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
+    assert warm_process(marker).pid == before
+
+
+@pytest.mark.slow
 def test_a_warm_process_that_dies_under_a_submission_costs_that_submission_only(marker):
     submission = parse_submission(Path("00_start_here.py"), ("import time\ntime.sleep(2)" + AVERAGE).encode())
     parent = marker._parent
