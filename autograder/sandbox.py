@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import platform
 import select
 import shutil
 import signal
@@ -21,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from autograder import system_calls
 from autograder.isolation import Bounds
 
 READY = b"ready\n"
@@ -203,6 +205,11 @@ def require_bwrap() -> None:
     """
     if sys.platform != "linux":
         raise SandboxError(f"the sandbox needs Linux; mark there, or without a sandbox {HOW_WITHOUT}")
+    if platform.machine() not in system_calls.TABLES:
+        known = " and ".join(system_calls.TABLES)
+        raise SandboxError(
+            f"the sandbox knows {known} only, not {platform.machine()}; mark there, or without one {HOW_WITHOUT}"
+        )
     if shutil.which("bwrap") is None:
         raise SandboxError(
             f"bubblewrap is not installed; install it (apt-get install bubblewrap), or mark without a sandbox {HOW_WITHOUT}"

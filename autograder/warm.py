@@ -176,7 +176,7 @@ def _supervise(process: int, control: socket.socket, bounds: Bounds, base: int, 
 
 def _as_it_ended(code: int, isolate: bool) -> Ended:
     if isolate and code == NO_SANDBOX:
-        return Ended(error="the private file system of a submission could not be made")
+        return Ended(error="the private surroundings of a submission could not be made")
     by_signal = isolate and 128 < code <= 128 + signal.SIGRTMAX
     return Ended(128 - code if by_signal else code)
 

@@ -79,6 +79,12 @@ def test_on_another_system_marking_in_a_sandbox_is_refused(monkeypatch):
         Marker(sandbox="bwrap")
 
 
+def test_on_a_processor_whose_system_calls_are_not_known_marking_in_a_sandbox_is_refused(monkeypatch):
+    monkeypatch.setattr(sandbox.platform, "machine", lambda: "riscv64")
+    with pytest.raises(SandboxError, match=r"knows x86_64 and aarch64 only, not riscv64; .* without one"):
+        Marker(sandbox="bwrap")
+
+
 def test_an_unknown_sandbox_is_refused():
     with pytest.raises(ValueError, match="unknown sandbox 'docker'"):
         Marker(sandbox="docker")
