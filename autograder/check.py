@@ -1,8 +1,8 @@
 """``check(function)``: the verdict under an exercise, in a notebook or anywhere else.
 
 Where a cell or a prompt shows the value of its last expression, ``check`` only returns the verdict. In a script, such as a
-unit run by ``python solutions/04_training_loop.py``, nobody would see it, so there ``check`` prints it as well. It never raises
-for a wrong answer: the next exercise shall be checked too.
+unit run by ``python solutions/04_training_loop.py``, nobody would see it, so there ``check`` prints it as well. Where somebody
+sees it, it is remembered for their progress page. It never raises for a wrong answer: the next exercise shall be checked too.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable
 import autograder.exercises  # noqa: F401 - registers them
 from autograder.devices import pick_device
 from autograder.exercise import EXERCISES, Verdict, mark_function
+from autograder.results import remember
 
 
 def check(function: Callable, *, seed: int = 0, device: str = "auto") -> Verdict:
@@ -32,7 +33,9 @@ def check(function: Callable, *, seed: int = 0, device: str = "auto") -> Verdict
         raise TypeError(f"check needs your function, as in check(train_epoch), not {type(function).__name__}")
     name = _exercise_of(function, sys._getframe(1).f_globals)
     verdict = mark_function(EXERCISES[name], function, seed, pick_device(device))
-    if not _caller_shows_values():
+    if _caller_shows_values():
+        remember(verdict)
+    else:
         print(verdict)
     return verdict
 

@@ -21,11 +21,11 @@ VALUE = 128
 MOST_CELLS = 2000
 """Cells a notebook may have; those of the course have some 70."""
 
-LONGEST = 200_000
-"""Characters that are kept of a cell's text. Parsing Python takes a few hundred bytes for each."""
+LONGEST = 100_000
+"""Characters that are kept of a cell's code. Parsing Python takes a few hundred bytes for each."""
 
-ALL_TEXT = 2_000_000
-"""Characters that are kept of all cells together."""
+ALL_TEXT = {"code": 1_000_000, "other": 20_000_000}
+"""Characters that are kept of all cells together; in prose there may be pictures."""
 
 
 class UnreadableError(ValueError):
@@ -81,7 +81,7 @@ def written_cells(content: object) -> list[WrittenCell]:
     if len(cells) > MOST_CELLS:
         raise UnreadableError(f"has {len(cells)} cells, {MOST_CELLS} are read; delete those that are not needed")
     found: list[WrittenCell] = []
-    left, counts = ALL_TEXT, {"code": 0, "other": 0}
+    left, counts = dict(ALL_TEXT), {"code": 0, "other": 0}
     for cell in cells:
         if not isinstance(cell, dict):
             continue
@@ -90,9 +90,9 @@ def written_cells(content: object) -> list[WrittenCell]:
         counts[counted] += 1
         place = f"code cell {counts['code']}" if kind == "code" else f"text cell {counts['other']}"
         source = _source_of(cell)
-        if len(source) > min(LONGEST, left):
+        if len(source) > left[counted] or (kind == "code" and len(source) > LONGEST):
             source = f"# {len(source)} characters stood here, too many to be read"
-        left -= len(source)
+        left[counted] -= len(source)
         grade_id, attachments = _get(cell, "metadata", "nbgrader", "grade_id"), cell.get("attachments")
         ids = [clean(name) if isinstance(name, str) else "" for name in (grade_id, cell.get("id"))]
         found.append(WrittenCell(kind, source, place, *ids, attachments if isinstance(attachments, dict) else {}))

@@ -1,92 +1,171 @@
-"""A student's own results: which exercises of the notebooks in a folder are solved."""
+"""``show_progress()``: a student's own progress through the course, from the verdicts of their checks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
+from typing import Any
 
 import autograder.exercises  # noqa: F401 - registers them
-from autograder.devices import pick_device
-from autograder.exercise import Verdict, exercises_of
-from autograder.marking import mark_file
-from autograder.submissions import SubmissionError
+from autograder.exercise import Exercise, exercises_of
+from autograder.fingerprint_tables import GREEN, GREY, VERMILLION
+from autograder.results import Result, forget, results, results_file
 from autograder.units import UNITS
 
 
 @dataclass(frozen=True)
 class UnitProgress:
-    """One unit: its verdicts, or why there are none."""
+    """One unit: its graded exercises, and the results of those that were tried."""
 
     unit: str
-    verdicts: tuple[Verdict, ...] = ()
-    problem: str = ""
+    exercises: tuple[Exercise, ...]
+    results: Mapping[str, Result]
+
+    @property
+    def score(self) -> float:
+        return sum(result.score for result in self.results.values())
+
+    @property
+    def max_score(self) -> float:
+        return sum(exercise.max_score for exercise in self.exercises)
+
+    @property
+    def done(self) -> bool:
+        return all(exercise.id in self.results and self.results[exercise.id].passed for exercise in self.exercises)
 
 
 @dataclass(frozen=True)
 class Progress:
-    """The results of all units that were found; a table in a notebook, plain lines elsewhere."""
+    """All units of the course; a table in a notebook, plain lines elsewhere."""
 
     units: tuple[UnitProgress, ...]
 
+    @property
+    def next(self) -> UnitProgress | None:
+        """The first unit that is not done."""
+        return next((one for one in self.units if not one.done), None)
+
     def __str__(self) -> str:
-        return "\n".join(f"{name:<36}{said}" for name, said in self._lines())
+        return "\n".join([*(f"{line[0]:<36}{line[1]}" for line in self._lines()), "", self.advice()])
 
     def __repr__(self) -> str:
         return str(self)
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
-        rows = (
-            f'<tr><td style="text-align:left;{_WEIGHT[name[0] != " "]}">{escape(name).replace("  ", "&emsp;")}</td>'
-            f'<td style="text-align:left;{_WEIGHT[name[0] != " "]}">{escape(said)}</td></tr>'
-            for name, said in self._lines()
+    def advice(self) -> str:
+        """A sentence on what to do now."""
+        if self.next is None:
+            return "Everything is solved."
+        left = [exercise.id for exercise in self.next.exercises if not _passed(self.next, exercise)]
+        return f"Next: {self.next.unit}, {', '.join(left)}."
+
+    def as_html(self) -> str:
+        """The table: a bar for each unit, a mark for each exercise, and what is next."""
+        score, most = sum(one.score for one in self.units), sum(one.max_score for one in self.units)
+        rows = "".join(_row(one, one is self.next) for one in self.units)
+        together = f"<b>{score:g} of {most:g} points.</b> {escape(self.advice())}"
+        return (
+            f'<div style="max-width:900px;font-size:14px;line-height:1.5"><p style="margin:0 0 8px">{together}</p>'
+            f'<table style="border-collapse:collapse;width:100%;margin:0"><tbody>{rows}</tbody></table></div>'
         )
-        return {"text/html": f"<table><tbody>{''.join(rows)}</tbody></table>", "text/plain": str(self)}
 
     def _lines(self) -> Iterator[tuple[str, str]]:
-        """A name and what there is to say of it; names of exercises are indented."""
-        if not self.units:
-            yield "no results", "there is no notebook of the course's units in this folder"
-            return
         for one in self.units:
-            yield one.unit, one.problem or _points(one.verdicts)
-            for verdict in one.verdicts:
-                yield f"  {verdict.exercise}", f"{_sign(verdict)} {_points([verdict])}"
-        yield "together", _points([verdict for one in self.units for verdict in one.verdicts])
+            yield one.unit, f"{one.score:g} of {one.max_score:g} points"
+            for exercise in one.exercises:
+                yield f"  {exercise.id}", f"{_sign(one, exercise)[0]} {_points(one, exercise)}"
+
+    def _ipython_display_(self) -> None:
+        from gradaccum import still
+
+        bundle = _panel(self)._repr_mimebundle_() | {"text/html": self.as_html(), "text/plain": str(self)}
+        still.show(bundle)
 
 
-_WEIGHT = {True: "font-weight:600", False: ""}
+def show_progress() -> Progress:
+    """Your results in all units: the best verdict that each ``check`` has shown you so far, on this computer."""
+    return progress(results())
 
 
-def show_progress(folder: str | Path = ".") -> Progress:
-    """Mark the notebooks of the course in a folder, as they were last saved. Takes a few seconds for each.
-
-    In a class every notebook has a folder of its own; then the folders beside this one are looked through.
-    """
-    return Progress(tuple(_progress(unit, path) for unit, path in _notebooks(Path(folder).resolve())))
-
-
-def _notebooks(folder: Path) -> Iterator[tuple[str, Path]]:
+def progress(known: Mapping[str, Result]) -> Progress:
+    """The progress that results mean; exercises for practice do not count."""
+    units = []
     for unit in UNITS:
-        if any(exercise.graded for exercise in exercises_of(unit)):
-            places = (folder / f"{unit}.ipynb", folder.parent / unit / f"{unit}.ipynb")
-            yield from ((unit, path) for path in [next(filter(Path.is_file, places), None)] if path)
+        if exercises := tuple(exercise for exercise in exercises_of(unit) if exercise.graded):
+            units.append(UnitProgress(unit, exercises, {e.id: known[e.id] for e in exercises if e.id in known}))
+    return Progress(tuple(units))
 
 
-def _progress(unit: str, path: Path) -> UnitProgress:
-    try:
-        return UnitProgress(unit, mark_file(path, device=pick_device()).verdicts)
-    except SubmissionError as error:
-        return UnitProgress(unit, problem=str(error))
+def _panel(shown: Progress) -> Any:
+    """The table with a button that forgets everything, and asks once before it does."""
+    import ipywidgets as widgets
+
+    from gradaccum import still
+
+    table = widgets.HTML(shown.as_html())
+    reset, really, keep = (
+        widgets.Button(description=text, layout={"width": "max-content"})
+        for text in ("Reset my progress", "Forget all results", "Keep them")
+    )
+    said = widgets.HTML()
+    asking = widgets.HBox([really, keep], layout={"display": "none"})
+
+    def ask(asked: bool) -> None:
+        asking.layout.display, reset.layout.display = ("flex", "none") if asked else ("none", "inline-flex")
+
+    def forget_all(_) -> None:
+        try:
+            forget()
+            said.value = '<div role="alert">Forgotten. Your notebooks are as they were.</div>'
+        except OSError as error:
+            said.value = (
+                f'<div role="alert">{escape(str(results_file()))} cannot be removed: {escape(str(error.strerror))}</div>'
+            )
+        table.value = show_progress().as_html()
+        ask(False)
+
+    reset.on_click(lambda _: ask(True))
+    keep.on_click(lambda _: ask(False))
+    really.on_click(forget_all)
+    panel = widgets.VBox([table, reset, asking, said])
+    panel.add_class(still.LIVE)
+    return panel
 
 
-def _points(verdicts) -> str:
-    score, most = sum(verdict.score for verdict in verdicts), sum(verdict.max_score for verdict in verdicts)
-    return f"{score:g} of {most:g} points"
+def _row(one: UnitProgress, is_next: bool) -> str:
+    number, name = one.unit[:2], one.unit[3:].replace("_", " ")
+    link = f'<a href="{one.unit}.ipynb">{number} · {escape(name)}</a>'
+    share = one.score / one.max_score
+    style = f"background:{GREEN if one.done else VERMILLION};width:{100 * share:.0f}%;height:8px;border-radius:3px"
+    bar = f'<div style="background:#e6e6e6;border-radius:3px;min-width:90px"><div style="{style}"></div></div>'
+    marks = "".join(_mark(one, exercise) for exercise in one.exercises)
+    cells = (
+        (f"font-weight:{600 if is_next else 400};white-space:nowrap", f"{link}{' ←' if is_next else ''}"),
+        ("width:22%", bar),
+        ("white-space:nowrap;text-align:right", f"{one.score:g} / {one.max_score:g}"),
+        ("width:45%", marks),
+    )
+    return (
+        "<tr>" + "".join(f'<td style="text-align:left;padding:3px 10px;{style}">{html}</td>' for style, html in cells) + "</tr>"
+    )
 
 
-def _sign(verdict: Verdict) -> str:
-    if verdict.passed:
-        return "✓"
-    return "○" if verdict.failure and verdict.failure.kind == "unwritten" else "✗"
+def _mark(one: UnitProgress, exercise: Exercise) -> str:
+    sign, color = _sign(one, exercise)
+    said = f'<span style="color:{color};font-weight:600">{sign}</span>&nbsp;<code style="font-size:12px">{exercise.id}</code>'
+    return f'<span style="display:inline-block;margin-right:12px" title="{_points(one, exercise)}">{said}</span>'
+
+
+def _sign(one: UnitProgress, exercise: Exercise) -> tuple[str, str]:
+    if exercise.id not in one.results:
+        return "○", GREY
+    return ("✓", GREEN) if _passed(one, exercise) else ("✗", VERMILLION)
+
+
+def _passed(one: UnitProgress, exercise: Exercise) -> bool:
+    return exercise.id in one.results and one.results[exercise.id].passed
+
+
+def _points(one: UnitProgress, exercise: Exercise) -> str:
+    result = one.results.get(exercise.id)
+    return f"{result.score if result else 0:g} of {exercise.max_score:g} points"

@@ -11,6 +11,7 @@ import textwrap
 import warnings
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ def statements(source: str) -> Iterator[Statement]:
         yield from _parsed_in_pieces(_LINE_MAGIC.sub(r"\1pass", source))
 
 
+@lru_cache(maxsize=1024)
 def is_python(source: str) -> bool:
     """Whether a text is Python, lines that only IPython understands aside."""
     return not _CELL_MAGIC.match(source) and (_parses(source) or _parses(_LINE_MAGIC.sub(r"\1pass", source)))
@@ -98,17 +100,24 @@ _STARTS = re.compile(r"def |async def |class |import |from |@")
 _DEFINES = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+(?P<def>\w+)|^(?P<name>\w+)[ \t]*=(?!=)", re.MULTILINE)
 
 
-def _parsed(source: str, first_line: int = 0) -> Iterator[Statement]:
-    text = "\n" * first_line + source
+def _parsed(source: str, line: int = 0) -> Iterator[Statement]:
+    """The statements of a text that stands ``line`` lines below the beginning."""
+    lines = source.split("\n")
+    for node in _body(source, line):
+        text = "\n".join(lines[node.lineno - 1 : node.end_lineno])
+        yield Statement(ast.increment_lineno(node, line), text)
+
+
+def _body(source: str, line: int) -> list[ast.stmt]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            body = ast.parse(text).body
+            return ast.parse(source).body
+        except SyntaxError as error:
+            error.lineno = (error.lineno or 1) + line
+            raise
         except (ValueError, RecursionError, MemoryError) as error:
-            raise SyntaxError(f"it cannot be parsed: {error}", ("", 1, 0, "")) from None
-    lines = text.split("\n")
-    for node in body:
-        yield Statement(node, "\n".join(lines[node.lineno - 1 : node.end_lineno]))
+            raise SyntaxError(f"it cannot be parsed: {error}", ("", 1 + line, 0, "")) from None
 
 
 def _parsed_in_pieces(source: str) -> Iterator[Statement]:

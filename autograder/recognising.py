@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from autograder.notebook_json import WrittenCell
+from autograder.notebook_json import LONGEST, WrittenCell
 from autograder.python_source import Definition, definitions, is_python, repaired, says
 
 MOST_PARTS = 4
 """Cells that a function may have been split into."""
+
+MOST_BROKEN = 100
+"""Cells that are not Python in a notebook whose functions may have been split; with more, nobody split them."""
 
 
 @dataclass(frozen=True)
@@ -118,18 +121,24 @@ def _as_code(cells: Sequence[WrittenCell], slots: Slots) -> list[WrittenCell]:
 
     def was_code(cell: WrittenCell) -> bool:
         in_its_cell = slots.grade_ids.get(cell.grade_id) in slots.exercises.values()
-        return is_python(cell.source) and (in_its_cell or bool(definitions(cell.source, slots.exercises)))
+        return (
+            len(cell.source) <= LONGEST
+            and is_python(cell.source)
+            and (in_its_cell or bool(definitions(cell.source, slots.exercises)))
+        )
 
     return [replace(cell, kind="code") if cell.kind != "code" and was_code(cell) else cell for cell in cells]
 
 
 def _joined(cells: Sequence[WrittenCell], slots: Slots) -> list[WrittenCell]:
     """Code that was split in the middle of a statement in one piece again; other code mended as far as indentation goes."""
+    broken = sum(cell.kind == "code" and not is_python(cell.source) for cell in cells)
     whole: list[WrittenCell] = []
     parts: list[int] = []  # where in `whole` the latest code of the student stands
     for cell in cells:
         own = cell.kind == "code" and not slots.is_released(cell)
-        start = _start_of_split([whole[k] for k in parts], cell, slots) if own and not is_python(cell.source) else None
+        torn = own and broken <= MOST_BROKEN and not is_python(cell.source)
+        start = _start_of_split([whole[k] for k in parts], cell, slots) if torn else None
         if start is None:
             parts = [*parts, len(whole)] if own else parts
             whole.append(cell)
@@ -138,7 +147,7 @@ def _joined(cells: Sequence[WrittenCell], slots: Slots) -> list[WrittenCell]:
             whole[first] = _in_one([*(whole[k] for k in parts[start:]), cell])
             whole = [cell for k, cell in enumerate(whole) if k not in others]
             parts = parts[: start + 1]
-        parts = parts[-MOST_PARTS:]
+        parts = parts[1 - MOST_PARTS :]
     return [replace(cell, source=repaired(cell.source)) if cell.kind == "code" else cell for cell in whole]
 
 

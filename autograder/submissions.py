@@ -12,7 +12,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.notebook_json import ALL_TEXT, UnreadableError, WrittenCell, clean, json_of, unit_named_in, written_cells
+from autograder.notebook_json import (
+    ALL_TEXT,
+    LONGEST,
+    UnreadableError,
+    WrittenCell,
+    clean,
+    json_of,
+    unit_named_in,
+    written_cells,
+)
 from autograder.python_source import definitions
 from autograder.released import exercises_in, released_content, unit_of_exercise
 from autograder.sanitise import recover
@@ -137,7 +146,7 @@ def _parse_script(path: Path, data: bytes, unit: str | None) -> Submission:
         source = "\0"
     if "\0" in source:
         raise UnreadableError("is not text, so not a Python file; save it as UTF-8 text")
-    if len(source) > ALL_TEXT:
+    if len(source) > ALL_TEXT["code"]:
         raise UnreadableError("is larger than code that anybody writes; hand in the functions and nothing else")
     return Submission(path, unit, (Cell(clean(path.name), clean(source)),))
 
@@ -175,7 +184,12 @@ def _unit_of(path: Path, released_as: object, written: Sequence[WrittenCell]) ->
         return next(iter(units))
     if unit := unit_in(path.stem):
         return unit
-    defined = {definition.name for cell in written for definition in definitions(cell.source, unit_of_exercise())}
+    defined = {
+        definition.name
+        for cell in written
+        if len(cell.source) <= LONGEST
+        for definition in definitions(cell.source, unit_of_exercise())
+    }
     (first, most), (_, next_most), *_ = [*_units_of(defined).most_common(2), ("", 0), ("", 0)]
     if most > next_most:  # a name or two may be another unit's: a function of the bench is called like an exercise
         return first

@@ -192,8 +192,8 @@ check(average_gradients)
 # %% [markdown]
 # ## Your progress
 #
-# This cell marks the notebooks beside this one, as they were last **saved**. It takes a few seconds for each. Come back and
-# run it again whenever you have finished something.
+# Every `check` is remembered on this computer: the best verdict of each exercise, for you alone. Come back and run this cell
+# again whenever you have finished something; it also says what is next.
 
 # %%
 show_progress()

@@ -1,75 +1,140 @@
-"""The table of a student's own results."""
+"""A student's own results: kept in one file, shown as a table, forgotten on request."""
 
 from __future__ import annotations
 
 import json
-import shutil
 
 import pytest
 
-from autograder.classroom import SOLUTIONS
-from autograder.exercise import exercises_of
-from autograder.progress import show_progress
-from autograder.release import COURSE
-from autograder.solution_script import source_notebook
+from autograder.check import check
+from autograder.exercise import EXERCISES, exercises_of, mark_function
+from autograder.progress import _panel, progress, show_progress
+from autograder.results import Result, forget, remember, results, results_file
 
 UNIT = "03_accumulate"
-POINTS = sum(exercise.max_score for exercise in exercises_of(UNIT))
+FIRST, SECOND, THIRD = (exercise.id for exercise in exercises_of(UNIT))
 
 
-@pytest.fixture
-def solved(tmp_path):
-    """A folder in which unit 03 is solved and nothing else is there."""
-    folder = tmp_path / "solved"
-    folder.mkdir()
-    (folder / f"{UNIT}.ipynb").write_text(json.dumps(source_notebook(SOLUTIONS / f"{UNIT}.py")))
-    return folder
+@pytest.fixture(autouse=True)
+def file(tmp_path, monkeypatch):
+    monkeypatch.setenv("GRADACCUM_RESULTS", str(tmp_path / "somewhere" / "results.json"))
+    return results_file()
 
 
-def test_a_folder_without_notebooks_of_the_course_is_said_to_be_one(tmp_path):
-    assert "no notebook of the course" in str(show_progress(tmp_path))
+def verdict(right: bool):
+    return mark_function(EXERCISES["sum_form_lr"], (lambda lr, n: lr / n) if right else (lambda lr, n: lr * n))
 
 
-def test_the_start_page_does_not_mark_itself(tmp_path):
-    shutil.copy(COURSE / "00_start_here.ipynb", tmp_path)
-    assert show_progress(tmp_path).units == ()
+def test_nothing_is_known_at_first():
+    assert results() == {}
 
 
-@pytest.mark.slow
-def test_a_solved_notebook_has_all_its_points_and_a_tick_for_each_exercise(solved):
-    lines = str(show_progress(solved)).split("\n")
-    assert lines[0].split() == [UNIT, f"{POINTS:g}", "of", f"{POINTS:g}", "points"]
-    assert [line.split()[:2] for line in lines[1:-1]] == [[exercise.id, "✓"] for exercise in exercises_of(UNIT)]
+def test_the_best_verdict_is_remembered_and_tries_are_counted():
+    for right in (False, True, False):
+        remember(verdict(right))
+    assert results() == {"sum_form_lr": Result(EXERCISES["sum_form_lr"].max_score, True, 3)}
 
 
-@pytest.mark.slow
-def test_an_untouched_notebook_has_no_points_and_is_not_called_wrong(tmp_path):
-    shutil.copy(COURSE / f"{UNIT}.ipynb", tmp_path)
-    said = str(show_progress(tmp_path))
-    assert f"0 of {POINTS:g} points" in said
-    assert said.count("○") == len(exercises_of(UNIT))
-    assert "✗" not in said
+def test_an_unwritten_function_is_no_try():
+    def unwritten(lr, accumulation_steps):
+        raise NotImplementedError
+
+    remember(mark_function(EXERCISES["sum_form_lr"], unwritten))
+    assert results() == {}
 
 
-@pytest.mark.slow
-def test_in_a_class_the_notebooks_are_in_folders_beside_this_one(solved, tmp_path):
-    solved.rename(tmp_path / UNIT)
-    (tmp_path / "00_start_here").mkdir()
-    (one,) = show_progress(tmp_path / "00_start_here").units
-    assert one.unit == UNIT
-    assert all(verdict.passed for verdict in one.verdicts)
+def test_a_grader_s_run_is_not_remembered(monkeypatch):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    remember(verdict(True))
+    assert results() == {}
 
 
-@pytest.mark.slow
-def test_a_notebook_that_cannot_be_read_is_named_and_costs_nothing_else(solved):
-    (solved / "04_training_loop.ipynb").write_text('{"cells": [')
-    said = str(show_progress(solved))
-    assert "04_training_loop.ipynb: is not JSON" in said
-    assert f"{POINTS:g} of {POINTS:g} points" in said
+def test_a_check_is_remembered_where_somebody_sees_it(monkeypatch):
+    def sum_form_lr(lr, accumulation_steps):
+        return lr / accumulation_steps
+
+    check(sum_form_lr)
+    assert results() == {}
+    monkeypatch.setattr("autograder.check._caller_shows_values", lambda: True)
+    check(sum_form_lr)
+    assert results()["sum_form_lr"].passed
 
 
-def test_the_table_says_what_the_lines_say(tmp_path):
-    progress = show_progress(tmp_path)
-    bundle = progress._repr_mimebundle_()
-    assert bundle["text/plain"] == str(progress)
-    assert bundle["text/html"].count("<tr>") == len(str(progress).split("\n"))
+@pytest.mark.parametrize(
+    "damaged",
+    ["", "[1]", "{", "[" * 100_000, '{"sum_form_lr": 3}', '{"sum_form_lr": {"score": NaN, "passed": true, "tries": 1}}'],
+    ids=["empty", "list", "cut", "deep", "number", "nan"],
+)
+def test_a_damaged_file_counts_as_none_and_does_not_stay_in_the_way(file, damaged):
+    file.parent.mkdir()
+    file.write_text(damaged)
+    assert results() == {}
+    remember(verdict(True))
+    assert results()["sum_form_lr"].passed
+
+
+def test_a_damaged_file_is_kept_aside(file):
+    file.parent.mkdir()
+    file.write_text('{"precious": ')
+    remember(verdict(True))
+    assert file.with_name("results.json.damaged").read_text() == '{"precious": '
+
+
+def test_results_of_exercises_that_do_not_exist_are_passed_over(file):
+    file.parent.mkdir()
+    file.write_text(json.dumps({"gone": {"score": 1, "passed": True, "tries": 1}}))
+    assert results() == {}
+
+
+def test_a_place_that_cannot_be_written_costs_no_verdict(file):
+    file.parent.parent.joinpath("somewhere").write_text("a file where the folder should be")
+    remember(verdict(True))
+    assert results() == {}
+
+
+def test_writing_leaves_nothing_else_behind(file):
+    remember(verdict(True))
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+def test_forgetting_removes_everything():
+    remember(verdict(True))
+    forget()
+    assert results() == {}
+    forget()
+
+
+def test_the_first_unit_that_is_not_done_is_next():
+    units = [one.unit for one in progress({}).units]
+    assert progress({}).next.unit == units[0] == "01_batches_and_gradients"
+    everything = {name: Result(exercise.max_score, True, 1) for name, exercise in EXERCISES.items()}
+    assert progress(everything).next is None
+    del everything[SECOND]
+    assert progress(everything).advice() == f"Next: {UNIT}, {SECOND}."
+
+
+def test_the_table_has_the_points_and_a_mark_for_each_exercise():
+    known = {FIRST: Result(EXERCISES[FIRST].max_score, True, 1), SECOND: Result(0.5, False, 2)}
+    html, text = progress(known).as_html(), str(progress(known))
+    assert f"{EXERCISES[FIRST].max_score + 0.5:g} / 10" in html
+    lines = {line.split()[0]: line.split()[1] for line in text.split("\n") if line.startswith("  ")}
+    assert (lines[FIRST], lines[SECOND], lines[THIRD]) == ("✓", "✗", "○")
+
+
+def test_practice_does_not_count():
+    practice = exercises_of("00_start_here")[0].id
+    assert "00_start_here" not in [one.unit for one in progress({practice: Result(1, True, 1)}).units]
+
+
+def test_the_reset_button_asks_before_it_forgets():
+    remember(verdict(True))
+    table, reset, asking, said = _panel(show_progress()).children
+    reset.click()
+    assert asking.layout.display == "flex"
+    asking.children[1].click()
+    assert (asking.layout.display, results().keys()) == ("none", {"sum_form_lr"})
+    reset.click()
+    asking.children[0].click()
+    assert results() == {}
+    assert "Forgotten" in said.value
+    assert table.value == progress({}).as_html()
