@@ -57,6 +57,7 @@ from gradaccum.showing import show_fingerprint
 # | [06 · Mixed precision and clipping](06_mixed_precision_and_clipping.ipynb) | what must happen once per window? | 10 |
 # | [07 · When equivalence breaks](07_when_equivalence_breaks.ipynb) | is it really the same as a large batch? | 10 |
 # | [08 · Unequal micro-batches](08_unequal_micro_batches.ipynb) | why is the mean of means wrong? | 10 |
+# | [09 · Contrastive losses](09_contrastive_losses.ipynb) | what if the loss does not decompose? | 10 |
 # | [10 · Distributed](10_distributed.ipynb) | how do ranks and windows multiply? | 10 |
 # | [11 · Running it](11_running_it.ipynb) | how do you stop, resume, watch and plan a run? | 10 |
 # | [12 · Capstone](12_capstone.ipynb) | can you train a small GPT inside a memory budget? | 20 |

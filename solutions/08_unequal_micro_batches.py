@@ -312,4 +312,4 @@ check(window_denominator)
 # - **Add up sums and denominators over the window, divide once.** That also survives micro-batches with nothing in them.
 # - Several ranks have one more denominator to share; that is for unit 10.
 #
-# Next: **[10 · Distributed](10_distributed.ipynb)**
+# Next: **[09 · Contrastive losses](09_contrastive_losses.ipynb)**

@@ -58,7 +58,7 @@ def read(path: Path) -> Sample:
 
 
 SAMPLES = tuple(read(path) for path in sorted(FOLDER.glob("*/*/*.py")))
-FINISHED = ("00", "01", "02", "03", "04", "05", "06", "07", "08", "10", "11", "12")
+FINISHED = ("00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12")
 FOUNDATION = tuple(sample for sample in SAMPLES if sample.unit[:2] in FINISHED)
 SOME = tuple(
     sample

@@ -1,0 +1,190 @@
+"""Functions for a contrastive loss as policies: what each micro-batch is compared with, and what becomes of its gradient.
+
+:func:`predict` plays a policy on a problem and yields the gradients it leaves. Diagnosis is a search for the policy with the
+fewest mistakes that leaves the gradients found; what it does to ``logit_scale`` is compared afterwards.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from autograder.contrastive_trials import TOWERS, Towers, due, same_towers
+from autograder.loop_trials import close
+from gradaccum.contrastive import ContrastiveProblem
+from gradaccum.problems import flat_gradients, trainable
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The defaults are right.
+
+    Attributes:
+        negatives: what a micro-batch is compared with: the ``"window"``, its ``"own"`` pairs, or those ``"so far"``.
+        weight: what its loss is multiplied by: 1 (``"whole"``), 1/N (``"over N"``), or its share of the pairs (``"share"``).
+        loss: ``"mean"`` of both directions, their sum (``"added"``), one of them (``"images"``, ``"texts"``), or summed over
+            the pairs (``"summed"``).
+        reach: the micro-batches whose gradients stay: ``"all"`` or ``"last"``.
+        towers: the encoders that get a gradient: ``"both"``, ``"images"``, ``"texts"`` or ``"none"``.
+        mode: ``"training"``, ``"evaluation"``, or only the cache in evaluation: with the loss's gradient for the cached
+            features (``"cached gradient"``) or for live ones among them (``"cached others"``).
+        start: whether what ``.grad`` held before is ``"cleared"`` or ``"kept"``.
+    """
+
+    negatives: str = "window"
+    weight: str = "whole"
+    loss: str = "mean"
+    reach: str = "all"
+    towers: str = "both"
+    mode: str = "training"
+    start: str = "cleared"
+
+
+CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
+    "negatives": {"window": (), "own": ("local-negatives",), "so far": ("negatives-so-far",)},
+    "weight": {"whole": (), "over N": ("window-loss-over-n",), "share": ("window-loss-over-n",)},
+    "loss": {
+        "mean": (),
+        "added": ("directions-added",),
+        "images": ("one-direction",),
+        "texts": ("one-direction",),
+        "summed": ("sum-reduction",),
+    },
+    "reach": {"all": (), "last": ("zero-every",)},
+    "towers": {"both": (), "images": ("detached",), "texts": ("detached",), "none": ("detached",)},
+    "mode": {
+        "training": (),
+        "evaluation": ("eval-mode",),
+        "cached gradient": ("eval-mode",),
+        "cached others": ("eval-mode",),
+    },
+    "start": {"cleared": (), "kept": ("stale-start",)},
+}
+"""For each attribute its values and the mistakes they are. Where not the whole window is compared, any weight is as good."""
+
+
+def name_gradients(problem: ContrastiveProblem, found: Towers) -> tuple[Policy, tuple[str, ...]] | None:
+    """The policy with the fewest mistakes that leaves these gradients in the encoders, and its mistakes; None if none does."""
+    for policy, slugs in policies():
+        if same_towers(problem, found, predict(policy, problem)):
+            return policy, slugs
+    return None
+
+
+def name_scale(problem: ContrastiveProblem, policy: Policy, found: Tensor) -> tuple[str, ...]:
+    """The mistakes in the gradient of ``logit_scale`` beside those of the policy; none if nothing explains it.
+
+    Args:
+        problem: what the function ran on.
+        policy: what it did with the encoders.
+        found: ``(1,)``, the gradient.
+    """
+    of_losses = torch.stack([scale for _, scale in parts(problem, policy.negatives, policy.loss, policy.mode)])
+    once = of_losses[-1] if policy.negatives == "window" else weigh(problem, policy, of_losses)
+    n, held = len(problem.sizes), stale(problem)["scale"].to(once)
+    expected = {0: ("temperature-forgotten",), n: ("temperature-times-n",)}
+    expected |= {1: ()} if policy.weight == "whole" else {1: (), 1 / n: ()}
+    for start, before in (("cleared", torch.zeros_like(held)), ("kept", held)):
+        for share, slugs in expected.items():
+            if close(found, before + share * once, problem.dtype):
+                return slugs if start == "cleared" or policy.start == start else (*slugs, "stale-start")
+    return ()
+
+
+@lru_cache(maxsize=1)
+def policies() -> tuple[tuple[Policy, tuple[str, ...]], ...]:
+    """All policies that make sense and have at most three mistakes, which they come with, fewest first."""
+    return tuple(sorted((entry for entry in _policies() if len(entry[1]) <= 3), key=lambda entry: len(entry[1])))
+
+
+def _policies() -> Iterator[tuple[Policy, tuple[str, ...]]]:
+    names = [field.name for field in fields(Policy)]
+    for values in itertools.product(*(CHOICES[name] for name in names)):
+        policy = Policy(*values)
+        if policy.mode.startswith("cached") and policy.negatives == "own":
+            continue  # there is no cache
+        counted = [name for name in names if name != "weight" or policy.negatives == "window"]
+        slugs = itertools.chain.from_iterable(CHOICES[name][getattr(policy, name)] for name in counted)
+        yield policy, tuple(dict.fromkeys(slugs))
+
+
+def predict(policy: Policy, problem: ContrastiveProblem) -> Towers:
+    """The gradients ``(P,)`` a policy leaves in the two encoders."""
+    of_parts = parts(problem, policy.negatives, policy.loss, policy.mode)
+    before, left = stale(problem), {}
+    for k, name in enumerate(TOWERS):
+        gradients = torch.stack([towers[k] for towers, _ in of_parts])
+        kept = gradients[-1:] if policy.reach == "last" else gradients
+        total = weigh(problem, policy, kept) * (policy.towers in ("both", name))
+        left[name] = total + before[name] if policy.start == "kept" else total
+    return left
+
+
+def weigh(problem: ContrastiveProblem, policy: Policy, rows: Tensor) -> Tensor:
+    """The weighted sum over micro-batches; ``rows`` holds those of the last ones."""
+    count = len(problem.sizes)
+    weights = {"whole": [1.0] * count, "over N": [1 / count] * count, "share": [s / problem.pairs for s in problem.sizes]}
+    return torch.tensor(weights[policy.weight][-len(rows) :]).to(rows) @ rows
+
+
+@lru_cache(maxsize=32)
+def stale(problem: ContrastiveProblem) -> Towers:
+    """What ``.grad`` held before, in the encoders and under ``"scale"``."""
+    *encoders, logit_scale = problem.build()
+    held = {name: flat_gradients(trainable(encoder)).cpu() for name, encoder in zip(TOWERS, encoders, strict=True)}
+    return held | {"scale": flat_gradients([logit_scale]).cpu()}
+
+
+@lru_cache(maxsize=128)
+def parts(problem: ContrastiveProblem, negatives: str, loss: str, mode: str) -> list[tuple[tuple[Tensor, Tensor], Tensor]]:
+    """For each micro-batch the gradients of its loss: for the two encoders through its own features, and for logit_scale."""
+    problem = problem.with_(device="cpu", one_shot=False)
+    *encoders, logit_scale = problem.build()
+    batches = [torch.cat(side) for side in zip(*problem.batches(), strict=True)]
+    live, cached = [], []
+    for encoder, batch in zip(encoders, batches, strict=True):
+        features = {training: encoder.train(training)(batch) for training in (True, False)}
+        live.append(features[mode != "evaluation"])
+        cached.append(features[mode == "training"].detach())
+    return [
+        _of_one(encoders, logit_scale, live, cached, start, start + size, negatives, loss, mode)
+        for size, start in zip(problem.sizes, itertools.accumulate(problem.sizes, initial=0), strict=False)
+    ]
+
+
+def _of_one(encoders, logit_scale, live, cached, start, end, negatives, loss, mode):
+    first, last = (start, end) if negatives == "own" else (0, end if negatives == "so far" else None)
+    features = [torch.cat([old[:start], new[start:end], old[end:]])[first:last] for old, new in zip(cached, live, strict=True)]
+    if mode == "cached gradient":
+        leaves = [old[first:last].clone().requires_grad_() for old in cached]
+        pulled = torch.autograd.grad(_loss(leaves, logit_scale, loss), [*leaves, logit_scale])
+        surrogate = sum((f * g).sum() for f, g in zip(features, pulled, strict=False))
+        scale = pulled[-1]
+    else:
+        surrogate = _loss(features, logit_scale, loss)
+        (scale,) = torch.autograd.grad(surrogate, logit_scale, retain_graph=True)
+    gradients = []
+    for encoder in encoders:
+        parameters = trainable(encoder)
+        found = torch.autograd.grad(surrogate, parameters, retain_graph=True, materialize_grads=True, allow_unused=True)
+        gradients.append(torch.cat([gradient.reshape(-1) for gradient in found]))
+    return tuple(gradients), scale.detach()
+
+
+def _loss(features: list[Tensor], logit_scale: Tensor, loss: str) -> Tensor:
+    logits = logit_scale.exp() * F.normalize(features[0], dim=1) @ F.normalize(features[1], dim=1).T
+    own, reduction = torch.arange(len(logits)), "sum" if loss == "summed" else "mean"
+    images, texts = (F.cross_entropy(one, own, reduction=reduction) for one in (logits, logits.T))
+    return {"images": images, "texts": texts, "added": images + texts}.get(loss, (images + texts) / 2)
+
+
+def distance(problem: ContrastiveProblem, found: Towers) -> tuple[float, float]:
+    """Cosine of the encoders' gradient with the one due, and its length over that one's."""
+    one, other = (torch.cat([side[name] for name in TOWERS]) for side in (found, due(problem).towers))
+    return float(F.cosine_similarity(one, other, dim=0)), float(one.norm() / other.norm())

@@ -1,0 +1,355 @@
+"""Unit 09, contrastive losses: what if the loss does not decompose?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+
+from autograder.call_trials import CallTrial, judge_calls, observe_call
+from autograder.contrastive_policies import Policy, distance, name_gradients, name_scale
+from autograder.contrastive_trials import (
+    ContrastiveTrial,
+    due,
+    found_towers,
+    holds_several_graphs,
+    left_alone,
+    observe_contrastive,
+    reported_loss,
+    same_towers,
+)
+from autograder.exercise import Exercise, Observation, Part, Verdict, register, trial_random
+from autograder.loop_trials import TOLERANCE, close
+from autograder.mistakes import add_mistake, mistake
+from gradaccum.contrastive import ContrastiveProblem
+from gradaccum.problems import best_dtype
+
+UNIT = "09_contrastive_losses"
+
+
+@register
+class AccumulateContrastive(Exercise):
+    """``accumulate_contrastive(encode_image, encode_text, logit_scale, micro_batches) -> float``."""
+
+    id = "accumulate_contrastive"
+    unit = UNIT
+    parts = (
+        Part("encoders", "the gradient of both encoders", 2),
+        Part("ragged", "ragged micro-batches from a generator", 1),
+        Part("scale", "the gradient of logit_scale", 1),
+        Part("clean", "discarding what .grad held before", 1),
+        Part("loss", "the returned loss", 1),
+        Part("memory", "one micro-batch's graph at a time", 1),
+    )
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+        size, count = chance.choice([2, 3]), chance.choice([3, 4, 5])
+        ragged = chance.sample([1, 2, 3, 4, 5], 4)
+        if ragged[-1] == 1:
+            ragged.reverse()  # a last micro-batch of one pair has no negatives of its own, and mistakes would look alike
+        basics = {"device": device, "dtype": best_dtype(device), "gated": True}
+
+        def trial(offset, sizes, meter=False, **options):
+            return ContrastiveTrial(ContrastiveProblem(seed + offset, tuple(sizes), **basics | options), meter)
+
+        return {
+            "encoders": trial(1, [size] * count),
+            "ragged": trial(2, ragged, extras=True, one_shot=True),
+            "clean": trial(3, [size] * count, stale=True),
+            "memory": trial(4, [2] * 24, meter=True, patches=96, hidden=3, depth=6),
+            "probe": trial(5, ragged, stale=True),
+        }
+
+    def observe(self, function, trial):
+        return observe_contrastive(function, trial)
+
+    def judge(self, trials, observations):
+        several = holds_several_graphs(trials["memory"], observations["memory"])
+        results = {name: _towers_message(trials[name], observations[name]) for name in ("encoders", "ragged", "memory")}
+        results["clean"] = _towers_message(trials["clean"], observations["clean"])
+        results["clean"] = results["clean"] or _stale_message(trials, observations)
+        results["scale"] = _scale_message(trials["encoders"], observations["encoders"])
+        results["loss"] = _loss_message(trials["encoders"], observations["encoders"])
+        if not observations["ragged"].failure:
+            results["scale"] = results["scale"] or _scale_message(trials["ragged"], observations["ragged"])
+            results["loss"] = results["loss"] or _loss_message(trials["ragged"], observations["ragged"])
+        if several:
+            results["memory"] = results["memory"] or "The graphs of several micro-batches are in memory at once."
+        failure = next((seen.failure for seen in observations.values() if seen.failure), None)
+        return self._explained(results, trials, observations, several and not observations["memory"].failure, failure)
+
+    def _explained(self, results, trials, observations, several: bool, failure) -> Verdict:
+        """The verdict, with the names of the mistakes."""
+        beside = ("one-big-batch",) if several else ()
+        name = next((name for name in ("probe", "encoders") if not observations[name].failure), None)
+        if name is None or not any(results.values()):
+            return self.verdict(results, mistakes=tuple(map(mistake, beside)), failure=failure)
+        problem, seen = trials[name].problem, observations[name]
+        found = found_towers(problem, seen)
+        explained = name_gradients(problem, found) if found else None
+        if explained is None:
+            remark = _in_words(problem, found) if results["encoders"] or results["clean"] or results["ragged"] else ""
+            return self.verdict(results, mistakes=tuple(map(mistake, beside)), failure=failure, remark=remark)
+        policy, slugs = explained
+        slugs += _scale_slugs(problem, policy, seen) + _loss_slugs(problem, policy, seen)
+        if not slugs and results["ragged"] == NOTHING:
+            slugs = ("stream-spent",)
+        if seen.facts.get("training") is False:
+            slugs += ("eval-mode",)
+        named = tuple(map(mistake, dict.fromkeys((*slugs, *beside))))
+        return self.verdict(results, mistakes=named, failure=failure)
+
+
+NOTHING = "The encoders have received no gradient."
+
+
+def _towers_message(trial: ContrastiveTrial, seen: Observation) -> str:
+    if seen.failure:
+        return seen.failure.message
+    problem = trial.problem
+    found = found_towers(problem, seen)
+    if found is None:
+        return "What is in .grad of the encoders is not a number everywhere (NaN or inf)."
+    if not any(tensor.any() for tensor in found.values()):
+        return NOTHING
+    if not same_towers(problem, found, due(problem).towers):
+        return "What is in .grad of the encoders is not the gradient of the whole window's loss."
+    return left_alone(problem, seen)
+
+
+def _in_words(problem: ContrastiveProblem, found) -> str:
+    if found is None:
+        return ""
+    cosine, length = distance(problem, found)
+    return f"The encoders' gradient has a cosine of {cosine:.2f} with the one due and is {length:.2f} times as long."
+
+
+def _scale_message(trial: ContrastiveTrial, seen: Observation) -> str:
+    if seen.failure:
+        return seen.failure.message
+    wanted, found = due(trial.problem).scale, seen.tensors.get("gradient/scale")
+    if found is not None and close(found.to(wanted), wanted, trial.problem.dtype):
+        return ""
+    if found is None or found.shape != wanted.shape or not torch.isfinite(found).all():
+        return "What is in .grad of logit_scale is not a number."
+    if not found.any():
+        return "logit_scale has received no gradient."
+    return f"The gradient of logit_scale is {float(found.to(wanted) / wanted):.2f} times the one due."
+
+
+def _stale_message(trials, observations) -> str:
+    """Whether logit_scale kept what it held before: its gradient is then another multiple of what is due than elsewhere."""
+    wanted = {name: due(trials[name].problem).scale for name in ("encoders", "clean")}
+    found = {name: observations[name].tensors.get("gradient/scale") for name in wanted}
+    if any(tensor is None or tensor.shape != wanted[name].shape for name, tensor in found.items()):
+        return ""  # there is nothing to compare, and another part says so
+    times = {name: tensor.to(wanted[name]) / wanted[name] for name, tensor in found.items()}
+    same = close(times["clean"], times["encoders"], trials["clean"].problem.dtype)
+    return "" if same else "What .grad of logit_scale held before is still in it."
+
+
+def _loss_message(trial: ContrastiveTrial, seen: Observation) -> str:
+    if seen.failure:
+        return seen.failure.message
+    if "type" in seen.facts:
+        return f"Your function returned {str(seen.facts['type'])[:40]} where the loss, a number, was due."
+    loss, wanted = reported_loss(seen), due(trial.problem).loss
+    if loss is not None and abs(loss - wanted) <= TOLERANCE[trial.problem.dtype] * wanted:
+        return ""
+    return "The number you return is not the loss of the whole window."
+
+
+def _scale_slugs(problem: ContrastiveProblem, policy: Policy, seen: Observation) -> tuple[str, ...]:
+    found, wanted = seen.tensors.get("gradient/scale"), due(problem).scale
+    if found is None or found.shape != wanted.shape or not torch.isfinite(found).all():
+        return ()
+    return name_scale(problem, policy, found.to(wanted))
+
+
+def _loss_slugs(problem: ContrastiveProblem, policy: Policy, seen: Observation) -> tuple[str, ...]:
+    """What is wrong with the loss alone: it goes without saying that other negatives or directions make another loss."""
+    loss, wanted, n = reported_loss(seen), due(problem).loss, len(problem.sizes)
+    if loss is None or policy.negatives != "window" or policy.loss != "mean":
+        return ()
+    factors = {"loss-summed": n, "loss-scaled-in-log": 1 / n}
+    return tuple(slug for slug, factor in factors.items() if abs(loss - factor * wanted) <= 1e-4 * factor * wanted)
+
+
+@register
+class AccumulationCost(Exercise):
+    """``accumulation_cost(micro_batch_size, accumulation_steps, width, dtype) -> (forwards, feature_bytes)``."""
+
+    id = "accumulation_cost"
+    unit = UNIT
+    parts = (
+        Part("forwards", "forward passes of each encoder per sample", 1),
+        Part("bytes", "bytes of cached features", 1),
+        Part("single", "a single micro-batch, for which nothing is cached", 1),
+    )
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+
+        def call(steps, dtype):
+            return CallTrial((chance.choice([6, 10, 32]), steps, chance.choice([48, 96, 512]), dtype))
+
+        dtypes = chance.sample([torch.float16, torch.float32, torch.float64], 3)
+        steps = chance.sample([3, 4, 5, 7, 8], 3)
+        calls = {f"several {k}": call(*pair) for k, pair in enumerate(zip(steps, dtypes, strict=True))}
+        return calls | {f"single {k}": call(1, dtype) for k, dtype in enumerate(dtypes[:2])}
+
+    def observe(self, function, trial):
+        return observe_call(function, trial)
+
+    def judge(self, trials, observations):
+        asked, seen = {}, {}
+        for name, trial in trials.items():
+            for part, of in {"forwards": 0, "bytes": 1}.items() if name.startswith("several") else {"single": None}.items():
+                asked[f"{part}/{name}"] = CallTrial(trial.arguments, {"of": of})
+                seen[f"{part}/{name}"] = _number_of(observations[name], of)
+        message = "For N = {1} this is not what cached features cost."
+        return judge_calls(self, asked, seen, lambda name: name.split("/")[0], _of(cost), WRONG_COSTS, message)
+
+
+def cost(micro_batch_size: int, accumulation_steps: int, width: int, dtype: torch.dtype) -> tuple[int, int]:
+    """What is due: forward passes of each encoder per sample, and bytes of cached features."""
+    if accumulation_steps == 1:
+        return 1, 0
+    return 2, 2 * micro_batch_size * accumulation_steps * width * dtype.itemsize
+
+
+def _of(formula: Callable) -> Callable:
+    """The number ``of`` a pair that a formula yields, or the whole pair."""
+    return lambda *call, of: formula(*call) if of is None else formula(*call)[of]
+
+
+def _number_of(seen: Observation, of: int | None) -> Observation:
+    """An observation of one of the two numbers, or of both; something else than two numbers is observed as such."""
+    facts = seen.facts
+    if seen.failure:
+        return seen
+    if "raised" in facts:
+        return Observation(facts={"raised": str(facts["raised"])[:200], "reason": bool(facts.get("reason"))})
+    value = facts.get("value")
+    if not (isinstance(value, list) and len(value) == 2 and all(type(v) in (int, float) for v in value)):
+        return Observation(facts={"type": "no pair of numbers"})
+    return Observation(facts={"value": value if of is None else value[of]})
+
+
+ANY = math.nan
+"""Stands for a number that a mistake says nothing about; equals none."""
+
+WRONG_COSTS = {
+    "cost-turned-round": _of(lambda *call: cost(*call)[::-1]),
+    "first-pass-forgotten": _of(lambda *call: (1, ANY)),
+    "window-for-each": tuple(_of(lambda size, n, width, dtype, more=more: (n + more, ANY)) for more in (0, 1)),
+    "backward-counted": _of(lambda *call: (3, ANY)),
+    "encoders-added": _of(lambda *call: (4, ANY)),
+    "passes-of-all": tuple(_of(lambda size, n, width, dtype, b=b: (2 * n * (size if b else 1), ANY)) for b in (0, 1)),
+    "one-encoder": _of(lambda *call: (ANY, cost(*call)[1] // 2)),
+    "one-micro-batch": _of(lambda size, n, *kind: (ANY, cost(size, n, *kind)[1] // n)),
+    "others-only": _of(lambda size, n, *kind: (ANY, cost(size, n, *kind)[1] * (n - 1) // n)),
+    "elements-not-bytes": tuple(
+        _of(lambda size, n, width, dtype, each=each: (ANY, each * 2 * size * n * width)) for each in (1, 4)
+    ),
+    "single-cached": tuple(
+        _of(lambda size, n, width, dtype, f=f, b=b: (f, b * size * width * dtype.itemsize)) for f, b in ((2, 2), (1, 2), (2, 0))
+    ),
+}
+"""By slug what a function with this mistake returns."""
+
+
+add_mistake(
+    "local-negatives",
+    "Each micro-batch is compared with its own pairs only. A pair then sees a handful of negatives instead of the whole "
+    "window's, and the gradient is that of another, easier loss.",
+    "Which features does a row of the large batch's similarity matrix need? You can have them without a graph.",
+)
+add_mistake(
+    "negatives-so-far",
+    "Each micro-batch is compared with those before it, but not with those to come: early ones see too few negatives.",
+    "When must all features of the window be known? What do you have to do before the first backward, then?",
+)
+add_mistake(
+    "window-loss-over-n",
+    "What you send backward for a micro-batch is already its share of the whole window's loss. You divide it once more, so the "
+    "encoders' gradients are too small.",
+    "The loss averages over all pairs of the window by itself. Add the parts up: what is there left to divide?",
+)
+add_mistake(
+    "temperature-times-n",
+    "The gradient of logit_scale is N times too large: it is part of every backward pass, and each one carries all of it.",
+    "A micro-batch's features are in one of your backward passes. In how many is logit_scale?",
+)
+add_mistake(
+    "temperature-forgotten",
+    "logit_scale receives no gradient, although it is a parameter like any other.",
+    "Which of your backward passes reaches logit_scale?",
+)
+add_mistake(
+    "directions-added",
+    "You add the losses of the two directions, image to text and text to image, where their mean was due.",
+    "How many averages does the loss consist of, and what is done with them?",
+)
+add_mistake(
+    "one-direction",
+    "You compute the loss in one direction only: images look for their texts, or texts for their images.",
+    "The similarity matrix has rows and columns. Which of them do you use?",
+)
+add_mistake(
+    "stream-spent",
+    "With a list your function is right, with a generator the encoders get nothing: your second walk finds it empty.",
+    "How often can a generator be walked through? Where could its micro-batches wait for the second pass?",
+)
+add_mistake(
+    "cost-turned-round",
+    "You return the two numbers in the wrong order.",
+    "Read the first line of the exercise: which one comes first?",
+)
+add_mistake(
+    "first-pass-forgotten",
+    "You count one forward pass per sample. The pass that fills the cache is one, too.",
+    "How often does a sample go through its encoder until its gradient is there?",
+)
+add_mistake(
+    "window-for-each",
+    "You let every sample through its encoder again for each micro-batch. That is what the cache saves.",
+    "Which features are computed anew for a micro-batch, and which ones come from the cache?",
+)
+add_mistake(
+    "backward-counted",
+    "You count a backward pass as a forward pass.",
+    "Only calls of the encoder are asked for.",
+)
+add_mistake(
+    "encoders-added",
+    "You add up the passes of both encoders.",
+    "An image goes through one encoder, a text through the other. How often each?",
+)
+add_mistake(
+    "passes-of-all",
+    "You count all passes of the window, not those per sample.",
+    "Follow one image: how often does it go through its encoder?",
+)
+add_mistake(
+    "one-encoder",
+    "You count the features of one encoder. A pair has two.",
+    "What does the loss need of each pair?",
+)
+add_mistake(
+    "one-micro-batch",
+    "You count the features of one micro-batch, but the cache holds the window.",
+    "How many micro-batches are compared with each other?",
+)
+add_mistake(
+    "others-only",
+    "You leave out one micro-batch. In the first pass nobody knows yet which one that could be.",
+    "How many micro-batches are in the cache when the first pass is over?",
+)
+add_mistake(
+    "single-cached",
+    "With N = 1 you count a cache or a second pass, although the only micro-batch is the whole batch.",
+    "What would you need a cache for if all pairs are there at once?",
+)

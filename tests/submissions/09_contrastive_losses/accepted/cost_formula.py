@@ -1,0 +1,9 @@
+"""The two formulas."""
+
+EXERCISE = "accumulation_cost"
+
+
+def accumulation_cost(micro_batch_size, accumulation_steps, width, dtype):
+    if accumulation_steps == 1:
+        return 1, 0
+    return 2, 2 * micro_batch_size * accumulation_steps * width * dtype.itemsize

@@ -1,0 +1,11 @@
+"""Counts numbers, not bytes."""
+
+EXERCISE = "accumulation_cost"
+MISTAKES = ("elements-not-bytes",)
+LOST = ("bytes",)
+
+
+def accumulation_cost(micro_batch_size, accumulation_steps, width, dtype):
+    if accumulation_steps == 1:
+        return 1, 0
+    return 2, 2 * micro_batch_size * accumulation_steps * width
