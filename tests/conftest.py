@@ -17,12 +17,20 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(NoSkips())
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of a file, or of a notebook in the browser, are run by one worker: they share what is dear to set up."""
+    for item in items:
+        parameters = getattr(item, "callspec", None) and item.callspec.params
+        notebook = next((parameters[name] for name in ("solved", "released") if name in parameters), "") if parameters else ""
+        item.add_marker(pytest.mark.xdist_group(f"{item.path.name} {notebook}"))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print what tests recorded with ``record_property("table", text)``, also when they ran in another process."""
     for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
         for name, text in report.user_properties if report.when == "call" else ():
             if name == "table":
-                terminalreporter.section(report.nodeid.rpartition("::")[2])
+                terminalreporter.section(report.nodeid.rpartition("::")[2].partition("@")[0])
                 terminalreporter.line(text)
 
 

@@ -26,6 +26,7 @@ import autograder
 import gradaccum
 from autograder.exercise import exercises_of
 from autograder.marking import Marker, Marks
+from autograder.provisioner import install_kernelspec
 from autograder.running import Limits
 from autograder.submissions import parse_submission
 from autograder.units import unit_in
@@ -78,6 +79,7 @@ class Stage:
         self.folder, self.marker, self.listeners, self.process = folder, marker, listeners, process
         port, name = listeners[0].getsockname()[1], listeners[1].getsockname()[1:].decode()
         self.bait = {"folder": str(folder), "clone": str(ROOT), "port": port, "socket": name, "process": process.pid}
+        install_kernelspec()  # not in the midst of an attack, by a test that runs at the same time
         self.canary = self._canary()
 
     @cache  # noqa: B019 - there is one stage

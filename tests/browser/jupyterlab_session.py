@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Locator, Page, Request, WebSocket, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, Request, Response, WebSocket, sync_playwright
+from playwright.sync_api import TimeoutError as PageTimeoutError
 
 CHROMIUM_FLAGS = [
     "--no-sandbox",
@@ -121,6 +122,10 @@ def _address(server: subprocess.Popen, runtime: Path, log: Path, seconds: float 
     raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()[-3000:]}")
 
 
+def _checkpoint_written(answer: Response) -> bool:
+    return answer.request.method == "POST" and answer.url.split("?")[0].endswith("/checkpoints")
+
+
 @dataclass
 class NotebookPage:
     """One notebook, open in JupyterLab.
@@ -157,9 +162,18 @@ class NotebookPage:
             self.page.get_by_role("menuitem", name=name, exact=True).click()
 
     def save(self) -> None:
-        """Save with the keyboard, until the file and its checkpoint are written; before that JupyterLab saves no more."""
-        with self.page.expect_response(lambda a: a.request.method == "POST" and a.url.split("?")[0].endswith("/checkpoints")):
-            self.page.keyboard.press("Control+s")
+        """Save with the keyboard, until the file and its checkpoint are written.
+
+        While JupyterLab saves by itself, every two minutes, it takes no notice of the keys; so they are pressed again.
+        """
+        for seconds in (10, 10, 30):
+            try:
+                with self.page.expect_response(_checkpoint_written, timeout=1000 * seconds):
+                    self.page.keyboard.press("Control+s")
+                return
+            except PageTimeoutError:
+                continue
+        raise TimeoutError(f"{self.name} was not saved")
 
     def trust(self) -> None:
         """Trust Notebook, as from the menu; its outputs are drawn again."""

@@ -192,11 +192,3 @@ def test_a_solution_runs_in_a_kernel_and_earns_every_point(unit, tmp_path):
     done = executed(SOURCES[unit], tmp_path)
     assert verdicts(done) == {exercise.id: str(exercise.max_score) for exercise in exercises_of(unit)}
     assert errors_shown(done) == []
-
-
-@pytest.mark.slow
-@EVERY_UNIT
-def test_an_untouched_release_runs_in_a_kernel_and_earns_nothing(unit, tmp_path):
-    done = executed(nbformat.read(COURSE / f"{unit}.ipynb", as_version=4), tmp_path)
-    assert verdicts(done) == {exercise.id: "0.0" for exercise in exercises_of(unit)}
-    assert errors_shown(done) == []
