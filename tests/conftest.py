@@ -18,11 +18,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of a file, or of a notebook in the browser, are run by one worker: they share what is dear to set up."""
+    """Tests of a file are run by one worker, since they share what is dear to set up; those with a browser, too.
+
+    Two browsers at once would wait for each other on two cores until their patience ends.
+    """
     for item in items:
-        parameters = getattr(item, "callspec", None) and item.callspec.params
-        notebook = next((parameters[name] for name in ("solved", "released") if name in parameters), "") if parameters else ""
-        item.add_marker(pytest.mark.xdist_group(f"{item.path.name} {notebook}"))
+        group = "browser" if item.get_closest_marker("browser") else item.path.name
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -117,7 +117,12 @@ def verdicts_differ(sample: Sample, verdict: Verdict) -> str:
     return ""
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+def fast_or_slow(sample: Sample):
+    """Those of Part I are marked in every run; all together take more than a minute."""
+    return pytest.param(sample, id=str(sample), marks=[pytest.mark.slow] if sample.unit >= "08" else [])
+
+
+@pytest.mark.parametrize("sample", [fast_or_slow(sample) for sample in SAMPLES])
 def test_sample_gets_its_verdict(sample):
     assert not verdicts_differ(sample, mark_once(sample, 0))
 
@@ -129,6 +134,7 @@ KINDS_OF_ERROR = {
 }
 
 
+@pytest.mark.slow
 def test_there_are_no_false_accepts_no_false_rejects_and_no_wrong_names(record_property):
     errors = {
         kind: [sample for sample in SAMPLES if is_wrong(sample, mark_once(sample, 0))]
