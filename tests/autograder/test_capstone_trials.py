@@ -15,6 +15,9 @@ from autograder.verdict_view import as_html, as_text
 from gradaccum.capstone import loops
 from gradaccum.capstone.run import History
 
+pytestmark = pytest.mark.slow  # Part II: marked in the whole suite
+
+
 UNIT = exercises_of("12_capstone")
 NAMES = [exercise.id for exercise in UNIT]
 NAN = float("nan")

@@ -17,6 +17,9 @@ from autograder.transport import plain
 from gradaccum.contrastive import info_nce
 from gradaccum.loops_contrastive import cached_features, one_large_batch
 
+pytestmark = pytest.mark.slow  # Part II: marked in the whole suite
+
+
 CONTRASTIVE, COST = EXERCISES["accumulate_contrastive"], EXERCISES["accumulation_cost"]
 
 

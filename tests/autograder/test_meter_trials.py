@@ -12,6 +12,9 @@ from autograder.exercise import EXERCISES, Observation, mark_function
 from autograder.exercises import unit_11  # noqa: F401 - registers the exercise
 from autograder.meter_trials import KEYS, WRONG, due, observe_meter, reported, same
 
+pytestmark = pytest.mark.slow  # Part II: marked in the whole suite
+
+
 EXERCISE = EXERCISES["RunMeter"]
 
 

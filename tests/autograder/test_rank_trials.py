@@ -27,6 +27,9 @@ from gradaccum.fingerprint import expected, fingerprint
 from gradaccum.loops import right, samples_in, windows
 from gradaccum.loops_ddp import DDP_GALLERY, never_sync, right_ddp
 
+pytestmark = pytest.mark.slow  # Part II: marked in the whole suite
+
+
 EXERCISE = EXERCISES["ddp_train_epoch"]
 TOKENS = EXERCISES["global_token_scale"]
 TRIALS = EXERCISE.trials(5, "cpu")

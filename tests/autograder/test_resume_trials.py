@@ -13,6 +13,9 @@ from autograder.exercises import unit_11  # noqa: F401 - registers the exercise
 from autograder.resume_trials import boundary, forgotten, resumed_message
 from gradaccum.resuming import PIECES, put_state, state_of
 
+pytestmark = pytest.mark.slow  # Part II: marked in the whole suite
+
+
 EXERCISE = EXERCISES["load_checkpoint"]
 
 

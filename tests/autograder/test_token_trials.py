@@ -15,6 +15,9 @@ from gradaccum.loops import GALLERY
 from gradaccum.loops_tokens import TOKEN_LOOPS
 from gradaccum.token_problems import IGNORE_INDEX
 
+pytestmark = pytest.mark.slow  # Part II: marked in the whole suite
+
+
 EXERCISE = EXERCISES["train_epoch_tokens"]
 SEEDS = (0, 1, 2, 17)
 COUNTED_BY_SAMPLES = [

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from experiments_unit_08 import EQUAL, UNEQUAL, row_39, row_40, token_error, weighted_error
+
+pytestmark = pytest.mark.slow  # Part II: marked in the whole suite
 
 
 def test_row_39_the_mean_of_means_is_the_token_mean_only_where_micro_batches_hold_equally_many():

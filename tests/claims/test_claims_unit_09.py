@@ -20,6 +20,8 @@ from experiments_unit_09 import (
 from gradaccum.loops_contrastive import GALLERY, cached_features, one_large_batch
 from gradaccum.phenomena import contrastive_negatives as cn
 
+pytestmark = pytest.mark.slow  # Part II: marked in the whole suite
+
 
 def test_row_27_cached_features_need_a_pass_without_gradients_and_one_with_them():
     assert row_27().verdict == "true of cached features"

@@ -7,6 +7,8 @@ from experiments_unit_10 import STEPS, carried, row_32, row_33, row_38
 
 from gradaccum.phenomena.ranks_over_time import LINKS, RANKS, Settings, compute
 
+pytestmark = pytest.mark.slow  # Part II: marked in the whole suite
+
 
 def test_row_32_one_all_reduce_per_window_needs_the_forward_inside_no_sync():
     assert row_32().verdict == "true with the forward inside"

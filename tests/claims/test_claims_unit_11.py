@@ -7,6 +7,8 @@ from experiments_unit_11 import BUDGET, largest, peak, row_31, row_35, row_36, s
 
 from gradaccum.phenomena.resume import LOST, PROBLEM, Settings, compute
 
+pytestmark = pytest.mark.slow  # Part II: marked in the whole suite
+
 
 def test_row_31_the_peak_does_not_know_whether_n_is_a_power_of_two():
     assert row_31().verdict == "no effect"

@@ -10,6 +10,8 @@ from gradaccum.capstone.config import SMALL, Config
 from gradaccum.capstone.loops import train
 from gradaccum.problems import flat_parameters
 
+pytestmark = pytest.mark.slow  # Part II: marked in the whole suite
+
 
 def test_row_34_checkpointing_and_accumulation_each_save_on_the_gpt_and_most_together():
     need = {

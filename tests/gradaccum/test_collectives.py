@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 import torch.distributed as dist
 from torch import nn
 
 from gradaccum.collectives import ALL_REDUCE, Call, Collectives
 from gradaccum.ranks import single_rank
+
+pytestmark = pytest.mark.slow  # Part II: marked in the whole suite
 
 
 def test_an_all_reduce_is_counted_with_its_bytes():

@@ -9,6 +9,8 @@ import pytest
 
 from gradaccum.loops_ddp import DDP_GALLERY
 
+pytestmark = pytest.mark.slow  # Part II: marked in the whole suite
+
 
 @pytest.mark.parametrize("slug", DDP_GALLERY)
 def test_a_gallery_loop_is_a_short_plain_function_named_after_its_mistake(slug):

@@ -13,6 +13,8 @@ import torch.distributed as dist
 
 from gradaccum.ranks import LARGEST, RanksError, on_ranks, single_rank
 
+pytestmark = pytest.mark.slow  # Part II: marked in the whole suite
+
 
 def test_every_rank_knows_its_number_and_hears_the_others():
     def work(rank: int) -> list[int]:
