@@ -8,19 +8,19 @@ from collections.abc import Callable
 import torch
 
 from autograder.call_trials import CallTrial, judge_calls, observe_call
-from autograder.contrastive_policies import Policy, distance, name_gradients, name_scale
-from autograder.contrastive_trials import (
-    ContrastiveTrial,
-    due,
-    found_towers,
-    holds_several_graphs,
-    left_alone,
-    observe_contrastive,
-    reported_loss,
-    same_towers,
+from autograder.contrastive_judging import (
+    NOTHING,
+    loss_message,
+    loss_slugs,
+    scale_message,
+    scale_slugs,
+    stale_message,
+    towers_in_words,
+    towers_message,
 )
+from autograder.contrastive_policies import name_gradients
+from autograder.contrastive_trials import ContrastiveTrial, found_towers, holds_several_graphs, observe_contrastive
 from autograder.exercise import Exercise, Observation, Part, Verdict, register, trial_random
-from autograder.loop_trials import TOLERANCE, close
 from autograder.mistakes import add_mistake, mistake
 from gradaccum.contrastive import ContrastiveProblem
 from gradaccum.problems import best_dtype
@@ -67,14 +67,14 @@ class AccumulateContrastive(Exercise):
 
     def judge(self, trials, observations):
         several = holds_several_graphs(trials["memory"], observations["memory"])
-        results = {name: _towers_message(trials[name], observations[name]) for name in ("encoders", "ragged", "memory")}
-        results["clean"] = _towers_message(trials["clean"], observations["clean"])
-        results["clean"] = results["clean"] or _stale_message(trials, observations)
-        results["scale"] = _scale_message(trials["encoders"], observations["encoders"])
-        results["loss"] = _loss_message(trials["encoders"], observations["encoders"])
+        results = {name: towers_message(trials[name], observations[name]) for name in ("encoders", "ragged", "memory")}
+        results["clean"] = towers_message(trials["clean"], observations["clean"])
+        results["clean"] = results["clean"] or stale_message(trials, observations)
+        results["scale"] = scale_message(trials["encoders"], observations["encoders"])
+        results["loss"] = loss_message(trials["encoders"], observations["encoders"])
         if not observations["ragged"].failure:
-            results["scale"] = results["scale"] or _scale_message(trials["ragged"], observations["ragged"])
-            results["loss"] = results["loss"] or _loss_message(trials["ragged"], observations["ragged"])
+            results["scale"] = results["scale"] or scale_message(trials["ragged"], observations["ragged"])
+            results["loss"] = results["loss"] or loss_message(trials["ragged"], observations["ragged"])
         if several:
             results["memory"] = results["memory"] or "The graphs of several micro-batches are in memory at once."
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
@@ -90,91 +90,16 @@ class AccumulateContrastive(Exercise):
         found = found_towers(problem, seen)
         explained = name_gradients(problem, found) if found else None
         if explained is None:
-            remark = _in_words(problem, found) if results["encoders"] or results["clean"] or results["ragged"] else ""
+            remark = towers_in_words(problem, found) if results["encoders"] or results["clean"] or results["ragged"] else ""
             return self.verdict(results, mistakes=tuple(map(mistake, beside)), failure=failure, remark=remark)
         policy, slugs = explained
-        slugs += _scale_slugs(problem, policy, seen) + _loss_slugs(problem, policy, seen)
+        slugs += scale_slugs(problem, policy, seen) + loss_slugs(problem, policy, seen)
         if not slugs and results["ragged"] == NOTHING:
             slugs = ("stream-spent",)
         if seen.facts.get("training") is False:
             slugs += ("eval-mode",)
         named = tuple(map(mistake, dict.fromkeys((*slugs, *beside))))
         return self.verdict(results, mistakes=named, failure=failure)
-
-
-NOTHING = "The encoders have received no gradient."
-
-
-def _towers_message(trial: ContrastiveTrial, seen: Observation) -> str:
-    if seen.failure:
-        return seen.failure.message
-    problem = trial.problem
-    found = found_towers(problem, seen)
-    if found is None:
-        return "What is in .grad of the encoders is not a number everywhere (NaN or inf)."
-    if not any(tensor.any() for tensor in found.values()):
-        return NOTHING
-    if not same_towers(problem, found, due(problem).towers):
-        return "What is in .grad of the encoders is not the gradient of the whole window's loss."
-    return left_alone(problem, seen)
-
-
-def _in_words(problem: ContrastiveProblem, found) -> str:
-    if found is None:
-        return ""
-    cosine, length = distance(problem, found)
-    return f"The encoders' gradient has a cosine of {cosine:.2f} with the one due and is {length:.2f} times as long."
-
-
-def _scale_message(trial: ContrastiveTrial, seen: Observation) -> str:
-    if seen.failure:
-        return seen.failure.message
-    wanted, found = due(trial.problem).scale, seen.tensors.get("gradient/scale")
-    if found is not None and close(found.to(wanted), wanted, trial.problem.dtype):
-        return ""
-    if found is None or found.shape != wanted.shape or not torch.isfinite(found).all():
-        return "What is in .grad of logit_scale is not a number."
-    if not found.any():
-        return "logit_scale has received no gradient."
-    return f"The gradient of logit_scale is {float(found.to(wanted) / wanted):.2f} times the one due."
-
-
-def _stale_message(trials, observations) -> str:
-    """Whether logit_scale kept what it held before: its gradient is then another multiple of what is due than elsewhere."""
-    wanted = {name: due(trials[name].problem).scale for name in ("encoders", "clean")}
-    found = {name: observations[name].tensors.get("gradient/scale") for name in wanted}
-    if any(tensor is None or tensor.shape != wanted[name].shape for name, tensor in found.items()):
-        return ""  # there is nothing to compare, and another part says so
-    times = {name: tensor.to(wanted[name]) / wanted[name] for name, tensor in found.items()}
-    same = close(times["clean"], times["encoders"], trials["clean"].problem.dtype)
-    return "" if same else "What .grad of logit_scale held before is still in it."
-
-
-def _loss_message(trial: ContrastiveTrial, seen: Observation) -> str:
-    if seen.failure:
-        return seen.failure.message
-    if "type" in seen.facts:
-        return f"Your function returned {str(seen.facts['type'])[:40]} where the loss, a number, was due."
-    loss, wanted = reported_loss(seen), due(trial.problem).loss
-    if loss is not None and abs(loss - wanted) <= TOLERANCE[trial.problem.dtype] * wanted:
-        return ""
-    return "The number you return is not the loss of the whole window."
-
-
-def _scale_slugs(problem: ContrastiveProblem, policy: Policy, seen: Observation) -> tuple[str, ...]:
-    found, wanted = seen.tensors.get("gradient/scale"), due(problem).scale
-    if found is None or found.shape != wanted.shape or not torch.isfinite(found).all():
-        return ()
-    return name_scale(problem, policy, found.to(wanted))
-
-
-def _loss_slugs(problem: ContrastiveProblem, policy: Policy, seen: Observation) -> tuple[str, ...]:
-    """What is wrong with the loss alone: it goes without saying that other negatives or directions make another loss."""
-    loss, wanted, n = reported_loss(seen), due(problem).loss, len(problem.sizes)
-    if loss is None or policy.negatives != "window" or policy.loss != "mean":
-        return ()
-    factors = {"loss-summed": n, "loss-scaled-in-log": 1 / n}
-    return tuple(slug for slug, factor in factors.items() if abs(loss - factor * wanted) <= 1e-4 * factor * wanted)
 
 
 @register
