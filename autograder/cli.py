@@ -81,8 +81,8 @@ def check(
     help="Hand out, mark and report a class with nbgrader; see gradaccum classroom --help.",
 )
 def classroom(context: typer.Context) -> None:
-    """Pass on to :mod:`autograder.classroom`, which is imported only now: it needs torch and nbgrader."""
-    from autograder.classroom import app as classroom_app
+    """Pass on to :mod:`autograder.classroom.commands`, which is imported only now: it needs torch and nbgrader."""
+    from autograder.classroom.commands import app as classroom_app
 
     raise typer.Exit(classroom_app(context.args, prog_name="gradaccum classroom", standalone_mode=False) or 0)
 

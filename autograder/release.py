@@ -15,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-from autograder.classroom import SOLUTIONS, course_directory, make_course, write_atomically
+from autograder.classroom.course import SOLUTIONS, course_directory, make_course, write_atomically
 from autograder.solution_script import ScriptError, unit_scripts
 
 COURSE = SOLUTIONS.with_name("course")

@@ -10,7 +10,8 @@ import nbformat
 import pytest
 from typer.testing import CliRunner
 
-from autograder.classroom import SOLUTIONS, app, course_directory, make_course, pick_units, write_atomically
+from autograder.classroom.commands import app
+from autograder.classroom.course import SOLUTIONS, course_directory, make_course, pick_units, write_atomically
 from autograder.solution_script import ScriptError, unit_scripts
 
 SCRIPTS = unit_scripts(SOLUTIONS)

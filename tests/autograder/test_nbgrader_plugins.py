@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.api import Gradebook
 from nbgrader_class import HALF_THE_PUZZLE, NEVER_ENDS, NO_PYTHON, ORDER, UNIT, Course, Student, mistaken
 
-from autograder.classroom import course_directory
+from autograder.classroom.course import course_directory
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,7 @@ from functools import cache
 
 import nbformat
 
-from autograder.classroom import SOLUTIONS
+from autograder.classroom.course import SOLUTIONS
 from autograder.released import exercises_in, released_content
 from autograder.solution_script import source_notebook
 

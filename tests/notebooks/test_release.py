@@ -13,7 +13,7 @@ import nbformat
 import pytest
 from typer.testing import CliRunner
 
-from autograder.classroom import SOLUTIONS
+from autograder.classroom.course import SOLUTIONS
 from autograder.exercise import exercises_of
 from autograder.release import COURSE, FOR_THE_MARKER, app, build, stale_files
 from autograder.solution_script import ScriptError, source_notebook, unit_scripts

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from autograder.classroom import SOLUTIONS
+from autograder.classroom.course import SOLUTIONS
 from autograder.exercise import EXERCISES, exercises_of, mark_function
 from autograder.exercises.unit_04 import PUZZLE, PUZZLE_PROBLEM
 from autograder.loop_trials import MEMORY

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.roster import RosterError, Student, read_roster
+from autograder.classroom.roster import RosterError, Student, read_roster
 
 
 @pytest.fixture
