@@ -6,7 +6,7 @@ lab: .venv/.installed
 	PATH="$$PWD/.venv/bin:$$PATH" .venv/bin/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) course $(ARGS)
 
 test: .venv/.installed
-	.venv/bin/python -m pytest -n auto --dist loadgroup $(ARGS)
+	.venv/bin/python -m pytest -n auto $(ARGS)
 
 release: .venv/.installed
 	.venv/bin/python -m autograder.release $(ARGS)

@@ -17,14 +17,20 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(NoSkips())
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log):
     """Tests of a file are run by one worker, since they share what is dear to set up; those with a browser, too.
 
     Two browsers at once would wait for each other on two cores until their patience ends.
     """
-    for item in items:
-        group = "browser" if item.get_closest_marker("browser") else item.path.name
-        item.add_marker(pytest.mark.xdist_group(group))
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            return "browser" if "/browser/" in file else file
+
+    return ByFile(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -32,7 +38,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
         for name, text in report.user_properties if report.when == "call" else ():
             if name == "table":
-                terminalreporter.section(report.nodeid.rpartition("::")[2].partition("@")[0])
+                terminalreporter.section(report.nodeid.rpartition("::")[2])
                 terminalreporter.line(text)
 
 

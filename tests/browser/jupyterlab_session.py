@@ -173,7 +173,9 @@ class NotebookPage:
                 return
             except PageTimeoutError:
                 continue
-        raise TimeoutError(f"{self.name} was not saved")
+        dialogs = [dialog.inner_text() for dialog in self.page.get_by_role("dialog").all()]
+        focus = self.page.evaluate("document.activeElement.outerHTML.slice(0, 300)")
+        raise TimeoutError(f"{self.name} was not saved; dialogs: {dialogs}; focus: {focus}; complaints: {self.complaints}")
 
     def trust(self) -> None:
         """Trust Notebook, as from the menu; its outputs are drawn again."""

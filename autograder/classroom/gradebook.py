@@ -1,0 +1,132 @@
+"""The one writer of a class's gradebook: marks go in through nbgrader's own Autograde, which only does not mark any more.
+
+So late penalties, manual grades, formgrader and feedback are nbgrader's, whichever way a class was marked.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from nbconvert.exporters import NotebookExporter
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.converters import Autograde
+from nbgrader.preprocessors import Execute, NbGraderPreprocessor
+from sqlalchemy.exc import SQLAlchemyError
+from traitlets.config import Config
+
+from autograder.nbgrader_plugins import MarkSubmission
+
+if TYPE_CHECKING:
+    from nbgrader.coursedir import CourseDirectory
+
+PATIENCE = 20
+"""Seconds to wait for an SQLite database that somebody else is writing to."""
+
+
+class GradebookError(Exception):
+    """The gradebook cannot be read or written. One line: what is wrong."""
+
+
+class _Marked(NotebookExporter):
+    """Exports the notebook that was marked, instead of reading the one that was handed in."""
+
+    def from_filename(self, filename, resources=None, **kw):
+        return self.from_notebook_node(_text_as_notebook(self.parent.marked), resources, **kw)
+
+
+class _AttachOutputs(NbGraderPreprocessor):
+    """Puts back what cells say; nbgrader's sanitizing has cleared it, as it does with what students claim."""
+
+    def preprocess(self, nb, resources):
+        outputs = {cell.id: cell for cell in _text_as_notebook(self.parent.parent.marked).cells}
+        for cell in nb.cells:
+            if cell.cell_type == "code" and cell.id in outputs:
+                cell.outputs, cell.execution_count = outputs[cell.id].outputs, outputs[cell.id].execution_count
+        return nb, resources
+
+
+class Recorder:
+    """Writes marks into the gradebook of a class.
+
+    Args:
+        coursedir: of the class, with its configuration.
+    """
+
+    def __init__(self, coursedir: CourseDirectory):
+        self._coursedir, self._config = coursedir, _configuration(coursedir.config)
+
+    def missing(self, units: list[str]) -> list[str]:
+        """Those of some units that the gradebook does not know, because they have not been released.
+
+        Raises:
+            GradebookError: it cannot be read.
+        """
+        try:
+            with Gradebook(self._coursedir.db_url, self._coursedir.course_id) as gradebook:
+                return [unit for unit in units if not _knows(gradebook, unit)]
+        except SQLAlchemyError as error:
+            raise GradebookError(_reason(error)) from None
+
+    def record(self, student: str, unit: str, notebook: str) -> None:
+        """Write the marks in a marked notebook. Doing it again changes nothing.
+
+        Args:
+            student: id.
+            unit: id.
+            notebook: the text of the notebook, its verdicts attached.
+
+        Raises:
+            GradebookError: it cannot be written; what was recorded before of this submission is to be recorded again.
+        """
+        self._coursedir.assignment_id, self._coursedir.student_id = unit, student
+        autograde = Autograde(coursedir=self._coursedir, config=self._config, log=_log())
+        autograde.force, autograde.marked = True, notebook
+        try:
+            autograde.start()
+        except Exception as error:  # nbgrader wraps whatever happens
+            raise GradebookError(_reason(error.__context__ or error)) from None
+
+
+def with_patience(db_url: str) -> str:
+    """The address of a database, with more patience than SQLite has of itself."""
+    if not db_url.startswith("sqlite") or "timeout=" in db_url:
+        return db_url
+    return f"{db_url}{'&' if '?' in db_url else '?'}timeout={PATIENCE}"
+
+
+def _configuration(configured: Config) -> Config:
+    """The class's configuration, with marking and reading replaced by what has been done already."""
+    config = configured.copy()
+    steps = config.Autograde.get("autograde_preprocessors", Autograde.autograde_preprocessors.default())
+    markers = {Execute, MarkSubmission, *(f"{one.__module__}.{one.__name__}" for one in (Execute, MarkSubmission))}
+    markers |= {"nbgrader.preprocessors.Execute"}
+    config.Autograde.autograde_preprocessors = [_AttachOutputs, *(step for step in steps if step not in markers)]
+    config.Autograde.exporter_class = _Marked
+    return config
+
+
+def _text_as_notebook(text: str):
+    import nbformat
+
+    return nbformat.reads(text, as_version=4)
+
+
+def _knows(gradebook: Gradebook, unit: str) -> bool:
+    try:
+        return bool(gradebook.find_assignment(unit).notebooks)
+    except MissingEntry:
+        return False
+
+
+def _reason(error: BaseException) -> str:
+    said = str(getattr(error, "orig", None) or error).strip()
+    return said.splitlines()[0] if said else type(error).__name__
+
+
+def _log() -> logging.Logger:
+    """Nbgrader explains at length what goes wrong; what counts is in the exceptions."""
+    log = logging.getLogger("gradaccum.nbgrader")
+    log.propagate = False
+    log.addHandler(logging.NullHandler()) if not log.handlers else None
+    return log
