@@ -84,7 +84,7 @@ def judge_calls(
     part_of: Callable[[str], str],
     formula: Formula,
     wrong: Mapping[str, Formula | tuple[Formula, ...]],
-    message: str,
+    message: str | Callable[[CallTrial, Plain], str],
     *,
     tolerance: float = CLOSE,
     refusal: str = "{call} is not refused with a ValueError.",
@@ -99,7 +99,8 @@ def judge_calls(
         formula: what is due; returns :data:`RAISES` where a ValueError is due.
         wrong: by slug, what is computed instead by a function with this mistake, or several ways to compute it. A formula
             fits if it explains every call of a part.
-        message: what to say of a wrong value; ``{0}`` stands for the call's first argument, and so on.
+        message: what to say of a wrong value; ``{0}`` stands for the call's first argument, and so on. Or what finds the words,
+            given the call and the value.
         tolerance: relative difference up to which two numbers are the same.
         refusal: what to say where a ValueError is due and none is raised; ``{call}`` stands for the call.
     """
@@ -107,8 +108,12 @@ def judge_calls(
     for name, trial in trials.items():
         due = formula(*trial.arguments, **trial.keywords)
         call = f"{exercise.id}({', '.join(map(repr, trial.arguments))})"
-        wrong_value, not_refused = (text.format(*trial.arguments, call=call) for text in (message, refusal))
+        said_of_value = message(trial, observations[name].facts.get("value")) if callable(message) else message
+        wrong_value, not_refused = (text.format(*trial.arguments, call=call) for text in (said_of_value, refusal))
         said = _call_message(observations[name], due, wrong_value, tolerance, not_refused)
+        failed = observations[name].failure
+        if due is RAISES and failed and failed.kind == "raised" and not all(o.failure for o in observations.values()):
+            said += " A ValueError was due."
         results[part_of(name)] = results[part_of(name)] or said
     failure = next((o.failure for o in observations.values() if o.failure), None)
     slugs = []

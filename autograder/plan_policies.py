@@ -32,6 +32,25 @@ def _for_one_rank(batch, budget, fixed, per_sample, world_size):
     return RAISES if due is RAISES else _named(due["micro_batch_size"], due["accumulation_steps"], world_size)
 
 
+def _for_one_rank_alone(batch, budget, fixed, per_sample, world_size):
+    return plan(batch, budget, fixed, per_sample, 1)
+
+
+def _steps_for_one_rank(batch, *call):
+    size = plan(batch, *call)["micro_batch_size"]
+    return _named(size, batch // size, 1)
+
+
+def _steps_for_one_rank_times_ranks(batch, *call):
+    size = plan(batch, *call)["micro_batch_size"]
+    return _named(size, batch // size, call[-1])
+
+
+def _sizes_added_up(*call):
+    due = plan(*call)
+    return due | {"micro_batch_size": due["micro_batch_size"] * call[-1]}
+
+
 def _per_rank(*call):
     due = plan(*call)
     return due | {"effective_batch": due["effective_batch"] // call[-1]}
@@ -61,8 +80,10 @@ def _fill(batch, budget, fixed, per_sample, world_size):
 
 
 _WRONG = {
-    "plan-for-one-rank": (_for_one_rank,),
+    "plan-for-one-rank": (_for_one_rank, _for_one_rank_alone, _steps_for_one_rank, _steps_for_one_rank_times_ranks),
+    "micro-batch-of-all-ranks": (_sizes_added_up,),
     "budget-divided-among-ranks": (lambda batch, budget, fixed, each, w: plan(batch, budget / w, fixed, each, w),),
+    "budget-of-all-ranks": (lambda batch, budget, fixed, each, w: plan(batch, budget * w, fixed, each, w),),
     "powers-of-two-only": (_powers_of_two, _sizes_of_powers_of_two),
     "not-the-largest": (lambda batch, budget, fixed, each, w: _named(1, batch // w, w),),
     "budget-ignored": (lambda batch, budget, fixed, each, w: _named(batch // w, 1, w),),

@@ -105,8 +105,9 @@ def _first_line(error: BaseException) -> str:
 def _without_data(text: str) -> str:
     """A message without decimals, long numbers, many numbers or long quotations: what is left counts arguments or sizes."""
     text = re.sub(r"[-+]?(\d+\.\d*|\.\d+)(e[-+]?\d+)?|[-+]?\d{3,}", "…", text)
-    # A quotation does not begin inside a word, as the apostrophe of "doesn't" would; but b'…' is one.
-    text = re.sub(r"(?<!\w\w)(['\"])(?:(?!\1).){31,}\1?", r"\1…\1", text)
+    # A quotation does not begin inside a word, as the apostrophe of "doesn't" would; but b'…' is one. What stands between two
+    # quotations is none: "'<' not supported between instances of 'int' and 'str'".
+    text = re.sub(r"(?<!\w\w)(['\"])((?:(?!\1).)*)(?:\1|$)", lambda q: f"{q[1]}…{q[1]}" if len(q[2]) > 30 else q[0], text)
     return text if len(re.findall(r"\d+", text)) <= FEW else re.sub(r"\d+", "…", text)
 
 

@@ -158,6 +158,10 @@ def test_an_apostrophe_is_no_quotation():
     assert "doesn't handle types other than float and double" in message
 
 
+def test_what_stands_between_two_quotations_is_kept():
+    assert "'>=' not supported between instances of 'int' and 'NoneType'" in described(lambda: 3 >= None)
+
+
 def test_a_long_quotation_of_bytes_is_cut():
     secret = "".join("abcdefghij"[int(digit)] for digit in str(INTEGERS[0][0]) * 6)
     assert secret[:9] not in described(lambda: int(secret.encode()))

@@ -1,0 +1,26 @@
+"""Reports the seconds that a sample takes."""
+
+EXERCISE = "RunMeter"
+MISTAKES = ("throughput-turned-round",)
+LOST = ("throughput",)
+
+
+class RunMeter:
+    def __init__(self, clock):
+        self.clock, self.total, self.samples = clock, 0.0, 0
+        self.since = clock()
+
+    def micro_batch(self, loss, samples):
+        self.total += loss.item() * samples
+        self.samples += samples
+
+    def update(self, lr):
+        now = self.clock()
+        report = {
+            "loss": self.total / self.samples,
+            "samples_per_second": (now - self.since) / self.samples,
+            "effective_batch": self.samples,
+            "lr": lr,
+        }
+        self.since, self.total, self.samples = now, 0.0, 0
+        return report

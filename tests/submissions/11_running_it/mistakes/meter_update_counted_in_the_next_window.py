@@ -1,0 +1,27 @@
+"""Reads the clock in micro_batch only, so an update is counted in the window after it."""
+
+EXERCISE = "RunMeter"
+MISTAKES = ("throughput-without-update",)
+LOST = ("throughput",)
+
+
+class RunMeter:
+    def __init__(self, clock):
+        self.clock, self.total, self.samples = clock, 0.0, 0
+        self.since = clock()
+
+    def micro_batch(self, loss, samples):
+        self.now = self.clock()
+        self.total += loss.item() * samples
+        self.samples += samples
+
+    def update(self, lr):
+        now = self.now
+        report = {
+            "loss": self.total / self.samples,
+            "samples_per_second": self.samples / (now - self.since),
+            "effective_batch": self.samples,
+            "lr": lr,
+        }
+        self.since, self.total, self.samples = now, 0.0, 0
+        return report
