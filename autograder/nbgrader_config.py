@@ -8,6 +8,9 @@ c = get_config()  # noqa: F821 - nbgrader defines it
 # Two classes that share an exchange or a JupyterHub need different names.
 c.CourseDirectory.course_id = "gradaccum"
 
+# The gradebook is the file gradebook.db in this directory, unless you name another database.
+# c.CourseDirectory.db_url = "postgresql://user@host/database"
+
 # Between these two lines stands what students write themselves.
 c.ClearSolutions.begin_solution_delimeter = "### BEGIN SOLUTION"
 c.ClearSolutions.end_solution_delimeter = "### END SOLUTION"

@@ -2,48 +2,121 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from autograder.classroom.course import SOLUTIONS, course_directory, make_course, pick_units
+from autograder.devices import DEVICES
+from autograder.sandbox import SANDBOXES
 from autograder.solution_script import unit_scripts
+from autograder.units import UNITS
 
 app = typer.Typer(help="Hand out, mark and report a class with nbgrader.", no_args_is_help=True, add_completion=False)
 
-
-@app.callback()
-def _group() -> None:
-    """Makes ``init`` a command of its own also while it is the only one."""
+ADatabase = Annotated[str, typer.Option("--db", metavar="URL", help="The gradebook's database, such as postgresql://…")]
+AClass = Annotated[Path, typer.Argument(metavar="DIR", help="A class, made by init.")]
+Units = Annotated[str, typer.Option(help="Units, such as 03,04; all of them if not given.")]
 
 
 @app.command()
 def init(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty directory, or a class to complete.")],
-    units: Annotated[str, typer.Option(help="Units, such as 03,04; all of them if not given.")] = "",
+    units: Units = "",
     roster: Annotated[
         Path | None, typer.Option(metavar="CSV", help="Students: columns id, first_name, last_name, email.")
     ] = None,
+    db: ADatabase = "",
 ) -> None:
     """Make an nbgrader course directory: source notebooks, configuration and, if given, the students."""
     from autograder.classroom.roster import enrol, read_roster
     from autograder.provisioner import install_kernelspec
 
-    try:
+    with _one_line_on_errors("init"):
         students = read_roster(roster) if roster else ()
         scripts = pick_units(unit_scripts(SOLUTIONS), units)
-        added = make_course(directory, scripts)
+        added = make_course(directory, scripts, db)
         install_kernelspec()
         if students:
             enrol(students, course_directory(directory).db_url)
-    except (ValueError, OSError) as error:
-        reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
-        for line in reason.splitlines():
-            typer.echo(f"gradaccum classroom init: {line}", err=True)
-        raise typer.Exit(2) from None
     kept = [unit for unit in scripts if unit not in added]
     typer.echo(f"{directory}: a class with {', '.join(scripts)}" + (f" and {len(students)} students" if students else ""))
     if kept:
         typer.echo(f"already there and left as they were: {', '.join(kept)}")
-    typer.echo(f"next: cd {directory} && nbgrader generate_assignment {next(iter(scripts))}")
+    typer.echo(f"next: gradaccum classroom release {directory} --units {next(iter(scripts))[:2]}")
+
+
+@app.command()
+def release(directory: AClass, units: Units = "", db: ADatabase = "") -> None:
+    """Make what students get, in release/, from source/. Releasing again brings both up to date."""
+    from autograder.classroom.grading import ClassToMark
+    from autograder.classroom.releasing import release_unit
+
+    with _one_line_on_errors("release"):
+        coursedir = ClassToMark(directory, db).coursedir
+        sources = {path.name: path for path in sorted((directory / "source").glob("*")) if path.is_dir()}
+        for unit in pick_units(sources, units):
+            typer.echo(f"{release_unit(coursedir, unit)}")
+
+
+@app.command()
+def grade(
+    directory: AClass,
+    units: Units = "",
+    students: Annotated[str, typer.Option(help="Ids, such as ada,bob; all if not given.")] = "",
+    again: Annotated[bool, typer.Option("--again", help="Mark also what has not changed since it was marked.")] = False,
+    number: Annotated[int, typer.Option("--workers", min=0, help="Processes that mark; one for each core if not given.")] = 0,
+    scheduler: Annotated[str, typer.Option(metavar="tcp://…", help="A scheduler of dask that runs, with its workers.")] = "",
+    device: Annotated[str, typer.Option(metavar="|".join(DEVICES), help="What to mark on; as configured if not given.")] = "",
+    sandbox: Annotated[str, typer.Option(metavar="|".join(SANDBOXES), help="As configured if not given; none trusts.")] = "",
+    db: ADatabase = "",
+) -> None:
+    """Mark what was handed in and has changed, into the gradebook. Stop it whenever you like: started again, it goes on."""
+    from autograder.classroom.grading import ClassToMark, Grading
+    from autograder.classroom.grading_view import print_summary, progress
+    from autograder.classroom.workers import workers
+
+    with _one_line_on_errors("grade"):
+        marked_class = ClassToMark(directory, db, device, sandbox)
+        wanted = list(pick_units(dict.fromkeys(UNITS, directory), units))
+        with marked_class.locked():
+            handed_in, complaints = marked_class.handed_in(wanted, [name for name in students.split(",") if name])
+            grading = Grading(marked_class, handed_in, again)
+            if grading.number:
+                with (
+                    workers(scheduler, min(number, grading.number), marked_class.device) as pool,
+                    progress(grading.number) as step,
+                ):
+                    for job, result in pool.map(grading.jobs()):
+                        grading.done(job, result)
+                        step()
+            grading.record_the_rest()
+    print_summary(grading.outcome)
+    for complaint in (complaints := complaints + grading.outcome.complaints):
+        typer.echo(f"gradaccum classroom grade: {complaint}", err=True)
+    if complaints:
+        raise typer.Exit(1)
+
+
+@contextlib.contextmanager
+def _one_line_on_errors(command: str) -> Iterator[None]:
+    """Expected errors become a line each on stderr and exit status 2."""
+    from autograder.classroom.grading import GradingError
+    from autograder.classroom.releasing import ReleaseError
+    from autograder.classroom.workers import WorkersError
+    from autograder.sandbox import ChildError
+
+    try:
+        yield
+    except OSError as error:
+        reasons = [f"{error.filename}: {error.strerror}"]
+    except (ValueError, GradingError, ReleaseError, WorkersError, ChildError) as error:
+        reasons = str(error).splitlines()
+    else:
+        return
+    for reason in reasons:
+        typer.echo(f"gradaccum classroom {command}: {reason}", err=True)
+    raise typer.Exit(2) from None

@@ -32,8 +32,13 @@ def pick_units(scripts: Mapping[str, Path], wanted: str) -> dict[str, Path]:
     return {u: path for u, path in scripts.items() if not names or any(_is_called(u, name) for name in names)}
 
 
-def make_course(directory: Path, scripts: Mapping[str, Path]) -> list[str]:
+def make_course(directory: Path, scripts: Mapping[str, Path], db_url: str = "") -> list[str]:
     """Write the configuration and ``source/<unit>/<unit>.ipynb``; what is there already is left as it is.
+
+    Args:
+        directory: of the class.
+        scripts: the units wanted, and what they are made from.
+        db_url: of the gradebook; by default an SQLite file in the directory.
 
     Returns:
         The units that were added.
@@ -50,16 +55,17 @@ def make_course(directory: Path, scripts: Mapping[str, Path]) -> list[str]:
     places = {unit: directory / "source" / unit / f"{unit}.ipynb" for unit in scripts}
     added = {unit: notebook_text(scripts[unit]) for unit, place in places.items() if not place.exists()}
     if not (directory / CONFIG).exists():
-        write_atomically(directory / CONFIG, config_text(secrets.randbelow(2**32)))
+        write_atomically(directory / CONFIG, config_text(secrets.randbelow(2**32), db_url))
     for unit, text in added.items():
         write_atomically(places[unit], text)
     return list(added)
 
 
-def config_text(seed: int) -> str:
-    """The configuration of a class whose hidden problems are chosen by ``seed``."""
+def config_text(seed: int, db_url: str = "") -> str:
+    """The configuration of a class whose hidden problems are chosen by ``seed``, with its gradebook at ``db_url``."""
     text = files("autograder").joinpath(CONFIG).read_text(encoding="utf-8")
-    return text.replace("c.MarkSubmission.seed = 0", f"c.MarkSubmission.seed = {seed}")
+    text = text.replace("c.MarkSubmission.seed = 0", f"c.MarkSubmission.seed = {seed}")
+    return text.replace("# c.CourseDirectory.db_url = ", f"c.CourseDirectory.db_url = {db_url!r}  # ") if db_url else text
 
 
 def course_directory(directory: Path) -> CourseDirectory:

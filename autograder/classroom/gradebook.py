@@ -6,6 +6,7 @@ So late penalties, manual grades, formgrader and feedback are nbgrader's, whiche
 from __future__ import annotations
 
 import logging
+import warnings
 from typing import TYPE_CHECKING
 
 from nbconvert.exporters import NotebookExporter
@@ -56,17 +57,21 @@ class Recorder:
     def __init__(self, coursedir: CourseDirectory):
         self._coursedir, self._config = coursedir, _configuration(coursedir.config)
 
-    def missing(self, units: list[str]) -> list[str]:
-        """Those of some units that the gradebook does not know, because they have not been released.
+    def known(self, unit: str) -> set[str] | None:
+        """The students with a submission to a unit in the gradebook; None if it does not know the unit, as it was not released.
 
         Raises:
             GradebookError: it cannot be read.
         """
         try:
             with Gradebook(self._coursedir.db_url, self._coursedir.course_id) as gradebook:
-                return [unit for unit in units if not _knows(gradebook, unit)]
+                if not gradebook.find_assignment(unit).notebooks:
+                    return None
+                return {submission.student_id for submission in gradebook.assignment_submissions(unit)}
+        except MissingEntry:
+            return None
         except SQLAlchemyError as error:
-            raise GradebookError(_reason(error)) from None
+            raise GradebookError(reason(error)) from None
 
     def record(self, student: str, unit: str, notebook: str) -> None:
         """Write the marks in a marked notebook. Doing it again changes nothing.
@@ -80,12 +85,14 @@ class Recorder:
             GradebookError: it cannot be written; what was recorded before of this submission is to be recorded again.
         """
         self._coursedir.assignment_id, self._coursedir.student_id = unit, student
-        autograde = Autograde(coursedir=self._coursedir, config=self._config, log=_log())
+        autograde = Autograde(coursedir=self._coursedir, config=self._config, log=quiet_log())
         autograde.force, autograde.marked = True, notebook
         try:
-            autograde.start()
+            with warnings.catch_warnings():  # nbgrader's use of its database makes SQLAlchemy talk
+                warnings.simplefilter("ignore")
+                autograde.start()
         except Exception as error:  # nbgrader wraps whatever happens
-            raise GradebookError(_reason(error.__context__ or error)) from None
+            raise GradebookError(reason(error)) from None
 
 
 def with_patience(db_url: str) -> str:
@@ -112,19 +119,14 @@ def _text_as_notebook(text: str):
     return nbformat.reads(text, as_version=4)
 
 
-def _knows(gradebook: Gradebook, unit: str) -> bool:
-    try:
-        return bool(gradebook.find_assignment(unit).notebooks)
-    except MissingEntry:
-        return False
-
-
-def _reason(error: BaseException) -> str:
+def reason(error: BaseException) -> str:
+    """What went wrong in nbgrader, which wraps whatever happens, in one line."""
+    error = error.__context__ or error
     said = str(getattr(error, "orig", None) or error).strip()
     return said.splitlines()[0] if said else type(error).__name__
 
 
-def _log() -> logging.Logger:
+def quiet_log() -> logging.Logger:
     """Nbgrader explains at length what goes wrong; what counts is in the exceptions."""
     log = logging.getLogger("gradaccum.nbgrader")
     log.propagate = False

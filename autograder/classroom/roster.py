@@ -60,14 +60,14 @@ def enrol(students: Iterable[Student], db_url: str) -> None:
     """Add students to nbgrader's gradebook, or bring their names up to date."""
     from nbgrader.api import Gradebook
 
-    with _commands_of_this_python(), Gradebook(db_url) as gradebook:
+    with commands_of_this_python(), Gradebook(db_url) as gradebook:
         for student in students:
             facts = asdict(student)
             gradebook.update_or_create_student(facts.pop("id"), **facts)
 
 
 @contextlib.contextmanager
-def _commands_of_this_python() -> Iterator[None]:
+def commands_of_this_python() -> Iterator[None]:
     """To make a database nbgrader calls ``alembic``, which is not on the path of a virtual environment not activated."""
     before = os.environ.get("PATH", "")
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{before}"

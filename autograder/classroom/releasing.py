@@ -1,0 +1,36 @@
+"""``gradaccum classroom release``: what students get, made by nbgrader from ``source/``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder.classroom.gradebook import quiet_log, reason
+
+if TYPE_CHECKING:
+    from nbgrader.coursedir import CourseDirectory
+
+
+class ReleaseError(Exception):
+    """A unit cannot be released. One line: which, and why."""
+
+
+def release_unit(coursedir: CourseDirectory, unit: str) -> Path:
+    """Write ``release/UNIT/`` and enter the unit into the gradebook, as ``nbgrader generate_assignment --force`` does.
+
+    Raises:
+        ReleaseError: nbgrader refuses.
+    """
+    from nbgrader.converters import GenerateAssignment
+
+    from autograder.classroom.roster import commands_of_this_python
+
+    coursedir.assignment_id, coursedir.student_id = unit, "."
+    converter = GenerateAssignment(coursedir=coursedir, config=coursedir.config, log=quiet_log())
+    converter.force = True
+    try:
+        with commands_of_this_python():
+            converter.start()
+    except Exception as error:  # nbgrader wraps whatever happens
+        raise ReleaseError(f"{unit}: {reason(error)}") from None
+    return Path(coursedir.format_path(coursedir.release_directory, ".", unit))
