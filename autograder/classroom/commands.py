@@ -13,6 +13,7 @@ from autograder.classroom.course import SOLUTIONS, course_directory, make_course
 from autograder.devices import DEVICES
 from autograder.sandbox import SANDBOXES
 from autograder.solution_script import unit_scripts
+from autograder.submissions import one_line
 from autograder.units import UNITS
 
 app = typer.Typer(help="Hand out, mark and report a class with nbgrader.", no_args_is_help=True, add_completion=False)
@@ -99,6 +100,32 @@ def grade(
         typer.echo(f"gradaccum classroom grade: {complaint}", err=True)
     if complaints:
         raise typer.Exit(1)
+
+
+@app.command()
+def export(
+    directory: AClass,
+    to_format: Annotated[
+        str, typer.Option("--format", metavar="nbgrader|canvas|moodle", help="Who is to read it.")
+    ] = "nbgrader",
+    to: Annotated[Path | None, typer.Option(metavar="FILE", help="By default grades.csv, canvas.csv or moodle.csv.")] = None,
+    units: Units = "",
+    into: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A gradebook exported from Canvas or Moodle, to be filled in.")
+    ] = None,
+    missing_as_zero: Annotated[bool, typer.Option("--missing-as-zero", help="A unit not handed in counts as 0.")] = False,
+    db: ADatabase = "",
+) -> None:
+    """Write marks into a file that nbgrader's users, Canvas or Moodle import."""
+    from autograder.classroom.exports import export_class
+
+    with _one_line_on_errors("export"):
+        file, notes = export_class(
+            directory, to_format, to=to, units=units, into=into, missing_as_zero=missing_as_zero, db_url=db
+        )
+    for note in notes:
+        typer.echo(one_line(f"gradaccum classroom export: {note}"), err=True)
+    typer.echo(f"marks written to {file}")
 
 
 @contextlib.contextmanager
