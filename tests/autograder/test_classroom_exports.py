@@ -19,7 +19,8 @@ from autograder.classroom.class_marks import Enrolled
 from autograder.classroom.commands import app
 from autograder.classroom.course import make_course
 from autograder.classroom.exports import CanvasExporter, NbgraderExporter
-from autograder.classroom.lms_sheets import harmless_cell, points_text
+from autograder.classroom.lms_sheets import Sheet, harmless_cell, match_rows, points_text
+from autograder.classroom.roster import commands_of_this_python
 
 ACCUMULATE, LOOP = "03_accumulate", "04_training_loop"
 FORMULA = '=cmd|"/C calc"!A1'
@@ -49,9 +50,7 @@ def school(tmp_path_factory) -> Path:
     """A class with a gradebook: late, graded by hand, waiting for that, not handed in, nothing earned."""
     directory = tmp_path_factory.mktemp("school") / "class"
     make_course(directory, {})
-    from autograder.classroom.roster import _commands_of_this_python
-
-    with _commands_of_this_python(), Gradebook(f"sqlite:///{directory}/gradebook.db", "gradaccum") as gradebook:
+    with commands_of_this_python(), Gradebook(f"sqlite:///{directory}/gradebook.db", "gradaccum") as gradebook:
         for unit in (ACCUMULATE, LOOP):
             gradebook.add_assignment(unit, duedate=datetime(2026, 11, 1))
             gradebook.add_notebook(unit, unit)
@@ -370,8 +369,6 @@ def test_points_are_written_with_a_decimal_point_and_five_digits_at_most(points,
 
 
 def test_two_students_with_the_same_address_get_no_line_by_it():
-    from autograder.classroom.lms_sheets import Sheet, match_rows
-
     twins = [Enrolled("a", email="x@y"), Enrolled("b", email="X@y")]
     sheet = Sheet(("Email address",), (("x@y",), ("b",)))
     assert match_rows(sheet, {"Email address": ("email", "id")}, twins) == {1: twins[1]}
