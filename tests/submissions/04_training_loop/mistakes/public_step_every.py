@@ -1,5 +1,8 @@
 """The same tutorial's second pitfall: an update after every batch."""
 
+STYLE = "a tutorial's second pitfall"
+REPORT = "an update after every batch defeats accumulation"
+SOURCE = "claims 6"
 EXERCISE = "train_epoch"
 MISTAKES = ("step-every",)
 LOST = ("full", "leftover", "ragged", "stream", "losses")

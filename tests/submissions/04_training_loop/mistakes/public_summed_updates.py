@@ -1,5 +1,8 @@
 """The questioner's formula: the update is the sum of N gradients, for every N batches."""
 
+STYLE = "a question on a forum"
+REPORT = "it sums N gradients; equal to a large batch only with the rate over N"
+SOURCE = "claims 2"
 EXERCISE = "train_epoch"
 MISTAKES = ("no-scale",)
 LOST = ("full", "leftover", "ragged", "stream")

@@ -1,5 +1,8 @@
 """A public tutorial's first pitfall: clears in the loop, updates at every N-th micro-batch, neither scale nor flush."""
 
+STYLE = "a tutorial's first pitfall"
+REPORT = "clearing in every round leaves the last batch only"
+SOURCE = "claims 5"
 EXERCISE = "train_epoch"
 MISTAKES = ("zero-every", "no-scale", "tail-dropped")
 LOST = ("full", "leftover", "ragged", "stream", "losses")

@@ -1,5 +1,8 @@
 """The same tutorial's corrected loop: it still lacks the scale and loses the leftover."""
 
+STYLE = "a tutorial's loops as corrected"
+REPORT = "moving step and clear is not enough: nothing divides by N"
+SOURCE = "claims 7"
 EXERCISE = "train_epoch"
 MISTAKES = ("no-scale", "tail-dropped")
 LOST = ("full", "leftover", "ragged", "stream", "losses")

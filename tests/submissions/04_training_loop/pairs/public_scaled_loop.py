@@ -1,5 +1,8 @@
 """The loop found in most guides: loss over N, update and clear at every N-th step, no flush and no clear at the start."""
 
+STYLE = "the loop of most guides, as in PET"
+REPORT = "batches after the last multiple of N make no update"
+SOURCE = "https://github.com/timoschick/pet/issues/36"
 EXERCISE = "train_epoch"
 MISTAKES = ("mean-of-means", "tail-stale")
 LOST = ("leftover", "ragged", "clean", "losses")

@@ -2,6 +2,9 @@
 
 from torch.nn.utils import clip_grad_norm_
 
+STYLE = "a trainer with the loop of most guides (mlx-lm)"
+REPORT = "the last window is dropped unless N divides the epoch; micro-batches weigh alike"
+SOURCE = "https://github.com/ml-explore/mlx-lm/pull/1413"
 EXERCISE = "train_epoch_clipped"
 MISTAKES = ("mean-of-means", "tail-stale")
 LOST = ("bound", "idle", "norms")
