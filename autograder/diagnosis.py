@@ -32,8 +32,9 @@ class Policy:
     """How a loop goes about its work. The defaults are a right loop.
 
     Attributes:
-        width: of its windows: ``"N"``; the first one 1 wide (``"early"``) or N + 1 wide (``"late"``); all of them N - 1
-            (``"narrow"``) or N + 1 wide (``"wide"``); ``"every"``: an update after each micro-batch of a window.
+        width: of its windows: ``"N"``; the first one 1 (``"early"``), N - 1 (``"first narrow"``) or N + 1 wide
+            (``"late"``); all of them N - 1 (``"narrow"``) or N + 1 wide (``"wide"``); ``"every"``: an update after each
+            micro-batch of a window.
         fetch: ``"each"`` micro-batch, ``"first"`` of the window N times, or ``"once"``: each one N times, a window each.
         clear: every ``"window"``, ``"every"`` backward, ``"never"``, every ``"epoch"``, ``"before step"``, or every window
             although there are several updates in it (``"outer"``).
@@ -41,8 +42,10 @@ class Policy:
             mean size), ``"sum"`` (its samples), ``"sum mean"`` (its samples over micro-batches).
         divisor: micro-batches that the division counts: ``"present"`` in the window, or always ``"N"``.
         again: a second division: ``"no"``, by those ``"present"``, or by ``"N"``.
-        tail: the leftover window is ``"applied"``, ``"dropped"``, ``"kept"`` for the next epoch, or both applied and kept.
-        short: an epoch of less than one window is ``"applied"`` or ``"skipped"``.
+        tail: the leftover window is ``"applied"``, ``"dropped"``, ``"kept"`` for the next epoch, both applied and kept, or
+            ``"carried"`` on: the next epoch completes it.
+        short: an epoch of less than one window is ``"applied"``, ``"skipped"``, or applied although other leftovers are not
+            (``"forced"``).
         graph: one for ``"each"`` micro-batch, or one ``"running"`` sum that goes through backward every time.
         scaled: weights act on the ``"loss"``, or on what is in ``.grad`` at the update.
     """
@@ -64,6 +67,7 @@ CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
         "N": (),
         "every": ("step-every",),
         "early": ("off-by-one-early",),
+        "first narrow": ("off-by-one-early",),
         "late": ("off-by-one-late",),
         "narrow": ("off-by-one-early",),
         "wide": ("off-by-one-late",),
@@ -77,8 +81,14 @@ CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
         "epoch": ("never-zero",),
         "before step": ("zero-before-step",),
     },
-    "tail": {"applied": (), "dropped": ("tail-dropped",), "kept": ("tail-stale",), "applied, kept": ("tail-stale",)},
-    "short": {"applied": (), "skipped": ("short-epoch-no-step",)},
+    "tail": {
+        "applied": (),
+        "dropped": ("tail-dropped",),
+        "kept": ("tail-stale",),
+        "applied, kept": ("tail-stale",),
+        "carried": ("tail-stale",),
+    },
+    "short": {"applied": (), "skipped": ("short-epoch-no-step",), "forced": ()},
     "divisor": {"present": (), "N": ("tail-scale",)},
     "again": {"no": (), "present": ("double-scale",), "N": ("double-scale",)},
     "weight": {
@@ -93,6 +103,9 @@ CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
     "scaled": {"loss": (), "grad": ()},
 }
 """For each attribute of a policy its values and the mistakes they are."""
+
+NEVER_APPLIED = ("dropped", "kept", "carried")
+"""What becomes of a leftover window that makes no update of its own."""
 
 
 @dataclass(frozen=True)
@@ -120,23 +133,18 @@ def name_mistakes(found: Fingerprint, problem: Problem, passes: Passes = Passes(
     if not found.linear:
         return None
     rates = found.rates.tolist()
-    applied = _simplest(_rows_of(found, rates), problem, passes)
-    slugs = applied and applied[1]
+    starts_dirty = found.stale is not None and bool((found.stale.abs() > MATCH).any())
+    slugs = _simplest(_rows_of(found, rates), problem, passes, starts_dirty)
     if any(rate < 1 - MATCH for rate in rates):
         # Summing with a rate over N makes the update of averaging: what was applied counts, unless it needs a mistake more.
-        at_full_rate = _simplest(_rows_of(found, [1.0] * len(rates)), problem, passes)
-        if at_full_rate and (applied is None or len(at_full_rate[1]) + 1 < len(slugs) or "double-scale" in slugs):
-            applied, slugs = at_full_rate, ("lr-scaled-too", *at_full_rate[1])
-    if applied is None:
-        return None
-    starts_dirty = found.stale is not None and bool((found.stale.abs() > MATCH).any())
-    if starts_dirty and applied[0].clear != "never" and "kept" not in applied[0].tail:
-        slugs = (*slugs, "stale-start")
+        at_full_rate = _simplest(_rows_of(found, [1.0] * len(rates)), problem, passes, starts_dirty)
+        if at_full_rate is not None and (slugs is None or len(at_full_rate) + 1 < len(slugs) or "double-scale" in slugs):
+            slugs = ("lr-scaled-too", *at_full_rate)
     return slugs
 
 
-def _simplest(rows: list[Row], problem: Problem, passes: Passes) -> tuple[Policy, tuple[str, ...]] | None:
-    """The policy with the fewest mistakes that predicts the rows; of several the one that fits what else was seen."""
+def _simplest(rows: list[Row], problem: Problem, passes: Passes, starts_dirty: bool) -> tuple[str, ...] | None:
+    """The mistakes of the policy that has fewest and predicts the rows; of several the one that fits what else was seen."""
     matches: list[tuple[Policy, tuple[str, ...]]] = []
     for policy, slugs in policies():
         if matches and len(slugs) > len(matches[0][1]):
@@ -144,8 +152,14 @@ def _simplest(rows: list[Row], problem: Problem, passes: Passes) -> tuple[Policy
         if policy.fetch == "first" and passes.all_seen:
             continue
         if _predicts(policy, problem, rows):
-            matches.append((policy, slugs))
-    return next((m for m in matches if (m[0].fetch == "once") == passes.repeated), matches[0] if matches else None)
+            # Who never clears, or not between epochs, does not clear at the start either: that is no mistake of its own.
+            clears_late = starts_dirty and policy.clear != "never" and not _outlives_epochs(policy)
+            matches.append((policy, (*slugs, "stale-start") if clears_late else slugs))
+            matches.sort(key=lambda match: len(match[1]))
+    fewest = [match for match in matches if len(match[1]) == len(matches[0][1])]
+    return next(
+        (slugs for policy, slugs in fewest if (policy.fetch == "once") == passes.repeated), fewest[0][1] if fewest else None
+    )
 
 
 @cache
@@ -160,7 +174,7 @@ def policies() -> tuple[tuple[Policy, tuple[str, ...]], ...]:
 def mistakes_of(policy: Policy) -> tuple[str, ...]:
     """The slugs of a policy's choices."""
     slugs = [slug for field in fields(Policy) for slug in CHOICES[field.name][getattr(policy, field.name)]]
-    if policy.tail in ("dropped", "kept"):
+    if policy.tail in NEVER_APPLIED and policy.short != "forced":
         # A leftover that is never applied cannot be too small.
         slugs = [slug for slug in slugs if slug != "tail-scale"]
     if policy.width == "every":
@@ -171,7 +185,7 @@ def mistakes_of(policy: Policy) -> tuple[str, ...]:
 
 def _is_own(p: Policy) -> bool:
     """Whether a combination is a loop of its own and not another one under a different name."""
-    survives = p.clear in ("never", "epoch") or "kept" in p.tail
+    survives = p.clear in ("never", "epoch") or _outlives_epochs(p)
     plain = p.tail == p.short == "applied" and p.graph == "each" and p.scaled == "loss"
     return (
         (p.clear != "outer" or p.width == "every")
@@ -181,25 +195,42 @@ def _is_own(p: Policy) -> bool:
         and (p.again == "no" or p.weight in ("share", "mean"))
         and (p.divisor == "present" or p.weight in ("share", "mean", "sum mean"))
         and (p.scaled == "loss" or (survives and p.weight in ("share", "mean", "sum mean")))
-        and (p.short == "applied" or p.tail == "applied")
+        and (p.short != "skipped" or p.tail == "applied")
+        and (p.short != "forced" or p.tail in ("dropped", "kept"))
+        and (p.tail != "carried" or _counts_on(p))
         and {"dropped": p.clear != "never", "kept": p.clear in ("window", "never"), "applied": True}.get(
             p.tail, p.clear == "window"
         )
     )
 
 
+def _counts_on(p: Policy) -> bool:
+    """Whether a loop can count through all epochs: it then knows only N, not what a window will hold."""
+    blind = p.weight in ("one", "sum") or (p.weight in ("mean", "sum mean") and p.divisor == "N")
+    return blind and p.width in ("N", "early", "first narrow") and p.fetch == p.graph == "each" and p.again == "no"
+
+
+def _outlives_epochs(policy: Policy) -> bool:
+    """Whether what waits in ``.grad`` at the end of an epoch is there at the beginning of the next."""
+    return "kept" in policy.tail or policy.tail == "carried"
+
+
 def predict(policy: Policy, problem: Problem) -> Iterator[Row]:
     """Play a policy: the coefficients of each update, without those of a stale start."""
     grad: dict[int, float] = {}
-    steps, start = problem.accumulation_steps, 0
+    steps, start, waiting = problem.accumulation_steps, 0, 0
     for epoch, sizes in enumerate(problem.epochs):
-        if policy.clear == "epoch" or (policy.clear == "window" and "kept" not in policy.tail):
+        if policy.clear == "epoch" or (policy.clear == "window" and not _outlives_epochs(policy)):
             grad = {}
-        for width, window in _windows(policy, len(sizes), steps):
+        width = _width(policy, steps)
+        first = width - waiting if epoch and policy.tail == "carried" else _first_width(policy, steps)
+        waiting = (len(sizes) - first) % width
+        forced = policy.short == "forced" and len(sizes) < steps
+        for full, window in _windows(policy, len(sizes), first, width):
             members = window if policy.fetch == "each" else [window[0]] * (steps if policy.fetch == "once" else len(window))
             factor, weights = _weights(policy, [sizes[k] for k in members], steps)
-            leftover = len(window) < width
-            keeps = policy.clear in ("never", "epoch", "outer") or (leftover and "kept" in policy.tail)
+            unfinished = len(window) < full and not forced
+            keeps = policy.clear in ("never", "epoch", "outer") or (unfinished and _outlives_epochs(policy))
             if policy.clear == "outer":
                 grad = {}
             for position in range(len(members)):
@@ -214,7 +245,7 @@ def predict(policy: Policy, problem: Problem) -> Iterator[Row]:
                     grad = grad if keeps else {}
             if policy.width == "every":
                 continue
-            if (leftover and policy.tail in ("kept", "dropped")) or (len(sizes) < steps and policy.short == "skipped"):
+            if (unfinished and policy.tail in NEVER_APPLIED) or (len(sizes) < steps and policy.short == "skipped"):
                 grad = grad if keeps else {}
                 continue
             if policy.clear == "before step":
@@ -226,14 +257,23 @@ def predict(policy: Policy, problem: Problem) -> Iterator[Row]:
         start += len(sizes)
 
 
-def _windows(policy: Policy, count: int, steps: int) -> list[tuple[int, list[int]]]:
+def _windows(policy: Policy, count: int, first: int, width: int) -> list[tuple[int, list[int]]]:
     """The windows of an epoch of ``count`` micro-batches, each with the width it has when it is full."""
     if policy.fetch == "once":
         return [(1, [k]) for k in range(count)]
-    width = {"narrow": max(1, steps - 1), "wide": steps + 1}.get(policy.width, steps)
-    first = {"early": 1, "late": steps + 1}.get(policy.width, width)
     cuts = sorted({0, *range(first, count, width), count})
     return [(width if a else first, list(range(a, b))) for a, b in itertools.pairwise(cuts)]
+
+
+def _width(policy: Policy, steps: int) -> int:
+    """Micro-batches of a window that is full and not the first."""
+    return {"narrow": max(1, steps - 1), "wide": steps + 1}.get(policy.width, steps)
+
+
+def _first_width(policy: Policy, steps: int) -> int:
+    """Micro-batches of the first window, if an epoch has so many."""
+    own = {"early": 1, "first narrow": max(1, steps - 1), "late": steps + 1}
+    return own.get(policy.width, _width(policy, steps))
 
 
 def _weights(policy: Policy, sizes: list[int], steps: int) -> tuple[float, list[float]]:

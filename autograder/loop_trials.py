@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -43,6 +44,24 @@ class LoopTrial:
     problem: Problem
     frozen: bool = False
     meter: bool = False
+
+
+def uneven_sizes(chance: random.Random, choices: Sequence[int], count: int) -> list[int]:
+    """Sizes of a window's micro-batches, no two alike.
+
+    The last one is not their mean: a loop that keeps only the last would look as if it weighed it by its samples.
+    """
+    sizes = chance.sample(choices, count)
+    return sizes[::-1] if sizes[-1] * count == sum(sizes) else sizes
+
+
+def probe_length(windows: int, steps: int, left: int) -> int:
+    """Micro-batches in the second epoch of a probe whose first one leaves ``left`` over.
+
+    Also of windows that are one too narrow or too wide, all of them or the first one, something is then left over in one of
+    the two epochs, and shows what a loop does with it.
+    """
+    return windows * steps + left - (left == steps - 1)
 
 
 def observe_loop(loop: Callable, trial: LoopTrial) -> Observation:

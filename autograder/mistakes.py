@@ -57,7 +57,8 @@ add_mistake(
 add_mistake(
     "off-by-one-early",
     "Your updates come too early: the first window closes before it holds N micro-batches.",
-    "Put 0 into your condition for an update. Should an update follow the very first micro-batch?",
+    "Put the first value of your counter into your condition for an update, then the next. How many micro-batches have been "
+    "through backward when it holds for the first time?",
 )
 add_mistake(
     "off-by-one-late",
@@ -78,7 +79,8 @@ add_mistake(
 # Clearing
 add_mistake(
     "zero-every",
-    "Gradients are cleared before every backward, so only the last micro-batch of each window reaches the update.",
+    "Gradients are cleared inside the window, before its last backward: only the last micro-batch of each window reaches the "
+    "update.",
     "When may an accumulated gradient be thrown away? Only once it has been used.",
 )
 add_mistake(

@@ -7,6 +7,7 @@ example: a loop with these mistakes is run on the same trials, see :mod:`autogra
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -33,7 +34,8 @@ class Policy:
         step: through the ``"scaler"``, or the optimizer's own (``"plain"``).
         update: the scale moves ``"once"`` per window, is doubled after ``"each"`` micro-batch, or ``"never"`` moves.
         scale: whether losses are multiplied by it.
-        infinite: windows with infinities go ``"through"`` the scaler, or are ``"skipped"`` before it sees them.
+        infinite: windows with infinities go ``"through"`` the scaler, are ``"skipped"`` before it sees them, or go through it
+            and are not cleared afterwards (``"kept"``).
     """
 
     width: str = "N"
@@ -86,6 +88,7 @@ SCALER_MISTAKES: tuple[tuple[str, dict], ...] = (
     ("scaler-step-every", {"width": "every", "weight": "share"}),
     ("scaler-update-every", {"update": "each"}),
     ("inf-not-reported", {"infinite": "skipped"}),
+    ("inf-not-cleared", {"infinite": "kept"}),
     ("inf-applied", {"step": "plain"}),
     ("inf-applied", {"step": "plain", "update": "never", "unscale": "never", "scale": False}),
 )
@@ -122,9 +125,9 @@ def _play_clipped(policy: Policy, model, loss_fn, optimizer, micro_batches, accu
 
 def play(policy, model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype) -> list[float]:
     """Train for one epoch in the manner of a policy; without a dtype in the model's own precision. Returns norms."""
-    norms = []
+    norms, spoilt = [], False
     for window in windows(micro_batches, accumulation_steps):
-        if policy.clear == "start":
+        if policy.clear == "start" and not spoilt:
             optimizer.zero_grad()
         weights = _weights(policy.weight, [len(x) for x, _ in window], accumulation_steps)
         groups = [[pair] for pair in zip(window, weights, strict=True)]
@@ -135,7 +138,8 @@ def play(policy, model, loss_fn, optimizer, scaler, micro_batches, accumulation_
             _accumulate(policy, model, loss_fn, optimizer, scaler, group, max_norm, dtype)
             if len(window) == accumulation_steps or policy.tail == "applied":
                 norms.append(_apply(policy, model, optimizer, scaler, max_norm))
-                if policy.clear == "end":
+                spoilt = policy.infinite == "kept" and not math.isfinite(norms[-1])
+                if policy.clear == "end" and not spoilt:
                     optimizer.zero_grad()
     return norms
 

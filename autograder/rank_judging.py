@@ -103,9 +103,9 @@ def gradient_bytes(trial: RanksTrial) -> int:
 
 
 def needless_rounds(trial: RanksTrial, ranks: list[RankSeen]) -> tuple[str, ...]:
-    """The mistake of a loop that shares its gradients more than once per update of its own."""
-    facts = ranks[0].facts
-    if facts["bytes"] <= SLACK * gradient_bytes(trial) * max(1, len(facts["update_epochs"])):
+    """The mistake of a loop that shares its gradients more than once per window, and per update if it makes more of these."""
+    facts, windows = ranks[0].facts, len(expected(trial.loop.problem).coefficients)
+    if facts["bytes"] <= SLACK * gradient_bytes(trial) * max(windows, len(facts["update_epochs"])):
         return ()
     return ("sync-around-backward-only",) if facts["late_no_sync"] else ("sync-every",)
 

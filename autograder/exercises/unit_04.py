@@ -13,7 +13,9 @@ from autograder.loop_trials import (
     is_one_forward,
     moves_like_large_batches,
     observe_loop,
+    probe_length,
     read_observation,
+    uneven_sizes,
     window_gradient,
 )
 from autograder.mistakes import mistake
@@ -46,14 +48,14 @@ class TrainEpoch(Exercise):
         chance = trial_random(self.id, seed)
         n = chance.choice([3, 4, 5])
         size, left = _size(chance, n), chance.randint(2, n - 1)
-        uneven = [chance.sample([1, 2, 3, 4, 5], n) for _ in range(3)]
+        uneven = [uneven_sizes(chance, [1, 2, 3, 4, 5], n) for _ in range(3)]
         basics = {"accumulation_steps": n, "device": device, "dtype": best_dtype(device), "width": 8}
 
         def problem(offset, *epochs, **options):
             return Problem(seed=seed + offset, epochs=tuple(map(tuple, epochs)), **basics | options)
 
         # In this order windows of any width from N - 1 to N + 1 leave something over that a later update shows.
-        every_kind = ([*uneven[0], *uneven[1][:left]], [size] * (2 * n + left), [size] * (n - 1))
+        every_kind = ([*uneven[0], *uneven[1][:left]], [size] * probe_length(2, n, left), [size] * (n - 1))
         return {
             "full": LoopTrial(problem(2, [size] * (2 * n), [size] * n, gated=True)),
             "memory": LoopTrial(problem(3, [16] * 24, accumulation_steps=24, width=2, depth=12, coupled=True), meter=True),

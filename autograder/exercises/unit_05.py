@@ -12,7 +12,7 @@ from torch import Tensor
 from autograder.call_trials import RAISES, CallTrial, judge_calls, observe_call
 from autograder.exercise import Exercise, Observation, Part, register, trial_random
 from autograder.lookalikes import lookalike
-from autograder.loop_trials import LoopTrial, diagnose
+from autograder.loop_trials import LoopTrial, diagnose, probe_length, uneven_sizes
 from autograder.mistakes import add_mistake, mistake
 from autograder.schedule_trials import (
     ScheduleTrial,
@@ -132,7 +132,7 @@ class TrainWithSchedule(Exercise):
     def trials(self, seed, device):
         chance = trial_random(self.id, seed)
         n = chance.choice([3, 4])
-        left, uneven = chance.randint(2, n - 1), chance.sample([1, 2, 3, 4], n)
+        left, uneven = chance.randint(2, n - 1), uneven_sizes(chance, [1, 2, 3, 4], n)
         basics = {"accumulation_steps": n, "device": device, "dtype": best_dtype(device), "width": 8}
         factors = tuple(round(chance.uniform(0.2, 1.0), 3) for _ in range(40))
 
@@ -140,7 +140,7 @@ class TrainWithSchedule(Exercise):
             problem = Problem(seed + offset, epochs=tuple(map(tuple, epochs)), **basics)
             return ScheduleTrial(LoopTrial(problem, frozen=frozen), factors)
 
-        every_kind = ([*uneven, *uneven[:left]], [2] * (2 * n + left), [2] * (n - 1))
+        every_kind = ([*uneven, *uneven[:left]], [2] * probe_length(2, n, left), [2] * (n - 1))
         return {
             "updates": trial(1, [2] * (3 * n), [2] * (2 * n)),
             "leftover": trial(2, *every_kind),

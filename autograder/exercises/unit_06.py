@@ -8,7 +8,7 @@ import torch
 
 from autograder.exercise import Exercise, Observation, Part, register, trial_random
 from autograder.lookalikes import lookalike
-from autograder.loop_trials import LoopTrial, diagnose, large_batch_gradients
+from autograder.loop_trials import LoopTrial, diagnose, large_batch_gradients, probe_length, uneven_sizes
 from autograder.mistakes import add_mistake, mistake
 from autograder.precision_messages import (
     AMP_TOLERANCE,
@@ -58,7 +58,7 @@ class TrainEpochClipped(Exercise):
     def trials(self, seed, device):
         chance = trial_random(self.id, seed)
         n = chance.choice([3, 4, 5])
-        uneven = [chance.sample([1, 2, 3, 4, 5], n) for _ in range(3)]
+        uneven = [uneven_sizes(chance, [1, 2, 3, 4, 5], n) for _ in range(3)]
         size, left = (2 if n == 3 else chance.choice([2, 3])), n - 1
         basics = {"accumulation_steps": n, "device": device, "dtype": best_dtype(device), "width": 8}
 
@@ -68,7 +68,7 @@ class TrainEpochClipped(Exercise):
             return ClipTrial(LoopTrial(problem, frozen=frozen), float(share * norms.min()))
 
         # As in unit 04: in this order windows of any width leave something over that a later update shows.
-        every_kind = ([*uneven[0], *uneven[1][:left]], [size] * (2 * n + left), [size] * (n - 1))
+        every_kind = ([*uneven[0], *uneven[1][:left]], [size] * probe_length(2, n, left), [size] * (n - 1))
         return {
             "bound": trial(1, uneven[0] + uneven[1], share=BINDING, one_shot=True),
             "idle": trial(2, [size] * (2 * n + left), [size] * (n - 1), share=IDLE, stale=True, gated=True),
@@ -124,7 +124,7 @@ class TrainEpochAmp(Exercise):
     def trials(self, seed, device):
         chance = trial_random(self.id, seed)
         n = chance.choice([3, 4])
-        uneven = chance.sample([1, 2, 4, 7], n)
+        uneven = uneven_sizes(chance, [1, 2, 4, 7], n)
         basics = {"accumulation_steps": n, "device": device, "dtype": "float32", "width": 8}
 
         def trial(offset, *epochs, precision="float16", share=IDLE, stale=False, scale=None, **options):
@@ -299,6 +299,12 @@ add_mistake(
     "inf-not-reported",
     "You sort out windows with infinities yourself, so the scaler never hears of them and keeps a scale that is too high.",
     "Which calls look for infinities and lower the scale? Do they run for such a window?",
+)
+add_mistake(
+    "inf-not-cleared",
+    "A window with infinite gradients makes no update, as it should, but it is not cleared either: its infinities stay in "
+    ".grad, and every later window is skipped, too.",
+    "Follow .grad through a window that the scaler skips. What is in it when the next one begins?",
 )
 add_mistake(
     "gradients-pile-up",

@@ -11,7 +11,14 @@ from torch import Tensor
 
 from autograder.call_trials import CallTrial, judge_calls, observe_call
 from autograder.exercise import Exercise, Observation, Part, register, trial_random
-from autograder.loop_trials import LoopTrial, holds_several_graphs, is_cut_finely, is_one_forward, window_gradient
+from autograder.loop_trials import (
+    LoopTrial,
+    holds_several_graphs,
+    is_cut_finely,
+    is_one_forward,
+    probe_length,
+    window_gradient,
+)
 from autograder.mistakes import Mistake, add_mistake, mistake
 from autograder.token_trials import (
     diagnose_tokens,
@@ -63,7 +70,7 @@ class TrainEpochTokens(Exercise):
         for place in (chance.randrange(n), n + chance.randrange(n)):
             empty[place] = (0,) * chance.randint(1, 2)
         bare = unequal(chance, n, n) + ((0, 0), (0,), (0,), (0, 0))[:n] + unequal(chance, n - 1, n)
-        every_kind = (unequal(chance, n, n) + left, unequal(chance, 3 * n - 1, n), unequal(chance, n - 1, n))
+        every_kind = (unequal(chance, n, n) + left, unequal(chance, probe_length(2, n, n - 1), n), unequal(chance, n - 1, n))
         # Sequences of one length may be counted instead of tokens, and say which of them went through the model together.
         deep = {"accumulation_steps": 24, "width": 8, "depth": 12, "coupled": True, "weigh_by": "sequences"}
         return {
@@ -114,13 +121,14 @@ class TrainEpochTokens(Exercise):
 
 
 def unequal(chance: random.Random, count: int, steps: int) -> Lengths:
-    """Micro-batches of one to three sequences; in a window no two hold equally many tokens."""
+    """Micro-batches of one to three sequences; in a window no two hold equally many tokens, and the last not their mean."""
     micro_batches: list[tuple[int, ...]] = []
     while len(micro_batches) < count:
         width = min(steps, count - len(micro_batches))
         window = [tuple(chance.randint(1, 6) for _ in range(chance.randint(1, 3))) for _ in range(width)]
-        counts, kinds = {sum(sequences) for sequences in window}, {len(sequences) for sequences in window}
-        if len(counts) == width and min(counts) >= FEWEST and len(kinds) >= min(2, width):
+        counts, kinds = [sum(sequences) for sequences in window], {len(sequences) for sequences in window}
+        apart = len(set(counts)) == width and (width == 1 or counts[-1] * width != sum(counts))
+        if apart and min(counts) >= FEWEST and len(kinds) >= min(2, width):
             micro_batches += window
     return tuple(micro_batches)
 

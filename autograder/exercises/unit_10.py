@@ -10,7 +10,7 @@ import torch
 
 from autograder.call_trials import plain
 from autograder.exercise import Exercise, Failure, Observation, Part, register, trial_random
-from autograder.loop_trials import LoopTrial
+from autograder.loop_trials import LoopTrial, probe_length, uneven_sizes
 from autograder.mistakes import add_mistake, mistake
 from autograder.rank_judging import (
     SEVERAL_GRAPHS,
@@ -45,7 +45,7 @@ class DdpTrainEpoch(Exercise):
         chance = trial_random(self.id, seed)
         n = chance.choice([3, 4])
         size, left = chance.choice([2, 5]), chance.randint(2, n - 1)
-        uneven = [chance.sample([1, 2, 3, 5, 6], n) for _ in range(2)]
+        uneven = [uneven_sizes(chance, [1, 2, 3, 5, 6], n) for _ in range(2)]
         basics = {"accumulation_steps": n, "device": DEVICE, "dtype": "float64", "width": 12}
 
         def trial(offset, *epochs, frozen=False, **options):
@@ -53,7 +53,7 @@ class DdpTrainEpoch(Exercise):
             return RanksTrial(LoopTrial(problem, frozen=frozen))
 
         deep = Problem(seed + 4, 24, ((16,) * 24,), width=2, depth=12, coupled=True, device=DEVICE, dtype="float64")
-        every_kind = ([*uneven[0], *uneven[1][:left]], [size] * (n + left), [size] * (n - 1))
+        every_kind = ([*uneven[0], *uneven[1][:left]], [size] * probe_length(1, n, left), [size] * (n - 1))
         return {
             "full": trial(1, [size] * (2 * n), [size] * n, gated=True),
             "leftover": trial(2, [*uneven[1], *uneven[0][:left]], [size] * (n - 1), stale=True),
@@ -228,7 +228,11 @@ def _same(found: object, formula: Callable[[int, Sequence[int]], float], local: 
 
 WRONG: dict[str, tuple[Callable[[int, Sequence[int]], float], ...]] = {
     "empty-not-a-number": (lambda local, tokens: len(tokens) * local / sum(tokens),),
-    "local-tokens-only": (lambda local, tokens: 1.0, lambda local, tokens: local),
+    "local-tokens-only": (
+        lambda local, tokens: 1.0,
+        lambda local, tokens: local,
+        lambda local, tokens: local / local,
+    ),
     "world-size-missing": (lambda local, tokens: local / sum(tokens),),
     "count-overwritten": (lambda local, tokens: float(len(tokens)),),
     "scale-upside-down": (lambda local, tokens: sum(tokens) / (len(tokens) * local), lambda local, tokens: sum(tokens) / local),

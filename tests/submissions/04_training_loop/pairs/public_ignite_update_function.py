@@ -5,7 +5,7 @@ REPORT = "clearing and updating wait for the same iteration, so that only its ba
 SOURCE = "https://github.com/pytorch/ignite/issues/583"
 EXERCISE = "train_epoch"
 MISTAKES = ("zero-every", "mean-of-means", "tail-dropped")
-LOST = ("full", "leftover", "ragged", "stream", "clean", "losses")
+LOST = ("full", "leftover", "ragged", "stream", "losses")
 
 
 class State:

@@ -5,7 +5,7 @@ REPORT = "gradients of an epoch that N does not divide are lost, as updates happ
 SOURCE = "https://github.com/timoschick/pet/issues/36"
 EXERCISE = "train_epoch"
 MISTAKES = ("mean-of-means", "tail-dropped")
-LOST = ("leftover", "ragged", "clean", "losses")
+LOST = ("leftover", "ragged", "losses")
 
 
 class GradientAccumulator:

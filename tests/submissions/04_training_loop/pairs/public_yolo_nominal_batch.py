@@ -5,7 +5,7 @@ REPORT = "updates at multiples make steps of irregular size; and nothing is divi
 SOURCE = "https://github.com/ultralytics/yolov5/pull/3722"
 EXERCISE = "train_epoch"
 MISTAKES = ("off-by-one-early", "sum-reduction", "tail-dropped")
-LOST = ("full", "leftover", "ragged", "stream", "clean", "losses")
+LOST = ("full", "leftover", "ragged", "stream", "losses")
 
 
 def train_epoch(model, loss_fn, optimizer, micro_batches, accumulate):

@@ -7,7 +7,7 @@ REPORT = "its flag is off at iteration 0, so that the first batch makes an updat
 SOURCE = "https://lightning.ai/docs/fabric/stable/advanced/gradient_accumulation.html"
 EXERCISE = "ddp_train_epoch"
 MISTAKES = ("off-by-one-early", "no-scale", "tail-stale")
-LOST = ("full", "leftover", "rounds")
+LOST = ("full", "leftover")
 
 
 def ddp_train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):
