@@ -35,6 +35,12 @@ def test_public_loop_says_where_its_report_is_to_be_found(loop):
     assert "|" not in loop.style + loop.report, "or the table breaks"
 
 
+@pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: f"{loop.unit[:2]}/{loop.path.stem}")
+def test_what_the_report_of_a_public_loop_lets_one_expect_is_in_its_verdict(loop):
+    assert set(loop.predicted) <= set(loop.mistakes)
+    assert loop.predicted or loop.accepted or not loop.mistakes or loop.report.startswith(script.NO_REPORT)
+
+
 def test_a_public_loop_that_says_nothing_of_its_report_is_refused(tmp_path):
     path = tmp_path / "public_silent.py"
     path.write_text('STYLE = "a trainer"\nEXERCISE = "train_epoch"\n')

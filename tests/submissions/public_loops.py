@@ -18,19 +18,27 @@ LEDGER = "claims "
 HEAD = """# Public loops
 
 Widely used trainers have had their share of the mistakes this course is about, and bug reports that describe them. Here are
-their loops, written afresh in their style as answers to the course's exercises, and what the marker says of each. The verdict
-was predicted from the report before the loop was marked. The loops are the sample submissions `public_*.py` in
-[`tests/submissions`](../tests/submissions); `python tests/submissions/public_loops.py` writes this page from them.
+their loops, written afresh in their style as answers to the course's exercises, and what the marker says of each. In bold is
+what the report lets one expect. Not all of them are recent: many a trainer has long been mended.
 
 An exercise asks for more than a trainer may need: micro-batches may differ in size, an epoch may end with a leftover window,
-`.grad` may hold something at the start. Where a trainer relies on such a thing, its verdict names that mistake as well.
+`.grad` may hold something at the start. What a loop does wrong there the marker names as well; it is not in bold.
 
-What is not heard: dropout that draws other numbers when a feature is computed for the second time. The exercises leave nothing
-to chance, so a trainer that saves the random state and one that forgets it get the same verdict.
+The loops are the sample submissions `public_*.py` in [`tests/submissions`](../tests/submissions/README.md), and
+`python tests/submissions/public_loops.py` writes this page from them. Tests see to it that the marker says what stands here.
+
+Dropout that draws other numbers when features are computed for the second time is not heard: the exercises leave nothing to
+chance, so a trainer that saves the state of its random numbers and one that forgets it get the same verdict.
 
 | in the style of | what the report says | exercise | verdict |
 |---|---|---|---|
 """
+
+NO_REPORT = "no report: "
+"""How the report of a trainer begins that nobody seems to have complained about."""
+
+
+DECLARED = ("STYLE", "REPORT", "SOURCE", "PREDICTED", "EXERCISE", "MISTAKES")
 
 
 @dataclass(frozen=True)
@@ -41,9 +49,10 @@ class PublicLoop:
         path: of its file.
         style: which trainer.
         report: what is known to be wrong, or right, with it.
-        source: the address of the report, or ``claims N`` for row N of the claims ledger.
+        source: the address of the report, or of the trainer if there is none; or ``claims N``, row N of the claims ledger.
         exercise: the function it answers.
         mistakes: slugs of its verdict.
+        predicted: those of them that the report lets one expect.
     """
 
     path: Path
@@ -52,6 +61,7 @@ class PublicLoop:
     source: str
     exercise: str
     mistakes: tuple[str, ...] = ()
+    predicted: tuple[str, ...] = ()
 
     @property
     def unit(self) -> str:
@@ -87,7 +97,7 @@ def read(path: Path) -> PublicLoop:
     declared = {
         node.targets[0].id.lower(): ast.literal_eval(node.value)
         for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.Assign) and node.targets[0].id in ("STYLE", "REPORT", "SOURCE", "EXERCISE", "MISTAKES")
+        if isinstance(node, ast.Assign) and node.targets[0].id in DECLARED
     }
     missing = [name.upper() for name in ("style", "report", "source", "exercise") if not declared.get(name)]
     if missing:
@@ -103,8 +113,13 @@ def page(loops: list[PublicLoop]) -> str:
 def _row(loop: PublicLoop) -> str:
     address = "claims.md" if loop.source.startswith(LEDGER) else loop.source
     file = f"../{loop.path.relative_to(SUBMISSIONS.parent.parent).as_posix()}"
-    verdict = "right" if loop.accepted else ", ".join(f"`{slug}`" for slug in loop.mistakes) or "wrong, without a name"
-    return f"| {loop.style} | [{loop.report}]({address}) | [{loop.unit[:2]} `{loop.exercise}`]({file}) | {verdict} |"
+    return f"| {loop.style} | [{loop.report}]({address}) | [{loop.unit[:2]} `{loop.exercise}`]({file}) | {_verdict(loop)} |"
+
+
+def _verdict(loop: PublicLoop) -> str:
+    others = [slug for slug in loop.mistakes if slug not in loop.predicted]
+    named = [*(f"**`{slug}`**" for slug in loop.predicted), *(f"`{slug}`" for slug in others)]
+    return "right" if loop.accepted else ", ".join(named) or "wrong; it has no name, and the fingerprint shows it"
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 STYLE = "a fine-tuning trainer (verl)"
 REPORT = "the loss is divided after its backward, when it is too late"
 SOURCE = "https://github.com/verl-project/verl/pull/436"
+PREDICTED = ("no-scale",)
 EXERCISE = "accumulate_gradient"
 MISTAKES = ("no-scale",)
 LOST = ("equal", "ragged", "clean", "memory")

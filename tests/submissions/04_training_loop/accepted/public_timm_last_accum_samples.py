@@ -2,8 +2,8 @@
 
 from itertools import islice
 
-STYLE = "an image trainer (timm)"
-REPORT = "the last window of an epoch is divided by what it holds itself"
+STYLE = "an image trainer, with samples counted (timm)"
+REPORT = "no report: the last window is divided by what it holds"
 SOURCE = "https://github.com/huggingface/pytorch-image-models/blob/main/train.py"
 EXERCISE = "train_epoch"
 

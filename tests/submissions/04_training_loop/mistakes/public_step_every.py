@@ -3,6 +3,7 @@
 STYLE = "a tutorial's second pitfall"
 REPORT = "an update after every batch defeats accumulation"
 SOURCE = "claims 6"
+PREDICTED = ("step-every",)
 EXERCISE = "train_epoch"
 MISTAKES = ("step-every",)
 LOST = ("full", "leftover", "ragged", "stream", "losses")

@@ -3,6 +3,7 @@
 STYLE = "a question on a forum"
 REPORT = "it sums N gradients; equal to a large batch only with the rate over N"
 SOURCE = "claims 2"
+PREDICTED = ("no-scale",)
 EXERCISE = "train_epoch"
 MISTAKES = ("no-scale",)
 LOST = ("full", "leftover", "ragged", "stream")

@@ -3,7 +3,7 @@
 from itertools import islice
 
 STYLE = "an image trainer (timm)"
-REPORT = "the last window of an epoch is divided by its own number of micro-batches; their sizes are taken to be equal"
+REPORT = "no report: the last window is divided by what it holds; micro-batches are taken to have one size"
 SOURCE = "https://github.com/huggingface/pytorch-image-models/blob/main/train.py"
 EXERCISE = "train_epoch"
 MISTAKES = ("mean-of-means",)

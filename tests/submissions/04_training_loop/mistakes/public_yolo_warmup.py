@@ -1,7 +1,7 @@
 """Lets its windows grow from one micro-batch to N while the epoch warms up."""
 
 STYLE = "a detector's trainer (YOLOv5)"
-REPORT = "during warmup windows are shorter than N"
+REPORT = "the number of batches gathered grows during warmup, and a user asks what for"
 SOURCE = "https://github.com/ultralytics/yolov5/issues/4362"
 EXERCISE = "train_epoch"
 MISTAKES = ()

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 STYLE = "the documentation of a training wrapper (accelerate)"
 REPORT = "clearing first discards what the window has gathered"
 SOURCE = "https://github.com/huggingface/accelerate/issues/616"
+PREDICTED = ("zero-every",)
 EXERCISE = "train_epoch"
 MISTAKES = ("zero-every", "mean-of-means", "tail-scale", "loss-of-last")
 LOST = ("full", "leftover", "ragged", "stream", "losses")

@@ -2,9 +2,10 @@
 
 from contextlib import contextmanager
 
-STYLE = "a training wrapper (accelerate)"
-REPORT = "the last window of a loader makes an update although it holds fewer than N, and its loss is divided by N all the same"
-SOURCE = "https://github.com/huggingface/accelerate/issues/1847"
+STYLE = "a training wrapper, or a script that flushes at the end (accelerate, Samudra)"
+REPORT = "the last update uses losses divided by N, although fewer batches are left"
+SOURCE = "https://github.com/m2lines/Samudra/pull/476"
+PREDICTED = ("tail-scale",)
 EXERCISE = "train_epoch"
 MISTAKES = ("mean-of-means", "tail-scale", "loss-mean-of-means")
 LOST = ("leftover", "ragged", "losses")

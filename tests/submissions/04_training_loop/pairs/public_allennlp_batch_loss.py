@@ -5,6 +5,7 @@ from itertools import islice
 STYLE = "a trainer that works on groups of batches (AllenNLP)"
 REPORT = "the reported loss is that of the last batch of a group, divided by the size of the group"
 SOURCE = "https://github.com/allenai/allennlp/pull/4706"
+PREDICTED = ("loss-of-last", "loss-scaled-in-log")
 EXERCISE = "train_epoch"
 MISTAKES = ("mean-of-means", "loss-of-last", "loss-scaled-in-log")
 LOST = ("ragged", "losses")

@@ -3,6 +3,7 @@
 STYLE = "a tutorial's first pitfall"
 REPORT = "clearing in every round leaves the last batch only"
 SOURCE = "claims 5"
+PREDICTED = ("zero-every",)
 EXERCISE = "train_epoch"
 MISTAKES = ("zero-every", "no-scale", "tail-dropped")
 LOST = ("full", "leftover", "ragged", "stream", "losses")

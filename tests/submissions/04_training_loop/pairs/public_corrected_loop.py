@@ -3,6 +3,7 @@
 STYLE = "a tutorial's loops as corrected"
 REPORT = "moving step and clear is not enough: nothing divides by N"
 SOURCE = "claims 7"
+PREDICTED = ("no-scale",)
 EXERCISE = "train_epoch"
 MISTAKES = ("no-scale", "tail-dropped")
 LOST = ("full", "leftover", "ragged", "stream", "losses")

@@ -3,6 +3,7 @@
 STYLE = "a script around accelerate (dLLM-RL)"
 REPORT = "the step counts from 1 already, so the first update comes one batch too early"
 SOURCE = "https://github.com/Gen-Verse/dLLM-RL/issues/7"
+PREDICTED = ("off-by-one-early",)
 EXERCISE = "train_epoch"
 MISTAKES = ("off-by-one-early", "mean-of-means", "tail-stale")
 LOST = ("full", "leftover", "ragged", "stream", "clean", "losses")

@@ -1,7 +1,7 @@
 """Accumulates unless the iteration is a multiple of N; divides nothing."""
 
 STYLE = "the documentation of a trainer (Lightning Fabric)"
-REPORT = "its flag is off at iteration 0, so that the first batch makes an update"
+REPORT = "no report: the flag of its example is off at iteration 0, so that the first batch makes an update"
 SOURCE = "https://lightning.ai/docs/fabric/stable/advanced/gradient_accumulation.html"
 EXERCISE = "train_epoch"
 MISTAKES = ("off-by-one-early", "no-scale", "tail-stale")

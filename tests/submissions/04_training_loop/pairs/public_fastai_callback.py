@@ -3,6 +3,7 @@
 STYLE = "a learner with callbacks (fastai)"
 REPORT = "losses are not divided by the number of batches gathered, so gradients are too large"
 SOURCE = "https://github.com/fastai/fastai/issues/3023"
+PREDICTED = ("no-scale",)
 EXERCISE = "train_epoch"
 MISTAKES = ("no-scale", "tail-stale")
 LOST = ("full", "leftover", "ragged", "stream", "clean", "losses")

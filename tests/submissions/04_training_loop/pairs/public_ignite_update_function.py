@@ -1,8 +1,9 @@
 """Clears in the same iteration in which it updates, before the forward."""
 
 STYLE = "the answers to questions of a training library (Ignite)"
-REPORT = "clearing and updating wait for the same iteration, so that only its batch is left"
+REPORT = "the example clears in the very iteration in which it updates"
 SOURCE = "https://github.com/pytorch/ignite/issues/583"
+PREDICTED = ("zero-every",)
 EXERCISE = "train_epoch"
 MISTAKES = ("zero-every", "mean-of-means", "tail-dropped")
 LOST = ("full", "leftover", "ragged", "stream", "losses")

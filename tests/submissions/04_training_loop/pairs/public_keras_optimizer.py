@@ -1,8 +1,9 @@
 """An optimizer around the optimizer gathers gradients and applies their mean at every N-th call."""
 
-STYLE = "an optimizer that accumulates (Keras)"
-REPORT = "gradients of an epoch that N does not divide are lost, as updates happen at every N-th step only"
-SOURCE = "https://github.com/timoschick/pet/issues/36"
+STYLE = "an optimizer that accumulates, as written for Keras"
+REPORT = "an update only follows once enough is gathered, so the last batches of an epoch are ignored"
+SOURCE = "https://github.com/tomhosking/torchseq/issues/8"
+PREDICTED = ("tail-dropped",)
 EXERCISE = "train_epoch"
 MISTAKES = ("mean-of-means", "tail-dropped")
 LOST = ("leftover", "ragged", "losses")

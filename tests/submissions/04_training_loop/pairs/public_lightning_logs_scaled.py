@@ -3,6 +3,7 @@
 STYLE = "a trainer with closures (Lightning)"
 REPORT = "the logged loss is divided by N"
 SOURCE = "https://github.com/Lightning-AI/pytorch-lightning/issues/2569"
+PREDICTED = ("loss-scaled-in-log",)
 EXERCISE = "train_epoch"
 MISTAKES = ("mean-of-means", "tail-scale", "loss-of-last", "loss-scaled-in-log")
 LOST = ("leftover", "ragged", "losses")

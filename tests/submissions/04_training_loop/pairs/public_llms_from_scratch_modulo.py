@@ -3,6 +3,7 @@
 STYLE = "a book's fine-tuning script (LLMs from scratch)"
 REPORT = "the very first batch makes an update, and the last window is lost unless N divides the epoch"
 SOURCE = "https://github.com/rasbt/LLMs-from-scratch/issues/299"
+PREDICTED = ("off-by-one-early", "tail-stale")
 EXERCISE = "train_epoch"
 MISTAKES = ("off-by-one-early", "mean-of-means", "tail-stale")
 LOST = ("full", "leftover", "ragged", "stream", "clean", "losses")

@@ -1,8 +1,9 @@
 """The loop found in most guides: loss over N, update and clear at every N-th step, no flush and no clear at the start."""
 
-STYLE = "the loop of most guides, as in PET"
-REPORT = "batches after the last multiple of N make no update"
+STYLE = "the loop of most guides (PET)"
+REPORT = "some gradients are lost if N does not divide the number of batches"
 SOURCE = "https://github.com/timoschick/pet/issues/36"
+PREDICTED = ("tail-stale",)
 EXERCISE = "train_epoch"
 MISTAKES = ("mean-of-means", "tail-stale")
 LOST = ("leftover", "ragged", "clean", "losses")

@@ -3,6 +3,7 @@
 STYLE = "a widely used trainer in 2021 (Transformers)"
 REPORT = "only very short epochs make an update at their end; elsewhere the leftover is not applied and joins the next epoch"
 SOURCE = "https://github.com/huggingface/transformers/issues/14309"
+PREDICTED = ("tail-stale",)
 EXERCISE = "train_epoch"
 MISTAKES = ("mean-of-means", "tail-stale", "tail-scale")
 LOST = ("leftover", "ragged", "clean", "losses")

@@ -1,8 +1,9 @@
 """Sums losses over samples, clears when an epoch begins and updates at multiples of N."""
 
 STYLE = "a detector's trainer before its repair (YOLOv5)"
-REPORT = "updates at multiples make steps of irregular size; and nothing is divided by the number of batches"
+REPORT = "updates at multiples make steps of irregular size"
 SOURCE = "https://github.com/ultralytics/yolov5/pull/3722"
+PREDICTED = ("off-by-one-early",)
 EXERCISE = "train_epoch"
 MISTAKES = ("off-by-one-early", "sum-reduction", "tail-dropped")
 LOST = ("full", "leftover", "ragged", "stream", "losses")

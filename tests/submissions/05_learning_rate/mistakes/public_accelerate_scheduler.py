@@ -5,6 +5,7 @@ from itertools import islice
 STYLE = "a training wrapper (accelerate)"
 REPORT = "the scheduler steps with every batch, also when the optimizer does not"
 SOURCE = "https://github.com/huggingface/accelerate/issues/963"
+PREDICTED = ("schedule-per-micro-batch",)
 EXERCISE = "train_with_schedule"
 MISTAKES = ("schedule-per-micro-batch", "mean-of-means")
 LOST = ("updates", "leftover", "rates")

@@ -5,7 +5,7 @@ from itertools import islice
 import torch
 
 STYLE = "a GPT trainer (nanoGPT)"
-REPORT = "dividing the loss before it is scaled is what PyTorch's own example does"
+REPORT = "the loss has to be divided by N before it is scaled, as PyTorch's example does"
 SOURCE = "https://github.com/karpathy/nanoGPT/pull/207"
 EXERCISE = "train_epoch_amp"
 

@@ -7,6 +7,7 @@ import torch
 STYLE = "a speech trainer (ESPnet)"
 REPORT = "gradients are not cleared when they are not finite, which spoils all that follows"
 SOURCE = "https://github.com/espnet/espnet/pull/3283"
+PREDICTED = ("inf-not-cleared",)
 EXERCISE = "train_epoch_amp"
 MISTAKES = ("inf-not-cleared",)
 LOST = ("inf",)

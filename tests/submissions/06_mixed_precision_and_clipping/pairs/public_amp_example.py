@@ -4,7 +4,7 @@ import torch
 from torch.nn.utils import clip_grad_norm_
 
 STYLE = "the mixed-precision example of PyTorch's documentation"
-REPORT = "unscaling and updating the scale belong to the iterations that make an update"
+REPORT = "no report: unscaling and updating the scale happen only where there is an update"
 SOURCE = "https://github.com/pytorch/pytorch/pull/36601"
 EXERCISE = "train_epoch_amp"
 MISTAKES = ("mean-of-means", "tail-stale")

@@ -3,8 +3,9 @@
 from torch.nn.utils import clip_grad_norm_
 
 STYLE = "a trainer with the loop of most guides (mlx-lm)"
-REPORT = "the last window is dropped unless N divides the epoch; micro-batches weigh alike"
+REPORT = "the last window makes no update unless N divides the epoch, and micro-batches weigh alike"
 SOURCE = "https://github.com/ml-explore/mlx-lm/pull/1413"
+PREDICTED = ("mean-of-means", "tail-stale")
 EXERCISE = "train_epoch_clipped"
 MISTAKES = ("mean-of-means", "tail-stale")
 LOST = ("bound", "idle", "norms")

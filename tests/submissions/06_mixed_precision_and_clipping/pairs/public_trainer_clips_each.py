@@ -5,6 +5,7 @@ from torch.nn.utils import clip_grad_norm_
 STYLE = "the example scripts of a library in 2019 (Transformers)"
 REPORT = "clipping belongs before the update, not after each backward"
 SOURCE = "https://github.com/huggingface/transformers/issues/1563"
+PREDICTED = ("clip-per-micro-batch",)
 EXERCISE = "train_epoch_clipped"
 MISTAKES = ("mean-of-means", "tail-stale", "clip-per-micro-batch")
 LOST = ("bound", "idle", "norms")

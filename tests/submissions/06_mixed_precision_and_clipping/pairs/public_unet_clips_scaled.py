@@ -6,6 +6,7 @@ from torch.nn.utils import clip_grad_norm_
 STYLE = "a segmentation trainer with the loop of most guides (Pytorch-UNet)"
 REPORT = "gradients are clipped before they are unscaled"
 SOURCE = "https://github.com/milesial/Pytorch-UNet/issues/468"
+PREDICTED = ("clip-before-unscale",)
 EXERCISE = "train_epoch_amp"
 MISTAKES = ("mean-of-means", "tail-stale", "clip-before-unscale")
 LOST = ("update", "clip")

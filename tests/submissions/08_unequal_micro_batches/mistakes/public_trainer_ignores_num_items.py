@@ -7,6 +7,7 @@ from torch.nn import functional as F
 STYLE = "a token-counting trainer whose model ignores the count (Transformers)"
 REPORT = "the loss is divided by the tokens of one forward only, and grows with the number of accumulation steps"
 SOURCE = "https://github.com/huggingface/transformers/issues/37766"
+PREDICTED = ("no-scale",)
 EXERCISE = "train_epoch_tokens"
 MISTAKES = ("no-scale", "empty-is-nan", "loss-summed")
 LOST = ("tokens", "leftover", "empty", "bare", "ignore", "losses")

@@ -5,6 +5,7 @@ from torch.nn import functional as F
 STYLE = "a widely used trainer until October 2024 (Transformers)"
 REPORT = "losses with and without accumulation differ when sequences have different lengths"
 SOURCE = "https://github.com/huggingface/transformers/pull/34191"
+PREDICTED = ("token-mean-of-means",)
 EXERCISE = "train_epoch_tokens"
 MISTAKES = ("token-mean-of-means", "tail-stale", "empty-is-nan")
 LOST = ("tokens", "leftover", "empty", "bare", "ignore", "losses")

@@ -5,8 +5,9 @@ import torch
 from gradaccum.contrastive import info_nce
 
 STYLE = "a contrastive trainer with the change its users propose (OpenCLIP)"
-REPORT = "the loss should be divided by the number of micro-batches, users suppose"
+REPORT = "users ask whether the loss should not be divided by the number of micro-batches"
 SOURCE = "https://github.com/mlfoundations/open_clip/issues/761"
+PREDICTED = ("window-loss-over-n",)
 EXERCISE = "accumulate_contrastive"
 MISTAKES = ("window-loss-over-n",)
 LOST = ("encoders", "ragged", "clean", "memory")

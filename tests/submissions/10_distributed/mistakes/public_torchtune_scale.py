@@ -5,6 +5,7 @@ import torch.distributed as dist
 STYLE = "a fine-tuning library before its repair (torchtune)"
 REPORT = "the average over ranks is not undone, so that gradients are too small by the number of ranks"
 SOURCE = "https://github.com/meta-pytorch/torchtune/pull/2172"
+PREDICTED = ("world-size-missing",)
 EXERCISE = "global_token_scale"
 MISTAKES = ("world-size-missing",)
 LOST = ("uneven", "ranks", "empty")

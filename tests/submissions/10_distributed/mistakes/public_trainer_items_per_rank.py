@@ -3,6 +3,7 @@
 STYLE = "a token-counting trainer after its first repair (Transformers)"
 REPORT = "tokens are averaged over each rank by itself, then over ranks"
 SOURCE = "https://github.com/huggingface/transformers/issues/34242"
+PREDICTED = ("local-tokens-only",)
 EXERCISE = "global_token_scale"
 MISTAKES = ("local-tokens-only",)
 LOST = ("uneven", "ranks", "empty")

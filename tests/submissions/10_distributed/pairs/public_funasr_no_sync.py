@@ -7,6 +7,7 @@ REPORT = (
     "the first batch of a window is synchronized and the one that makes the update is not, which leaves gradients of one rank"
 )
 SOURCE = "https://github.com/modelscope/FunASR/pull/3472"
+PREDICTED = ("sync-wrong-one",)
 EXERCISE = "ddp_train_epoch"
 MISTAKES = ("sync-wrong-one", "mean-of-means", "tail-stale")
 LOST = ("full", "leftover", "ranks", "rounds")

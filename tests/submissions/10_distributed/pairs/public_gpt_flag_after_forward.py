@@ -3,10 +3,9 @@
 from itertools import islice
 
 STYLE = "a GPT trainer before its repair (build-nanogpt)"
-REPORT = (
-    "forward and backward both need the flag; set in between, gradients are not shared as they should and the loss is worse"
-)
+REPORT = "forward and backward both need the flag; as it was, the loss came out clearly worse"
 SOURCE = "https://github.com/karpathy/build-nanogpt/pull/30"
+PREDICTED = ("sync-wrong-one",)
 EXERCISE = "ddp_train_epoch"
 MISTAKES = ("sync-wrong-one", "mean-of-means")
 LOST = ("full", "leftover", "ranks", "rounds")

@@ -6,6 +6,7 @@ from itertools import islice
 STYLE = "a GPT speed run before its repair (modded-nanogpt)"
 REPORT = "with the forward outside no_sync gradients are still synchronized every time"
 SOURCE = "https://github.com/KellerJordan/modded-nanogpt/pull/31"
+PREDICTED = ("sync-around-backward-only",)
 EXERCISE = "ddp_train_epoch"
 MISTAKES = ("sync-around-backward-only", "mean-of-means")
 LOST = ("leftover", "rounds")

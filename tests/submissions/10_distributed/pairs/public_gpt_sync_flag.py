@@ -1,8 +1,8 @@
 """The loop of a widely used trainer: shares every N-th micro-batch, divides by N, and leaves the rest in .grad."""
 
 STYLE = "a GPT trainer (nanoGPT)"
-REPORT = "the flag is right; batches beyond a multiple of N are not foreseen, as its data never end"
-SOURCE = "https://github.com/karpathy/nanoGPT/issues/605"
+REPORT = "no report: its data never end, so that there is no leftover window"
+SOURCE = "https://github.com/karpathy/nanoGPT/blob/master/train.py"
 EXERCISE = "ddp_train_epoch"
 MISTAKES = ("mean-of-means", "tail-stale")
 LOST = ("leftover", "rounds")

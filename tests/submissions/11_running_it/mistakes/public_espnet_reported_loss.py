@@ -3,6 +3,7 @@
 STYLE = "a speech trainer (ESPnet)"
 REPORT = "the loss is divided by the number of accumulation steps before it is reported"
 SOURCE = "https://github.com/espnet/espnet/issues/5090"
+PREDICTED = ("loss-scaled-in-log",)
 EXERCISE = "RunMeter"
 MISTAKES = ("loss-scaled-in-log",)
 LOST = ("loss",)

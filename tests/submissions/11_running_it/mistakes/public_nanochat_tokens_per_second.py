@@ -3,6 +3,7 @@
 STYLE = "a chat model's trainer (nanochat)"
 REPORT = "throughput is too low by the number of accumulation steps"
 SOURCE = "https://github.com/karpathy/nanochat/issues/177"
+PREDICTED = ("throughput-of-one-micro-batch",)
 EXERCISE = "RunMeter"
 MISTAKES = ("throughput-of-one-micro-batch",)
 LOST = ("throughput",)

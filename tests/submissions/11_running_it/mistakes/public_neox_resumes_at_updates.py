@@ -7,6 +7,7 @@ import torch
 STYLE = "a GPT trainer for clusters (GPT-NeoX)"
 REPORT = "the data is not wound forward by the number of accumulation steps, and batches are seen twice"
 SOURCE = "https://github.com/EleutherAI/gpt-neox/pull/308"
+PREDICTED = ("state-missing-position",)
 EXERCISE = "load_checkpoint"
 MISTAKES = ("state-missing-position",)
 LOST = ("epochs", "updates", "window", "saving")

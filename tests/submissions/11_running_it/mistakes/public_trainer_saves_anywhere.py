@@ -7,6 +7,7 @@ import torch
 STYLE = "a widely used trainer (Transformers)"
 REPORT = "gradients gathered before the save are lost, so that a resumed run is not the same"
 SOURCE = "https://github.com/huggingface/transformers/issues/22143"
+PREDICTED = ("mid-window-checkpoint",)
 EXERCISE = "load_checkpoint"
 MISTAKES = ("mid-window-checkpoint",)
 LOST = ("window", "saving")

@@ -5,9 +5,10 @@ from torch.nn.utils import clip_grad_norm_
 from gradaccum.capstone.model import token_loss
 from gradaccum.capstone.text import tokens_in
 
-STYLE = "a fine-tuning trainer (mlx-lm, accelerate)"
-REPORT = "means of means, and a schedule that moves with every batch"
+STYLE = "a script around accelerate (starVLA)"
+REPORT = "the schedule moves with every micro-batch, so that the rate falls N times too fast"
 SOURCE = "https://github.com/starVLA/starVLA/pull/210"
+PREDICTED = ("schedule-per-micro-batch",)
 EXERCISE = "train_window"
 MISTAKES = ("token-mean-of-means", "schedule-per-micro-batch", "tokens-with-padding", "loss-mean-of-means")
 LOST = ("uneven", "schedule", "report")

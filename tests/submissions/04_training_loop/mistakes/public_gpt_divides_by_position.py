@@ -2,6 +2,9 @@
 
 from itertools import islice
 
+STYLE = "a GPT trainer with the change a reader proposes (nanoGPT)"
+REPORT = "should a loss not be divided by the number of micro-batches so far?"
+SOURCE = "https://github.com/karpathy/nanoGPT/issues/605"
 EXERCISE = "train_epoch"
 MISTAKES = ()
 LOST = ("full", "leftover", "ragged", "stream")
