@@ -1,7 +1,7 @@
 """Divides by the number of micro-batches and fetches the next one before it goes backward."""
 
 STYLE = "a GPT trainer (nanoGPT)"
-REPORT = "no report: N is the right divisor while all micro-batches have one size, as its have"
+REPORT = "no report: N is the right divisor as long as all micro-batches have one size"
 SOURCE = "https://github.com/karpathy/nanoGPT/blob/master/train.py"
 EXERCISE = "accumulate_gradient"
 MISTAKES = ("mean-of-means",)
