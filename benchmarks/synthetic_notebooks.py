@@ -23,7 +23,7 @@ from autograder.released import exercises_in, released_content  # noqa: E402
 
 SUBMISSIONS, ATTACKS = TESTS / "submissions", TESTS / "attacks"
 TOO_LARGE = "outputs_of_a_hundred_megabytes"
-BAIT = {"folder": "/home/instructor/class", "clone": "/home/instructor/gradaccum", "port": 8786, "socket": "dask", "process": 2}
+BAIT = {"folder": "/srv/class", "clone": "/srv/gradaccum", "port": 8786, "socket": "dask", "process": 2}
 """What attacks are told about the machine they are on."""
 
 ENDLESS = ("while True:\n    pass", "for k in iter(int, 1):\n    k += 1", "n = 0\nwhile n >= 0:\n    n += 1")
