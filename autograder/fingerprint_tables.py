@@ -11,6 +11,7 @@ from gradaccum.fingerprint import LINEAR, Fingerprint, as_fraction
 
 VERMILLION, GREEN, GREY = "#B54700", "#00735C", "#595959"
 """Okabe-Ito vermillion and green, darkened until text in them has a contrast of 4.5 on white."""
+TITLES = ("A right loop's fingerprint", "Your loop's fingerprint")
 DIFFERENT = 1e-4
 """Two coefficients that differ by more are different; those of different loops differ by more than 1e-2."""
 
@@ -44,8 +45,9 @@ def fingerprint_tables(due: Fingerprint, found: Fingerprint) -> tuple[str, str]:
     heads = _heads(
         due, before, [_text_width(column) for column in zip(*(r.cells for r in (*rows_due, *rows_found)), strict=True)]
     )
-    titles = {"A right loop's fingerprint": rows_due, "Your loop's fingerprint": rows_found}
-    return tuple(_table(title, heads, rows, due, before, peak) for title, rows in titles.items())
+    return tuple(
+        _table(title, heads, rows, due, before, peak) for title, rows in zip(TITLES, (rows_due, rows_found), strict=True)
+    )
 
 
 def _cells(fingerprint: Fingerprint, before: bool) -> list[list[float]]:

@@ -128,6 +128,30 @@ def export(
     typer.echo(f"marks written to {file}")
 
 
+@app.command()
+def report(
+    directory: AClass,
+    to: Annotated[
+        Path | None, typer.Option(metavar="HTML", help="Where to write the page, if not to report.html of the class.")
+    ] = None,
+    db: ADatabase = "",
+) -> None:
+    """Write a page on what the class can do and what it misunderstood, and its marks as CSV beside it."""
+    from datetime import datetime
+
+    from autograder.classroom.report import class_report
+    from autograder.classroom.report_data import read_class
+    from autograder.classroom.report_page import page_path, write_report
+
+    with _one_line_on_errors("report"):
+        page = page_path(directory, to)
+        made = class_report(read_class(directory, db))
+        written = write_report(made, page, datetime.now())
+    for warning in made.warnings:
+        typer.echo(one_line(f"gradaccum classroom report: warning: {warning}"), err=True)
+    typer.echo(f"{len(made.students)} students, {len(made.units)} units: {written[0]}, {written[1]}")
+
+
 @contextlib.contextmanager
 def _one_line_on_errors(command: str) -> Iterator[None]:
     """Expected errors become a line each on stderr and exit status 2."""
