@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from autograder.devices import DEVICES, pick_device
-from autograder.sandbox import BWRAP, NONE, ChildError
+from autograder.sandbox import BWRAP, NONE, ChildError, shared_parent
 from autograder.submissions import Submission, SubmissionError, one_line, read_submission
 
 if TYPE_CHECKING:
@@ -98,9 +98,11 @@ def _read(files: list[Path]) -> tuple[list[Submission], list[SubmissionError]]:
 
 
 def _mark(submission: Submission, seed: int, device: str, sandbox: bool) -> Marks:
+    where = BWRAP if sandbox else NONE
+    shared_parent(where, device)  # imports torch meanwhile, too
     from autograder.marking import mark_submission  # imports torch, which a complaint does not have to wait for
 
-    return mark_submission(submission, seed=seed, device=device, sandbox=BWRAP if sandbox else NONE)
+    return mark_submission(submission, seed=seed, device=device, sandbox=where)
 
 
 def _complain(command: str, problem: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import functools
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from autograder.child import Observed, observe_in_child
 from autograder.devices import pick_device
 from autograder.exercise import Exercise, Failure, Verdict, exercises_of, judge_observations
 from autograder.running import CellReport, Limits
-from autograder.sandbox import NONE, WarmParent
+from autograder.sandbox import NONE, WarmParent, shared_parent
 from autograder.submissions import Submission, SubmissionError, read_submission
 from gradaccum.threads import one_thread
 
@@ -57,15 +56,16 @@ class Marker:
     Args:
         sandbox: ``"bwrap"`` to run submissions in a sandbox, ``"none"`` to trust them.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
+        parent: the process to fork from, if there is one already.
 
     Raises:
         SandboxError: there is no sandbox here.
         ValueError: the sandbox or the device is unknown or not there.
     """
 
-    def __init__(self, sandbox: str = NONE, device: str = "cpu"):
+    def __init__(self, sandbox: str = NONE, device: str = "cpu", parent: WarmParent | None = None):
         self.device = pick_device(device)
-        self._parent = WarmParent(sandbox, self.device)
+        self._parent = parent or WarmParent(sandbox, self.device)
 
     def __enter__(self) -> Marker:
         return self
@@ -123,9 +123,7 @@ def mark_submission(
 @functools.cache
 def shared_marker(sandbox: str, device: str) -> Marker:
     """The marker of this process for a sandbox and a device: it stays warm until the process ends."""
-    marker = Marker(sandbox, device)
-    atexit.register(marker.close)
-    return marker
+    return Marker(sandbox, device, shared_parent(sandbox, pick_device(device)))
 
 
 def exercises_to_mark(submission: Submission) -> list[Exercise]:

@@ -6,7 +6,9 @@ every submission gets namespaces of its own (see :mod:`autograder.isolation`).
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
 import json
 import os
 import platform
@@ -21,6 +23,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import IO
 
 from autograder import system_calls
 from autograder.isolation import Bounds
@@ -113,6 +116,8 @@ class WarmParent:
         self._lock = threading.Lock()
         self._process: subprocess.Popen | None = None
         self._control: socket.socket | None = None
+        self._log: IO[bytes] | None = None
+        self._ready = False
 
     @contextlib.contextmanager
     def run(self, bounds: Bounds, folder: Path) -> Iterator[Run]:
@@ -158,12 +163,18 @@ class WarmParent:
         with self._lock:
             self._close()
 
-    def _start(self) -> None:
+    def launch(self) -> None:
+        """Start it now, without waiting until it is there: what it imports takes as long as what its caller may have to."""
+        with self._lock:
+            self._launch()
+
+    def _launch(self) -> None:
         if self._process is not None and self._process.poll() is None:
             return
         self._close()
         self._control, theirs = socket.socketpair()
-        with theirs, tempfile.TemporaryFile() as log:
+        self._log, self._ready = tempfile.TemporaryFile(), False  # noqa: SIM115 - closed in _close
+        with theirs:
             end = theirs.fileno()
             isolate = ["isolate"] if self._sandbox == BWRAP else []
             command = [sys.executable, "-P", "-m", "autograder.warm", str(end), *isolate]
@@ -174,20 +185,28 @@ class WarmParent:
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
+                stdout=self._log,
+                stderr=self._log,
                 env=environment,
                 pass_fds=[end],
                 start_new_session=True,
             )
-            theirs.close()
-            if not select.select([self._control], [], [], START_UP)[0] or not self._control.recv(100):
-                self._close()
-                log.seek(0)
-                said = log.read()[-2000:].decode(errors="replace").strip()
-                raise ChildError(f"the marking process did not start: {said}")
+
+    def _start(self) -> None:
+        self._launch()
+        if self._ready:
+            return
+        self._ready = bool(select.select([self._control], [], [], START_UP)[0] and self._control.recv(len(READY)))
+        if not self._ready:
+            self._log.seek(0)
+            said = self._log.read()[-2000:].decode(errors="replace").strip()
+            self._close()
+            raise ChildError(f"the marking process did not start: {said}")
 
     def _close(self) -> None:
+        if self._log is not None:
+            self._log.close()
+            self._log = None
         if self._control is not None:
             self._control.close()
             self._control = None
@@ -195,6 +214,19 @@ class WarmParent:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+
+@functools.cache
+def shared_parent(sandbox: str, device: str) -> WarmParent:
+    """The warm parent of this process for a sandbox and a device, being started: it is there until the process ends.
+
+    Raises:
+        SandboxError: bubblewrap is wanted and not there.
+    """
+    parent = WarmParent(sandbox, device)
+    atexit.register(parent.close)
+    parent.launch()
+    return parent
 
 
 def require_bwrap() -> None:

@@ -12,7 +12,6 @@ import typer
 from autograder.classroom.course import SOLUTIONS, course_directory, make_course, pick_units
 from autograder.devices import DEVICES
 from autograder.sandbox import SANDBOXES
-from autograder.solution_script import unit_scripts
 from autograder.submissions import one_line
 from autograder.units import UNITS
 
@@ -35,6 +34,7 @@ def init(
     """Make an nbgrader course directory: source notebooks, configuration and, if given, the students."""
     from autograder.classroom.roster import enrol, read_roster
     from autograder.provisioner import install_kernelspec
+    from autograder.solution_script import unit_scripts
 
     with _one_line_on_errors("init"):
         students = read_roster(roster) if roster else ()

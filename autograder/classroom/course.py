@@ -8,8 +8,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.solution_script import source_notebook
-
 if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
 
@@ -81,6 +79,8 @@ def course_directory(directory: Path) -> CourseDirectory:
 def notebook_text(script: Path) -> str:
     """The source notebook of a unit as file content."""
     import nbformat
+
+    from autograder.solution_script import source_notebook  # which needs torch
 
     return nbformat.writes(source_notebook(script)) + "\n"
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import islice
 
-from autograder.sandbox import ChildError
+from autograder.devices import pick_device
+from autograder.sandbox import ChildError, shared_parent
 
 AHEAD = 3
 """Jobs handed out for each thread of the workers: enough that none waits for the next, few enough to keep memory small."""
@@ -66,6 +67,7 @@ def mark_job(job: Job) -> Done:
     Raises:
         ChildError: no process can be started here, or no sandbox.
     """
+    shared_parent(job.sandbox, pick_device(job.device))  # imports torch while this process does
     import nbformat
 
     from autograder.classroom.marks_store import student_marks

@@ -21,7 +21,7 @@ MISTAKES = Path(__file__).parents[1] / "submissions" / UNIT / "mistakes"
 class Course:
     """A class, and the commands an instructor gives in it, in an environment of its own."""
 
-    def __init__(self, root: Path):
+    def __init__(self, root: Path, *options: str):
         self.root, self.directory = root, root / "class"
         bin_directory = Path(sys.executable).parent
         self.environment = {
@@ -34,7 +34,7 @@ class Course:
             "OMP_NUM_THREADS": "1",
         }
         (root / "home").mkdir()
-        self.run("gradaccum", "classroom", "init", str(self.directory), cwd=root)
+        self.run("gradaccum", "classroom", "init", str(self.directory), *options, cwd=root)
 
     def run(self, *command: str, cwd: Path | None = None) -> subprocess.CompletedProcess:
         done = subprocess.run(
