@@ -38,6 +38,15 @@ def write(tmp_path) -> Callable[..., Path]:
     return write
 
 
+@pytest.fixture(scope="session")
+def scheduler():
+    """The address of a scheduler of dask with one worker, which is warm from its first job on."""
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs="CRITICAL") as cluster:
+        yield cluster.scheduler_address
+
+
 UNUSABLE: dict[str, tuple[str, bytes | None, str]] = {
     "missing file": ("04_training_loop.ipynb", None, "there is no such file"),
     "empty file": ("04_training_loop.ipynb", b"", "is empty"),

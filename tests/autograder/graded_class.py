@@ -9,19 +9,27 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from nbgrader_class import Course
+from typer.testing import CliRunner
+
+from autograder.classroom.commands import app
 
 UNIT = "03_accumulate"
 FULL = 10.0
 
 
-class GradedClass(Course):
-    """A class with one unit, released."""
+class GradedClass:
+    """A class with one unit, released. Commands run in this process, but for those that a test wants to see die.
 
-    def __init__(self, root: Path, *options: str, unit: str = UNIT):
-        super().__init__(root, *options)
-        self.unit = unit
-        self.run("gradaccum", "classroom", "release", ".", "--units", unit)
+    Args:
+        root: an empty folder.
+        scheduler: of workers that are warm already.
+        options: of ``init``.
+    """
+
+    def __init__(self, root: Path, scheduler: str, *options: str, unit: str = UNIT):
+        self.root, self.directory, self.scheduler, self.unit = root, root / "class", scheduler, unit
+        self.do("init", "--units", unit[:2], *options)
+        self.do("release", "--units", unit[:2])
         self.right = (self.directory / "source" / unit / f"{unit}.ipynb").read_bytes()
         self.untouched = (self.directory / "release" / unit / f"{unit}.ipynb").read_bytes()
 
@@ -40,23 +48,30 @@ class GradedClass(Course):
             due[student] = 0.0 if k % 3 == 2 else FULL
         return due
 
+    def do(self, command: str, *options: str, status: int = 0) -> Graded:
+        """Run a command of ``gradaccum classroom`` on this class; it has to end with this status."""
+        result = CliRunner().invoke(app, [command, str(self.directory), *options])
+        graded = Graded(result.exit_code, result.stdout, result.stderr)
+        assert result.exit_code == status, (graded, result.exc_info)
+        return graded
+
+    def grade(self, *options: str, status: int = 0) -> Graded:
+        return self.do("grade", "--scheduler", self.scheduler, *options, status=status)
+
     def command(self, *options: str) -> list[str]:
         return [str(Path(sys.executable).with_name("gradaccum")), "classroom", "grade", str(self.directory), *options]
 
-    def start(self, *options: str, **more) -> subprocess.Popen:
-        """Start ``grade``; its output can be read when it has ended."""
+    def start(self, *options: str, before: tuple[str, ...] = (), environment: dict[str, str] | None = None) -> subprocess.Popen:
+        """Start ``grade`` as a process of its own; its output can be read when it has ended, see :func:`ended`."""
+        where = () if "--workers" in options or "--scheduler" in options else ("--scheduler", self.scheduler)
         return subprocess.Popen(
-            self.command(*options),
-            env=self.environment | more.pop("environment", {}),
+            [*before, *self.command(*where, *options)],
+            env=os.environ | (environment or {}),
             cwd=self.root,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            **more,
         )
-
-    def grade(self, *options: str, **more) -> Graded:
-        return ended(self.start(*options, **more))
 
     def scores(self, url: str = "") -> dict[str, float]:
         """What the gradebook says, by student."""
