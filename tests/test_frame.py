@@ -39,7 +39,8 @@ def pins() -> dict[str, str]:
 
 def direct_dependencies() -> list[str]:
     extras = PROJECT["optional-dependencies"].values()
-    return [Requirement(line).name.lower() for line in [*PROJECT["dependencies"], *(x for extra in extras for x in extra)]]
+    lines = [*PROJECT["dependencies"], *(line for extra in extras for line in extra)]
+    return [name for line in lines if (name := Requirement(line).name.lower()) != "gradaccum"]
 
 
 def run_python(code: str) -> subprocess.CompletedProcess[str]:
