@@ -16,6 +16,7 @@ from typing import Any
 
 from torch import Tensor
 
+from autograder.devices import full_precision
 from autograder.mistakes import Mistake
 from gradaccum.fingerprint import Fingerprint
 from gradaccum.threads import one_thread
@@ -133,12 +134,14 @@ class Exercise(ABC):
         unit: the unit it belongs to, such as ``"04_training_loop"``.
         parts: what it gives points for.
         graded: whether the points count in a class; those of a practice exercise do not.
+        cpu_only: whether it computes on the CPU whatever device is marked on, in processes that are forked.
     """
 
     id: str
     unit: str
     parts: tuple[Part, ...]
     graded: bool = True
+    cpu_only: bool = False
 
     @abstractmethod
     def trials(self, seed: int, device: str) -> Mapping[str, Any]:
@@ -210,7 +213,8 @@ def observe_trials(
     trials = exercise.trials(seed, device)
     for name, trial in trials.items():
         before(name)
-        observation = guarded(lambda trial=trial: exercise.observe(function, trial), seed, seconds)
+        with full_precision():
+            observation = guarded(lambda trial=trial: exercise.observe(function, trial), seed, seconds)
         unwritten = not observations and observation.failure and observation.failure.kind == "unwritten"
         observations[name] = observation
         if unwritten or (observation.failure and observation.failure.kind == "time"):
@@ -227,15 +231,20 @@ def judge_observations(exercise: Exercise, seed: int, device: str, observations:
     failures = [o.failure for o in observations.values()]
     if all(failure and failure.kind != "raised" for failure in failures):
         return exercise.failed(failures[0])
-    with warnings.catch_warnings():  # of wrong loops run for comparison; nbgrader takes a line on stderr for an error
+    with full_precision(), warnings.catch_warnings():
+        # Of wrong loops run for comparison; nbgrader takes a line on stderr for an error.
         warnings.simplefilter("ignore")
         return exercise.judge(trials, observations)
 
 
 def mark_function(exercise: Exercise, function: Callable, seed: int = 0, device: str = "cpu") -> Verdict:
     """Observe and judge in this process, as ``check`` does at a student's desk."""
+    from autograder.transport import plain
+
     with one_thread():
-        return judge_observations(exercise, seed, device, observe_trials(exercise, function, seed, device))
+        observations = observe_trials(exercise, function, seed, device)
+        brought = {name: plain(observation) for name, observation in observations.items()}
+        return judge_observations(exercise, seed, device, brought)
 
 
 def trial_random(exercise_id: str, seed: int) -> random.Random:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,7 @@ class Marker:
     def __init__(self, sandbox: str = NONE, device: str = "cpu", parent: WarmParent | None = None):
         self.device = pick_device(device)
         self._parent = parent or WarmParent(sandbox, self.device)
+        self._on_cpu = self._parent if self.device == "cpu" else WarmParent(sandbox, "cpu")  # started when needed
 
     def __enter__(self) -> Marker:
         return self
@@ -76,6 +78,7 @@ class Marker:
     def close(self) -> None:
         """End the warm process. Marking again starts another one."""
         self._parent.close()
+        self._on_cpu.close()
 
     def mark(self, submission: Submission, *, seed: int = 0, limits: Limits | None = None) -> Marks:
         """Mark a submission. The same submission and seed give the same marks.
@@ -85,11 +88,12 @@ class Marker:
             ChildError: no process can be started here.
         """
         exercises, folder = exercises_to_mark(submission), submission.path.absolute().parent
-        limits = limits or Limits()
-        brought = observe_in_child(self._parent, submission.cells, exercises, seed, self.device, limits, folder)
+        limits, device = limits or Limits(), device_for(exercises, self.device)
+        parent = self._on_cpu if device == "cpu" else self._parent
+        brought = observe_in_child(parent, submission.cells, exercises, seed, device, limits, folder)
         with one_thread():
-            verdicts = tuple(judged(exercise, seed, self.device, brought.observed[exercise.id]) for exercise in exercises)
-        return Marks(str(submission.path), submission.unit, self.device, verdicts, tuple(brought.reports))
+            verdicts = tuple(judged(exercise, seed, device, brought.observed[exercise.id]) for exercise in exercises)
+        return Marks(str(submission.path), submission.unit, device, verdicts, tuple(brought.reports))
 
 
 def mark_file(
@@ -136,6 +140,11 @@ def exercises_to_mark(submission: Submission) -> list[Exercise]:
     if not exercises:
         raise SubmissionError(submission.path, f"unit {submission.unit} has no exercises to mark")
     return exercises
+
+
+def device_for(exercises: Sequence[Exercise], device: str) -> str:
+    """Where these exercises are marked if a device is asked for: none elsewhere than on the CPU that computes only there."""
+    return "cpu" if all(exercise.cpu_only for exercise in exercises) else device
 
 
 def judged(exercise: Exercise, seed: int, device: str, observed: Observed) -> Verdict:

@@ -86,8 +86,12 @@ def observe_exercise(
     return {name: transport.plain(observation) for name, observation in observations.items()}
 
 
-def get_ready() -> None:
-    """Import and set up what every submission needs, in the process they are forked from; leaves it with one thread."""
+def get_ready(device: str = "cpu") -> None:
+    """Import and set up what every submission needs, in the process they are forked from; leaves it with one thread.
+
+    One whose forks are to use a GPU computes nothing and asks nothing of CUDA. Either would cost them the GPU: a fork can take
+    over neither CUDA from its parent nor the threads that autograd has where it sees a GPU.
+    """
     torch.set_num_threads(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
@@ -96,11 +100,16 @@ def get_ready() -> None:
     for name in USUAL_IMPORTS:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-    # The first loop of a process is slow: optimizers import the compiler, tensors numpy. A fork has that behind it.
-    with quiet():
-        transport.encode(observe_trials(EXERCISES["train_epoch"], GALLERY["right"], 0, "cpu"))
+    if device == "cpu":
+        _first_loop("cpu")
     gc.collect()
     gc.freeze()  # a collection in a fork would copy the pages of all these objects
+
+
+def _first_loop(device: str) -> None:
+    """The first loop of a process is slow: optimizers import the compiler, tensors numpy, and a GPU is to be woken up."""
+    with quiet():
+        transport.encode(observe_trials(EXERCISES["train_epoch"], GALLERY["right"], 0, device))
 
 
 def serve(channel: socket.socket) -> NoReturn:
@@ -112,6 +121,8 @@ def serve(channel: socket.socket) -> NoReturn:
     request = Request.decode(asked)
     sys.path.append(os.getcwd())  # last, so that a file called torch.py hides nothing
     note = _noter(channel)
+    if request.device != "cpu":
+        _first_loop(request.device)
     note(READY)
     loaded = run(request.cells, request.limits, request.skip, note)
     note(LOADED)

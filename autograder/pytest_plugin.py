@@ -117,20 +117,34 @@ class GradedFile(pytest.File):
 
         return run(self.submission.cells, Limits())
 
+    @functools.cached_property
+    def observed_apart(self):
+        from autograder.apart import observe_apart
+
+        return observe_apart(self.submission.path, self.marking.seed)
+
+    def observe(self, exercise, device):
+        """What an exercise's function brings back: here, or in a process that can be forked, which none can that sees a GPU."""
+        import torch
+
+        from autograder.observing import observe_exercise
+        from autograder.running import Limits
+
+        if exercise.cpu_only and torch.cuda.is_available():
+            return self.observed_apart[exercise.id]
+        return observe_exercise(exercise, self.loaded, self.marking.seed, device, Limits())
+
 
 class GradedExercise(pytest.Item):
     """An exercise of a submission: passed with all of its points, else failed with the verdict."""
 
     def runtest(self) -> None:
         from autograder.exercise import EXERCISES
-        from autograder.marking import judged
-        from autograder.observing import observe_exercise
-        from autograder.running import Limits
+        from autograder.marking import device_for, judged
 
-        file, marking = self.parent, self.parent.marking
-        exercise = EXERCISES[self.name]
-        observed = observe_exercise(exercise, file.loaded, marking.seed, marking.device, Limits())
-        verdict = judged(exercise, marking.seed, marking.device, observed)
+        exercise, marking = EXERCISES[self.name], self.parent.marking
+        device = device_for([exercise], marking.device)
+        verdict = judged(exercise, marking.seed, device, self.parent.observe(exercise, device))
         self.user_properties += [("score", verdict.score), ("max_score", verdict.max_score)]
         if not verdict.passed:
             raise NotPassedError(str(verdict))

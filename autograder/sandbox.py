@@ -177,11 +177,11 @@ class WarmParent:
         with theirs:
             end = theirs.fileno()
             isolate = ["isolate"] if self._sandbox == BWRAP else []
-            command = [sys.executable, "-P", "-m", "autograder.warm", str(end), *isolate]
+            command = [sys.executable, "-P", "-m", "autograder.warm", str(end), self._device, *isolate]
             if self._sandbox == BWRAP:
                 command, environment = [*bwrap_command(self._device), *command], {}
             else:
-                environment = os.environ | _settings() | {"PYTHONPATH": os.pathsep.join(_import_path())}
+                environment = os.environ | _settings(self._device) | {"PYTHONPATH": os.pathsep.join(_import_path())}
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -252,7 +252,7 @@ def bwrap_command(device: str = "cpu", more: Sequence[str] = ()) -> list[str]:
     """``bwrap`` and its options, with ``more`` of them: what a sandbox looks like from inside."""
     command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]
     command += ["--uid", "1000", "--gid", "1000"]  # whoever marks: the kernel hands no root on to namespaces within
-    for name, value in (_settings() | {"HOME": "/tmp", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}).items():
+    for name, value in (_settings(device) | {"HOME": "/tmp", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}).items():
         command += ["--setenv", name, value]
     command += ["--setenv", "PYTHONPATH", str(_packages()[0].parent)]
     for place in ("/bin", "/sbin", "/lib", "/lib64"):
@@ -272,9 +272,17 @@ def bwrap_command(device: str = "cpu", more: Sequence[str] = ()) -> list[str]:
     return [*command, *more, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp", "--"]
 
 
-def _settings() -> dict[str, str]:
+def _settings(device: str) -> dict[str, str]:
     one_thread = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    return {"PYTHONHASHSEED": "0", "MPLBACKEND": "Agg", "PYTHONDONTWRITEBYTECODE": "1"} | one_thread
+    return {"PYTHONHASHSEED": "0", "MPLBACKEND": "Agg", "PYTHONDONTWRITEBYTECODE": "1"} | one_thread | _gpus(device)
+
+
+def _gpus(device: str) -> dict[str, str]:
+    """Which GPUs a process sees, and how it looks for them: a process that sees one and computes cannot be forked any more."""
+    if device == "cpu":
+        return {"CUDA_VISIBLE_DEVICES": ""}
+    kept = {name: os.environ[name] for name in ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH") if name in os.environ}
+    return kept | {"PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
 
 
 def _packages() -> list[Path]:

@@ -140,7 +140,8 @@ def quiet() -> Iterator[None]:
 @contextlib.contextmanager
 def seeded(seed: int) -> Iterator[None]:
     """Seed the global random states of torch, Python and, if it is in use, numpy; put them back afterwards."""
-    devices = range(torch.cuda.device_count()) if torch.cuda.is_available() and torch.cuda.is_initialized() else []
+    # Asked in this order: to ask whether there is a GPU, in a process that is to be forked, costs its forks the use of it.
+    devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() and torch.cuda.is_available() else []
     numpy = sys.modules.get("numpy")
     python_state, numpy_state = random.getstate(), numpy.random.get_state() if numpy else None
     with torch.random.fork_rng(devices=devices), torch.enable_grad():

@@ -1,4 +1,4 @@
-"""The warm parent, ``python -m autograder.warm FD [isolate]``: imports torch once and forks a process for each submission.
+"""The warm parent, ``python -m autograder.warm FD DEVICE [isolate]``: imports torch and forks a process for each submission.
 
 It never touches what a submission says. Over the socket FD it is told what a submission may use and handed the socket over
 which that one is observed (see :mod:`autograder.observing`); it answers how the process ended. Every fork starts from the same
@@ -54,8 +54,8 @@ class Ended:
 
 def main() -> None:
     """Serve until the other side hangs up."""
-    control, isolate = socket.socket(fileno=int(sys.argv[1])), sys.argv[2:] == ["isolate"]
-    observing.get_ready()
+    control, device, isolate = socket.socket(fileno=int(sys.argv[1])), sys.argv[2], sys.argv[3:] == ["isolate"]
+    observing.get_ready(device)
     isolation.adopt_orphans()
     base = _held(psutil.Process())
     control.sendall(READY)

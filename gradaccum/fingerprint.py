@@ -157,13 +157,15 @@ def micro_batch_columns(problem: Problem) -> tuple[tuple[int, int], ...]:
 def micro_batch_gradients(problem: Problem, *, training: bool = True) -> Tensor:
     """The rows ``(K, P)`` every update is expressed in: one gradient per micro-batch, then the stale one if there is one.
 
+    On the CPU, like all of a fingerprint, wherever the problem is.
+
     Raises:
         ValueError: they are not linearly independent.
     """
     model = problem.build_model().train(training)
     stale = flat_gradient(model)
     rows = [batch_gradient(model, problem.loss_fn, b) for e in range(len(problem.epochs)) for b in problem.batches(e)]
-    basis = torch.stack([*rows, stale] if problem.stale else rows)
+    basis = torch.stack([*rows, stale] if problem.stale else rows).cpu()
     _check_independent(basis, problem)
     return basis
 

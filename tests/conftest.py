@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -10,11 +11,18 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 ALLOWED_SKIP = "needs a CUDA device"
+ON_A_GPU = Path(__file__).parent / "cuda"
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if os.environ.get("CI") == "true":
         config.pluginmanager.register(NoSkips())
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With ``-m cuda`` nothing else is imported: a machine with a GPU may have only torch, matplotlib and pytest."""
+    is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    return True if config.getoption("markexpr") == "cuda" and is_test and ON_A_GPU not in collection_path.parents else None
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -34,6 +34,7 @@ class DdpTrainEpoch(Exercise):
 
     id = "ddp_train_epoch"
     unit = UNIT
+    cpu_only = True
     parts = (
         Part("full", "full windows, one micro-batch's graph at a time", 2),
         Part("leftover", "leftover windows, ragged micro-batches and a stale .grad", 2),
@@ -135,6 +136,7 @@ class GlobalTokenScale(Exercise):
 
     id = "global_token_scale"
     unit = UNIT
+    cpu_only = True
     parts = (
         Part("uneven", "two ranks with different numbers of tokens", 1),
         Part("ranks", "another number of ranks", 1),

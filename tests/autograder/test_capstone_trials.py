@@ -131,10 +131,3 @@ def test_the_reference_is_right_on_every_seed(seed):
     for exercise, function in zip(UNIT[1:], (loops.train_window, loops.train), strict=True):
         verdict = mark_function(exercise, function, seed)
         assert verdict.passed, str(verdict)
-
-
-@pytest.mark.cuda
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-def test_the_reference_is_right_on_cuda():
-    for exercise, function in zip(UNIT[1:], (loops.train_window, loops.train), strict=True):
-        assert mark_function(exercise, function, 0, "cuda").passed

@@ -1,76 +1,32 @@
 """Every sample submission gets the verdict that its file asks for.
 
-The samples are in ``tests/submissions``; its README says what they declare. They are run the way the command line runs a file,
-but in this process.
+The samples are in ``tests/submissions``; its README says what they declare.
 """
 
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
 import pytest
 import torch
+from samples import (
+    ACCEPTED,
+    FINISHED,
+    FOUNDATION,
+    SAMPLES,
+    SOME,
+    WRONG,
+    Sample,
+    mark,
+    mark_once,
+    slugs,
+    verdicts_differ,
+)
 
-import autograder.exercises  # noqa: F401 - registers them
-from autograder.exercise import EXERCISES, Verdict, judge_observations
+from autograder.exercise import EXERCISES
 from autograder.marking import mark_file
 from autograder.mistakes import CATALOGUE
-from autograder.observing import observe_exercise
-from autograder.running import Limits, Loaded, run
-from autograder.submissions import Cell
 from gradaccum.loops import GALLERY
-
-FOLDER = Path(__file__).parent.parent / "submissions"
-ACCEPTED, WRONG = "accepted", ("mistakes", "pairs")
-
-
-@dataclass(frozen=True)
-class Sample:
-    """A file and what it declares."""
-
-    path: Path
-    exercise: str
-    mistakes: tuple[str, ...]
-    lost: tuple[str, ...] | None
-
-    @property
-    def unit(self) -> str:
-        return self.path.parent.parent.name
-
-    @property
-    def kind(self) -> str:
-        return self.path.parent.name
-
-    def __str__(self) -> str:
-        return f"{self.unit}/{self.kind}/{self.path.stem}"
-
-
-def read(path: Path) -> Sample:
-    declared = {
-        node.targets[0].id: ast.literal_eval(node.value)
-        for node in ast.parse(path.read_text()).body
-        if isinstance(node, ast.Assign) and node.targets[0].id in ("EXERCISE", "MISTAKES", "LOST")
-    }
-    return Sample(path, declared["EXERCISE"], declared.get("MISTAKES", ()), declared.get("LOST"))
-
-
-SAMPLES = tuple(read(path) for path in sorted(FOLDER.glob("*/*/*.py")))
-FINISHED = ("00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12")
-FOUNDATION = tuple(sample for sample in SAMPLES if sample.unit[:2] in FINISHED)
-SOME = tuple(
-    sample
-    for sample in FOUNDATION
-    if f"{sample.unit[:2]}/{sample.path.stem}"
-    in {
-        *("04/no_scale", "04/eval_mode_after_first_window", "04/lr_scaled_too_and_left_so", "04/one_big_batch"),
-        *("04/zero_every_and_off_by_one_early", "04/torch_func_grad", "04/name_that_loop_raises", "03/detached"),
-        *("03/same_update_sum", "00/median"),
-    }
-)
-"""One of each sort, for tests that mark them many times."""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -80,41 +36,6 @@ def one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
-
-
-@cache
-def load(sample: Sample) -> Loaded:
-    return run([Cell(sample.path.name, sample.path.read_text())], Limits())
-
-
-def mark(sample: Sample, seed: int) -> Verdict:
-    exercise = EXERCISES[sample.exercise]
-    observations = observe_exercise(exercise, load(sample), seed, "cpu", Limits())
-    return judge_observations(exercise, seed, "cpu", observations)
-
-
-mark_once = cache(mark)
-
-
-def slugs(verdict: Verdict) -> list[str]:
-    return [mistake.slug for mistake in verdict.mistakes]
-
-
-def lost(verdict: Verdict) -> set[str]:
-    return {result.part.name for result in verdict.results if not result.passed}
-
-
-def verdicts_differ(sample: Sample, verdict: Verdict) -> str:
-    """What is wrong with a verdict; empty if it is what the sample asks for."""
-    if sample.kind == ACCEPTED:
-        return "" if verdict.passed and not verdict.mistakes else f"rejected:\n{verdict}"
-    if verdict.passed:
-        return "accepted"
-    if sorted(slugs(verdict)) != sorted(sample.mistakes):
-        return f"named {slugs(verdict)} where {list(sample.mistakes)} were due"
-    if sample.lost is not None and lost(verdict) != set(sample.lost):
-        return f"lost the points for {sorted(lost(verdict))}, not for {sorted(sample.lost)}"
-    return ""
 
 
 def fast_or_slow(sample: Sample):

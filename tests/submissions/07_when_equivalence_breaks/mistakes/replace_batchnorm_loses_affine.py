@@ -10,7 +10,7 @@ LOST = ("weights",)
 
 
 def group_norm(old, num_groups):
-    return nn.GroupNorm(num_groups, old.num_features, affine=old.affine, dtype=old.running_mean.dtype)
+    return nn.GroupNorm(num_groups, old.num_features, affine=old.affine).to(old.running_mean)
 
 
 def swap(module, num_groups):

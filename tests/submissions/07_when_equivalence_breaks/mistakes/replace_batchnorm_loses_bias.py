@@ -10,7 +10,7 @@ LOST = ("weights",)
 
 
 def group_norm(old, num_groups):
-    new = nn.GroupNorm(num_groups, old.num_features, eps=old.eps, affine=old.affine)
+    new = nn.GroupNorm(num_groups, old.num_features, eps=old.eps, affine=old.affine).to(old.running_mean)
     if old.affine:
         new.weight = nn.Parameter(old.weight.detach().clone())
     return new

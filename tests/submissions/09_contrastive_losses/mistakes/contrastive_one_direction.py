@@ -10,7 +10,7 @@ LOST = ("encoders", "ragged", "scale", "clean", "loss", "memory")
 
 def image_to_text(images, texts, logit_scale):
     logits = logit_scale.exp() * F.normalize(images, dim=1) @ F.normalize(texts, dim=1).T
-    return F.cross_entropy(logits, torch.arange(len(logits)))
+    return F.cross_entropy(logits, torch.arange(len(logits), device=logits.device))
 
 
 def accumulate_contrastive(encode_image, encode_text, logit_scale, micro_batches):

@@ -10,7 +10,7 @@ LOST = ("encoders", "ragged", "scale", "clean", "loss", "memory")
 
 def summed(images, texts, logit_scale):
     logits = logit_scale.exp() * F.normalize(images, dim=1) @ F.normalize(texts, dim=1).T
-    own = torch.arange(len(logits))
+    own = torch.arange(len(logits), device=logits.device)
     return (F.cross_entropy(logits, own, reduction="sum") + F.cross_entropy(logits.T, own, reduction="sum")) / 2
 
 

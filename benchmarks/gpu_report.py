@@ -1,0 +1,95 @@
+"""Run the tests that need a GPU and put device, versions and results into docs/gpu.md.
+
+    python benchmarks/gpu_report.py [--write]
+
+Needs torch, matplotlib and pytest. Exits with pytest's status, and with 2 where there is no GPU; then nothing is written.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import torch
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "gpu.md"
+MARKERS = re.compile(r"(<!-- results:begin -->\n).*(<!-- results:end -->)", re.DOTALL)
+OUTCOMES = ("passed", "failed", "skipped")
+
+
+class Results:
+    """A pytest plug-in that counts outcomes and seconds by file, and keeps the figures that tests have recorded."""
+
+    def __init__(self):
+        self.counts: dict[str, Counter] = defaultdict(Counter)
+        self.seconds: Counter = Counter()
+        self.figures: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        file = Path(report.nodeid.partition("::")[0]).name
+        self.seconds[file] += report.duration
+        if report.when == "call" or report.outcome != "passed":
+            self.counts[file][report.outcome] += 1
+            self.figures += [str(text) for name, text in report.user_properties if name == "figure"]
+
+
+def main() -> int:
+    """Run, print, and write if asked to."""
+    if not torch.cuda.is_available():
+        print("benchmarks/gpu_report.py: needs a CUDA device, and torch finds none here", file=sys.stderr)
+        return 2
+    results = Results()
+    began = time.monotonic()
+    os.chdir(ROOT)
+    status = pytest.main(["-m", "cuda", "-q"], plugins=[results])
+    text = as_markdown(results.counts, results.seconds, results.figures, time.monotonic() - began)
+    print(text)
+    if "--write" in sys.argv[1:]:
+        temporary = PAGE.with_suffix(".tmp")
+        temporary.write_text(MARKERS.sub(lambda found: f"{found[1]}\n{text}\n{found[2]}", PAGE.read_text()))
+        temporary.replace(PAGE)
+    return int(status)
+
+
+def as_markdown(counts: Mapping[str, Counter], seconds: Mapping[str, float], figures: list[str], whole: float) -> str:
+    """The results section: what it ran on, a table by file, and the figures."""
+    lines = [f"| tests | {' | '.join(OUTCOMES)} | seconds |", "|---|---|---|---|---|"]
+    for file in sorted(counts):
+        numbers = " | ".join(str(counts[file][outcome]) for outcome in OUTCOMES)
+        lines.append(f"| `{file}` | {numbers} | {seconds[file]:.0f} |")
+    total = " | ".join(str(sum(count[outcome] for count in counts.values())) for outcome in OUTCOMES)
+    lines += [f"| all | {total} | {whole:.0f} |", "", *(f"- {figure}" for figure in figures), "", machine()]
+    return "\n".join(lines) + "\n"
+
+
+def machine() -> str:
+    """Device and versions."""
+    where = torch.cuda.get_device_properties(0)
+    device = f"{where.name}, {where.total_memory / 2**30:.0f} GiB, compute capability {where.major}.{where.minor}"
+    return (
+        f"Device: {device}. Driver {driver()}, CUDA {torch.version.cuda}, cuDNN {torch.backends.cudnn.version()}, "
+        f"torch {torch.__version__}, Python {platform.python_version()}. {time.strftime('%Y-%m-%d', time.gmtime())}, "
+        "written by `python benchmarks/gpu_report.py --write`."
+    )
+
+
+def driver() -> str:
+    """The version of the GPU's driver, as nvidia-smi says it."""
+    asked = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split()[0]
+    except (OSError, subprocess.CalledProcessError, IndexError):
+        return "unknown"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,165 @@
+"""Which device marks, how it computes, and what a process must not do whose forks are to use a GPU, or none."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from autograder.apart import observe_apart
+from autograder.devices import full_precision
+from autograder.exercise import EXERCISES, exercises_of, mark_function
+from autograder.marking import Marker, device_for, judged
+from autograder.sandbox import NONE, bwrap_command
+from autograder.student_code import seeded
+from autograder.submissions import read_submission
+
+pytest_plugins = ["pytester"]
+
+ROOT = Path(__file__).parent.parent.parent
+SCALE = """
+import torch
+import torch.distributed as dist
+
+def global_token_scale(local_tokens):
+    total = local_tokens.clone()
+    dist.all_reduce(total)
+    return dist.get_world_size() * local_tokens / total.clamp(min=1)
+"""
+
+
+def precision() -> tuple:
+    cudnn = torch.backends.cudnn
+    set_for_all = torch.backends.fp32_precision, cudnn.fp32_precision
+    return *set_for_all, torch.get_float32_matmul_precision(), cudnn.allow_tf32, cudnn.deterministic, cudnn.benchmark
+
+
+@pytest.fixture
+def careless():
+    """What a student may have set for speed; put back afterwards."""
+    before = torch.get_float32_matmul_precision(), torch.backends.cudnn.benchmark
+    torch.set_float32_matmul_precision("medium")
+    torch.backends.cudnn.benchmark = True
+    yield
+    torch.set_float32_matmul_precision(before[0])
+    torch.backends.cudnn.benchmark = before[1]
+
+
+@pytest.mark.usefixtures("careless")
+def test_marking_computes_in_full_precision_and_leaves_settings_as_they_were():
+    before, inside = precision(), []
+
+    def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+        inside.append(precision())
+        return []
+
+    mark_function(EXERCISES["train_epoch"], train_epoch)
+    assert set(inside) == {("ieee", "ieee", "highest", False, True, False)}
+    assert precision() == before
+
+
+def test_settings_that_torch_calls_mixed_stop_no_marking():
+    matmul = torch.backends.cuda.matmul
+    before = matmul.fp32_precision
+    matmul.fp32_precision = "tf32"  # the new way, without the old one
+    try:
+        with pytest.raises(RuntimeError, match="mix"):
+            torch.backends.cuda.matmul.allow_tf32  # noqa: B018
+        with full_precision():
+            assert torch.get_float32_matmul_precision() == "highest"
+            assert matmul.fp32_precision == "ieee"
+    finally:
+        matmul.fp32_precision = before
+
+
+def test_seeding_asks_nothing_of_cuda(monkeypatch):
+    asked = []
+    monkeypatch.setattr(torch._C, "_cuda_getDeviceCount", lambda: asked.append(1) or 0, raising=False)
+    with seeded(0):
+        pass
+    assert not asked
+    torch.cuda.is_available()
+    assert asked
+
+
+@pytest.mark.slow
+def test_a_warm_process_whose_forks_use_a_gpu_computes_nothing_and_asks_nothing_of_cuda():
+    code = """
+import os, torch
+from autograder import observing
+asked = []
+if {device!r} == "cuda":  # with these torch takes itself for one that was built for CUDA
+    torch._C._cuda_getDeviceCount = lambda: asked.append("count") or 0
+    torch._C._cuda_init = lambda: asked.append("init")
+backward = torch.autograd._engine_run_backward
+torch.autograd._engine_run_backward = lambda *a, **k: (asked.append("backward"), backward(*a, **k))[1]
+observing.get_ready({device!r})
+os._exit(7 if asked else 3)
+"""
+    ends = [subprocess.run([sys.executable, "-c", code.format(device=d)], cwd=ROOT).returncode for d in ("cuda", "cpu")]
+    assert ends == [3, 7]  # the one for the CPU goes backward, so the other would have been noticed
+
+
+def test_a_warm_process_for_the_cpu_sees_no_gpu(monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/driver")
+    set_for = {device: settings_in(bwrap_command(device)) for device in ("cpu", "cuda")}
+    assert set_for["cpu"]["CUDA_VISIBLE_DEVICES"] == ""
+    assert set_for["cuda"]["CUDA_VISIBLE_DEVICES"] == "1"
+    assert set_for["cuda"]["LD_LIBRARY_PATH"] == "/driver"
+    assert set_for["cuda"]["PYTORCH_NVML_BASED_CUDA_CHECK"] == "1"
+
+
+def settings_in(command: list[str]) -> dict[str, str]:
+    return {command[k + 1]: command[k + 2] for k, word in enumerate(command) if word == "--setenv"}
+
+
+@pytest.mark.parametrize(("unit", "device"), [("10_distributed", "cpu"), ("04_training_loop", "cuda")])
+def test_only_what_can_be_is_marked_on_a_gpu(unit, device):
+    assert device_for(exercises_of(unit), "cuda") == device
+    assert device_for(exercises_of(unit), "cpu") == "cpu"
+
+
+@pytest.fixture
+def ranks_file(tmp_path) -> Path:
+    path = tmp_path / "10_distributed.py"
+    path.write_text(SCALE)
+    return path
+
+
+@pytest.mark.slow
+def test_several_ranks_are_marked_on_the_cpu_where_a_gpu_was_asked_for(ranks_file, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    with Marker(NONE, "cuda") as marker:
+        marks = marker.mark(read_submission(ranks_file))
+    assert marks.device == "cpu"
+    assert {verdict.exercise: verdict.passed for verdict in marks.verdicts}["global_token_scale"]
+
+
+@pytest.mark.slow
+def test_a_submission_is_observed_apart_as_it_is_here(ranks_file):
+    exercise = EXERCISES["global_token_scale"]
+    seen = observe_apart(ranks_file, 3)
+    assert judged(exercise, 3, "cpu", seen["global_token_scale"]).passed
+    missing = judged(EXERCISES["ddp_train_epoch"], 3, "cpu", seen["ddp_train_epoch"])
+    assert missing.failure.kind == "missing"
+
+
+@pytest.mark.slow
+def test_a_process_apart_that_ends_says_how(ranks_file):
+    ranks_file.write_text("import os\nos._exit(3)\n")
+    with pytest.raises(RuntimeError, match="ended with status 3"):
+        observe_apart(ranks_file, 0)
+
+
+@pytest.mark.slow
+def test_pytest_observes_several_ranks_apart_where_torch_sees_a_gpu(pytester, ranks_file, monkeypatch):
+    shutil.copy(ranks_file, pytester.path)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    chosen = ("--grade", ranks_file.name, "--device", "cuda", "-k", "global_token_scale")
+    done = pytester.runpytest_inprocess("-p", "no:cacheprovider", *chosen)
+    done.assert_outcomes(passed=1, deselected=1)

@@ -1,0 +1,80 @@
+"""The ways in which files are marked on a GPU: by the command, in a warm process that forks, and by pytest."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+TRAIN = ROOT / "solutions" / "04_training_loop.py"
+RANKS = ROOT / "solutions" / "10_distributed.py"
+
+
+def python(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=environment, cwd=ROOT)
+
+
+@pytest.fixture
+def check():
+    for name in ("typer", "safetensors", "psutil"):
+        pytest.importorskip(name)
+    command = "import sys; from autograder.cli import main; main(sys.argv[1:])"
+
+    def check(*arguments: str) -> dict:
+        done = python("-c", command, "check", "--json", *arguments)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return check
+
+
+def test_the_command_marks_on_the_gpu_in_forks_of_a_warm_process(check):
+    (marks,) = check("--device", "cuda", str(TRAIN))["files"]
+    assert marks["device"] == "cuda"
+    assert marks["score"] == marks["max_score"]
+
+
+def test_the_command_takes_the_gpu_by_itself_and_gives_the_marks_of_the_cpu(check):
+    there, here = check(str(TRAIN))["files"][0], check("--device", "cpu", str(TRAIN))["files"][0]
+    assert (there["device"], here["device"]) == ("cuda", "cpu")
+    assert there["exercises"] == here["exercises"]
+
+
+def test_the_command_marks_several_ranks_on_the_cpu(check):
+    (marks,) = check("--device", "cuda", str(RANKS))["files"]
+    assert marks["device"] == "cpu"
+    assert marks["score"] == marks["max_score"]
+
+
+def test_pytest_marks_on_the_gpu_and_several_ranks_beside_it():
+    done = python("-m", "pytest", *PLUGIN, "--grade", str(TRAIN), "--grade", str(RANKS), "--device", "cuda")
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "marked on cuda" in done.stdout
+
+
+def test_check_takes_the_gpu_by_itself():
+    code = """
+from autograder.check import check
+from gradaccum.loops import GALLERY
+import torch
+train_epoch = GALLERY["right"]
+assert check(train_epoch).passed
+assert torch.cuda.max_memory_allocated() > 0
+"""
+    done = python("-c", code)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def is_installed() -> bool:
+    from importlib.metadata import entry_points
+
+    return "gradaccum" in {point.name for point in entry_points(group="pytest11")}
+
+
+PLUGIN = () if is_installed() else ("-p", "autograder.pytest_plugin")
