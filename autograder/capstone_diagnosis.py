@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from autograder.capstone_trials import (
     RunTrial,
@@ -21,18 +21,26 @@ WEIGHTS = ("token-mean-of-means", "sequences-for-tokens", "padding-counted", "no
 CLEARS = ("zero-every", "never-zero", "stale-start", "step-every")
 CLIPS = ("clip-too-late", "clip-per-micro-batch", "clip-too-early", "clip-by-value")
 SCHEDULES = ("schedule-per-micro-batch", "schedule-before-step", "schedule-never", "schedule-per-epoch")
-LOOPS = ("tail-dropped", "tail-stale", "epoch-order-repeated")
+LOOPS = ("tail-dropped", "tail-stale", "tail-filled", "epoch-order-repeated")
 FORGOTTEN = {
-    ("resume-without-model",): "model",
-    ("resume-without-optimizer",): "optimizer",
-    ("resume-without-schedule",): "scheduler",
-    ("resume-without-history",): "history",
-    ("resume-replays-data",): "place",
-    ("resume-in-the-wrong-epoch",): "epoch",
-    ("resume-starts-over",): "all",
-    ("resume-without-optimizer", "resume-without-schedule"): "optimizer scheduler",
+    "": (),
+    "model": ("resume-without-model",),
+    "optimizer": ("resume-without-optimizer",),
+    "scheduler": ("resume-without-schedule",),
+    "history": ("resume-without-history",),
+    "place": ("resume-replays-data",),
+    "within": ("resume-repeats-the-epoch",),
+    "epoch": ("resume-in-the-wrong-epoch",),
+    "one-back": ("resume-one-window-off",),
+    "one-ahead": ("resume-one-window-off",),
+    "count": ("resume-skips-in-every-epoch",),
+    "all": ("resume-starts-over",),
+    "optimizer scheduler": ("resume-without-optimizer", "resume-without-schedule"),
 }
-"""For mistakes in going on what is not restored."""
+"""By what is not restored, the mistakes in going on."""
+
+DIVIDED_BY_N = (("token-mean-of-means", "tail-scale"), RIGHT.with_(weight="steps"))
+"""Two mistakes in one line: ``loss / N``."""
 
 Candidate = tuple[tuple[str, ...], Way]
 
@@ -53,24 +61,30 @@ def run_mistakes(trials: Mapping[str, RunTrial], seen: Mapping[str, Observation]
     """What is wrong in a whole run: first what its updates do, then what it forgets when it goes on."""
     plain = {name: seen[name] for name in ("even", "uneven")}
     all_slugs = (*WEIGHTS, "tail-scale", *CLEARS, *CLIPS, *SCHEDULES, *LOOPS)
-    candidates = _with_pairs(WEIGHTS, (*CLIPS, *SCHEDULES, *LOOPS), all_slugs)
+    candidates = (DIVIDED_BY_N, *_with_pairs(WEIGHTS, (*CLIPS, *SCHEDULES, *LOOPS), all_slugs))
     slugs, way = _first_fit(plain, trials, candidates, run_due)
     if way is None:
         return ()
-    resumed = seen["resume"]
+    resumed, trial = seen["resume"], trials["resume"]
     if resumed.failure or resumed.facts.get("written") is not True:
         return slugs
-    for more, forgotten in (((), ""), *FORGOTTEN.items()):
-        other = run_due(trials["resume"], way.with_(forget=forgotten))
-        if weights_like(resumed, other, trials["resume"].config) and _same_length(resumed, other):
+    if not weights_like(resumed, run_due(trial, way), trial.config, "stopped"):
+        return slugs  # what went on was not what was to be stopped
+    for forgotten, more in FORGOTTEN.items():
+        if _went_on_like(resumed, run_due(trial, way.with_(forget=forgotten)), trial):
             return *slugs, *more
+    changed = {"resume-with-old-config": {"then_norm": trial.config.max_norm}, "resume-stops-late": {"then_stop": None}}
+    for slug, settings in changed.items():
+        if _went_on_like(resumed, run_due(replace(trial, **settings), way), trial):
+            return *slugs, slug
     return slugs
 
 
-def _same_length(seen: Observation, other: Observation) -> bool:
-    """Whether two histories tell of as many updates."""
+def _went_on_like(seen: Observation, other: Observation, trial: RunTrial) -> bool:
+    """Whether two runs end with the same weights and as many updates in their histories."""
     found, due = history_of(seen), history_of(other)
-    return found is None or due is None or len(found["losses"]) == len(due["losses"])
+    as_many = found is None or due is None or len(found["losses"]) == len(due["losses"])
+    return as_many and weights_like(seen, other, trial.config)
 
 
 def _with_pairs(first: tuple[str, ...], second: tuple[str, ...], singles: tuple[str, ...] = ()) -> Iterator[Candidate]:

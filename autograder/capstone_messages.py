@@ -19,6 +19,7 @@ from autograder.capstone_trials import (
 )
 from autograder.exercise import Observation
 from gradaccum.capstone.config import Config
+from gradaccum.capstone.loops import MISTAKES, ways_of, weigh
 from gradaccum.capstone.model import token_loss
 from gradaccum.capstone.text import tokens_in
 from gradaccum.loops import windows
@@ -33,6 +34,7 @@ NAMES = {
 NUMBERS = 1e-5
 """Relative difference up to which two reported numbers are the same; what is wrongly reported differs by more than 1e-3."""
 
+History = Mapping[str, Sequence[float]]
 Trials = Mapping[str, WindowTrial | RunTrial]
 
 
@@ -87,6 +89,9 @@ def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:
     if not weights_like(seen, run_due(trial), trial.config, "stopped"):
         return "The weights of the run that was stopped are not those of large batches."
     if not weights_like(seen, due, trial.config):
+        found, wanted = history_of(seen), history_of(due)
+        if found and len(found["losses"]) != len(wanted["losses"]):
+            return f"After going on, {_updates_told(found, wanted)}"
         return "A run that was stopped and went on ends elsewhere than one that was not."
     return history_message(seen, due, True)
 
@@ -109,12 +114,17 @@ def history_message(seen: Observation, due: Observation, right: bool) -> str:
             return f"Your function returned {str(kind)[:40]} where the run's History was due."
         return "The history does not hold plain numbers for every update."
     if len(found["losses"]) != len(wanted["losses"]):
-        return f"The history tells of {len(found['losses'])} updates where there should be {len(wanted['losses'])}."
+        said = _updates_told(found, wanted)
+        return said[0].upper() + said[1:]
     for name, message in NAMES.items():
         upto = len(found["losses"]) if right or name == "tokens" else int(name == "losses")
         if not same(found[name][:upto], wanted[name][:upto]):
             return message
     return ""
+
+
+def _updates_told(found: History, wanted: History) -> str:
+    return f"the history tells of {len(found['losses'])} updates where there should be {len(wanted['losses'])}."
 
 
 def same(found: Sequence[float], due: Sequence[float], tolerance: float = NUMBERS) -> bool:
@@ -125,9 +135,13 @@ def same(found: Sequence[float], due: Sequence[float], tolerance: float = NUMBER
 
 
 def report_mistakes(
-    trials: Trials, observations: Mapping[str, Observation], due: Mapping[str, Observation], right: set[str]
+    trials: Trials,
+    observations: Mapping[str, Observation],
+    due: Mapping[str, Observation],
+    right: set[str],
+    known: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """Names for what is reported instead, list by list."""
+    """Names for what is reported instead, list by list. A loss that follows from a ``known`` one needs no name."""
     slugs: list[str] = []
     for name in [name for name in trials if name in ("uneven", "clip", "schedule")]:
         found, wanted, config = history_of(observations[name]), history_of(due[name]), trials[name].config
@@ -136,13 +150,22 @@ def report_mistakes(
         if not same(found["tokens"], wanted["tokens"]):
             slugs += _first(_tokens(config), found["tokens"][:1])
         if not same(found["losses"][:1], wanted["losses"][:1]):
-            slugs += _first(_losses(config), found["losses"][:1])
+            slugs += _first(_losses(config, known), found["losses"][:1])
+        if name in right and not same(found["norms"], wanted["norms"]) and _reordered(found, wanted):
+            slugs += ["entries-in-another-order"]
+            continue
         if name in right and same(found["norms"], [min(norm, config.max_norm) for norm in wanted["norms"]], 1e-4):
             slugs += ["norm-after-clip"] if not same(found["norms"], wanted["norms"]) else []
         if name in right and not same(found["rates"], wanted["rates"]):
             ahead = [config.lr * config.rate(k + 1) for k in range(len(found["rates"]))]
             slugs += ["rate-of-next"] if same(found["rates"], ahead) else []
-    return tuple(dict.fromkeys(slugs))
+    return tuple(slug for slug in dict.fromkeys(slugs) if slug not in known)
+
+
+def _reordered(found: History, wanted: History) -> bool:
+    """Whether the numbers of every update are right, in another order."""
+    both = ([sorted(update) for update in zip(*lists.values(), strict=True)] for lists in (found, wanted))
+    return all(same(one, other) for one, other in zip(*both, strict=True))
 
 
 def _first(candidates: Iterator[tuple[str, float]], found: Sequence[float]) -> list[str]:
@@ -155,13 +178,15 @@ def _tokens(config: Config) -> Iterator[tuple[str, float]]:
     yield "tokens-of-last", tokens_in(window[-1][1])
 
 
-def _losses(config: Config) -> Iterator[tuple[str, float]]:
+def _losses(config: Config, known: Sequence[str]) -> Iterator[tuple[str, float]]:
     """What may be reported for the first window, at the weights before training."""
     window, model = _first_window(config), config.build_model()
     with torch.no_grad():
         losses = [token_loss(model(x), y).item() for x, y in window]
     tokens, n = [tokens_in(y) for _, y in window], len(window)
     mean = sum(loss * t for loss, t in zip(losses, tokens, strict=True)) / sum(tokens)
+    for slug, way in ways_of(*(slug for slug in known if slug in MISTAKES)):
+        yield slug[0], sum(w * loss for w, loss in zip(weigh(way.weight, window, n), losses, strict=True))
     yield "loss-of-last", losses[-1]
     yield "loss-mean-of-means", sum(losses) / n
     yield "loss-scaled-in-log", mean / n

@@ -52,13 +52,16 @@ class RunTrial:
     Attributes:
         config: what to train.
         meter: whether live bytes are counted.
-        stop_after, then_norm: stop after so many updates, then go on with this clipping threshold; or do not stop.
+        stop_after: stop after so many updates, then go on; or do not stop.
+        then_norm, then_stop: the clipping threshold with which to go on, and after how many updates of the whole run to stop
+            again, if at all.
     """
 
     config: Config
     meter: bool = False
     stop_after: int | None = None
     then_norm: float = 1.0
+    then_stop: int | None = None
 
 
 def observe_windows(function: Callable, trial: WindowTrial) -> Observation:
@@ -67,14 +70,14 @@ def observe_windows(function: Callable, trial: WindowTrial) -> Observation:
     if trial.stale:
         for parameter in trainable(run.model):
             parameter.grad = torch.ones_like(parameter)
-    rows = []
+    rows, steps = [], []
+    run.optimizer.register_step_post_hook(lambda *_: steps.append(None))
     for epoch in range(trial.config.epochs):
         for window in windows(trial.config.micro_batches(epoch), trial.config.accumulation_steps):
             function(run, window, trial.config.max_norm)
             rows.append(flat_parameters(run.model).cpu())
-    return Observation(
-        {"rows": torch.stack(rows), "final": rows[-1]}, {"history": _lists(run.history), "training": run.model.training}
-    )
+    facts = {"history": _lists(run.history), "training": run.model.training, "steps": len(steps)}
+    return Observation({"rows": torch.stack(rows), "final": rows[-1]}, facts)
 
 
 def observe_run(function: Callable, trial: RunTrial) -> Observation:
@@ -91,7 +94,8 @@ def observe_run(function: Callable, trial: RunTrial) -> Observation:
         written = os.path.exists(first)
         if written:
             os.replace(first, second)  # as if on another machine
-        seen = _observe_call(function, trial.config.with_(checkpoint=second, max_norm=trial.then_norm))
+        going_on = trial.config.with_(checkpoint=second, max_norm=trial.then_norm, stop_after=trial.then_stop)
+        seen = _observe_call(function, going_on)
     facts = {"stopped": stopped.facts.get("history"), "written": written}
     tensors = {"stopped": stopped.tensors["final"]} if "final" in stopped.tensors else {}
     return Observation(seen.tensors | tensors, seen.facts | facts)
@@ -131,6 +135,12 @@ def _lists(history: History) -> dict[str, list[float] | None]:
     return {name: plain_losses(getattr(history, name, None)) for name in LISTS}
 
 
+def updates_after_every(trial: WindowTrial, seen: Observation) -> bool:
+    """Whether there was an update for each micro-batch, and perhaps one more for each window."""
+    micro_batches = sum(1 for epoch in range(trial.config.epochs) for _ in trial.config.micro_batches(epoch))
+    return seen.facts.get("steps") in (micro_batches, micro_batches + trial.config.updates)
+
+
 @lru_cache(maxsize=512)
 def windows_due(trial: WindowTrial, way: Way = RIGHT) -> Observation:
     """What a loop that trains in this way brings back; without a way, one large batch for each window."""
@@ -158,6 +168,8 @@ def large_run_due(trial: RunTrial) -> Observation:
         run = config.build()
         for epoch in range(config.epochs):
             for window in windows(config.micro_batches(epoch), config.accumulation_steps):
+                if run.history.updates == trial.then_stop:
+                    return run.history
                 stopped = trial.stop_after is not None and run.history.updates >= trial.stop_after
                 train_window(run, [joined(window)], trial.then_norm if stopped else config.max_norm)
         return run.history

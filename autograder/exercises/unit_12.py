@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
 from dataclasses import replace
 
-from autograder.call_trials import RAISES, CallTrial, judge_calls, observe_call
+from autograder.call_trials import CallTrial, judge_calls, observe_call
 from autograder.capstone_diagnosis import run_mistakes, window_mistakes
 from autograder.capstone_messages import (
     UNKNOWN,
@@ -16,6 +16,7 @@ from autograder.capstone_messages import (
     run_message,
     weights_message,
 )
+from autograder.capstone_sizes import WRONG_SIZES, divisors, explains, largest, size_message
 from autograder.capstone_trials import (
     RunTrial,
     WindowTrial,
@@ -25,8 +26,10 @@ from autograder.capstone_trials import (
     observe_run,
     observe_windows,
     run_due,
+    updates_after_every,
 )
-from autograder.exercise import Exercise, Observation, Part, register, trial_random
+from autograder.exercise import Exercise, Part, register, trial_random
+from autograder.exercises.unit_08 import in_tokens
 from autograder.mistakes import add_mistake, mistake
 from gradaccum.capstone.config import Config
 from gradaccum.problems import best_dtype
@@ -57,8 +60,8 @@ class PickMicroBatchSize(Exercise):
         config = _with_short_lines_first(Config(seed % 2**31, lines=60, width=8, device=device, dtype="float32"))
 
         def trial(window: int, place: int, spare: int) -> CallTrial:
-            sizes = _divisors(window)
-            changed = config.with_(effective_batch=window, micro_batch_size=window)
+            sizes = divisors(window)
+            changed = config.with_(effective_batch=window, micro_batch_size=sizes[-3])
             return CallTrial((changed.with_(budget=bytes_needed(changed, sizes[place]) + spare),))
 
         return {
@@ -73,33 +76,13 @@ class PickMicroBatchSize(Exercise):
         return observe_call(function, trial)
 
     def judge(self, trials, observations):
-        wrong = {
-            "measured-on-the-first": lambda c: _largest(c, lambda size: _first_bytes(c, size)),
-            "micro-batch-no-divisor": lambda c: _largest(c, sizes=range(c.effective_batch, 0, -1)),
-            "only-halves": lambda c: _largest(c, sizes=_halves(c.effective_batch)),
-            "micro-batch-smallest": lambda c: 1,
-            "micro-batch-whole-window": lambda c: c.effective_batch,
-        }
-        message = "This is not the largest number of lines that divides the window and stays within the budget."
         refusal = "A budget too small for a single line is not refused with a ValueError."
         part_of = lambda name: name.split()[0]  # noqa: E731
-        verdict = judge_calls(self, trials, observations, part_of, _largest, {}, message, refusal=refusal)
-        if verdict.passed:
+        verdict = judge_calls(self, trials, observations, part_of, largest, {}, size_message, refusal=refusal)
+        if all(result.passed for result in verdict.results if result.part.name != "refuse"):
             return verdict
-        slugs = [slug for slug, formula in wrong.items() if _explains(formula, trials, observations)]
-        return replace(verdict, mistakes=tuple(map(mistake, slugs[:1])))
-
-
-def _explains(formula: Callable[[Config], object], trials, observations: Mapping[str, Observation]) -> bool:
-    """Whether a function that picks by this formula answers every call as the student's did."""
-    return all(
-        not seen.failure and ("raised" in seen.facts, seen.facts.get("value")) == _answer(formula(*trials[name].arguments))
-        for name, seen in observations.items()
-    )
-
-
-def _answer(value: object) -> tuple[bool, object]:
-    return (True, None) if value is RAISES else (False, value)
+        slugs = (slug for slug, formula in WRONG_SIZES if explains(formula, trials, observations))
+        return replace(verdict, mistakes=tuple(map(mistake, itertools.islice(slugs, 1))))
 
 
 def _with_short_lines_first(config: Config) -> Config:
@@ -108,28 +91,6 @@ def _with_short_lines_first(config: Config) -> Config:
     while next(config.micro_batches(0))[0].shape[1] >= config.longest_micro_batch(2)[0].shape[1]:
         config = config.with_(seed=config.seed + 1)
     return config
-
-
-def _divisors(window: int) -> list[int]:
-    return [size for size in range(window, 0, -1) if window % size == 0]
-
-
-def _halves(window: int) -> list[int]:
-    return [window, *(_halves(window // 2) if window % 2 == 0 else [])]
-
-
-def _largest(config: Config, need=None, sizes=None):
-    """The first of some sizes, by default the divisors, that fits the budget."""
-    need = need or (lambda size: bytes_needed(config, size))
-    fitting = (size for size in sizes or _divisors(config.effective_batch) if need(size) <= config.budget)
-    return next(fitting, RAISES)
-
-
-def _first_bytes(config: Config, size: int) -> int:
-    """What a micro-batch needs that is the first of an epoch."""
-    from gradaccum.capstone.budget import activation_bytes
-
-    return activation_bytes(config.build_model(), *next(config.with_(micro_batch_size=size).micro_batches(0)))
 
 
 @register
@@ -161,7 +122,7 @@ class TrainWindow(Exercise):
             "clip": WindowTrial(
                 config.with_(seed=seeds[2], lines=3 * window, **equal, optimizer="sgd", lr=1.0, max_norm=BINDING)
             ),
-            "schedule": WindowTrial(config.with_(seed=seeds[3], lines=5 * window, **equal, **sgd, warmup=2, decay=True)),
+            "schedule": WindowTrial(config.with_(seed=seeds[3], lines=6 * window, **equal, **sgd, warmup=2, decay=True)),
         }
 
     def observe(self, function, trial):
@@ -179,11 +140,13 @@ class TrainWindow(Exercise):
         if failure or not any(results.values()):
             return self.verdict(results, failure=failure)
         slugs = () if right >= set(trials) else window_mistakes(trials, observations)
+        if not slugs and results["full"] and updates_after_every(trials["full"], observations["full"]):
+            slugs = ("step-every",)
         if observations["full"].facts.get("training") is False:
             slugs += ("eval-mode",)
         if results["report"]:
-            slugs += report_mistakes(trials, observations, due, right)
-        return self.verdict(results, mistakes=tuple(map(mistake, slugs)))
+            slugs += report_mistakes(trials, observations, due, right, slugs)
+        return self.verdict(results, mistakes=tuple(map(in_tokens, slugs)))
 
 
 @register
@@ -219,7 +182,7 @@ class Train(Exercise):
             max_norm=IDLE,
             **sgd,
         )
-        stop = chance.choice([5, 6])
+        stop = chance.choice([8, 9])
         return {
             "even": RunTrial(
                 config.with_(seed=seeds[0], lines=2 * window, **equal, **moving, optimizer="sgd", lr=1.0, max_norm=BINDING)
@@ -227,9 +190,10 @@ class Train(Exercise):
             "uneven": RunTrial(config.with_(seed=seeds[1], lines=2 * window + 2 * size - 1, **moving, lr=0.01, max_norm=IDLE)),
             "budget": RunTrial(metered.with_(budget=2 * bytes_needed(metered, 2)), meter=True),
             "resume": RunTrial(
-                config.with_(seed=seeds[3], lines=4 * window, **equal, **moving, lr=0.01, max_norm=2 * BINDING),
+                config.with_(seed=seeds[3], lines=6 * window, **equal, **moving, lr=0.01, max_norm=2 * BINDING),
                 stop_after=stop,
                 then_norm=BINDING,
+                then_stop=stop + 2,  # the first update still has the rate that AdamW remembers
             ),
         }
 
@@ -254,9 +218,14 @@ class Train(Exercise):
             slugs += ("one-big-batch",)
         if not slugs and not failure:
             slugs += report_mistakes(trials, observations, due, set(trials))
-        return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure)
+        return self.verdict(results, mistakes=tuple(map(in_tokens, slugs)), failure=failure)
 
 
+add_mistake(
+    "tail-filled",
+    "The leftover window of an epoch is filled up with micro-batches of the next one: your windows do not end with the epoch.",
+    "How many streams does a run of two epochs read? Where does each of them end?",
+)
 add_mistake(
     "epoch-order-repeated",
     "Every epoch goes through the lines in the order of the first one.",
@@ -288,6 +257,31 @@ add_mistake(
     "How many windows were used up before the stop? They have to be passed over.",
 )
 add_mistake(
+    "resume-repeats-the-epoch",
+    "A run that goes on begins the epoch again in which it was stopped, and trains on its first windows a second time.",
+    "The stop came within an epoch. Which of its windows were used up?",
+)
+add_mistake(
+    "resume-one-window-off",
+    "A run that goes on is a window off: it trains on the last one again, or leaves the next one out.",
+    "With 5 updates in the history, which is the first window to train on? Count both from 1.",
+)
+add_mistake(
+    "resume-skips-in-every-epoch",
+    "A run that goes on passes over windows in every epoch, not once: your count of windows begins again with each.",
+    "Updates are counted over the whole run. Where does your count of windows begin?",
+)
+add_mistake(
+    "resume-with-old-config",
+    "A run that goes on clips at the threshold of the call that was stopped.",
+    "Which config does the second call bring, and what of it do you use?",
+)
+add_mistake(
+    "resume-stops-late",
+    "A run that goes on, and is told to stop again, goes past that update.",
+    "config.stop_after counts from the very start. From where do you count?",
+)
+add_mistake(
     "resume-in-the-wrong-epoch",
     "A run that goes on knows how far it was within an epoch, but not in which epoch.",
     "Updates are counted over the whole run. In which epoch is the next window?",
@@ -298,6 +292,11 @@ add_mistake(
     "There is a file at config.checkpoint. Does your function look for it?",
 )
 add_mistake(
+    "entries-in-another-order",
+    "The four numbers of each update are right, but each stands under another name.",
+    "In which order does run.history.add take them?",
+)
+add_mistake(
     "tokens-with-padding",
     "The tokens you report include padding, so tokens per second look better than they are.",
     "Which targets are not tokens of the text?",
@@ -306,29 +305,4 @@ add_mistake(
     "tokens-of-last",
     "The tokens you report are those of the window's last micro-batch only.",
     "A window has several micro-batches. How many tokens have they together?",
-)
-add_mistake(
-    "measured-on-the-first",
-    "You measured a micro-batch of ordinary lines. One with the longest lines needs more, and it will come.",
-    "How long is a micro-batch after padding? Which lines decide that, and how many bytes does it need in the worst case?",
-)
-add_mistake(
-    "micro-batch-no-divisor",
-    "The size fits, but it does not divide the window: the effective batch would not be the one asked for.",
-    "How many micro-batches of this size make one window?",
-)
-add_mistake(
-    "only-halves",
-    "You try the window, its half, a quarter and so on; between them there may be a larger one that fits.",
-    "Which sizes divide the window? Powers of two are not the only ones.",
-)
-add_mistake(
-    "micro-batch-smallest",
-    "One line at a time always fits, and leaves most of the budget, and of the device, unused.",
-    "Which is the largest size that fits?",
-)
-add_mistake(
-    "micro-batch-whole-window",
-    "The whole window is one micro-batch: it was not measured against the budget.",
-    "How many bytes does such a micro-batch need, and how many are allowed?",
 )

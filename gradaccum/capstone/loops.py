@@ -6,6 +6,7 @@ where such a run leaves the right one, and the marker finds out by it what a stu
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -33,13 +34,16 @@ class Way:
             present over N (``"tail"``); ``"one"``; its number of tokens (``"sum"``); divided again (``"twice"``).
         clear: at the ``"start"`` of a window, at its ``"end"`` only, before ``"every"`` micro-batch, or ``"never"``.
         clip: ``"once"``, ``"never"``, after each ``"micro-batch"``, ``"early"`` before the last backward, or by ``"value"``.
-        schedule: a step after each ``"update"``, ``"before"`` it, for each ``"micro-batch"``, each ``"epoch"``, or ``"never"``.
+        schedule: a step after each ``"update"``, ``"before"`` it, for each ``"micro-batch"`` after the update, as many
+            ``"inside"`` the window, for each ``"epoch"``, or ``"never"``.
         step: an update for each ``"window"`` or for ``"every"`` micro-batch.
-        tail: the leftover window is ``"applied"``, ``"dropped"``, or ``"kept"`` in ``.grad`` for the next epoch.
+        tail: the leftover window is ``"applied"``, ``"dropped"``, ``"kept"`` in ``.grad`` for the next epoch, or ``"filled"``
+            up with that one's micro-batches.
         data: every epoch has its ``"own"`` order, or all have the ``"first"`` one's.
         forget: what of a run is not restored when it goes on: nothing (``""``), ``"model"``, ``"optimizer"``, ``"scheduler"``,
-            ``"history"``, the ``"place"`` in the data, the ``"epoch"`` (its place within one is known), ``"all"``; or
-            several of these, with spaces between them.
+            ``"history"``, the ``"place"`` in the data, the ``"epoch"`` (its place within one is known), the place ``"within"``
+            the epoch, ``"all"``, or several of these with spaces between them; ``"one-back"`` and ``"one-ahead"`` are a window
+            off; ``"count"`` passes over as many windows in every epoch.
     """
 
     weight: str = "tokens"
@@ -63,8 +67,10 @@ def train(config: Config, way: Way = RIGHT) -> History:
     """Train as the config says, in this way."""
     run = config.build()
     done, number = _restore(run, config, way), 0
-    for epoch in range(config.epochs):
-        for window in windows(config.micro_batches(0 if way.data == "first" else epoch), config.accumulation_steps):
+    streams = [config.micro_batches(0 if way.data == "first" else epoch) for epoch in range(config.epochs)]
+    for stream in [itertools.chain(*streams)] if way.tail == "filled" else streams:
+        number = 0 if way.forget == "count" else number
+        for window in windows(stream, config.accumulation_steps):
             number += 1
             if number <= done:
                 continue
@@ -112,7 +118,7 @@ def train_window(run: Run, window: Window, max_norm: float, way: Way = RIGHT, st
             run.optimizer.zero_grad()
         loss, norm = _accumulate(run, group, list(zip(group, weights, strict=False)), max_norm, way)
         full = len(window) == steps
-        if not full and way.tail != "applied":
+        if not full and way.tail in ("dropped", "kept"):
             continue
         _apply(run, window, loss, norm, max_norm, way)
 
@@ -155,7 +161,7 @@ def _apply(run: Run, window: Window, loss: float, norm: float, max_norm: float, 
         norm = float(clip_grad_norm_(run.model.parameters(), max_norm if way.clip == "once" else torch.inf))
     if way.clip == "value":
         clip_grad_value_(run.model.parameters(), max_norm)
-    if way.schedule == "before":
+    for _ in {"before": [None], "inside": window}.get(way.schedule, ()):
         run.scheduler.step()
     rate = run.optimizer.param_groups[0]["lr"]
     run.optimizer.step()
@@ -176,7 +182,9 @@ def _restore(run: Run, config: Config, way: Way) -> int:
         if name not in way.forget.split():
             part.load_state_dict(saved[name])
     done = len(saved["history"]["losses"])
-    return {"place": 0, "epoch": done % (config.updates // config.epochs)}.get(way.forget, done)
+    within = done % (config.updates // config.epochs)
+    places = {"place": 0, "epoch": within, "within": done - within, "one-back": done - 1, "one-ahead": done + 1}
+    return places.get(way.forget, done)
 
 
 MISTAKES: dict[str, tuple[dict[str, str], ...]] = {
@@ -195,12 +203,13 @@ MISTAKES: dict[str, tuple[dict[str, str], ...]] = {
     "clip-per-micro-batch": ({"clip": "micro-batch"},),
     "clip-too-early": ({"clip": "early"},),
     "clip-by-value": ({"clip": "value"},),
-    "schedule-per-micro-batch": ({"schedule": "micro-batch"},),
+    "schedule-per-micro-batch": ({"schedule": "micro-batch"}, {"schedule": "inside"}),
     "schedule-before-step": ({"schedule": "before"},),
     "schedule-per-epoch": ({"schedule": "epoch"},),
     "schedule-never": ({"schedule": "never"},),
     "tail-dropped": ({"tail": "dropped"},),
     "tail-stale": ({"tail": "kept", "clear": "end"},),
+    "tail-filled": ({"tail": "filled"},),
     "epoch-order-repeated": ({"data": "first"},),
 }
 """For each mistake the ways that make it."""

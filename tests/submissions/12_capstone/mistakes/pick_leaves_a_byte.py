@@ -3,7 +3,7 @@
 from gradaccum.capstone.budget import activation_bytes
 
 EXERCISE = "pick_micro_batch_size"
-MISTAKES = ()
+MISTAKES = ("budget-not-used-up",)
 LOST = ("largest",)
 
 
