@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from gradaccum.fingerprint import Fingerprint
 from gradaccum.problems import Problem
@@ -27,8 +28,7 @@ Row = tuple[int, dict[int, float]]
 """The epoch of an update and its coefficients that are not zero."""
 
 
-@dataclass(frozen=True)
-class Policy:
+class Policy(NamedTuple):
     """How a loop goes about its work. The defaults are a right loop.
 
     Attributes:
@@ -165,15 +165,15 @@ def _simplest(rows: list[Row], problem: Problem, passes: Passes, starts_dirty: b
 @cache
 def policies() -> tuple[tuple[Policy, tuple[str, ...]], ...]:
     """All policies with the mistakes they make, fewest mistakes first."""
-    combinations = itertools.product(*(CHOICES[field.name] for field in fields(Policy)))
-    everything = [(policy, mistakes_of(policy)) for policy in itertools.starmap(Policy, combinations) if _is_own(policy)]
+    combinations = itertools.product(*(CHOICES[name] for name in Policy._fields))
+    everything = [(policy, mistakes_of(policy)) for policy in map(Policy._make, combinations) if _is_own(policy)]
     everything.sort(key=lambda entry: len(entry[1]))
     return tuple(entry for entry in everything if len(entry[1]) <= MOST)
 
 
 def mistakes_of(policy: Policy) -> tuple[str, ...]:
     """The slugs of a policy's choices."""
-    slugs = [slug for field in fields(Policy) for slug in CHOICES[field.name][getattr(policy, field.name)]]
+    slugs = [slug for name, value in zip(Policy._fields, policy, strict=True) for slug in CHOICES[name][value]]
     if policy.tail in NEVER_APPLIED and policy.short != "forced":
         # A leftover that is never applied cannot be too small.
         slugs = [slug for slug in slugs if slug != "tail-scale"]
