@@ -12,6 +12,7 @@ import typer
 from autograder.devices import DEVICES, pick_device
 from autograder.sandbox import BWRAP, NONE, ChildError, shared_parent
 from autograder.submissions import Submission, SubmissionError, one_line, read_submission
+from autograder.units import UNITS
 
 if TYPE_CHECKING:
     from autograder.marking import Marks
@@ -44,9 +45,20 @@ def check(
     device: Annotated[str, typer.Option(metavar="|".join(DEVICES), help="Where to mark.")] = "auto",
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Chooses the hidden problems.")] = 0,
     sandbox: Annotated[bool, typer.Option("--sandbox", help="Run other people's code in a sandbox, as for a class.")] = False,
+    unit: Annotated[str, typer.Option(metavar="NN", help="The unit to mark; recognised in each file if not given.")] = "",
+    gradescope: Annotated[
+        Path | None, typer.Option(metavar="JSON", help="Write results.json for Gradescope; an unusable file gets 0 there.")
+    ] = None,
 ) -> None:
     """Mark files. A function that a file lacks counts 0; a file that cannot be marked is reported, and the rest is marked."""
-    submissions, complaints = _read(files)
+    try:
+        wanted = _unit_called(unit)
+        if gradescope and len(files) > 1:
+            raise ValueError("--gradescope is for one submission; name one file")
+    except ValueError as error:
+        _complain("gradaccum check", str(error))
+        raise typer.Exit(2) from None
+    submissions, complaints = _read(files, wanted)
     try:
         device = pick_device(device) if submissions or device not in DEVICES else device
     except ValueError as error:
@@ -72,7 +84,9 @@ def check(
             print_marks(marks)
     if as_json:
         print(json.dumps({"files": [marks.as_json() for marks in marked]}))
-    if complaints:
+    if gradescope:
+        _write_gradescope(gradescope, marked, complaints, wanted or "")
+    elif complaints:
         raise typer.Exit(2)
 
 
@@ -87,11 +101,28 @@ def classroom(context: typer.Context) -> None:
     raise typer.Exit(classroom_app(context.args, prog_name="gradaccum classroom", standalone_mode=False) or 0)
 
 
-def _read(files: list[Path]) -> tuple[list[Submission], list[SubmissionError]]:
+def _unit_called(name: str) -> str | None:
+    unit = next((unit for unit in UNITS if name in (unit, unit[:2])), None)
+    if name and unit is None:
+        raise ValueError(f"no unit is called {name!r}; there are {', '.join(UNITS)}")
+    return unit
+
+
+def _write_gradescope(path: Path, marked: list[Marks], complaints: list[SubmissionError], unit: str) -> None:
+    from autograder.gradescope import results, results_of_unusable, write_results
+
+    try:
+        write_results(path, results(marked[0]) if marked else results_of_unusable(str(complaints[0]), unit))
+    except OSError as error:
+        _complain("gradaccum check", f"{error.filename}: {error.strerror}")
+        raise typer.Exit(2) from None
+
+
+def _read(files: list[Path], unit: str | None) -> tuple[list[Submission], list[SubmissionError]]:
     submissions, complaints = [], []
     for file in files:
         try:
-            submissions.append(read_submission(file))
+            submissions.append(read_submission(file, unit))
         except SubmissionError as error:
             complaints.append(error)
     return submissions, complaints

@@ -77,14 +77,14 @@ class Submission:
         return from_dict(self.content)
 
 
-def read_submission(path: str | Path) -> Submission:
-    """Read a notebook or a Python file.
+def read_submission(path: str | Path, unit: str | None = None) -> Submission:
+    """Read a notebook or a Python file; ``unit`` says which unit it answers, if that is known.
 
     Raises:
         SubmissionError: it is not there, or neither of the two, or not of this course.
     """
     path = Path(path)
-    return parse_submission(path, _read_bytes(path))
+    return parse_submission(path, _read_bytes(path), unit)
 
 
 def parse_submission(path: Path, data: bytes, unit: str | None = None, template: dict | None = None) -> Submission:

@@ -149,7 +149,7 @@ def project_texts() -> Iterator[Path]:
     """The project's text files, but not notebooks in course/: a student may be at work there."""
     suffixes = ("", ".csv", ".html", ".json", ".md", ".py", ".toml", ".txt", ".yml")
     yield from (path for path in ROOT.iterdir() if path.is_file() and path.suffix in suffixes and path.name != ".git")
-    for folder in (".ci", "autograder", "benchmarks", "docs", "gradaccum", "solutions", "tests"):
+    for folder in (".ci", "autograder", "benchmarks", "docs", "examples", "gradaccum", "solutions", "tests"):
         yield from (path for path in (ROOT / folder).rglob("*") if path.is_file() and path.suffix in suffixes)
 
 
