@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import shutil
 import sqlite3
 from datetime import datetime
@@ -351,6 +352,19 @@ def test_in_nbgraders_own_command_a_file_that_cannot_be_filled_in_is_logged(scho
     with Gradebook(f"sqlite:///{school}/gradebook.db", "gradaccum") as gradebook, pytest.raises(SystemExit):
         exporter.export(gradebook)
     assert "missing.csv" in caplog.text
+
+
+def test_the_commands_in_the_documentation_run(school, tmp_path, monkeypatch):
+    shutil.copytree(school, tmp_path / "my-class")
+    (tmp_path / "exported.csv").write_text(CANVAS, encoding="utf-8")
+    (tmp_path / "worksheet.csv").write_text(WORKSHEET, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[2] / "docs/exports.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^gradaccum classroom (export .*)$", page, re.MULTILINE)
+    assert len(commands) == 4
+    for command in commands:
+        result = CliRunner().invoke(app, command.split())
+        assert result.exit_code == 0, (command, result.output)
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+49", "-1", "@SUM(A1)", "\t=1", " =1", "\r=1"])
