@@ -96,3 +96,19 @@ def unusable(request, tmp_path) -> tuple[Path, str]:
     if content is not None:
         path.write_bytes(content)
     return path, words
+
+
+@pytest.fixture
+def room(tmp_path):
+    """A class with a roster, see :mod:`handed_in`."""
+    from handed_in import Class
+
+    return Class(tmp_path)
+
+
+@pytest.fixture
+def open_room(tmp_path):
+    """A class without a roster."""
+    from handed_in import Class
+
+    return Class(tmp_path, ())

@@ -1,0 +1,137 @@
+"""What students hand in arrives where nbgrader looks for it, and nothing is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from handed_in import GRADESCOPE, OTHER, ROSTER, TIME, UNIT, Class, fill, packed, work
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from autograder.classroom.course import config_text, course_directory
+from autograder.classroom.intake import collect
+from autograder.classroom.roster import enrol
+from autograder.classroom.sources import SourceError, opened
+
+
+def test_what_is_no_notebook_is_named_unless_it_came_with_one(room):
+    intake = room.take({"ada/a.ipynb": work(), "ada/report.pdf": b"", "bob/report.pdf": b"", "readme.txt": b""})
+    assert [one.file for one in intake.ignored] == ["ada/report.pdf"]
+    assert [str(one) for one in intake.unrecognised] == [
+        "bob/report.pdf: is no notebook; ask 'bob' for the .ipynb file",
+        "readme.txt: is no notebook; if a student handed it in, ask for the .ipynb file",
+    ]
+
+
+def test_what_systems_leave_behind_is_ignored(room):
+    names = [
+        "__MACOSX/ada/._x.ipynb",
+        ".DS_Store",
+        "ada/.ipynb_checkpoints/x-checkpoint.ipynb",
+        "ada/loss.PNG",
+        "ada/.git/HEAD",
+    ]
+    intake = room.take(dict.fromkeys(names, b"x"))
+    assert sorted(one.file for one in intake.ignored) == sorted(names)
+
+
+NAMES = st.sampled_from(
+    [
+        *(
+            "ada",
+            "bob",
+            "eve",
+            UNIT,
+            OTHER,
+            "x.ipynb",
+            "ada.ipynb",
+            "bob (1).ipynb",
+            "..",
+            "\\",
+            "a\x07.ipynb",
+            "._x",
+            "pic.png",
+        ),
+        *(
+            f"{UNIT}.ipynb",
+            f"{UNIT}-1.ipynb",
+            f"ada+{UNIT}+{TIME}",
+            "lovelaceada_12345_7_x.ipynb",
+            "submission_71",
+            "notes.txt",
+        ),
+        *(
+            "Ada Lovelace_1_assignsubmission_file_",
+            "submission_metadata.yml",
+            "timestamp.txt",
+            "u_ada_attempt_2026-01-02-03-04-05",
+        ),
+    ]
+)
+CONTENTS = st.sampled_from([b"", work(), work("y = 2"), work(unit=OTHER), b"{", GRADESCOPE, TIME.encode()])
+TREES = st.dictionaries(st.lists(NAMES, min_size=1, max_size=4).map(tuple), CONTENTS, max_size=10)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(tree=TREES, zipped=st.booleans(), roster=st.booleans())
+def test_every_file_of_any_tree_is_in_one_class_and_nothing_else_is_written(tmp_path_factory, tree, zipped, roster):
+    place = tmp_path_factory.mktemp("tree")
+    room, source = Class(place, ROSTER if roster else ()), place / "source"
+    source.mkdir()
+    if zipped:
+        source = packed(place / "source.zip", {"/".join(parts): content for parts, content in (tree | {("z",): b""}).items()})
+    else:
+        for parts, content in tree.items():
+            path = source.joinpath(*(part for part in parts if part != ".."))
+            if not any(above.is_file() for above in path.parents) and not path.is_dir() and path != source:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+    with opened(source) as files:
+        names = sorted(file.name for file in files)
+    intake = room.take(source)
+    first = room.everything()
+    classes = (intake.taken, intake.unchanged, intake.older, intake.unrecognised, intake.ignored)
+    assert sorted(one.file for kind in classes for one in kind) == names
+    assert all(one.reason.strip() and one.reason.isprintable() for kind in classes[1:] for one in kind)
+    assert {path.name for path in place.iterdir()} <= {"class", "source", "source.zip"}
+    assert all(Path(name).name in {f"{u}.ipynb" for u in (UNIT, OTHER)} | {"timestamp.txt"} for name in first)
+    again = room.take(source)
+    assert (again.taken, room.everything()) == ((), first)
+
+
+@pytest.fixture
+def bare_class(tmp_path) -> Path:
+    """A class of which only the configuration is there."""
+    (tmp_path / "class").mkdir()
+    (tmp_path / "class/nbgrader_config.py").write_text(config_text(0))
+    return tmp_path / "class"
+
+
+@pytest.mark.slow
+def test_the_students_are_those_of_the_class_s_gradebook(bare_class, tmp_path):
+    enrol(ROSTER, course_directory(bare_class).db_url)
+    intake = collect(bare_class, fill(tmp_path / "s", {f"lovelaceada_12345_7_{UNIT}.ipynb": work(), "eve.ipynb": work()}))
+    assert intake.summary == "1 taken, 0 unchanged, 0 older, 1 unrecognised, 0 ignored"
+    assert (bare_class / "submitted/ada" / UNIT / f"{UNIT}.ipynb").read_bytes() == work()
+
+
+def test_a_class_without_a_gradebook_has_no_roster_and_gets_none(bare_class, tmp_path):
+    assert collect(bare_class, fill(tmp_path / "s", {"eve.ipynb": work()})).new_students == ("eve",)
+    assert not (bare_class / "gradebook.db").exists()
+
+
+@pytest.mark.parametrize("part", ["", "..", "submitted", "submitted/ada"])
+def test_a_class_is_not_its_own_source(bare_class, part):
+    with pytest.raises(SourceError, match="part of the class"):
+        collect(bare_class, bare_class / part)
+
+
+def test_a_directory_that_is_no_class_is_refused(tmp_path):
+    with pytest.raises(SourceError, match="is no class"):
+        collect(tmp_path, tmp_path)
+
+
+def test_a_unit_that_does_not_exist_is_refused(bare_class, tmp_path):
+    with pytest.raises(SourceError, match="no unit is called '04'"):
+        collect(bare_class, tmp_path, "04")
