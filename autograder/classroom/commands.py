@@ -27,7 +27,8 @@ def init(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty directory, or a class to complete.")],
     units: Units = "",
     roster: Annotated[
-        Path | None, typer.Option(metavar="CSV", help="Students: columns id, first_name, last_name, email.")
+        Path | None,
+        typer.Option(metavar="CSV", help="Students: columns id, first_name, last_name, email, or as an LMS exports them."),
     ] = None,
     db: ADatabase = "",
 ) -> None:
@@ -73,6 +74,10 @@ def grade(
     scheduler: Annotated[str, typer.Option(metavar="tcp://…", help="A scheduler of dask that runs, with its workers.")] = "",
     device: Annotated[str, typer.Option(metavar="|".join(DEVICES), help="What to mark on; as configured if not given.")] = "",
     sandbox: Annotated[str, typer.Option(metavar="|".join(SANDBOXES), help="As configured if not given; none trusts.")] = "",
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="PATH", help="Take in what is in this folder or zip first; see docs/intake.md."),
+    ] = None,
     db: ADatabase = "",
 ) -> None:
     """Mark what was handed in and has changed, into the gradebook. Stop it whenever you like: started again, it goes on."""
@@ -84,6 +89,7 @@ def grade(
         marked_class = ClassToMark(directory, db, device, sandbox)
         wanted = list(pick_units(dict.fromkeys(UNITS, directory), units))
         with marked_class.locked():
+            not_taken = _take_in(directory, source, wanted, db) if source else []
             handed_in, complaints = marked_class.handed_in(wanted, [name for name in students.split(",") if name])
             grading = Grading(marked_class, handed_in, again)
             if grading.number:
@@ -96,7 +102,7 @@ def grade(
                         step()
             grading.record_the_rest()
     print_summary(grading.outcome)
-    for complaint in (complaints := complaints + grading.outcome.complaints):
+    for complaint in (complaints := not_taken + complaints + grading.outcome.complaints):
         typer.echo(f"gradaccum classroom grade: {complaint}", err=True)
     if complaints:
         raise typer.Exit(1)
@@ -150,6 +156,19 @@ def report(
     for warning in made.warnings:
         typer.echo(one_line(f"gradaccum classroom report: warning: {warning}"), err=True)
     typer.echo(f"{len(made.students)} students, {len(made.units)} units: {written[0]}, {written[1]}")
+
+
+def _take_in(directory: Path, source: Path, units: list[str], db: str) -> list[str]:
+    """Bring what students handed in into a class. What a person has to look at comes back, a line each."""
+    from autograder.classroom.intake import collect
+
+    intake = collect(directory, source, units[0] if len(units) == 1 else None, db)
+    typer.echo(f"{source}: {intake.summary}")
+    for arrival in intake.older:
+        typer.echo(f"  {arrival}")
+    if intake.new_students:
+        typer.echo(f"  new in this class, by names of folders and files: {', '.join(intake.new_students)}")
+    return [f"{source}: {arrival}" for arrival in intake.unrecognised]
 
 
 @contextlib.contextmanager

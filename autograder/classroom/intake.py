@@ -25,7 +25,7 @@ UNRECOGNISED, IGNORED = "unrecognised", "ignored"
 
 
 @dataclass(frozen=True)
-class HandedIn:
+class Arrival:
     """A file of a source, and what became of it.
 
     Attributes:
@@ -57,11 +57,11 @@ class Intake:
         new_students: ids that the class did not know; never any if it has a roster.
     """
 
-    taken: tuple[HandedIn, ...] = ()
-    unchanged: tuple[HandedIn, ...] = ()
-    older: tuple[HandedIn, ...] = ()
-    unrecognised: tuple[HandedIn, ...] = ()
-    ignored: tuple[HandedIn, ...] = ()
+    taken: tuple[Arrival, ...] = ()
+    unchanged: tuple[Arrival, ...] = ()
+    older: tuple[Arrival, ...] = ()
+    unrecognised: tuple[Arrival, ...] = ()
+    ignored: tuple[Arrival, ...] = ()
     new_students: tuple[str, ...] = ()
 
     @property
@@ -77,17 +77,17 @@ class Intake:
         return ", ".join([*counts, f"{len(self.unrecognised)} unrecognised", f"{len(self.ignored)} ignored"])
 
 
-def collect(directory: Path, source: Path, unit: str | None = None) -> Intake:
+def collect(directory: Path, source: Path, unit: str | None = None, db_url: str = "") -> Intake:
     """Take what students handed in into a class. The same source again changes nothing.
 
     Args:
         directory: of the class.
         source: a folder or a zip: nbgrader's exchange, an LMS's download, files named after students.
         unit: which unit notebooks answer that do not say so themselves.
+        db_url: of the gradebook, if not the one of the class's configuration.
 
     Raises:
         SourceError: the class or the source cannot be used; nothing has been taken.
-        OSError: the class cannot be read.
     """
     if unit is not None and unit not in UNITS:
         raise SourceError(f"no unit is called {unit!r}; there are {', '.join(UNITS)}")
@@ -103,7 +103,7 @@ def collect(directory: Path, source: Path, unit: str | None = None) -> Intake:
         return lambda student, unit: Path(course.format_path(step, student, unit))
 
     shelf = Shelf(shelved(course.submitted_directory), shelved(f"{course.submitted_directory}-earlier"))
-    return take_in(source, Students(*enrolled(course.db_url)), shelf, unit)
+    return take_in(source, _students_of(db_url or course.db_url), shelf, unit)
 
 
 def take_in(source: Path, students: Students, shelf: Shelf, unit: str | None = None) -> Intake:
@@ -118,24 +118,34 @@ def take_in(source: Path, students: Students, shelf: Shelf, unit: str | None = N
     return sorted_out.intake(students)
 
 
+def _students_of(db_url: str) -> Students:
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        return Students(*enrolled(db_url))
+    except SQLAlchemyError as error:
+        said = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
+        raise SourceError(f"the gradebook cannot be read: {said}") from None
+
+
 class _SortedOut:
     """Which class each file is in."""
 
     def __init__(self) -> None:
-        self._where: dict[SourceFile, tuple[str, HandedIn]] = {}
+        self._where: dict[SourceFile, tuple[str, Arrival]] = {}
 
     def put(self, where: str, file: SourceFile, students: Sequence[str] = (), unit: str = "", reason: str = "") -> None:
         """Say what became of a file. Of what became of it for the members of a group, the best counts."""
         order = (TAKEN, UNCHANGED, OLDER, UNRECOGNISED, IGNORED)
         known = self._where.get(file)
         if known is None or order.index(where) < order.index(known[0]):
-            self._where[file] = where, HandedIn(file.name, tuple(students), unit, one_line(reason))
+            self._where[file] = where, Arrival(file.name, tuple(students), unit, one_line(reason))
 
     def intake(self, students: Students) -> Intake:
-        kinds: dict[str, list[HandedIn]] = defaultdict(list)
+        kinds: dict[str, list[Arrival]] = defaultdict(list)
         for file in sorted(self._where, key=lambda file: (file.parts, file.number)):
-            where, handed_in = self._where[file]
-            kinds[where].append(handed_in)
+            where, arrival = self._where[file]
+            kinds[where].append(arrival)
         known = {student.id for student in students.all}
         counted = {student for one in (*kinds[TAKEN], *kinds[UNCHANGED]) for student in one.students}
         return Intake(**{kind: tuple(files) for kind, files in kinds.items()}, new_students=tuple(sorted(counted - known)))

@@ -106,7 +106,7 @@ def enrolled(db_url: str) -> tuple[tuple[Student, ...], bool]:
         return (), False  # to look is no reason to make one
     from nbgrader.api import Gradebook
 
-    with _commands_of_this_python(), Gradebook(db_url) as gradebook:
+    with commands_of_this_python(), Gradebook(db_url) as gradebook:
         rows = [(s.id, s.first_name, s.last_name, s.email, s.lms_user_id) for s in gradebook.students]
     students = sorted((Student(*(fact or "" for fact in row)) for row in rows), key=lambda student: student.id)
     return tuple(students), any(row[1:] != (None,) * 4 for row in rows)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from graded_class import FULL, GradedClass
 from handed_in import GRADESCOPE, OTHER, ROSTER, TIME, UNIT, Class, fill, packed, work
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from autograder.classroom.commands import app
 from autograder.classroom.course import config_text, course_directory
 from autograder.classroom.intake import collect
 from autograder.classroom.roster import enrol
@@ -135,3 +138,29 @@ def test_a_directory_that_is_no_class_is_refused(tmp_path):
 def test_a_unit_that_does_not_exist_is_refused(bare_class, tmp_path):
     with pytest.raises(SourceError, match="no unit is called '04'"):
         collect(bare_class, tmp_path, "04")
+
+
+@pytest.mark.slow
+def test_grading_from_a_download_takes_it_in_marks_it_and_names_what_it_could_not_take(tmp_path, scheduler):
+    (tmp_path / "roster.csv").write_text('Student,ID,SIS Login ID\n"Lovelace, Ada",12345,ada\n"Minh, Chi",6,chi\n')
+    course = GradedClass(tmp_path, scheduler, "--roster", str(tmp_path / "roster.csv"))
+    download = {
+        f"lovelaceada_12345_7_{course.unit}.ipynb": course.untouched,
+        f"lovelaceada_LATE_12345_8_{course.unit}-1.ipynb": course.right,
+        "minhchi_6_9_homework.ipynb": b"{",
+        f"eve_5_6_{course.unit}.ipynb": course.right,
+    }
+    source = packed(tmp_path / "submissions.zip", download)
+    done = course.grade("--from", str(source), "--units", course.unit[:2], status=1)
+    assert course.scores() == {"ada": FULL, "chi": 0.0}
+    assert "submissions.zip: 2 taken, 0 unchanged, 1 older, 1 unrecognised, 0 ignored" in done.said
+    assert f"{course.unit}-1.ipynb is newer" in done.said
+    assert "no student of the class is called 'eve'" in done.complained
+    again = course.grade("--from", str(source), "--units", course.unit[:2], status=1)
+    assert "0 marked, 2 unchanged" in again.said
+
+
+def test_grading_from_what_is_not_there_is_refused(bare_class):
+    result = CliRunner().invoke(app, ["grade", str(bare_class), "--from", str(bare_class / "../none.zip")])
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "there is no such folder or zip file" in result.stderr
