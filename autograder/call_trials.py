@@ -73,6 +73,16 @@ def same_value(found: Plain, due: Plain, tolerance: float = CLOSE) -> bool:
     return type(found) is type(due) and found == due
 
 
+def in_words(value: object) -> str:
+    """A plain value as a message quotes it: numbers to six digits, and little of anything long."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, list):
+        short = 0 < len(value) <= 3 and all(isinstance(item, int | float) for item in value)
+        return f"[{', '.join(map(in_words, value))}]" if short else f"a list of length {len(value)}"
+    return "nothing" if value is None else "a dictionary" if isinstance(value, dict) else str(value)[:40]
+
+
 RAISES = object()
 """What a formula returns for arguments that must be refused with a ValueError."""
 
@@ -108,8 +118,9 @@ def judge_calls(
     for name, trial in trials.items():
         due = formula(*trial.arguments, **trial.keywords)
         call = f"{exercise.id}({', '.join(map(repr, trial.arguments))})"
-        said_of_value = message(trial, observations[name].facts.get("value")) if callable(message) else message
-        wrong_value, not_refused = (text.format(*trial.arguments, call=call) for text in (said_of_value, refusal))
+        found = observations[name].facts.get("value")
+        wrong_value = message(trial, found) if callable(message) else message.format(*trial.arguments, call=call)
+        not_refused = refusal.format(*trial.arguments, call=call)
         said = _call_message(observations[name], due, wrong_value, tolerance, not_refused)
         failed = observations[name].failure
         if due is RAISES and failed and failed.kind == "raised" and not all(o.failure for o in observations.values()):

@@ -22,8 +22,11 @@ def towers_message(trial: ContrastiveTrial, seen: Observation) -> str:
     found = found_towers(problem, seen)
     if found is None:
         return "What is in .grad of the encoders is not a number everywhere (NaN or inf)."
-    if not any(tensor.any() for tensor in found.values()):
+    empty = [name for name, tensor in found.items() if not tensor.any()]
+    if len(empty) == len(found):
         return NOTHING
+    if empty:
+        return f"The encoder of {empty[0]} has received no gradient."
     if not same_towers(problem, found, due(problem).towers):
         return "What is in .grad of the encoders is not the gradient of the whole window's loss."
     return left_alone(problem, seen)

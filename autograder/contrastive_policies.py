@@ -28,12 +28,15 @@ class Policy:
     Attributes:
         negatives: what a micro-batch is compared with: the ``"window"``, its ``"own"`` pairs, or those ``"so far"``.
         weight: what its loss is multiplied by: 1 (``"whole"``), 1/N (``"over N"``), or its share of the pairs (``"share"``).
-        loss: ``"mean"`` of both directions, their sum (``"added"``), one of them (``"images"``, ``"texts"``), or summed over
-            the pairs (``"summed"``).
+        loss: ``"mean"`` of both directions, their sum (``"added"``), one of them (``"images"``, ``"texts"``), summed over the
+            pairs (``"summed"``), or of a micro-batch's ``"own rows"`` of the whole matrix, whose columns may all be cached
+            (``"own rows, cached"``).
         reach: the micro-batches whose gradients stay: ``"all"`` or ``"last"``.
         towers: the encoders that get a gradient: ``"both"``, ``"images"``, ``"texts"`` or ``"none"``.
         mode: ``"training"``, ``"evaluation"``, or only the cache in evaluation: with the loss's gradient for the cached
-            features (``"cached gradient"``) or for live ones among them (``"cached others"``).
+            features (``"cached gradient"``) or for live ones among them (``"cached others"``). In training, but the loss's
+            gradient is not for the features it is sent through: it is for features divided by their length
+            (``"normalized"``), or for those of the other encoder (``"swapped"``).
         start: whether what ``.grad`` held before is ``"cleared"`` or ``"kept"``.
     """
 
@@ -55,18 +58,31 @@ CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
         "images": ("one-direction",),
         "texts": ("one-direction",),
         "summed": ("sum-reduction",),
+        "own rows": ("own-rows-only",),
+        "own rows, cached": ("own-rows-only",),
     },
     "reach": {"all": (), "last": ("zero-every",)},
-    "towers": {"both": (), "images": ("detached",), "texts": ("detached",), "none": ("detached",)},
+    "towers": {
+        "both": (),
+        "images": ("encoder-not-reached",),
+        "texts": ("encoder-not-reached",),
+        "none": ("encoder-not-reached",),
+    },
     "mode": {
         "training": (),
         "evaluation": ("eval-mode",),
         "cached gradient": ("eval-mode",),
         "cached others": ("eval-mode",),
+        "normalized": ("features-differ",),
+        "swapped": ("features-swapped",),
     },
     "start": {"cleared": (), "kept": ("stale-start",)},
 }
 """For each attribute its values and the mistakes they are. Where not the whole window is compared, any weight is as good."""
+
+
+SENT_ON = ("cached gradient", "normalized", "swapped")
+"""Modes in which the loss's gradient for the cached features is sent backward through features encoded again."""
 
 
 def name_gradients(problem: ContrastiveProblem, found: Towers) -> tuple[Policy, tuple[str, ...]] | None:
@@ -86,7 +102,8 @@ def name_scale(problem: ContrastiveProblem, policy: Policy, found: Tensor) -> tu
         found: ``(1,)``, the gradient.
     """
     of_losses = torch.stack([scale for _, scale in parts(problem, policy.negatives, policy.loss, policy.mode)])
-    once = of_losses[-1] if policy.negatives == "window" else weigh(problem, policy, of_losses)
+    whole = policy.negatives == "window" and not policy.loss.startswith("own rows")
+    once = of_losses[-1] if whole else weigh(problem, policy, of_losses)
     n, held = len(problem.sizes), stale(problem)["scale"].to(once)
     expected = {0: ("temperature-forgotten",), n: ("temperature-times-n",)}
     expected |= {1: ()} if policy.weight == "whole" else {1: (), 1 / n: ()}
@@ -94,7 +111,8 @@ def name_scale(problem: ContrastiveProblem, policy: Policy, found: Tensor) -> tu
         for share, slugs in expected.items():
             if close(found, before + share * once, problem.dtype):
                 return slugs if start == "cleared" or policy.start == start else (*slugs, "stale-start")
-    return ()
+    several = round(float(found / once)) if once.all() else 0
+    return ("temperature-again",) if several > 1 and close(found, several * once.expand_as(found), problem.dtype) else ()
 
 
 @lru_cache(maxsize=1)
@@ -109,6 +127,11 @@ def _policies() -> Iterator[tuple[Policy, tuple[str, ...]]]:
         policy = Policy(*values)
         if policy.mode.startswith("cached") and policy.negatives == "own":
             continue  # there is no cache
+        other_gradient, own_rows = policy.mode in ("normalized", "swapped"), policy.loss.startswith("own rows")
+        if (other_gradient and policy.loss != "mean") or (own_rows and policy.mode != "training"):
+            continue
+        if (other_gradient or own_rows) and policy.negatives != "window":
+            continue  # these know the whole window
         counted = [name for name in names if name != "weight" or policy.negatives == "window"]
         slugs = itertools.chain.from_iterable(CHOICES[name][getattr(policy, name)] for name in counted)
         yield policy, tuple(dict.fromkeys(slugs))
@@ -151,7 +174,7 @@ def parts(problem: ContrastiveProblem, negatives: str, loss: str, mode: str) -> 
     for encoder, batch in zip(encoders, batches, strict=True):
         features = {training: encoder.train(training)(batch) for training in (True, False)}
         live.append(features[mode != "evaluation"])
-        cached.append(features[mode == "training"].detach())
+        cached.append(features[mode in ("training", "normalized", "swapped")].detach())
     return [
         _of_one(encoders, logit_scale, live, cached, start, start + size, negatives, loss, mode)
         for size, start in zip(problem.sizes, itertools.accumulate(problem.sizes, initial=0), strict=False)
@@ -161,13 +184,18 @@ def parts(problem: ContrastiveProblem, negatives: str, loss: str, mode: str) -> 
 def _of_one(encoders, logit_scale, live, cached, start, end, negatives, loss, mode):
     first, last = (start, end) if negatives == "own" else (0, end if negatives == "so far" else None)
     features = [torch.cat([old[:start], new[start:end], old[end:]])[first:last] for old, new in zip(cached, live, strict=True)]
-    if mode == "cached gradient":
-        leaves = [old[first:last].clone().requires_grad_() for old in cached]
-        pulled = torch.autograd.grad(_loss(leaves, logit_scale, loss), [*leaves, logit_scale])
-        surrogate = sum((f * g).sum() for f, g in zip(features, pulled, strict=False))
-        scale = pulled[-1]
+    if mode in SENT_ON:
+        leaves = [old[first:last].clone() for old in cached]
+        leaves = [(F.normalize(leaf, dim=1) if mode == "normalized" else leaf).requires_grad_() for leaf in leaves]
+        *pulled, scale = torch.autograd.grad(_loss(leaves, logit_scale, loss), [*leaves, logit_scale])
+        surrogate = sum((f * g).sum() for f, g in zip(features, pulled[::-1] if mode == "swapped" else pulled, strict=True))
     else:
-        surrogate = _loss(features, logit_scale, loss)
+        columns = cached if loss.endswith("cached") else features
+        surrogate = (
+            _loss_of_rows([side[start:end] for side in live], columns, logit_scale, start)
+            if loss.startswith("own rows")
+            else _loss(features, logit_scale, loss)
+        )
         (scale,) = torch.autograd.grad(surrogate, logit_scale, retain_graph=True)
     gradients = []
     for encoder in encoders:
@@ -175,6 +203,14 @@ def _of_one(encoders, logit_scale, live, cached, start, end, negatives, loss, mo
         found = torch.autograd.grad(surrogate, parameters, retain_graph=True, materialize_grads=True, allow_unused=True)
         gradients.append(torch.cat([gradient.reshape(-1) for gradient in found]))
     return tuple(gradients), scale.detach()
+
+
+def _loss_of_rows(rows: list[Tensor], columns: list[Tensor], logit_scale: Tensor, start: int) -> Tensor:
+    """What a micro-batch's images and texts contribute, each looking for its own among all columns."""
+    own = torch.arange(start, start + len(rows[0]))
+    unit = [[F.normalize(features, dim=1) for features in side] for side in (rows, columns)]
+    logits = [logit_scale.exp() * unit[0][k] @ unit[1][1 - k].T for k in range(2)]
+    return sum(F.cross_entropy(one, own, reduction="sum") for one in logits) / (2 * len(columns[0]))
 
 
 def _loss(features: list[Tensor], logit_scale: Tensor, loss: str) -> Tensor:

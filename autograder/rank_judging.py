@@ -107,7 +107,10 @@ def needless_rounds(trial: RanksTrial, ranks: list[RankSeen]) -> tuple[str, ...]
     facts, windows = ranks[0].facts, len(expected(trial.loop.problem).coefficients)
     if facts["bytes"] <= SLACK * gradient_bytes(trial) * max(windows, len(facts["update_epochs"])):
         return ()
-    return ("sync-around-backward-only",) if facts["late_no_sync"] else ("sync-every",)
+    if facts["late_no_sync"]:
+        return ("sync-around-backward-only",)
+    micro_batches = sum(map(len, trial.loop.problem.epochs))
+    return ("sync-every",) if facts["bytes"] >= gradient_bytes(trial) * micro_batches else ("sync-again",)
 
 
 def name_rank_mistakes(trial: RanksTrial, ranks: list[RankSeen]) -> tuple[tuple[str, ...], str, Fingerprint, Fingerprint]:

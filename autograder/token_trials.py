@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+
+import torch
+from torch import Tensor
 
 from autograder.exercise import Observation
 from autograder.loop_trials import Diagnosis, LoopTrial, close, diagnose, observe_loop
 from autograder.reported_losses import loss_mistakes, same_numbers, window_losses
+from gradaccum.loops import windows
 from gradaccum.loops_tokens import TOKEN_LOOPS, as_loop
 from gradaccum.problems import flat_parameters
 from gradaccum.token_problems import IGNORE_INDEX, PADDING_TOO, TokenProblem
@@ -82,6 +86,16 @@ def skips_empty(trial: LoopTrial, seen: Observation) -> bool:
     return found is not None and close(found.to(other) - start, other - start, trial.problem.dtype)
 
 
+def ignores_only_usual(trial: LoopTrial, seen: Observation) -> bool:
+    """Whether a frozen loop ignores what is usual and not what it was told: in its losses, in its count of tokens, or both."""
+    if "ignore-index-fixed" in diagnose_tokens(trial, seen).slugs:
+        return True
+    too_many = _per_window(trial.problem.with_(weigh_by="positions")) / _per_window(trial.problem)
+    only_in_count = _movements("right", trial) / too_many
+    only_in_losses = _movements("ignore-index-fixed", trial) * too_many
+    return any(_moves_like(seen, other, trial) for other in (only_in_count, only_in_losses))
+
+
 def loss_slugs(trial: LoopTrial, seen: Observation) -> tuple[str, ...]:
     """What a loop reported instead of each window's mean over tokens."""
     returned = seen.facts["losses"]
@@ -104,7 +118,34 @@ def diagnose_tokens(trial: LoopTrial, seen: Observation) -> Diagnosis:
     for slug, problem in _other_problems(trial.problem):
         other = diagnose(replace(trial, problem=problem), seen)
         readings.append(replace(plain, slugs=(slug, *other.slugs), remark=other.remark))
-    return min((r for r in readings if not r.remark), key=lambda r: len(r.slugs), default=plain)
+    if explained := [reading for reading in readings if not reading.remark]:
+        return min(explained, key=lambda reading: len(reading.slugs))
+    alike = next((slug for slug, other in _examples(trial) if _moves_like(seen, other, trial)), None)
+    return replace(plain, slugs=(alike,), remark="") if alike else plain
+
+
+def _examples(trial: LoopTrial) -> Iterator[tuple[str, Tensor]]:
+    """Movements ``(U, P)`` of loops that are known by example; their slugs."""
+    own = _per_window(trial.problem)
+    yield "tokens-never-reset", _movements("right", trial) * own / _per_window(trial.problem, so_far=True)
+    shifted = _movements("targets-shifted", trial)
+    fewer = tuple(tuple(tuple(max(0, n - 1) for n in batch) for batch in epoch) for epoch in trial.problem.lengths)
+    yield from (("targets-shifted", shifted * share) for share in (1, _per_window(trial.problem.with_(lengths=fewer)) / own))
+
+
+def _movements(slug: str, trial: LoopTrial) -> Tensor:
+    return observe_tokens(TOKEN_LOOPS[slug], trial).tensors["movements"]
+
+
+def _moves_like(seen: Observation, other: Tensor, trial: LoopTrial) -> bool:
+    found = seen.tensors["movements"]
+    return found.shape == other.shape and close(found.to(other), other, trial.problem.dtype)
+
+
+def _per_window(problem: TokenProblem, so_far: bool = False) -> Tensor:
+    """What each window holds of what the problem weighs by ``(U, 1)``, or it and those before it in its epoch."""
+    counts = [torch.tensor([sum(w) for w in windows(epoch, problem.accumulation_steps)]) for epoch in problem.epochs]
+    return torch.cat([count.cumsum(0) if so_far else count for count in counts])[:, None]
 
 
 def _other_problems(problem: TokenProblem) -> list[tuple[str, TokenProblem]]:

@@ -85,7 +85,7 @@ def _parts_list(verdict: Verdict) -> str:
         sign, color = ("✓", GREEN) if result.passed else ("✗", VERMILLION)
         if _unwritten(verdict):
             sign, color = "○", GREY
-        points = f'<span style="display:inline-block;min-width:2.6em">{result.points:g}/{result.part.points:g}</span>'
+        points = f'<span style="display:inline-block;min-width:3.4em">{result.points:g}/{result.part.points:g}</span>'
         said = "" if result.passed or verdict.failure_everywhere else f": {escape(result.message)}"
         sign = f'<span style="display:inline-block;min-width:1.3em;color:{color}">{sign}</span>'
         lines.append(f'<li style="margin:0">{sign}{points}{escape(result.part.title)}{said}</li>')

@@ -85,6 +85,11 @@ def empty_skipped(model, optimizer, micro_batches, accumulation_steps, ignore_in
     return token_mean(model, optimizer, filled, accumulation_steps, ignore_index)
 
 
+def targets_shifted(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100):
+    shifted = ((x, targets[:, 1:]) for x, targets in micro_batches)
+    return token_mean(lambda x: model(x)[:, :-1], optimizer, shifted, accumulation_steps, ignore_index)
+
+
 TOKEN_LOOPS = {
     "right": token_mean,
     "token-mean-of-means": token_mean_of_means,
@@ -92,6 +97,7 @@ TOKEN_LOOPS = {
     "padding-counted": padding_counted,
     "ignore-index-fixed": ignore_index_fixed,
     "empty-skipped": empty_skipped,
+    "targets-shifted": targets_shifted,
 }
 """Loops by the slug of their mistake; ``"right"`` is the right one."""
 

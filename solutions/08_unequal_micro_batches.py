@@ -19,8 +19,8 @@
 # mean over **tokens**, and texts are long or short. Four texts per micro-batch may be 40 tokens here and 4,000 there. What is
 # the share of a micro-batch now?
 #
-# Widely used training libraries had the wrong answer until October 2024: runs with accumulation trained worse than the same
-# runs without, and for years nobody asked why.
+# Widely used training libraries had the wrong answer until October 2024, although it had been reported in 2021: runs with
+# accumulation trained worse than the same runs without.
 #
 # *About 40 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 
@@ -67,7 +67,7 @@ explore("token_weighted_loss")
 # <details><summary>What you should have seen</summary>
 #
 # 1. Those that have few others beside them. A single token can weigh as much as a whole micro-batch.
-# 2. Hardly. Sequences are counted alike, and they are as unequal as micro-batches are.
+# 2. Better, but not right: sequences now count alike, and they are unequal, too.
 # 3. All squares are of one size, but a smaller one. Padding adds nothing to the sum and something to the denominator, so the
 #    update is too short, by as much as there happens to be padding.
 # 4. Nothing. That is why the mistake could live so long.
@@ -128,8 +128,8 @@ print("learnt from the token mean:   ", learnt_share_of_a([2 / 20, 18 / 20]))
 # ## Targets that do not count
 #
 # Which positions are to be predicted stands in the targets: where they hold `ignore_index`, usually −100, there is nothing to
-# predict. Padding is marked so, and in fine-tuning the question too, of which only the answer is to be learnt. So count
-# **targets**, not positions; and a micro-batch may well have none at all.
+# predict. Padding is marked so, and in fine-tuning the question too, where only the answer is to be learnt. So count the
+# **targets** that are left, not positions; and a micro-batch may well have none at all.
 
 # %%
 nothing = torch.full((5,), -100)
@@ -142,8 +142,8 @@ for reduction in ("mean", "sum"):
 
 # %% [markdown]
 # The mean over nothing is 0/0, and a weight of 0 does not make NaN go away: every sum that this loss joins is NaN, your log
-# first of all. Torch's cross-entropy spares the gradient. Divide one by a count of 0 yourself, and a single micro-batch turns
-# every parameter into NaN, for good.
+# first of all. The gradient is 0 either way: torch sees to that. But divide it by a count of 0 yourself, and a single
+# micro-batch turns every parameter into NaN, for good.
 
 # %% [markdown]
 # ## Exercise 1 · `train_epoch_tokens`
@@ -160,7 +160,8 @@ for reduction in ("mean", "sum"):
 #   parameters may be frozen or unused.
 # - `optimizer`. Update by `optimizer.step()`. The marks use plain SGD.
 # - `micro_batches`, a list or a one-shot stream of pairs `(x, targets)`, whole numbers of shape (sequences, positions). Both
-#   numbers differ from one micro-batch to the next.
+#   numbers differ from one micro-batch to the next. The logits of a position predict the target at the same position: do not
+#   shift them.
 # - `accumulation_steps`, N. The last window may have fewer micro-batches; it is applied as well.
 # - `ignore_index`. Targets equal to it are no tokens. It may be another number than −100, for instance 0.
 
@@ -172,7 +173,7 @@ for reduction in ("mean", "sum"):
 # - **1 point · leftover windows of a one-shot stream, gradients not clean at the start**: nothing that `.grad` held before
 #   joins an update.
 # - **1 point · micro-batches without a single token**: no NaN, and such a micro-batch is one of the N of its window.
-# - **0.5 points · a whole window without a single token**: it changes nothing, and its loss is 0.
+# - **0.5 points · a whole window without a single token**: it changes nothing, and its loss in your list is 0.
 # - **1 point · another ignore index**: targets that equal 0 do not count.
 # - **1 point · the returned losses**: for each window one number, its mean over tokens, as your forwards computed it.
 #

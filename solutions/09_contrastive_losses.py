@@ -37,16 +37,16 @@ from gradaccum.predict import predict
 # %% [markdown]
 # ## The loss
 #
-# Of n pairs, one encoder makes **image features** $u_1 \dots u_n$, another one **text features** $v_1 \dots v_n$, all of length
-# 1. The matrix of logits is $s_{ij} = e^{t}\, u_i \cdot v_j$, and $t$ is a parameter too, called `logit_scale`. Pairs stand on
-# its diagonal. The loss (InfoNCE, as CLIP uses it) is a cross-entropy along the rows, in which each image looks for its text,
-# and one along the columns, in which each text looks for its image:
+# Of n pairs, one encoder makes **image features** $u_1 \dots u_n$, another one **text features** $v_1 \dots v_n$, each
+# divided by its length. The matrix of logits is $s_{ij} = e^{t}\, u_i \cdot v_j$, and $t$ is a parameter too, called
+# `logit_scale`. Pairs stand on its diagonal. The loss (InfoNCE, as CLIP uses it) is a cross-entropy along the rows, in which
+# each image looks for its text, and one along the columns, in which each text looks for its image:
 #
-# $$L = -\frac{1}{2n}\sum_{i=1}^{n}\Big[\log\frac{e^{s_{ii}}}{\sum_j e^{s_{ij}}}
-# + \log\frac{e^{s_{ii}}}{\sum_j e^{s_{ji}}}\Big]$$
+# $$L = -\frac{1}{2n}\sum_{i=1}^{n}\Big[\log\frac{e^{s_{ii}}}{\sum_j e^{s_{ij}}} +
+# \log\frac{e^{s_{ii}}}{\sum_j e^{s_{ji}}}\Big]$$
 #
 # The other texts, $j \neq i$, are the image's **negatives**. You have this loss as
-# `info_nce(image_features, text_features, logit_scale)`; it also divides features by their length:
+# `info_nce(image_features, text_features, logit_scale)`; the division by lengths and the $e^t$ are in it:
 
 # %%
 problem = ContrastiveProblem(seed=1, sizes=(4,) * 8)
@@ -121,6 +121,7 @@ with torch.no_grad():
 
 # %% [markdown]
 # It is never the same. And a micro-batch of a single pair has no negatives at all: its loss is 0, whatever the encoders do.
+# (`gradients` runs a loop and returns what it leaves in `.grad`, of the two encoders and of `logit_scale`.)
 
 # %%
 one_by_one = gradients(GALLERY["local-negatives"], problem.with_(sizes=(1,) * 32))
@@ -154,9 +155,9 @@ print("micro-batches of one pair, each alone; largest gradient:", max(g.abs().ma
 #
 # - `micro_batches` yields `(images, texts)`, equally many of both; it may be a generator, and you may keep all of its inputs.
 # - `encode_image` and `encode_text` are modules that make `(n, width)` features; both may have frozen parameters and parameters
-#   that are never used. `logit_scale` is a single parameter.
-# - Whatever `.grad` held before is discarded, in all three. No parameter changes, and encoders stay in training mode, in which
-#   they act differently from evaluation mode.
+#   that are never used; `.grad` of those may stay `None`. `logit_scale` is a single parameter.
+# - Whatever `.grad` held before is discarded, in all three. No parameter changes.
+# - Encoders are in training mode and stay there. In evaluation mode they act differently. Nothing in them is random.
 #
 # What earns points:
 #

@@ -19,8 +19,8 @@
 # and samples of its own. An update then averages over the ranks *and* over a window: **B × N × W** samples, with W, the **world
 # size**, the number of ranks.
 #
-# Ranks have to talk, and talking takes time. Accumulation lets them talk less, if you write it right. Two places to write it
-# wrong cost nothing but time; others let the ranks drift apart without an error.
+# Ranks have to talk, and talking takes time. Accumulation lets them talk less, if you write it right. Some mistakes
+# here cost nothing but time; others let the ranks drift apart without an error.
 #
 # *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 
@@ -54,7 +54,7 @@ from gradaccum.ranks import on_ranks
 # it would be NCCL, and the code the same.
 #
 # The one thing they say to each other in this unit is **all-reduce**: everybody brings a tensor, and everybody leaves with the
-# sum. It works **in place**.
+# sum. It works **in place** and returns nothing.
 
 
 # %%
@@ -158,7 +158,7 @@ predict(
 # times on the left are a model: a backward takes two forward passes, an all-reduce what you choose, and all ranks wait for it.
 #
 # 1. It opens on what you have just predicted. How much faster are four ranks than one? Press **Fix**.
-# 2. Take the fast link. Is the mistake still worth mending? When is it worth most?
+# 2. Press **Break** again and take the fast link. Is the mistake still worth mending? When is it worth most?
 # 3. With **Fix** and the slow link, go through N = 1, 2, 4. What does accumulation buy here, though memory is no problem?
 # 4. Press **Drift**. Nothing is faster. What is lost?
 
@@ -206,8 +206,8 @@ for n, ((often, much), (once, little)) in zip((1, 2, 4, 8), on_ranks(2, work)[0]
 # - How much *faster* that is depends on the link, as you have seen. "Several GPUs are faster where bandwidth allows" is true in
 #   this sense, and the picture shows both halves of the sentence. (DistributedDataParallel hides a part of its all-reduces
 #   behind the backward, which the picture leaves out.)
-# - It holds for DistributedDataParallel. Where the **parameters** are sharded over the ranks, as in FSDP, they are gathered for
-#   every micro-batch, and accumulation does not help there.
+# - It holds for DistributedDataParallel. Where the **parameters** are sharded over the ranks, as in FSDP, they are gathered
+#   anew for every micro-batch, and accumulation saves nothing of that.
 # - It holds with the *forward* inside `no_sync`.
 
 # %% [markdown]
@@ -228,8 +228,8 @@ for n, ((often, much), (once, little)) in zip((1, 2, 4, 8), on_ranks(2, work)[0]
 # - **2 points · full windows, one micro-batch's graph at a time**: after each epoch the parameters of every rank are those of
 #   large batches, one per window, with the samples of all ranks. For memory there are 24 micro-batches in one window: the
 #   peak memory stays below twelve times that of a loop with one graph alive.
-# - **2 points · leftover windows, ragged micro-batches and a stale .grad**: the same there.
-# - **1 point · ranks that stay identical**: they have moved, and they all have the same parameters.
+# - **2 points · leftover windows, ragged micro-batches and a stale .grad**: the parameters of every rank, in the same way.
+# - **1 point · ranks that stay identical**: their parameters have moved, and are the same on all ranks.
 # - **2 points · one all-reduce round per window**: gradients travel once per window, leftover windows too, and after full
 #   windows the ranks are identical. Bytes are counted, not calls: parameter by parameter is as good as all at once, and a few
 #   bytes more, for a loss or a count, cost nothing.

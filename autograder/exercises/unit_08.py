@@ -9,7 +9,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from autograder.call_trials import CallTrial, judge_calls, observe_call
+from autograder.call_trials import CallTrial, Plain, in_words, judge_calls, observe_call
 from autograder.exercise import Exercise, Observation, Part, register, trial_random
 from autograder.loop_trials import (
     LoopTrial,
@@ -19,9 +19,11 @@ from autograder.loop_trials import (
     probe_length,
     window_gradient,
 )
-from autograder.mistakes import Mistake, add_mistake, mistake
+from autograder.mistakes import add_mistake
+from autograder.token_messages import RENAMED, in_tokens
 from autograder.token_trials import (
     diagnose_tokens,
+    ignores_only_usual,
     is_nan_somewhere,
     loss_slugs,
     losses_message,
@@ -94,7 +96,8 @@ class TrainEpochTokens(Exercise):
         results["losses"] = losses_message(trials["losses"], observations["losses"])
         results["tokens"] = results["tokens"] or _mode_and_memory_message(trials, observations)
         for name in ("empty", "bare"):
-            results[name] = results[name] or _nan_message(trials[name], observations[name])
+            reports = not results["losses"]
+            results[name] = results[name] or _report_message(trials[name], observations[name], reports)
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
         if not any(results.values()):
             return self.verdict(results, failure=failure)
@@ -110,8 +113,9 @@ class TrainEpochTokens(Exercise):
         """Mistakes that the probe does not show."""
         if _is_one_big_batch(trials["memory"], observations["memory"]):
             yield "one-big-batch"
-        if results["ignore"] and not observations["ignore"].failure:
-            yield from (s for s in diagnose_tokens(trials["ignore"], observations["ignore"]).slugs if s == "ignore-index-fixed")
+        ignore = trials["ignore"], observations["ignore"]
+        if results["ignore"] and not ignore[1].failure and ignores_only_usual(*ignore):
+            yield "ignore-index-fixed"
         if any(results[name] and is_nan_somewhere(observations[name]) for name in ("empty", "bare")):
             yield "empty-is-nan"
         elif results["empty"] and skips_empty(trials["empty"], observations["empty"]):
@@ -152,14 +156,19 @@ def _is_one_big_batch(trial: LoopTrial, seen: Observation) -> bool:
     return holds_several_graphs(trial, seen) or is_one_forward(trial.problem, window_gradient(trial.problem, seen))
 
 
-def _nan_message(trial: LoopTrial, seen: Observation) -> str:
-    """What is wrong with the losses where there are micro-batches without tokens; that they are right counts elsewhere."""
+def _report_message(trial: LoopTrial, seen: Observation, reports: bool) -> str:
+    """What is wrong with the losses where there are micro-batches without tokens; that they are right counts elsewhere.
+
+    A loop that ``reports`` a loss for each window elsewhere has to do so here.
+    """
     if is_nan_somewhere(seen):
         return "A loss you return is NaN."
     steps, returned = trial.problem.accumulation_steps, seen.facts["losses"]
     for counts, losses in zip(trial.problem.epochs, returned, strict=True):
         starts = range(0, len(counts), steps)
         if losses is None or len(losses) != len(starts):
+            if reports:
+                return "Your list does not have one loss for each window, and 0 for a window without tokens."
             continue
         if any(loss and not sum(counts[first : first + steps]) for first, loss in zip(starts, losses, strict=True)):
             return "The loss of a window without tokens is not 0."
@@ -215,7 +224,11 @@ class WindowDenominator(Exercise):
             "mean-of-denominators": lambda targets, weight=None, **index: denominator(targets, weight, **index) / len(targets),
             "ignore-index-fixed": lambda targets, weight=None, **index: denominator(targets, weight),
         }
-        message = "At least one denominator is not what cross_entropy divides the large batch's sum by."
+
+        def message(trial: CallTrial, found: Plain) -> str:
+            due = in_words(denominator(*trial.arguments, **trial.keywords))
+            return f"cross_entropy divides the sum of one of these windows by {due}; your function returned {in_words(found)}."
+
         # 1e-6: weights may be added up in float32; wrong denominators differ by more than 1 %.
         return judge_calls(
             self, trials, observations, lambda name: name.split()[0], denominator, wrong, message, tolerance=1e-6
@@ -256,38 +269,6 @@ def _weights_of_classes(targets, weight=None, ignore_index=IGNORE_INDEX) -> floa
 
 
 add_mistake(
-    "token-mean-of-means",
-    "All micro-batches of a window weigh alike, although they hold different numbers of tokens: you compute a mean of means, "
-    "and a token counts for more the fewer there are beside it.",
-    "How many tokens share the weight of their micro-batch? How many should share the weight of the window?",
-)
-add_mistake(
-    "sequences-for-tokens",
-    "You count sequences where tokens are due: a token of a short sequence counts for more than one of a long sequence.",
-    "Over what is the loss of one micro-batch averaged already? Count the same thing in the window.",
-)
-add_mistake(
-    "padding-counted",
-    "You count every position, padding included, as if there were a token to predict: what is padded more weighs too much or "
-    "the update is too short.",
-    "Which of the targets take part in the loss?",
-)
-add_mistake(
-    "ignore-index-fixed",
-    "You ignore -100 whatever ignore_index says, so other padding is counted like any target.",
-    "Where does your code learn which targets do not count?",
-)
-add_mistake(
-    "empty-is-nan",
-    "Where there is no token your code divides 0 by 0: the result is NaN, and so is every sum it joins.",
-    "What does cross_entropy return when every target is ignored, with reduction='mean' and with reduction='sum'?",
-)
-add_mistake(
-    "empty-skipped",
-    "Micro-batches without tokens are left out before you count N of them, so all later windows begin too late.",
-    "Does a micro-batch without tokens belong to its window?",
-)
-add_mistake(
     "weights-left-out",
     "You count targets, although each of them counts with the weight of its class.",
     "With reduction='sum', by what is the loss of a single target multiplied?",
@@ -312,18 +293,3 @@ add_mistake(
     "You divide the denominator by the number of micro-batches: it is that of an average micro-batch, not of the window.",
     "The sum runs over the whole window. Over what should its denominator run?",
 )
-
-RENAMED = {"mean-of-means": "token-mean-of-means"}
-"""What a mistake of loops over samples is called among tokens."""
-
-TOKEN_WORDS = {
-    "sum-reduction": "Token losses are added up and never divided by their number: updates are too long, most of all where "
-    "there are many tokens.",
-    "loss-mean-of-means": "The reported loss of a window weighs all its micro-batches alike, although some hold fewer tokens.",
-}
-"""Messages that speak of samples elsewhere."""
-
-
-def in_tokens(slug: str) -> Mistake:
-    """The catalogue's entry, in the words of this unit."""
-    return replace(mistake(slug), message=TOKEN_WORDS.get(slug, mistake(slug).message))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import torch
 
-from autograder.call_trials import CallTrial, judge_calls, observe_call
+from autograder.call_trials import CallTrial, Plain, in_words, judge_calls, observe_call
 from autograder.contrastive_judging import (
     NOTHING,
     loss_message,
@@ -19,7 +19,14 @@ from autograder.contrastive_judging import (
     towers_message,
 )
 from autograder.contrastive_policies import name_gradients
-from autograder.contrastive_trials import ContrastiveTrial, found_towers, holds_several_graphs, observe_contrastive
+from autograder.contrastive_trials import (
+    ContrastiveTrial,
+    due,
+    found_towers,
+    holds_several_graphs,
+    observe_contrastive,
+    same_towers,
+)
 from autograder.exercise import Exercise, Observation, Part, Verdict, register, trial_random
 from autograder.mistakes import add_mistake, mistake
 from gradaccum.contrastive import ContrastiveProblem
@@ -83,6 +90,8 @@ class AccumulateContrastive(Exercise):
     def _explained(self, results, trials, observations, several: bool, failure) -> Verdict:
         """The verdict, with the names of the mistakes."""
         beside = ("one-big-batch",) if several else ()
+        if _only_equal_sizes(trials["probe"], observations["probe"], results):
+            beside += ("equal-sizes-assumed",)
         name = next((name for name in ("probe", "encoders") if not observations[name].failure), None)
         if name is None or not any(results.values()):
             return self.verdict(results, mistakes=tuple(map(mistake, beside)), failure=failure)
@@ -90,7 +99,8 @@ class AccumulateContrastive(Exercise):
         found = found_towers(problem, seen)
         explained = name_gradients(problem, found) if found else None
         if explained is None:
-            remark = towers_in_words(problem, found) if results["encoders"] or results["clean"] or results["ragged"] else ""
+            unnamed = not beside and any(results[part] for part in ("encoders", "clean", "ragged"))
+            remark = towers_in_words(problem, found) if unnamed else ""
             return self.verdict(results, mistakes=tuple(map(mistake, beside)), failure=failure, remark=remark)
         policy, slugs = explained
         slugs += scale_slugs(problem, policy, seen) + loss_slugs(problem, policy, seen)
@@ -100,6 +110,17 @@ class AccumulateContrastive(Exercise):
             slugs += ("eval-mode",)
         named = tuple(map(mistake, dict.fromkeys((*slugs, *beside))))
         return self.verdict(results, mistakes=named, failure=failure)
+
+
+def _only_equal_sizes(trial: ContrastiveTrial, seen: Observation, results) -> bool:
+    """Whether gradients are right for micro-batches of equal size, clean or not, and wrong for others, though in a list."""
+    return (
+        not results["encoders"]
+        and not results["clean"]
+        and not same_towers(
+            trial.problem, None if seen.failure else found_towers(trial.problem, seen), due(trial.problem).towers
+        )
+    )
 
 
 @register
@@ -134,7 +155,11 @@ class AccumulationCost(Exercise):
             for part, of in {"forwards": 0, "bytes": 1}.items() if name.startswith("several") else {"single": None}.items():
                 asked[f"{part}/{name}"] = CallTrial(trial.arguments, {"of": of})
                 seen[f"{part}/{name}"] = _number_of(observations[name], of)
-        message = "For N = {1} this is not what cached features cost."
+
+        def message(trial: CallTrial, found: Plain) -> str:
+            call = "B = {}, N = {}, width {} and {}".format(*trial.arguments)
+            return f"For {call} your function says {in_words(found)}, which is not what cached features cost."
+
         return judge_calls(self, asked, seen, lambda name: name.split("/")[0], _of(cost), WRONG_COSTS, message)
 
 
@@ -207,6 +232,38 @@ add_mistake(
     "temperature-times-n",
     "The gradient of logit_scale is N times too large: it is part of every backward pass, and each one carries all of it.",
     "A micro-batch's features are in one of your backward passes. In how many is logit_scale?",
+)
+add_mistake(
+    "temperature-again",
+    "The gradient of logit_scale is a multiple of the one due: it is part of several backward passes, and each carries "
+    "all of it.",
+    "Go through your backward passes one by one: which of them reach logit_scale? One is enough.",
+)
+add_mistake(
+    "own-rows-only",
+    "Features of a micro-batch get a gradient from their own rows of the matrix only. They are columns, too: "
+    "others are compared with them, and that part of the gradient is missing.",
+    "Whose loss changes when the features of one pair change?",
+)
+add_mistake(
+    "encoder-not-reached",
+    "An encoder receives no gradient: none of your backward passes goes through features that it made with gradients on.",
+    "Features made under no_grad have no graph. Where is each encoder called a second time, and what goes backward from there?",
+)
+add_mistake(
+    "features-differ",
+    "You take the loss's gradient for features divided by their length, and send it through features that are not.",
+    "What happened to the features between the first pass and the loss? Does the second pass do the same?",
+)
+add_mistake(
+    "features-swapped",
+    "Each encoder is sent the gradient for the features of the other one.",
+    "Which half of the loss's gradient belongs to the images?",
+)
+add_mistake(
+    "equal-sizes-assumed",
+    "With micro-batches of equal size your gradients are right, with ragged ones they are not.",
+    "In which row of all features does micro-batch k begin, and in which does it end?",
 )
 add_mistake(
     "temperature-forgotten",

@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-
-import torch
-
-from autograder.call_trials import plain
 from autograder.exercise import Exercise, Failure, Observation, Part, register, trial_random
 from autograder.loop_trials import LoopTrial, probe_length, uneven_sizes
 from autograder.mistakes import add_mistake, mistake
@@ -23,6 +16,8 @@ from autograder.rank_judging import (
     rounds_message,
 )
 from autograder.rank_trials import DEVICE, RankSeen, RanksTrial, observe_ranks, ranks_seen, run_ranks
+from autograder.token_scale import WRONG, TokenTrial, factor, factor_message, scale_slugs
+from gradaccum.collectives import Collectives
 from gradaccum.problems import Problem
 
 UNIT = "10_distributed"
@@ -118,18 +113,6 @@ def _cut_off(seen: Observation) -> tuple[str, ...]:
     return ("detached",) if seen.facts.get("last_forward_with_grad") is True else ("grad-disabled",)
 
 
-@dataclass(frozen=True)
-class TokenTrial:
-    """Calls one after the other, each with a number of tokens for every rank."""
-
-    seed: int
-    calls: tuple[tuple[int, ...], ...]
-
-    @property
-    def world_size(self) -> int:
-        return len(self.calls[0])
-
-
 @register
 class GlobalTokenScale(Exercise):
     """``global_token_scale(local_tokens) -> Tensor``: what to multiply a rank's mean loss by."""
@@ -152,105 +135,44 @@ class GlobalTokenScale(Exercise):
 
     def observe(self, function, trial):
         def work(rank: int) -> Observation:
-            return Observation(facts={"factors": [_factor(function, call[rank]) for call in trial.calls]})
+            factors, shared = [], []
+            for call in trial.calls:
+                with Collectives() as seen:
+                    factors.append(factor(function, call[rank]))
+                shared.append(len(seen.calls))
+            return Observation(facts={"factors": factors, "shared": shared})
 
         seen = run_ranks(trial.world_size, work, trial.seed)
-        return seen[0] if seen[0].failure else Observation(facts={"ranks": [one.facts["factors"] for one in seen]})
+        if seen[0].failure:
+            return seen[0]
+        return Observation(
+            facts={"ranks": [one.facts["factors"] for one in seen], "shared": [one.facts["shared"] for one in seen]}
+        )
 
     def judge(self, trials, observations):
-        results, slugs = {}, []
+        results, named = {}, []
         for name, trial in trials.items():
             seen = observations[name]
-            results[name] = seen.failure.message if seen.failure else _factor_message(trial, seen)
+            results[name] = seen.failure.message if seen.failure else factor_message(trial, seen)
             if results[name] and not seen.failure:
-                slugs += [slug for slug, formulas in WRONG.items() if any(_fits(f, trial, seen) for f in formulas)][:1]
+                named.append(scale_slugs(trial, seen))
+        everywhere = [slug for slug in WRONG if named and all(slug in several for several in named)]
+        slugs = everywhere[:1] or [slug for several in named for slug in several[:1]]
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
         return self.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))), failure=failure)
-
-
-def _factor(function: Callable, tokens: int) -> float | str:
-    """What the function returns for a rank's number of tokens: a number, or the name of its type if it is none."""
-    value = function(torch.tensor(tokens))
-    try:
-        number = plain(value)
-        while isinstance(number, list) and len(number) == 1:
-            number = number[0]
-        return float(number) if isinstance(number, int | float) else type(value).__name__
-    except (TypeError, OverflowError):
-        return type(value).__name__
-
-
-def _share(local: int, tokens: Sequence[int]) -> float:
-    total = sum(tokens)
-    return len(tokens) * local / total if total else 0.0
-
-
-TOKENS = 1e-5
-"""Relative difference up to which two factors are the same: float32 leaves 1e-7, wrong formulas are more than 1e-2 off."""
-
-
-def _factor_message(trial: TokenTrial, seen: Observation) -> str:
-    factors = _factors(trial, seen)
-    if factors is None:
-        return "What the ranks brought back cannot be read."
-    kinds = [value for one in factors for value in one if type(value) not in (int, float)]
-    if kinds:
-        return f"Your function returned {str(kinds[0])[:40]} where a tensor with one number was due."
-    if _fits(_share, trial, seen):
-        return ""
-    if not all(math.isfinite(value) for one in factors for value in one):
-        return "A factor is not a finite number."
-    return "Ranks whose mean losses are multiplied by these factors do not average to the global mean over tokens."
-
-
-def _factors(trial: TokenTrial, seen: Observation) -> list[list] | None:
-    """What each rank's calls returned; None if it has not that form."""
-    ranks = seen.facts.get("ranks")
-    if not isinstance(ranks, list) or len(ranks) != trial.world_size:
-        return None
-    return ranks if all(isinstance(one, list) and len(one) == len(trial.calls) for one in ranks) else None
-
-
-def _fits(formula: Callable[[int, Sequence[int]], float], trial: TokenTrial, seen: Observation) -> bool:
-    """Whether a formula of a rank's tokens and everybody's yields every factor."""
-    factors = _factors(trial, seen) or []
-    calls = [(k, rank, local) for k, tokens in enumerate(trial.calls) for rank, local in enumerate(tokens)]
-    return bool(factors) and all(_same(factors[rank][k], formula, local, trial.calls[k]) for k, rank, local in calls)
-
-
-def _same(found: object, formula: Callable[[int, Sequence[int]], float], local: int, tokens: Sequence[int]) -> bool:
-    if type(found) not in (int, float):
-        return False
-    try:
-        due = formula(local, tokens)
-    except ZeroDivisionError:
-        return not math.isfinite(found)
-    return math.isclose(found, due, rel_tol=TOKENS, abs_tol=1e-12)
-
-
-WRONG: dict[str, tuple[Callable[[int, Sequence[int]], float], ...]] = {
-    "empty-not-a-number": (lambda local, tokens: len(tokens) * local / sum(tokens),),
-    "local-tokens-only": (
-        lambda local, tokens: 1.0,
-        lambda local, tokens: local,
-        lambda local, tokens: local / local,
-    ),
-    "world-size-missing": (lambda local, tokens: local / sum(tokens),),
-    "count-overwritten": (lambda local, tokens: float(len(tokens)),),
-    "scale-upside-down": (lambda local, tokens: sum(tokens) / (len(tokens) * local), lambda local, tokens: sum(tokens) / local),
-    "scale-for-sums": (lambda local, tokens: len(tokens) / sum(tokens), lambda local, tokens: 1 / sum(tokens)),
-    "world-size-fixed": (lambda local, tokens: 2 * local / sum(tokens),),
-    "world-size-twice": (lambda local, tokens: len(tokens) ** 2 * local / sum(tokens),),
-    "same-factor-for-all": (lambda local, tokens: sum(tokens) / len(tokens), lambda local, tokens: sum(tokens)),
-}
-"""By slug, what is computed instead of the share of a rank in all tokens, times the number of ranks."""
 
 
 for _slug, _message, _hint in (
     (
         "sync-every",
-        "Your gradients are right, but they travel after every micro-batch: N all-reduces per window where one would do.",
+        "Your gradients travel after every micro-batch: N all-reduces per window where one would do. No update is another one "
+        "for that, it only costs time.",
         "Which of a window's backwards is the only one that has to talk to the other ranks?",
+    ),
+    (
+        "sync-again",
+        "Your gradients travel more than once per window, although they are shared already when they get there again.",
+        "Who shares gradients in your code: DistributedDataParallel, you, or both?",
     ),
     (
         "sync-around-backward-only",
@@ -288,6 +210,12 @@ for _slug, _message, _hint in (
         "rank-divided-twice",
         "The number of ranks divides twice: each update is as many times too short as there are ranks.",
         "DistributedDataParallel already averages over the ranks. Who else divides?",
+    ),
+    (
+        "ranks-call-apart",
+        "The ranks do not make the same calls: one returns without the all-reduce that another makes, which is then "
+        "answered by the next that comes along.",
+        "What does a rank without tokens still have to do, so that the others learn their sum?",
     ),
     (
         "local-tokens-only",

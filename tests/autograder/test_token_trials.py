@@ -8,8 +8,9 @@ from torch.nn import functional as F
 
 import autograder.exercises  # noqa: F401 - registers them
 from autograder.exercise import EXERCISES, mark_function, trial_random
-from autograder.exercises.unit_08 import RENAMED, denominator, in_tokens, unequal
+from autograder.exercises.unit_08 import denominator, unequal
 from autograder.loop_trials import observe_loop
+from autograder.token_messages import RENAMED, in_tokens
 from autograder.token_trials import diagnose_tokens, observe_tokens
 from gradaccum.loops import GALLERY
 from gradaccum.loops_tokens import TOKEN_LOOPS

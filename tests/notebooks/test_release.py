@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import os
 import re
 import shutil
@@ -88,6 +89,15 @@ def test_no_line_that_only_a_solution_has_is_released(released, notebooks, unit)
         shown = "\n".join(cell.source for cell in notebooks[unit].cells)
         assert [region for region in hidden if region in shown] == []
     assert "SOLUTION" not in released[unit]
+
+
+@EVERY_UNIT
+def test_no_line_of_a_paragraph_begins_like_a_list(notebooks, unit):
+    # Markdown would make a list of it. A number at the end of a sentence gets there when lines are filled anew.
+    for cell in notebooks[unit].cells:
+        for above, line in itertools.pairwise(cell.source.splitlines() if cell.cell_type == "markdown" else []):
+            in_paragraph = above.strip() and not re.match(r"\s+|([-*+]|\d+[.)]|[#|>])\s", above)
+            assert not (in_paragraph and re.match(r"([-*+]|1[.)]) ", line)), line
 
 
 @EVERY_UNIT

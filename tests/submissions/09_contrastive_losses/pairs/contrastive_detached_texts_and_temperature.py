@@ -5,7 +5,7 @@ import torch
 from gradaccum.contrastive import info_nce
 
 EXERCISE = "accumulate_contrastive"
-MISTAKES = ("detached", "temperature-times-n")
+MISTAKES = ("encoder-not-reached", "temperature-times-n")
 LOST = ("encoders", "ragged", "scale", "clean", "memory")
 
 
