@@ -86,10 +86,17 @@ def skips_empty(trial: LoopTrial, seen: Observation) -> bool:
     return found is not None and close(found.to(other) - start, other - start, trial.problem.dtype)
 
 
-def ignores_only_usual(trial: LoopTrial, seen: Observation) -> bool:
-    """Whether a frozen loop ignores what is usual and not what it was told: in its losses, in its count of tokens, or both."""
-    if "ignore-index-fixed" in diagnose_tokens(trial, seen).slugs:
-        return True
+def ignores_only_usual(trial: LoopTrial, seen: Observation, counts_padding: bool) -> bool:
+    """Whether a frozen loop ignores what is usual and not what it was told: in its losses, in its count of tokens, or both.
+
+    Args:
+        trial: with another ignore index than the usual one.
+        seen: what the loop did.
+        counts_padding: whether it counts padding with the usual ignore index, too.
+    """
+    named = "ignore-index-fixed" in diagnose_tokens(trial, seen).slugs
+    if named or counts_padding:
+        return named
     too_many = _per_window(trial.problem.with_(weigh_by="positions")) / _per_window(trial.problem)
     only_in_count = _movements("right", trial) / too_many
     only_in_losses = _movements("ignore-index-fixed", trial) * too_many

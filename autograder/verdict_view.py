@@ -85,10 +85,11 @@ def _parts_list(verdict: Verdict) -> str:
         sign, color = ("✓", GREEN) if result.passed else ("✗", VERMILLION)
         if _unwritten(verdict):
             sign, color = "○", GREY
-        points = f'<span style="display:inline-block;min-width:3.4em">{result.points:g}/{result.part.points:g}</span>'
+        points = f'<span style="flex:none;width:3.4em">{result.points:g}/{result.part.points:g}</span>'
         said = "" if result.passed or verdict.failure_everywhere else f": {escape(result.message)}"
-        sign = f'<span style="display:inline-block;min-width:1.3em;color:{color}">{sign}</span>'
-        lines.append(f'<li style="margin:0">{sign}{points}{escape(result.part.title)}{said}</li>')
+        sign = f'<span style="flex:none;width:1.3em;color:{color}">{sign}</span>'
+        text = f"<span>{escape(result.part.title)}{said}</span>"  # beside the points, also where it takes several lines
+        lines.append(f'<li style="margin:0;display:flex">{sign}{points}{text}</li>')
     return f'<ul style="list-style:none;margin:6px 0 2px;padding:0">{"".join(lines)}</ul>'
 
 

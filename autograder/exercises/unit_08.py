@@ -102,19 +102,23 @@ class TrainEpochTokens(Exercise):
         if not any(results.values()):
             return self.verdict(results, failure=failure)
         found = diagnose_tokens(trials["probe"], observations["probe"])
-        slugs = (*found.slugs, *self._beside(trials, observations, results))
+        slugs = (*found.slugs, *self._beside(trials, observations, results, found.slugs))
         if "retained-graph" in slugs:
             slugs = tuple(slug for slug in slugs if slug != "one-big-batch")
         shown = {"expected": found.expected, "found": found.found} if found.slugs or found.remark else {}
         named = dict.fromkeys(RENAMED.get(slug, slug) for slug in slugs)
         return self.verdict(results, mistakes=tuple(map(in_tokens, named)), failure=failure, remark=found.remark, **shown)
 
-    def _beside(self, trials, observations, results) -> Iterator[str]:
+    def _beside(self, trials, observations, results, named) -> Iterator[str]:
         """Mistakes that the probe does not show."""
         if _is_one_big_batch(trials["memory"], observations["memory"]):
             yield "one-big-batch"
         ignore = trials["ignore"], observations["ignore"]
-        if results["ignore"] and not ignore[1].failure and ignores_only_usual(*ignore):
+        if (
+            results["ignore"]
+            and not ignore[1].failure
+            and ignores_only_usual(*ignore, counts_padding="padding-counted" in named)
+        ):
             yield "ignore-index-fixed"
         if any(results[name] and is_nan_somewhere(observations[name]) for name in ("empty", "bare")):
             yield "empty-is-nan"

@@ -16,7 +16,7 @@ from autograder.rank_judging import (
     rounds_message,
 )
 from autograder.rank_trials import DEVICE, RankSeen, RanksTrial, observe_ranks, ranks_seen, run_ranks
-from autograder.token_scale import WRONG, TokenTrial, factor, factor_message, scale_slugs
+from autograder.token_scale_judging import WRONG, TokenTrial, factor, factor_message, scale_slugs
 from gradaccum.collectives import Collectives
 from gradaccum.problems import Problem
 
