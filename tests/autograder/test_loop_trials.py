@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import pytest
@@ -23,7 +24,9 @@ from autograder.loop_trials import (
     large_batch_parameters,
     moves_like_large_batches,
     observe_loop,
+    probe_length,
     read_observation,
+    uneven_sizes,
 )
 from gradaccum.fingerprint import batch_gradient, expected, fingerprint
 from gradaccum.loops import GALLERY, right, windows
@@ -311,3 +314,18 @@ def test_the_gradient_of_a_coupled_model_shows_how_large_its_forwards_were(size,
         problem = MEMORY.problem.with_(seed=seed, coupled=True)
         gradient = window_gradient(problem, size)
         assert (is_cut_finely(problem, gradient), is_one_forward(problem, gradient)) == (finely, one_forward)
+
+
+@pytest.mark.parametrize("count", [3, 4, 5])
+def test_sizes_of_a_window_differ_and_the_last_is_not_their_mean(count):
+    for seed in range(50):
+        sizes = uneven_sizes(random.Random(seed), [1, 2, 3, 4, 5], count)
+        assert len(set(sizes)) == count
+        assert sizes[-1] != sum(sizes) / count
+
+
+@pytest.mark.parametrize(("steps", "left"), [(n, left) for n in (3, 4, 5) for left in range(2, n)])
+@pytest.mark.parametrize(("first", "wider"), [(0, 0), (-1, -1), (1, 1), (-1, 0), (1, 0)])
+def test_windows_of_nearly_the_right_width_leave_something_over_in_a_probe(steps, left, first, wider):
+    lengths = steps + left, probe_length(2, steps, left)
+    assert any((length - (steps + first)) % (steps + wider) for length in lengths)
