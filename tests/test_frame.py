@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from fnmatch import fnmatch
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -94,6 +96,38 @@ print(check(train_epoch))
     done = run_python(blocked + marking)
     assert done.returncode == 0, done.stderr
     assert "step-every" in done.stdout
+
+
+def needed_by(*names: str) -> set[str]:
+    """These distributions and all that they require."""
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        if (name := waiting.pop().lower().replace("_", "-")) not in found:
+            found.add(name)
+            with contextlib.suppress(metadata.PackageNotFoundError):
+                required = map(Requirement, metadata.requires(name) or [])
+                waiting += [r.name for r in required if r.marker is None or r.marker.evaluate({"extra": ""})]
+    return found
+
+
+@pytest.mark.slow
+def test_a_machine_with_torch_matplotlib_and_pytest_alone_collects_the_tests_for_a_gpu_and_nothing_else():
+    there = needed_by("torch", "matplotlib", "pytest")
+    found = metadata.packages_distributions().items()
+    lacking = {top for top, names in found if not {name.lower().replace("_", "-") for name in names} & there}
+    assert {"nbgrader", "hypothesis", "yaml", "safetensors", "psutil", "typer", "tqdm", "xdist"} <= lacking
+    code = f"""
+import sys
+sys.modules.update(dict.fromkeys({sorted(lacking - {"gradaccum", "autograder"})}))
+import pytest
+sys.exit(pytest.main(["-m", "cuda", "-p", "no:cacheprovider"]))
+"""
+    environment = os.environ | {"CUDA_VISIBLE_DEVICES": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "CI": "true"}
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, cwd=ROOT, env=environment)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
+    assert re.search(r"\n=+ \d{3,} skipped", done.stdout)
+    assert set(re.findall(r"\nSKIPPED \[\d+\] tests/(\w+)/.*: (.*)", done.stdout)) == {("cuda", "needs a CUDA device")}
 
 
 def test_the_bench_never_imports_the_autograder():
