@@ -40,7 +40,7 @@ def summary(marked: dict[str, Any]) -> str:
     lines = [f"### {marked['unit']}: {marked['score']:g} of {marked['max_score']:g} points", ""]
     lines += ["| | exercise | points | what it does |", "|---|---|---|---|"]
     for one in marked["exercises"]:
-        said = (_said(one) or ("right" if one["passed"] else "no known mistake")).replace("|", "\\|")
+        said = (_said(one) or ("right" if one["passed"] else "not there yet")).replace("|", "\\|")
         lines.append(f"| {'✅' if one['passed'] else '❌'} | `{one['id']}` | {one['score']:g}/{one['max_score']:g} | {said} |")
     return "\n".join(lines) + "\n"
 

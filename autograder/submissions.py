@@ -78,13 +78,16 @@ class Submission:
 
 
 def read_submission(path: str | Path, unit: str | None = None) -> Submission:
-    """Read a notebook or a Python file; ``unit`` says which unit it answers, if that is known.
+    """Read a notebook or a Python file; ``unit`` is the one it has to answer, whatever it is called.
 
     Raises:
-        SubmissionError: it is not there, or neither of the two, or not of this course.
+        SubmissionError: it is not there, or neither of the two, or not of this course, or obviously of another unit.
     """
     path = Path(path)
-    return parse_submission(path, _read_bytes(path), unit)
+    data = _read_bytes(path)
+    if unit and (other := _recognised(path, data)) not in (unit, None):
+        raise SubmissionError(path, f"answers unit {other}, not {unit}; hand in the one of {unit}")
+    return parse_submission(path, data, unit)
 
 
 def parse_submission(path: Path, data: bytes, unit: str | None = None, template: dict | None = None) -> Submission:
@@ -115,6 +118,14 @@ def parse_submission(path: Path, data: bytes, unit: str | None = None, template:
 def one_line(text: str) -> str:
     """A text with everything that is not printable, line ends and terminal codes included, replaced by a blank."""
     return "".join(character if character.isprintable() else " " for character in text)
+
+
+def _recognised(path: Path, data: bytes) -> str | None:
+    """The unit that a file answers by itself, None if that cannot be told."""
+    try:
+        return parse_submission(path, data).unit
+    except SubmissionError:
+        return None
 
 
 def _read_bytes(path: Path) -> bytes:
