@@ -131,7 +131,8 @@ RunProblem().start().scaler.state_dict()  # for example; torch.save writes such 
 #   brings this run to where the checkpoint was made. If there is no checkpoint yet, it leaves the run alone.
 #
 # `path` is a string; its folder exists, and nothing else is in it. To try them out: `run = RunProblem().start()` builds a
-# run, and `run.train_micro_batch()` trains it.
+# run, and `run.train_micro_batch()` trains it on one micro-batch. This run has everything; a simple one is made by
+# `RunProblem(shuffled=False, dropout=False, overflowing=False).start()`.
 #
 # The run is killed; only the files are left. The script starts again, loads and trains to the end. **All its losses and the
 # final parameters have to be the same, to the last bit, as those of a run that was never killed, and nothing before the last

@@ -20,7 +20,8 @@
 #
 # *About 45 minutes, 20 points. You need units [02 · Memory limits](02_memory_limits.ipynb),
 # [04 · Training loop](04_training_loop.ipynb), [05 · Learning rate](05_learning_rate.ipynb) and
-# [06 · Mixed precision and clipping](06_mixed_precision_and_clipping.ipynb).*
+# [06 · Mixed precision and clipping](06_mixed_precision_and_clipping.ipynb); [08](08_unequal_micro_batches.ipynb) and
+# [11](11_running_it.ipynb) make it easier.*
 
 # %%
 import os
@@ -53,7 +54,7 @@ print(f"\n{SMALL.lines} lines; a perfect model pays {floor(SMALL.text):.3f} nats
 # %% [markdown]
 # A token is a letter. The model sees the letters so far (`x`) and has to say the next one (`y`), the end of the line included.
 # Lines differ in length, so a micro-batch is **padded** to its longest line. Places in `y` that hold no token hold `IGNORE`,
-# and `token_loss(logits, y)` averages over the others.
+# and `token_loss(logits, y)` averages over the others. `tokens_in(y)` counts them, of a line or of a whole micro-batch.
 
 # %%
 x, y = encode(["fog", "wind west, calm"])
@@ -199,7 +200,7 @@ check(pick_micro_batch_size)
 # %% [markdown]
 # ## Exercise 2 · `train_window`
 #
-# *Difficulty ●●● · about 14 minutes · 8 points*
+# *Difficulty ●●● · about 12 minutes · 8 points*
 #
 # Write `train_window(run, window, max_norm)`: one update. `window` is a list of micro-batches `(x, y)`. The gradient has to be
 # that of the loss averaged over **all tokens of the window**, as if its lines were one large batch; it is clipped once; the
@@ -278,7 +279,7 @@ check(train_window)
 # %% [markdown]
 # ## Exercise 3 · `train`
 #
-# *Difficulty ●●● · about 15 minutes · 9 points*
+# *Difficulty ●●● · about 14 minutes · 9 points*
 #
 # Write `train(config)`: the whole run, from `config.build()` to the `History` it returns. In every epoch, cut the stream of
 # micro-batches into windows of `config.accumulation_steps` and train on each, the leftover at the epoch's end included. You may
@@ -300,7 +301,7 @@ check(train_window)
 # - **2 points · memory within the budget**: every byte your run makes is counted. A budget with room for two micro-batches,
 #   where a window has six; beside it, weights, gradients, optimizer state and two more copies of the weights. Micro-batches go
 #   through the model one at a time, as they come.
-# - **3 points · stopping and going on**: stopped within the second epoch; the file is moved; then the rest.
+# - **3 points · stopping and going on**: stopped within the second epoch; the file is moved; then on to a second stop.
 #
 # Each compares the weights, and the history, with those of large batches, up to rounding.
 
