@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import sqlalchemy
-from nbgrader.api import Assignment, Gradebook, SubmittedAssignment
+from nbgrader.api import Assignment, Course, Gradebook, SubmittedAssignment
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.classroom.course import CONFIG, course_directory
@@ -120,8 +120,8 @@ def database(course: CourseDirectory, url: str = "") -> str:
 
 
 @contextlib.contextmanager
-def open_gradebook(url: str, course_id: str) -> Iterator[Gradebook]:
-    """Open the gradebook at an address.
+def open_gradebook(url: str) -> Iterator[Gradebook]:
+    """Open the gradebook at an address, to read.
 
     Raises:
         NoGradebookError: it is not there, locked, gone, or no gradebook; also while it is used.
@@ -131,17 +131,25 @@ def open_gradebook(url: str, course_id: str) -> Iterator[Gradebook]:
     if address.get_backend_name() == "sqlite" and not Path(name or "").is_file():
         raise NoGradebookError(f"{name}: there is no such gradebook; grade something first, or name another with --db")
     try:
-        engine = sqlalchemy.create_engine(address)
-        try:
-            is_gradebook = sqlalchemy.inspect(engine).has_table("submitted_assignment")
-        finally:
-            engine.dispose()
-        if not is_gradebook:
+        course = _course_in(address)
+        if course is None:
             raise NoGradebookError(f"{name}: holds no gradebook of nbgrader; grade something first, or name another with --db")
-        with Gradebook(url, course_id) as gradebook:
+        with Gradebook(url, course) as gradebook:
             yield gradebook
     except (SQLAlchemyError, ImportError) as error:
         raise NoGradebookError(f"{name}: {_reason(error)}") from None
+
+
+def _course_in(address: sqlalchemy.URL) -> str | None:
+    """A course that a gradebook knows: nbgrader writes any other into it. None if there are no tables, which it would make."""
+    engine = sqlalchemy.create_engine(address)
+    try:
+        with engine.connect() as connection:
+            if not sqlalchemy.inspect(connection).has_table(Course.__tablename__):
+                return None
+            return connection.execute(sqlalchemy.select(Course.id)).scalars().first()
+    finally:
+        engine.dispose()
 
 
 def _reason(error: Exception) -> str:

@@ -292,7 +292,7 @@ def export_class(
         exporter.missing_as_zero = True
     if to:
         exporter.to = str(to)
-    with open_gradebook(database(course, db_url), course.course_id) as gradebook:
+    with open_gradebook(database(course, db_url)) as gradebook:
         exporter.assignment = list(pick_units({one.name: directory for one in gradebook.assignments}, units))
         if not exporter.assignment:
             raise ValueError(f"{directory}: no unit is in its gradebook yet; hand one out with nbgrader generate_assignment")

@@ -322,6 +322,15 @@ def test_a_locked_gradebook_is_said_to_be_locked(export, school, tmp_path):
     assert line.startswith("locked.db: the gradebook is locked by another program")
 
 
+def test_the_gradebook_stays_as_it_is_whatever_the_configuration_calls_the_course(export, school, tmp_path):
+    make_course(tmp_path / "class", {})
+    with (tmp_path / "class/nbgrader_config.py").open("a") as file:
+        file.write('c.CourseDirectory.course_id = "another name"\n')
+    before = shutil.copy(school / "gradebook.db", tmp_path / "class/gradebook.db").read_bytes()
+    assert export(directory=tmp_path / "class")[0] == 0
+    assert (tmp_path / "class/gradebook.db").read_bytes() == before
+
+
 def test_a_gradebook_elsewhere_can_be_named_in_the_configuration_relative_to_the_class(export, school, tmp_path):
     make_course(tmp_path / "class", {})
     with (tmp_path / "class/nbgrader_config.py").open("a") as file:
