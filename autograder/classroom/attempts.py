@@ -91,10 +91,10 @@ class Reader:
 
     def __init__(self, files: Sequence[SourceFile], students: Students, unit: str | None):
         self._students, self._unit = students, unit
-        self._folders: dict[tuple[str, ...], set[str]] = defaultdict(set)
+        self._siblings: dict[tuple[str, ...], set[str]] = defaultdict(set)
         for file in files:
-            for place in range(len(file.parts) - 1):
-                self._folders[file.parts[:place]].add(file.parts[place])
+            for place in range(len(file.parts) - (not is_notebook(file.parts[-1]))):
+                self._siblings[file.parts[:place]].add(file.parts[place])
         self._beside = {file.parts: file for file in files if file.parts[-1] in ("submission_metadata.yml", "timestamp.txt")}
         self._described = cache(self._read_description)
         self._names_students = cache(self._any_student_in)
@@ -111,8 +111,8 @@ class Reader:
                 return Owner(tuple(dict.fromkeys(self._students.owner(claim) for claim in found)), found[0], place)
             if (student := self._students.named(_plain(name))) is not None:
                 return Owner((student,), Claim(name), place)
-            if not last and self._students.roster and self._names_students(inside):
-                beside = "as folders beside it do; rename it after the student's id, or add them to the roster"
+            if not last and _plain(name) and self._students.roster and self._names_students(inside):
+                beside = "as names beside it do; rename it after the student's id, or add them to the roster"
                 raise NobodyError(f"the folder {name!r} names no student of the class, {beside}")
         if self._students.roster:
             raise NobodyError("no student of the class is named in it; rename it after the student's id")
@@ -182,7 +182,7 @@ class Reader:
         return _yaml_mapping(content)
 
     def _any_student_in(self, inside: tuple[str, ...]) -> bool:
-        return any(self._names_student(name, inside) for name in self._folders[inside])
+        return any(self._names_student(name, inside) for name in self._siblings[inside])
 
     def _names_student(self, name: str, inside: tuple[str, ...]) -> bool:
         try:

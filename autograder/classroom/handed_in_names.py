@@ -81,7 +81,7 @@ def without_unit(text: str) -> str:
     """A text without the unit it names, and without what stood between the two."""
     for unit in UNITS:
         text = re.sub(unit.replace("_", r"[\W_]+"), " ", text, flags=re.IGNORECASE)
-    return re.sub(r"^[\s_-]+|[\s_-]+$", "", text)
+    return text.strip(" \t\n_-")
 
 
 def claims(name: str, gradescope: Mapping[str, Any]) -> tuple[Claim, ...]:

@@ -59,6 +59,8 @@ class Students:
         self.all = tuple(student for student in students if not id_problem(student.id))
         self.roster = roster
         self._ids = {student.id for student in self.all}
+        self._keys = [(student, _Keys(student)) for student in self.all]
+        self._named: dict[str, list[Student]] = {}
 
     def owner(self, claim: Claim) -> str:
         """The id of the student a claim is about.
@@ -91,7 +93,9 @@ class Students:
         Raises:
             NobodyError: it may be one of several.
         """
-        found = self._by_ids((text,)) or self._by_name(Claim(text, name=text)) or self._in_words(_words(text))
+        if text not in self._named:
+            self._named[text] = self._by_ids((text,)) or self._by_name(Claim(text, name=text)) or self._in_words(_words(text))
+        found = self._named[text]
         if len(found) > 1:
             raise NobodyError(f"{text!r} may be {_listed(found)}; name it after the id of one of them")
         return found[0].id if found else None
@@ -105,34 +109,42 @@ class Students:
         for found in (
             [student for student in self.all if student.id in texts],
             [student for student in self.all if student.id.casefold() in wanted],
-            [student for student in self.all if wanted & _other_ids(student)],
+            [student for student, keys in self._keys if wanted & keys.other_ids],
         ):
             if found:
                 return found
         return []
 
     def _by_name(self, claim: Claim) -> list[Student]:
-        key = "".join(_words(claim.name)) if claim.squashed else " ".join(_words(claim.name))
-        return [student for student in self.all if key and key in _names(student, "" if claim.squashed else " ")]
+        key = tuple(_words(claim.name))
+        if claim.squashed:
+            return [student for student, keys in self._keys if key and "".join(key) in keys.squashed]
+        return [student for student, keys in self._keys if key and key in keys.names]
 
     def _in_words(self, words: Sequence[str]) -> list[Student]:
         """Those whose id, user name or full name stands at the start or the end of some words."""
-        found = []
-        for student in self.all:
-            texts = [*(_words(text) for text in (student.id, *_other_ids(student))), *map(str.split, _names(student, " "))]
-            if any(_at_an_end(text, words) for text in texts if len("".join(text)) > 1 and not _short_number(text)):
-                found.append(student)
-        return found
+        ends = {end for size in range(1, len(words) + 1) for end in (tuple(words[:size]), tuple(words[-size:]))}
+        return [student for student, keys in self._keys if ends & keys.telling]
 
 
-def _other_ids(student: Student) -> set[str]:
-    email = student.email.casefold()
-    return {text for text in (email, email.partition("@")[0], student.lms_user_id.casefold()) if text}
+class _Keys:
+    """What a student is recognised by, without capitals and accents.
 
+    Attributes:
+        other_ids: the email address, what stands before its @, and what LMSs call them.
+        names: first and last name as words, in either order.
+        squashed: the same with nothing between the letters.
+        telling: what also tells them among other words, because it is no mere number or letter.
+    """
 
-def _names(student: Student, between: str) -> set[str]:
-    first, last = _words(student.first_name), _words(student.last_name)
-    return {between.join([*first, *last]), between.join([*last, *first])} - {""} if last else set()
+    def __init__(self, student: Student):
+        email = student.email.casefold()
+        self.other_ids = {text for text in (email, email.partition("@")[0], student.lms_user_id.casefold()) if text}
+        first, last = _words(student.first_name), _words(student.last_name)
+        self.names = {(*first, *last), (*last, *first)} if last else set()
+        self.squashed = {"".join(name) for name in self.names}
+        texts = self.names | {tuple(_words(text)) for text in (student.id, *self.other_ids)}
+        self.telling = {text for text in texts if len("".join(text)) > 1 and not _short_number("".join(text))}
 
 
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
@@ -148,14 +160,9 @@ def _same(one: str, other: str) -> bool:
     return one.casefold() == other.casefold()
 
 
-def _at_an_end(text: Sequence[str], words: Sequence[str]) -> bool:
-    text = list(text)
-    return list(words[: len(text)]) == text or list(words[-len(text) :]) == text
-
-
-def _short_number(text: Sequence[str]) -> bool:
+def _short_number(text: str) -> bool:
     """Whether this could as well be the number of a unit, a week or an attempt."""
-    return "".join(text).isdecimal() and len("".join(text)) < 5
+    return text.isdecimal() and len(text) < 5
 
 
 def _listed(students: Sequence[Student]) -> str:

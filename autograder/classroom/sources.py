@@ -216,7 +216,7 @@ class _Listing:
     ) -> None:
         names = tuple(re.split(r"[/\\]", _decoded(member)))
         problem = _suspicious(member, names)
-        names = tuple(name for name in names if name not in ("", ".")) or ("",)
+        names = tuple(name[:LONGEST_NAME] for name in names[-DEEPEST:] if name not in ("", ".")) or ("",)
         file = SourceFile((*inside, *_normal(names)), problem, _packed(member), opener=lambda: archive.open(member))
         if not problem and is_archive(names[-1]):
             nested = "lies in too many archives; unpack it" if depth >= DEEPEST_ARCHIVE else ""

@@ -104,6 +104,12 @@ def test_a_folder_of_nobody_beside_folders_of_students_is_not_looked_into_for_na
     assert "'eve' names no student" in intake.unrecognised[0].reason
 
 
+def test_nor_is_one_beside_files_of_students_unless_it_is_a_unit_s(room):
+    intake = room.take({"bob.ipynb": work(), "eve.zip/ada.ipynb": work("stolen"), f"{UNIT}/ada.ipynb": work()})
+    assert [one.students for one in intake.taken] == [("ada",), ("bob",)]
+    assert [one.file for one in intake.unrecognised] == ["eve.zip/ada.ipynb"]
+
+
 def test_a_student_s_archive_does_not_say_who_handed_it_in(room, tmp_path):
     inner = packed(tmp_path / "inner.zip", {"submission_metadata.yml": b"", f"ada/{UNIT}.ipynb": work()}).read_bytes()
     assert [one.students for one in room.take({"bob.zip": inner}).taken] == [("bob",)]
