@@ -132,7 +132,7 @@ class Reader:
         unit = written or stated or self._named_unit(file, owner) or self._unit or _unit_of_cells(file)
         if unit is None:
             problem = "nothing says which unit it is"
-            raise NoUnitError(f"{problem}; rename it after its unit, such as 04_training_loop.ipynb, or name the unit")
+            raise NoUnitError(f"{problem}; rename it after its unit, such as 04_training_loop.ipynb, or give --units")
         time = owner.claim.time or self._time_beside(file, owner)
         name, copy = stem(file.parts[-1])
         as_released = name.endswith(unit) and not copy

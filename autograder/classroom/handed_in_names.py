@@ -29,6 +29,7 @@ _MOODLE = re.compile(r"(?P<who>[^_]+)_(?P<number>\d+)_assignsubmission_[a-z]+(_(
 _CANVAS = re.compile(r"(?P<who>\w+?)(_LATE)?_(?P<user>\d{1,18})_(?P<attachment>\d{1,18})_(?P<rest>.+)", re.DOTALL)
 _CANVAS_NOBODY = re.compile(r"(LATE_)?anon_\w+?_(?P<attachment>\d{1,18})_(?P<rest>.+)", re.DOTALL)
 _BLACKBOARD = re.compile(r"(?P<before>.+?)_attempt_(?P<time>\d{4}(-\d\d){5})(_(?P<rest>.*))?", re.DOTALL)
+_ANONYMOUS = "comes from an assignment that is marked anonymously; make names visible there, and download it again"
 _GRADESCOPE = re.compile(r"submission_(?P<number>\d{1,18})")
 
 
@@ -125,12 +126,14 @@ def _moodle(name: str) -> Claim | None:
     if not (match := _MOODLE.fullmatch(name)):
         return None
     who = match["who"]
+    if who == "Participant":
+        return Claim(who, form="Moodle", refused=_ANONYMOUS)
     return Claim(who, name=who, derived=slug(who), unit=(match["rest"] or "",), form="Moodle", person=match["number"])
 
 
 def _canvas(name: str) -> Claim | None:
     if match := _CANVAS_NOBODY.fullmatch(name):
-        return Claim("anonymous, as this assignment is", unit=(match["rest"],), attempt=int(match["attachment"]), form="Canvas")
+        return Claim("anon", unit=(match["rest"],), attempt=int(match["attachment"]), form="Canvas", refused=_ANONYMOUS)
     match = _CANVAS.fullmatch(name)
     if not match or not re.search(r"[^\W\d_]", match["who"]):
         return None
@@ -164,7 +167,8 @@ def _gradescope(name: str, described: Any) -> tuple[Claim, ...]:
     submitters = described.get(":submitters") if isinstance(described, Mapping) else None
     people = [one for one in submitters if isinstance(one, Mapping)] if isinstance(submitters, list) else []
     if not people:
-        return (Claim(f"{name} (submission_metadata.yml does not say who that is)", form="Gradescope"),)
+        problem = f"no submission_metadata.yml beside {name} says whose it is; give Gradescope's export as it came"
+        return (Claim(name, form="Gradescope", refused=problem),)
     time = utc(re.sub(r" (?=[+-]\d|Z$)", "", str(described.get(":created_at", ""))))  # zones of digits are read attached only
     number = int(_GRADESCOPE.fullmatch(name)["number"])
     found = []

@@ -30,6 +30,7 @@ class Claim:
         time: when it was handed in.
         attempt: goes up with every attempt.
         form: whose form of names this is; empty if the name is a plain one.
+        refused: why nobody can be told by it, whoever is in the class; empty if somebody may be.
         person: tells apart two people of one name, among what lies in one folder.
     """
 
@@ -44,6 +45,7 @@ class Claim:
     time: datetime | None = None
     attempt: int = 0
     form: str = ""
+    refused: str = ""
     person: str = ""
 
 
@@ -68,9 +70,12 @@ class Students:
         Raises:
             NobodyError: there is none, or there are several.
         """
+        if claim.refused:
+            raise NobodyError(claim.refused)
         found = self._lms(claim.lms_id) or self._by_ids(claim.ids) or self._by_name(claim)
         if len(found) > 1:
-            raise NobodyError(f"{claim.shown!r} may be {_listed(found)}; name it after the id of one of them")
+            number = f", or give one of them the lms_user_id {claim.lms_id} in the roster" if claim.lms_id else ""
+            raise NobodyError(f"{claim.shown!r} may be {_listed(found)}; name it after the id of one of them{number}")
         if found:
             known = found[0].lms_user_id
             if claim.lms_id and known.isdecimal() and known != claim.lms_id:  # what is no number, another LMS calls them

@@ -63,11 +63,12 @@ def test_accents_capitals_and_punctuation_do_not_matter(room, name, student):
 
 NOBODY = {
     f"Chi Minh_7_assignsubmission_file_/{UNIT}.ipynb": "'chi1' or 'chi2'",
-    f"minhchi_7_8_{UNIT}.ipynb": "'chi1' or 'chi2'",
+    f"minhchi_7_8_{UNIT}.ipynb": "'chi1' or 'chi2'; name it after the id of one of them, or give one of them the lms_user_id 7",
     "ada_and_bob.ipynb": "may be one of",
     f"lovelaceada_999_1_{UNIT}.ipynb": "number 999 is not",
     f"malloryeve_5_6_{UNIT}.ipynb": "no student of the class is called 'malloryeve'",
-    f"anon_x7dF_6_{UNIT}.ipynb": "anonymous",
+    f"anon_x7dF_6_{UNIT}.ipynb": "marked anonymously",
+    f"Participant_6_assignsubmission_file_/{UNIT}.ipynb": "marked anonymously",
     f"inbound/eve+{UNIT}+{TIME}/{UNIT}.ipynb": "no student of the class is called 'eve'",
     f"submission_5/{UNIT}.ipynb": "submission_metadata.yml",
     f"{UNIT}.ipynb": "no student of the class is named in it",
