@@ -1,9 +1,10 @@
-"""The pictures of the README, taken in a real JupyterLab: an explorable, and the verdict of a wrong loop.
+"""The pictures of the README and of docs/: an explorable, the verdict of a wrong loop, and a class report.
 
 python benchmarks/screenshots.py [DIR]
 
-They go to docs/images/ unless a directory is named. Chromium is needed (on Debian: apt-get install chromium). Pictures have
-two pixels for each of the page's, and as many colours as fit into a palette, so that they are sharp and small.
+They are taken in a real JupyterLab, and go to docs/images/ unless a directory is named. Chromium is needed (on Debian:
+apt-get install chromium). Pictures have two pixels for each of the page's, and as many colours as fit into a palette, so that
+they are sharp and small.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import io
 import sys
 import tempfile
 from contextlib import ExitStack
+from datetime import datetime
 from pathlib import Path
 
 import nbformat
@@ -19,9 +21,10 @@ from nbformat.v4 import new_code_cell, new_notebook
 from PIL import Image, ImageChops, ImageOps
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "browser"))
+sys.path[:0] = [str(ROOT / "tests" / "browser"), str(ROOT / "tests" / "autograder")]
 
-from jupyterlab_session import NotebookPage, chromium, notebook_page, running_browser, running_lab  # noqa: E402
+from jupyterlab_session import chromium, notebook_page, running_browser, running_lab  # noqa: E402
+from playwright.sync_api import Browser, Page  # noqa: E402
 
 SCALE, MARGIN = 2, 6
 
@@ -54,6 +57,9 @@ PICTURES = {
 }
 """For each picture the code cells of a notebook, and what is cut out of its page."""
 
+REPORT = {"report": ["header", "section >> nth=0"], "report_mistake": ["article >> nth=0"], "report_map": [".heat"]}
+"""For each picture what is cut out of the page of a class report."""
+
 
 def main(folder: Path) -> None:
     """Take all pictures and say how large they are."""
@@ -69,19 +75,35 @@ def main(folder: Path) -> None:
             nbformat.write(notebook, root / f"{name}.ipynb")
             with notebook_page(browser, lab, f"{name}.ipynb", **screen) as page:
                 page.run_all()
-                save(photograph(page, parts), folder / f"{name}.png")
+                page.page.evaluate("jupyterapp.shell.currentWidget.content.activeCellIndex = 0")  # which has a frame
+                page.page.wait_for_timeout(500)  # these fade
+                save(photograph(page.page, parts), folder / f"{name}.png")
+        photograph_report(browser, folder)
 
 
-def photograph(page: NotebookPage, parts: list[str]) -> Image.Image:
+def photograph_report(browser: Browser, folder: Path) -> None:
+    """The report on a class of 24 that has handed in two units: real verdicts, dealt out by chance."""
+    from sample_class import dealt_class
+
+    from autograder.classroom.report import class_report
+    from autograder.classroom.report_page import report_html
+
+    report = class_report(dealt_class(("03_accumulate", "04_training_loop"), 24, seed=2, each=3))
+    page = browser.new_page(device_scale_factor=SCALE, viewport={"width": 1000, "height": 3000})
+    page.set_content(report_html(report, datetime(2026, 11, 20, 18, 0)))
+    page.set_viewport_size({"width": 1000, "height": page.evaluate("document.body.scrollHeight")})
+    for name, parts in REPORT.items():
+        save(photograph(page, parts), folder / f"{name}.png")
+
+
+def photograph(page: Page, parts: list[str]) -> Image.Image:
     """The smallest rectangle with these parts of the page, and a margin."""
-    page.page.evaluate("jupyterapp.shell.currentWidget.content.activeCellIndex = 0")  # which has a frame and a toolbar
-    page.page.wait_for_timeout(500)  # these fade
-    boxes = [page.page.locator(f"{part} >> visible=true").first.bounding_box() for part in parts]
+    boxes = [page.locator(f"{part} >> visible=true").first.bounding_box() for part in parts]
     left, top = (min(box[side] for box in boxes) for side in ("x", "y"))
     right = max(box["x"] + box["width"] for box in boxes)
     bottom = max(box["y"] + box["height"] for box in boxes)
-    clip = {"x": left, "y": top, "width": right - left, "height": bottom - top}
-    return without_blank_edges(Image.open(io.BytesIO(page.page.screenshot(clip=clip))).convert("RGB"))
+    clip = {"x": left - 1, "y": top - 1, "width": right - left + 2, "height": bottom - top + 2}  # borders lie on pixels' edges
+    return without_blank_edges(Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB"))
 
 
 def without_blank_edges(picture: Image.Image) -> Image.Image:

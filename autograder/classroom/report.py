@@ -183,26 +183,36 @@ def _mistakes(students: list[StudentReport], data: ClassData) -> tuple[MistakeRe
         exercises = Counter((result.unit, result.exercise) for _, result in rows)
         ranked = sorted(exercises.items(), key=lambda item: (-item[1], item[0]))
         lost = sum(result.lost / len(result.mistakes) for _, result in rows)
-        lesson, (tables, others) = lesson_of(*ranked[0][0], slug), examples.get(slug, ((), ()))
+        lesson, example = lesson_of(*ranked[0][0], slug), _example([examples.get((slug, e), _NONE) for (_, e), _ in ranked])
         named = tuple((exercise, count) for (_, exercise), count in ranked)
         who = len({student for student, _ in rows})
-        reports.append(MistakeReport(slug, sentences[slug], who, lost, named, lesson, tables, others))
+        reports.append(MistakeReport(slug, sentences[slug], who, lost, named, lesson, *example))
     return tuple(sorted(reports, key=lambda one: (-one.lost, -one.students, one.slug)))
 
 
-def _examples(data: ClassData) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """For each mistake the fingerprints that show it best: with no other mistake if there are such, and the smallest.
+_Example = tuple[tuple[str, ...], tuple[str, ...]]
+"""Fingerprints of a loop, and its mistakes."""
+_NONE: _Example = ((), ())
 
-    Whose they are does not matter, so that nothing in the choice points to a student.
+
+def _examples(data: ClassData) -> dict[tuple[str, str], _Example]:
+    """For each mistake in each exercise the loop that shows it best: with few other mistakes, and small.
+
+    Whose it is does not matter, so that nothing in the choice points to a student.
     """
-    best: dict[str, tuple[tuple, tuple[str, ...], tuple[str, ...]]] = {}
+    best: dict[tuple[str, str], tuple[tuple, _Example]] = {}
     for exercise in (exercise for one in data.marks for exercise in one.exercises if exercise.fingerprints):
         slugs = tuple(mistake.slug for mistake in exercise.mistakes)
-        rank = (len(slugs), sum(map(len, exercise.fingerprints)), exercise.id, exercise.fingerprints)
+        rank = (len(slugs), sum(map(len, exercise.fingerprints)), exercise.fingerprints)
         for slug in slugs:
-            if slug not in best or rank < best[slug][0]:
-                best[slug] = (rank, exercise.fingerprints, slugs)
-    return {slug: (tables, slugs) for slug, (_, tables, slugs) in best.items()}
+            if (slug, exercise.id) not in best or rank < best[slug, exercise.id][0]:
+                best[slug, exercise.id] = (rank, (exercise.fingerprints, slugs))
+    return {key: example for key, (_, example) in best.items()}
+
+
+def _example(examples: list[_Example]) -> _Example:
+    """The one with the fewest other mistakes; of several the one from the exercise in which most students made it."""
+    return min((one for one in examples if one[0]), key=lambda one: len(one[1]), default=_NONE)
 
 
 def _revisits(students: list[StudentReport]) -> tuple[Revisit, ...]:

@@ -91,14 +91,18 @@ def _dealt(choices: list[ExerciseMarks], skill: float, chance: random.Random) ->
 
 
 def _marked(unit: str, exercise: Exercise, each: int) -> list[Verdict]:
-    found = []
-    for kind, count, named in (("accepted", 1, ""), ("mistakes", each, 'MISTAKES = ("'), ("mistakes", 1, "MISTAKES = ()")):
-        for path in sorted((FOLDER / unit / kind).glob("*.py")):
-            text = path.read_text()
-            if count and f'EXERCISE = "{exercise.id}"' in text and named in text:
-                found.append(mark_function(exercise, runpy.run_path(str(path))[exercise.id]))
-                count -= 1
-    return found
+    """A right answer, wrong ones with different mistakes, and one that nothing explains, if there are such samples."""
+    samples = {kind: _samples(unit, exercise.id, kind) for kind in ("accepted", "mistakes")}
+    random.Random(exercise.id).shuffle(samples["mistakes"])
+    chosen = {text.partition("MISTAKES = ")[2].partition("\n")[0]: path for path, text in samples["mistakes"]}
+    unexplained = [chosen.pop(none) for none in ("()", "") if none in chosen]
+    paths = [path for path, _ in samples["accepted"][:1]] + [*chosen.values()][:each] + unexplained[:1]
+    return [mark_function(exercise, runpy.run_path(str(path))[exercise.id]) for path in paths]
+
+
+def _samples(unit: str, exercise: str, kind: str) -> list[tuple[Path, str]]:
+    texts = ((path, path.read_text()) for path in sorted((FOLDER / unit / kind).glob("*.py")))
+    return [(path, text) for path, text in texts if f'EXERCISE = "{exercise}"' in text]
 
 
 def _failed(exercise: Exercise) -> list[Verdict]:
