@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -51,24 +50,29 @@ def main() -> int:
     began = time.monotonic()
     os.chdir(ROOT)
     status = pytest.main(["-m", "cuda", "-q"], plugins=[results])
-    text = as_markdown(results.counts, results.seconds, results.figures, time.monotonic() - began)
+    text = f"{as_markdown(results, time.monotonic() - began)}\n\n{machine()}\n"
     print(text)
     if "--write" in sys.argv[1:]:
-        temporary = PAGE.with_suffix(".tmp")
-        temporary.write_text(MARKERS.sub(lambda found: f"{found[1]}\n{text}\n{found[2]}", PAGE.read_text()))
-        temporary.replace(PAGE)
+        write(text, PAGE)
     return int(status)
 
 
-def as_markdown(counts: Mapping[str, Counter], seconds: Mapping[str, float], figures: list[str], whole: float) -> str:
-    """The results section: what it ran on, a table by file, and the figures."""
+def write(text: str, page: Path) -> None:
+    """Put the results into the page, in place of those that are there."""
+    temporary = page.with_suffix(".tmp")
+    temporary.write_text(MARKERS.sub(lambda found: f"{found[1]}\n{text}\n{found[2]}", page.read_text()))
+    temporary.replace(page)
+
+
+def as_markdown(results: Results, whole: float) -> str:
+    """A table of outcomes and seconds by file, with the seconds of the whole run, and the figures."""
     lines = [f"| tests | {' | '.join(OUTCOMES)} | seconds |", "|---|---|---|---|---|"]
-    for file in sorted(counts):
-        numbers = " | ".join(str(counts[file][outcome]) for outcome in OUTCOMES)
-        lines.append(f"| `{file}` | {numbers} | {seconds[file]:.0f} |")
-    total = " | ".join(str(sum(count[outcome] for count in counts.values())) for outcome in OUTCOMES)
-    lines += [f"| all | {total} | {whole:.0f} |", "", *(f"- {figure}" for figure in figures), "", machine()]
-    return "\n".join(lines) + "\n"
+    for file, counts in sorted(results.counts.items()):
+        numbers = " | ".join(str(counts[outcome]) for outcome in OUTCOMES)
+        lines.append(f"| `{file}` | {numbers} | {results.seconds[file]:.0f} |")
+    total = sum(results.counts.values(), Counter())
+    lines.append(f"| all | {' | '.join(str(total[outcome]) for outcome in OUTCOMES)} | {whole:.0f} |")
+    return "\n".join([*lines, "", *(f"- {figure}" for figure in results.figures)]).rstrip()
 
 
 def machine() -> str:
