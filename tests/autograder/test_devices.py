@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import torch
+from pretend_device import pretended_cuda
 
+from autograder import observing, transport
 from autograder.apart import observe_apart
 from autograder.devices import full_precision
 from autograder.exercise import EXERCISES, exercises_of, mark_function
 from autograder.marking import Marker, device_for, judged
+from autograder.running import Limits
 from autograder.sandbox import NONE, bwrap_command
 from autograder.student_code import seeded
-from autograder.submissions import read_submission
+from autograder.submissions import Cell, read_submission
 
 pytest_plugins = ["pytester"]
 
@@ -163,3 +168,32 @@ def test_pytest_observes_several_ranks_apart_where_torch_sees_a_gpu(pytester, ra
     chosen = ("--grade", ranks_file.name, "--device", "cuda", "-k", "global_token_scale")
     done = pytester.runpytest_inprocess("-p", "no:cacheprovider", *chosen)
     done.assert_outcomes(passed=1, deselected=1)
+
+
+class _EndedError(Exception):
+    """Instead of an end of the process."""
+
+
+@pytest.mark.parametrize(("works", "observed"), [(True, 2), (False, 1)])
+def test_a_process_whose_gpu_refuses_to_go_on_leaves_the_rest_to_another(works, observed, monkeypatch):
+    def end(status: int):
+        raise _EndedError(status)
+
+    monkeypatch.setattr(os, "_exit", end)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    still_computes = observing._still_computes
+    monkeypatch.setattr(observing, "_still_computes", lambda device: works and still_computes(device))
+    asked = observing.Request([Cell("cell", "x = 1")], ["matched_beta", "matched_bn_momentum"], 0, "cuda", Limits())
+    ours, theirs = socket.socketpair()
+    with ours, theirs, pretended_cuda():
+        transport.send(ours, observing.REQUEST, asked.encode())
+        with pytest.raises(_EndedError, match="0" if works else "1"):
+            observing.serve(theirs)
+        theirs.shutdown(socket.SHUT_WR)
+        kinds = []
+        while True:
+            try:
+                kinds.append(transport.receive(ours)[0])
+            except EOFError:
+                break
+    assert kinds.count(observing.OBSERVED) == observed

@@ -52,6 +52,24 @@ def test_the_command_marks_several_ranks_on_the_cpu(check):
     assert marks["score"] == marks["max_score"]
 
 
+BREAKS_THE_GPU = """
+
+def batch_gradient(model, loss_fn, x, y):
+    return {"": x[torch.arange(len(x), device=x.device) + 1000]}
+"""
+
+
+def test_an_index_out_of_range_costs_its_own_exercise_only(check, tmp_path):
+    path = tmp_path / "01_batches_and_gradients.py"
+    path.write_text((ROOT / "solutions" / path.name).read_text() + BREAKS_THE_GPU)
+    (marks,) = check("--device", "cuda", str(path))["files"]
+    assert {one["id"]: one["score"] == one["max_score"] for one in marks["exercises"]} == {
+        "batch_gradient": False,
+        "average_sample_gradients": True,
+        "sgd_step": True,
+    }
+
+
 def test_pytest_marks_on_the_gpu_and_several_ranks_beside_it():
     done = python("-m", "pytest", *PLUGIN, "--grade", str(TRAIN), "--grade", str(RANKS), "--device", "cuda")
     assert done.returncode == 0, done.stdout[-3000:]
