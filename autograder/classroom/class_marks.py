@@ -158,4 +158,6 @@ def _reason(error: Exception) -> str:
         return "the gradebook is locked by another program, perhaps nbgrader or formgrader at work; try again when it is done"
     if "no such column" in said or "UndefinedColumn" in said:
         return f"the gradebook is of another version of nbgrader ({said}); see nbgrader db upgrade"
+    if isinstance(error, ImportError):
+        return f"{said}, which this database needs; install it with pip install {error.name}"
     return said

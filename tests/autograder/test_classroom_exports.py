@@ -276,6 +276,7 @@ def test_a_file_that_cannot_be_filled_in_gets_one_line_and_nothing_is_written(ex
         (["--db", "sqlite:///missing.db"], "missing.db: there is no such gradebook"),
         (["--db", "gradebook.db"], "'gradebook.db' is no address of a database"),
         (["--db", "mydb://x/y"], "mydb"),
+        (["--db", "mysql+no_such_driver://x:secret@y/z"], "no_such_driver"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(export, tmp_path, options, words):
