@@ -5,9 +5,10 @@ from __future__ import annotations
 import torch
 
 from autograder.contrastive_policies import Policy, distance, name_scale
-from autograder.contrastive_trials import ContrastiveTrial, due, found_towers, left_alone, reported_loss, same_towers
+from autograder.contrastive_trials import ContrastiveTrial, Towers, due, found_towers, left_alone, reported_loss, same_towers
 from autograder.exercise import Observation
 from autograder.loop_trials import TOLERANCE, close
+from autograder.mistakes import add_mistake
 from gradaccum.contrastive import ContrastiveProblem
 
 NOTHING = "The encoders have received no gradient."
@@ -28,8 +29,17 @@ def towers_message(trial: ContrastiveTrial, seen: Observation) -> str:
     if empty:
         return f"The encoder of {empty[0]} has received no gradient."
     if not same_towers(problem, found, due(problem).towers):
-        return "What is in .grad of the encoders is not the gradient of the whole window's loss."
+        return _wrong_towers(problem, found)
     return left_alone(problem, seen)
+
+
+def _wrong_towers(problem: ContrastiveProblem, found: Towers) -> str:
+    wanted = due(problem).towers
+    wrong = [name for name in wanted if not close(found[name], wanted[name], problem.dtype)]
+    if len(wrong) == len(wanted):
+        return "What is in .grad of the encoders is not the gradient of the whole window's loss."
+    (right,) = wanted.keys() - set(wrong)
+    return f"What is in .grad of the encoder of {wrong[0]} is not the gradient of the whole window's loss. Of {right} it is."
 
 
 def towers_in_words(problem: ContrastiveProblem, found) -> str:
@@ -37,6 +47,8 @@ def towers_in_words(problem: ContrastiveProblem, found) -> str:
     if found is None:
         return ""
     cosine, length = distance(problem, found)
+    if cosine > 1 - 1e-6:
+        return f"The encoders' gradient points the right way, but is {length:.2f} times as long as it should be."
     return f"The encoders' gradient has a cosine of {cosine:.2f} with the one due and is {length:.2f} times as long."
 
 
@@ -92,3 +104,94 @@ def loss_slugs(problem: ContrastiveProblem, policy: Policy, seen: Observation) -
         return ()
     factors = {"loss-summed": n, "loss-scaled-in-log": 1 / n}
     return tuple(slug for slug, factor in factors.items() if abs(loss - factor * wanted) <= 1e-4 * factor * wanted)
+
+
+add_mistake(
+    "local-negatives",
+    "Each micro-batch is compared with its own pairs only. A pair then sees a handful of negatives instead of the whole "
+    "window's, and the gradient is that of another, easier loss.",
+    "Which features does a row of the large batch's similarity matrix need? You can have them without a graph.",
+)
+add_mistake(
+    "negatives-so-far",
+    "Each micro-batch is compared with those before it, but not with those to come: early ones see too few negatives.",
+    "When must all features of the window be known? What do you have to do before the first backward, then?",
+)
+add_mistake(
+    "window-loss-over-n",
+    "What you send backward for a micro-batch is already its share of the whole window's loss. You divide it once more, so the "
+    "encoders' gradients are too small.",
+    "The loss averages over all pairs of the window by itself. Add the parts up: what is there left to divide?",
+)
+add_mistake(
+    "temperature-times-n",
+    "The gradient of logit_scale is N times too large: it is part of every backward pass, and each one carries all of it.",
+    "A micro-batch's features are in one of your backward passes. In how many is logit_scale?",
+)
+add_mistake(
+    "temperature-again",
+    "The gradient of logit_scale is a multiple of the one due: it is part of several backward passes, and each carries "
+    "all of it.",
+    "Go through your backward passes one by one: which of them reach logit_scale? One is enough.",
+)
+add_mistake(
+    "temperature-over-n",
+    "The gradient of logit_scale is divided by N, although it is a part of one backward pass and complete after it.",
+    "In how many of your backward passes is logit_scale?",
+)
+add_mistake(
+    "scale-exponentiated",
+    "You hand info_nce the exponential of logit_scale. It takes the exponential itself, so your logits are far too large.",
+    "Compare your call of info_nce with the one at the beginning of the unit.",
+)
+add_mistake(
+    "backward-twice",
+    "Every gradient is twice the one due, and the loss you return is right: it goes backward twice.",
+    "Count the calls that send the window's loss backward.",
+)
+add_mistake(
+    "own-rows-only",
+    "Features of a micro-batch get a gradient from their own rows of the matrix only. They are columns, too: "
+    "others are compared with them, and that part of the gradient is missing.",
+    "Whose loss changes when the features of one pair change?",
+)
+add_mistake(
+    "encoder-not-reached",
+    "An encoder receives no gradient: none of your backward passes goes through features that it made with gradients on.",
+    "Features made under no_grad have no graph. Where is each encoder called a second time, and what goes backward from there?",
+)
+add_mistake(
+    "features-differ",
+    "You take the loss's gradient for features divided by their length, and send it through features that are not.",
+    "What happened to the features between the first pass and the loss? Does the second pass do the same?",
+)
+add_mistake(
+    "features-swapped",
+    "Each encoder is sent the gradient for the features of the other one.",
+    "Which half of the loss's gradient belongs to the images?",
+)
+add_mistake(
+    "equal-sizes-assumed",
+    "With micro-batches of equal size your gradients are right, with ragged ones they are not.",
+    "In which row of all features does micro-batch k begin, and in which does it end?",
+)
+add_mistake(
+    "temperature-forgotten",
+    "logit_scale receives no gradient, although it is a parameter like any other.",
+    "Which of your backward passes reaches logit_scale?",
+)
+add_mistake(
+    "directions-added",
+    "You add the losses of the two directions, image to text and text to image, where their mean was due.",
+    "How many averages does the loss consist of, and what is done with them?",
+)
+add_mistake(
+    "one-direction",
+    "You compute the loss in one direction only: images look for their texts, or texts for their images.",
+    "The similarity matrix has rows and columns. Which of them do you use?",
+)
+add_mistake(
+    "stream-spent",
+    "With a list your function is right, with a generator the encoders get nothing: your second walk finds it empty.",
+    "How often can a generator be walked through? Where could its micro-batches wait for the second pass?",
+)

@@ -30,7 +30,7 @@ class Policy:
         weight: what its loss is multiplied by: 1 (``"whole"``), 1/N (``"over N"``), or its share of the pairs (``"share"``).
         loss: ``"mean"`` of both directions, their sum (``"added"``), one of them (``"images"``, ``"texts"``), summed over the
             pairs (``"summed"``), or of a micro-batch's ``"own rows"`` of the whole matrix, whose columns may all be cached
-            (``"own rows, cached"``).
+            (``"own rows, cached"``), or of logits scaled by the ``"exponential"`` of what is an exponential already.
         reach: the micro-batches whose gradients stay: ``"all"`` or ``"last"``.
         towers: the encoders that get a gradient: ``"both"``, ``"images"``, ``"texts"`` or ``"none"``.
         mode: ``"training"``, ``"evaluation"``, or only the cache in evaluation: with the loss's gradient for the cached
@@ -60,6 +60,7 @@ CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
         "summed": ("sum-reduction",),
         "own rows": ("own-rows-only",),
         "own rows, cached": ("own-rows-only",),
+        "exponential": ("scale-exponentiated",),
     },
     "reach": {"all": (), "last": ("zero-every",)},
     "towers": {
@@ -106,7 +107,7 @@ def name_scale(problem: ContrastiveProblem, policy: Policy, found: Tensor) -> tu
     once = of_losses[-1] if whole else weigh(problem, policy, of_losses)
     n, held = len(problem.sizes), stale(problem)["scale"].to(once)
     expected = {0: ("temperature-forgotten",), n: ("temperature-times-n",)}
-    expected |= {1: ()} if policy.weight == "whole" else {1: (), 1 / n: ()}
+    expected |= {1: (), 1 / n: ("temperature-over-n",) if policy.weight == "whole" else ()}
     for start, before in (("cleared", torch.zeros_like(held)), ("kept", held)):
         for share, slugs in expected.items():
             if close(found, before + share * once, problem.dtype):
@@ -127,10 +128,11 @@ def _policies() -> Iterator[tuple[Policy, tuple[str, ...]]]:
         policy = Policy(*values)
         if policy.mode.startswith("cached") and policy.negatives == "own":
             continue  # there is no cache
-        other_gradient, own_rows = policy.mode in ("normalized", "swapped"), policy.loss.startswith("own rows")
-        if (other_gradient and policy.loss != "mean") or (own_rows and policy.mode != "training"):
+        other_gradient = policy.mode in ("normalized", "swapped")
+        whole_window = policy.loss.startswith("own rows") or policy.loss == "exponential"
+        if (other_gradient and policy.loss != "mean") or (whole_window and policy.mode != "training"):
             continue
-        if (other_gradient or own_rows) and policy.negatives != "window":
+        if (other_gradient or whole_window) and policy.negatives != "window":
             continue  # these know the whole window
         counted = [name for name in names if name != "weight" or policy.negatives == "window"]
         slugs = itertools.chain.from_iterable(CHOICES[name][getattr(policy, name)] for name in counted)
@@ -214,7 +216,8 @@ def _loss_of_rows(rows: list[Tensor], columns: list[Tensor], logit_scale: Tensor
 
 
 def _loss(features: list[Tensor], logit_scale: Tensor, loss: str) -> Tensor:
-    logits = logit_scale.exp() * F.normalize(features[0], dim=1) @ F.normalize(features[1], dim=1).T
+    scale = logit_scale.exp().exp() if loss == "exponential" else logit_scale.exp()
+    logits = scale * F.normalize(features[0], dim=1) @ F.normalize(features[1], dim=1).T
     own, reduction = torch.arange(len(logits)), "sum" if loss == "summed" else "mean"
     images, texts = (F.cross_entropy(one, own, reduction=reduction) for one in (logits, logits.T))
     return {"images": images, "texts": texts, "added": images + texts}.get(loss, (images + texts) / 2)

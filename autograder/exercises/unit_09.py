@@ -103,6 +103,8 @@ class AccumulateContrastive(Exercise):
             remark = towers_in_words(problem, found) if unnamed else ""
             return self.verdict(results, mistakes=tuple(map(mistake, beside)), failure=failure, remark=remark)
         policy, slugs = explained
+        if "directions-added" in slugs and not results["loss"]:  # the loss that is returned is not the sum of two
+            slugs = tuple("backward-twice" if slug == "directions-added" else slug for slug in slugs)
         slugs += scale_slugs(problem, policy, seen) + loss_slugs(problem, policy, seen)
         if not slugs and results["ragged"] == NOTHING:
             slugs = ("stream-spent",)
@@ -211,80 +213,6 @@ WRONG_COSTS = {
 """By slug what a function with this mistake returns."""
 
 
-add_mistake(
-    "local-negatives",
-    "Each micro-batch is compared with its own pairs only. A pair then sees a handful of negatives instead of the whole "
-    "window's, and the gradient is that of another, easier loss.",
-    "Which features does a row of the large batch's similarity matrix need? You can have them without a graph.",
-)
-add_mistake(
-    "negatives-so-far",
-    "Each micro-batch is compared with those before it, but not with those to come: early ones see too few negatives.",
-    "When must all features of the window be known? What do you have to do before the first backward, then?",
-)
-add_mistake(
-    "window-loss-over-n",
-    "What you send backward for a micro-batch is already its share of the whole window's loss. You divide it once more, so the "
-    "encoders' gradients are too small.",
-    "The loss averages over all pairs of the window by itself. Add the parts up: what is there left to divide?",
-)
-add_mistake(
-    "temperature-times-n",
-    "The gradient of logit_scale is N times too large: it is part of every backward pass, and each one carries all of it.",
-    "A micro-batch's features are in one of your backward passes. In how many is logit_scale?",
-)
-add_mistake(
-    "temperature-again",
-    "The gradient of logit_scale is a multiple of the one due: it is part of several backward passes, and each carries "
-    "all of it.",
-    "Go through your backward passes one by one: which of them reach logit_scale? One is enough.",
-)
-add_mistake(
-    "own-rows-only",
-    "Features of a micro-batch get a gradient from their own rows of the matrix only. They are columns, too: "
-    "others are compared with them, and that part of the gradient is missing.",
-    "Whose loss changes when the features of one pair change?",
-)
-add_mistake(
-    "encoder-not-reached",
-    "An encoder receives no gradient: none of your backward passes goes through features that it made with gradients on.",
-    "Features made under no_grad have no graph. Where is each encoder called a second time, and what goes backward from there?",
-)
-add_mistake(
-    "features-differ",
-    "You take the loss's gradient for features divided by their length, and send it through features that are not.",
-    "What happened to the features between the first pass and the loss? Does the second pass do the same?",
-)
-add_mistake(
-    "features-swapped",
-    "Each encoder is sent the gradient for the features of the other one.",
-    "Which half of the loss's gradient belongs to the images?",
-)
-add_mistake(
-    "equal-sizes-assumed",
-    "With micro-batches of equal size your gradients are right, with ragged ones they are not.",
-    "In which row of all features does micro-batch k begin, and in which does it end?",
-)
-add_mistake(
-    "temperature-forgotten",
-    "logit_scale receives no gradient, although it is a parameter like any other.",
-    "Which of your backward passes reaches logit_scale?",
-)
-add_mistake(
-    "directions-added",
-    "You add the losses of the two directions, image to text and text to image, where their mean was due.",
-    "How many averages does the loss consist of, and what is done with them?",
-)
-add_mistake(
-    "one-direction",
-    "You compute the loss in one direction only: images look for their texts, or texts for their images.",
-    "The similarity matrix has rows and columns. Which of them do you use?",
-)
-add_mistake(
-    "stream-spent",
-    "With a list your function is right, with a generator the encoders get nothing: your second walk finds it empty.",
-    "How often can a generator be walked through? Where could its micro-batches wait for the second pass?",
-)
 add_mistake(
     "cost-turned-round",
     "You return the two numbers in the wrong order.",
