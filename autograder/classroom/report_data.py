@@ -119,7 +119,7 @@ def _shared(exercise: ExerciseMarks, tables: dict[str, str]) -> ExerciseMarks:
 def _with_gradebook(data: ClassData, db_url: str) -> ClassData:
     from autograder.classroom.class_marks import open_gradebook
 
-    with open_gradebook(db_url, course_id="") as gradebook:  # nbgrader adds a course that it does not know
+    with open_gradebook(db_url) as gradebook:
         people = tuple(Person(one.id, one.first_name or "", one.last_name or "") for one in gradebook.students)
         return replace(data, people=people, cells=_cells(gradebook), grades=_grades(gradebook), penalties=_late(gradebook))
 
