@@ -23,6 +23,12 @@ class UnitProgress:
     results: Mapping[str, Result]
 
     @property
+    def title(self) -> str:
+        """What the unit is called in the course."""
+        words = self.unit[3:].replace("micro_batch", "micro-batch").replace("_", " ")
+        return f"{self.unit[:2]} · {words.capitalize()}"
+
+    @property
     def score(self) -> float:
         return sum(result.score for result in self.results.values())
 
@@ -57,7 +63,7 @@ class Progress:
         if self.next is None:
             return "Everything is solved."
         left = [exercise.id for exercise in self.next.exercises if not _passed(self.next, exercise)]
-        return f"Next: {self.next.unit}, {', '.join(left)}."
+        return f"Next: {self.next.title}: {', '.join(left)}."
 
     def as_html(self) -> str:
         """The table: a bar for each unit, a mark for each exercise, and what is next."""
@@ -66,7 +72,8 @@ class Progress:
         together = f"<b>{score:g} of {most:g} points.</b> {escape(self.advice())}"
         return (
             f'<div style="max-width:900px;font-size:14px;line-height:1.5"><p style="margin:0 0 8px">{together}</p>'
-            f'<table style="border-collapse:collapse;width:100%;margin:0"><tbody>{rows}</tbody></table></div>'
+            f'<table style="border-collapse:collapse;table-layout:fixed;width:100%;margin:0"><tbody>{rows}</tbody></table>'
+            "</div>"
         )
 
     def _lines(self) -> Iterator[tuple[str, str]]:
@@ -133,16 +140,15 @@ def _panel(shown: Progress) -> Any:
 
 
 def _row(one: UnitProgress, is_next: bool) -> str:
-    number, name = one.unit[:2], one.unit[3:].replace("_", " ")
-    link = f'<a href="{one.unit}.ipynb">{number} · {escape(name)}</a>'
+    link = f'<a href="{one.unit}.ipynb">{escape(one.title)}</a>'
     share = one.score / one.max_score
     style = f"background:{GREEN if one.done else VERMILLION};width:{100 * share:.0f}%;height:8px;border-radius:3px"
-    bar = f'<div style="background:#e6e6e6;border-radius:3px;min-width:90px"><div style="{style}"></div></div>'
+    bar = f'<div style="background:#e6e6e6;border-radius:3px"><div style="{style}"></div></div>'
     marks = "".join(_mark(one, exercise) for exercise in one.exercises)
     cells = (
-        (f"font-weight:{600 if is_next else 400};white-space:nowrap", f"{link}{' ←' if is_next else ''}"),
-        ("width:22%", bar),
-        ("white-space:nowrap;text-align:right", f"{one.score:g} / {one.max_score:g}"),
+        (f"width:33%;font-weight:{600 if is_next else 400}", f"{link}{'&nbsp;←' if is_next else ''}"),
+        ("width:12%", bar),
+        ("width:10%;white-space:nowrap;text-align:right", f"{one.score:g} / {one.max_score:g}"),
         ("width:45%", marks),
     )
     return (

