@@ -226,7 +226,9 @@ kinds = [kind(number) for number in range(256)]
 def test_the_environment_is_empty_of_what_the_instructor_has(inside, monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "x")
     names = {"HOME", "PATH", "PWD", "LANG", "PYTHONPATH", "PYTHONHASHSEED", "MPLBACKEND", "PYTHONDONTWRITEBYTECODE"}
-    assert set(inside("sorted(os.environ)")) <= names | {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "LC_CTYPE"} | inherited(inside)
+    names |= {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "LC_CTYPE", "CUDA_VISIBLE_DEVICES"}
+    assert set(inside("sorted(os.environ)")) <= names | inherited(inside)
+    assert inside('os.environ["CUDA_VISIBLE_DEVICES"]') == ""
 
 
 def inherited(inside) -> set[str]:
