@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,7 +123,7 @@ class StudentMarks:
             if content.pop("format") != FORMAT:
                 raise DamagedMarksError("written by another version")
             exercises = tuple(_exercise(one) for one in content.pop("exercises"))
-            return cls(exercises=exercises, **content)
+            return _sound(cls(exercises=exercises, **content))
         except (ValueError, TypeError, AttributeError, KeyError) as error:
             raise DamagedMarksError(str(error) or type(error).__name__) from None
 
@@ -205,7 +206,24 @@ def _kept(verdict: Verdict) -> ExerciseMarks:
 
 
 def _exercise(content: dict[str, Any]) -> ExerciseMarks:
-    content["parts"] = tuple(PartMarks(**part) for part in content["parts"])
-    content["mistakes"] = tuple(MistakeMarks(**mistake) for mistake in content["mistakes"])
+    content["parts"] = tuple(_sound(PartMarks(**part)) for part in content["parts"])
+    content["mistakes"] = tuple(_sound(MistakeMarks(**mistake)) for mistake in content["mistakes"])
     content["fingerprints"] = tuple(content["fingerprints"])
-    return ExerciseMarks(**content)
+    if not all(isinstance(table, str) for table in content["fingerprints"]):
+        raise DamagedMarksError("fingerprints are no text")
+    return _sound(ExerciseMarks(**content))
+
+
+def _sound(marks: Any) -> Any:
+    """The same, if texts are texts and numbers are numbers.
+
+    Raises:
+        DamagedMarksError: they are not.
+    """
+    for field in fields(marks):
+        value = getattr(marks, field.name)
+        if field.type == "str" and not isinstance(value, str):
+            raise DamagedMarksError(f"{field.name} is no text")
+        if field.type == "float" and not (isinstance(value, int | float) and isfinite(value)):
+            raise DamagedMarksError(f"{field.name} is no number")
+    return marks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,27 @@ def test_a_damaged_file_is_named(store, marks, text):
     store.path("ada", UNIT).write_text(text)
     with pytest.raises(DamagedMarksError, match=r"04_training_loop\.json: .+; delete it and grade again"):
         store.read("ada", UNIT)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"), [('"points": 1', '"points": "1'), ('"slug": "', '"slug": 1, "x": "'), ("0.5", "NaN")]
+)
+def test_what_is_no_number_or_no_text_is_damage(store, marks, right, wrong):
+    store.write(marks, "{}")
+    text = store.path("ada", UNIT).read_text()
+    assert right in text
+    store.path("ada", UNIT).write_text(text.replace(right, wrong, 1))
+    with pytest.raises(DamagedMarksError):
+        store.read("ada", UNIT)
+
+
+@pytest.mark.parametrize(
+    "field", ["points", "max_points", "message", "slug", "failure", "remark", "device", "seconds", "problem"]
+)
+def test_every_text_and_number_is_looked_at(store, marks, field):
+    text = re.sub(rf'("{field}": )("[^"]*"|[\d.]+)', r"\1null", marks.as_json(), count=1)
+    with pytest.raises(DamagedMarksError, match=field):
+        type(marks).from_json(text)
 
 
 def test_marks_of_somebody_else_are_not_taken(store, marks):
