@@ -121,6 +121,7 @@ def opened(source: Path) -> Iterator[list[SourceFile]]:
         listing = _Listing(source, stack)
         try:
             if source.is_dir():
+                os.listdir(source)  # what cannot be opened at all is no folder with a file that cannot be read
                 listing.add_folder(source.resolve())
             elif source.is_file():
                 if reason := listing.add_archive(source.open("rb"), (), _Budget(LARGEST_SOURCE), 0):

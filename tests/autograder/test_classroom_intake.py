@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,12 @@ def test_the_students_are_those_of_the_class_s_gradebook(bare_class, tmp_path):
     intake = collect(bare_class, fill(tmp_path / "s", {f"lovelaceada_12345_7_{UNIT}.ipynb": work(), "eve.ipynb": work()}))
     assert intake.summary == "1 taken, 0 unchanged, 0 older, 1 unrecognised, 0 ignored"
     assert (bare_class / "submitted/ada" / UNIT / f"{UNIT}.ipynb").read_bytes() == work()
+
+
+def test_nbgrader_reads_the_time_that_is_written(bare_class, tmp_path):
+    collect(bare_class, fill(tmp_path / "s", {f"ada+{UNIT}+2026-11-21 10:00:00.000000 CET/{UNIT}.ipynb": work()}))
+    when = course_directory(bare_class).get_existing_timestamp(str(bare_class / "submitted/ada" / UNIT))
+    assert when == datetime(2026, 11, 21, 9)
 
 
 def test_a_class_without_a_gradebook_has_no_roster_and_gets_none(bare_class, tmp_path):

@@ -131,6 +131,15 @@ def test_what_may_not_be_read_is_named(room, monkeypatch):
     ]
 
 
+def test_a_source_that_may_not_be_opened_is_refused(room, tmp_path, monkeypatch):
+    def refuse(path):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(sources.os, "listdir", refuse)
+    with pytest.raises(SourceError, match="cannot be read: Permission denied"):
+        room.take(fill(tmp_path / "s", {"ada.ipynb": work()}))
+
+
 def test_odd_names_are_told_in_one_printable_line(room, tmp_path):
     source = fill(tmp_path / "s", {"a\x1b[31m\nb.ipynb": work()})
     (Path(os.fsdecode(os.fsencode(source) + b"/\xff.ipynb"))).write_bytes(work())
