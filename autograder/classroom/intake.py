@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.classroom.attempts import Attempt, NoUnitError, Owner, Reader
-from autograder.classroom.course import CONFIG, course_directory
 from autograder.classroom.handed_in_names import ignorable, is_notebook, own_words
 from autograder.classroom.placing import OLDER, TAKEN, UNCHANGED, Shelf
 from autograder.classroom.recognising_students import NobodyError, Students
@@ -87,13 +86,14 @@ def collect(directory: Path, source: Path, unit: str | None = None, db_url: str 
         db_url: of the gradebook, if not the one of the class's configuration.
 
     Raises:
-        SourceError: the class or the source cannot be used; nothing has been taken.
+        SourceError: the source cannot be used; nothing has been taken.
+        NoGradebookError: the class cannot be used.
     """
     if unit is not None and unit not in UNITS:
         raise SourceError(f"no unit is called {unit!r}; there are {', '.join(UNITS)}")
-    if not (directory / CONFIG).is_file():
-        raise SourceError(f"{directory}: is no class (it has no {CONFIG})")
-    course = course_directory(directory)
+    from autograder.classroom.class_marks import database, existing_class
+
+    course = existing_class(directory)
     submitted = Path(course.root, course.submitted_directory).resolve()
     given = source.resolve()
     if submitted.is_relative_to(given) or given.is_relative_to(submitted):
@@ -103,7 +103,7 @@ def collect(directory: Path, source: Path, unit: str | None = None, db_url: str 
         return lambda student, unit: Path(course.format_path(step, student, unit))
 
     shelf = Shelf(shelved(course.submitted_directory), shelved(f"{course.submitted_directory}-earlier"))
-    return take_in(source, _students_of(db_url or course.db_url), shelf, unit)
+    return take_in(source, Students(*enrolled(database(course, db_url))), shelf, unit)
 
 
 def take_in(source: Path, students: Students, shelf: Shelf, unit: str | None = None) -> Intake:
@@ -116,16 +116,6 @@ def take_in(source: Path, students: Students, shelf: Shelf, unit: str | None = N
     with opened(source) as files:
         _place(_attempts(files, Reader(files, students, unit), sorted_out), students, shelf, sorted_out)
     return sorted_out.intake(students)
-
-
-def _students_of(db_url: str) -> Students:
-    from sqlalchemy.exc import SQLAlchemyError
-
-    try:
-        return Students(*enrolled(db_url))
-    except SQLAlchemyError as error:
-        said = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
-        raise SourceError(f"the gradebook cannot be read: {said}") from None
 
 
 class _SortedOut:

@@ -100,13 +100,16 @@ def enrolled(db_url: str) -> tuple[tuple[Student, ...], bool]:
     """The students in the gradebook of a class, by id, and whether they are a roster.
 
     They are none if nbgrader knows nothing but ids: it notes the id of everybody it has marked.
+
+    Raises:
+        NoGradebookError: it is there, and cannot be read.
     """
     database = db_url.removeprefix("sqlite:///").partition("?")[0]
     if db_url.startswith("sqlite:///") and not Path(database).is_file():
         return (), False  # to look is no reason to make one
-    from nbgrader.api import Gradebook
+    from autograder.classroom.class_marks import open_gradebook
 
-    with commands_of_this_python(), Gradebook(db_url) as gradebook:
+    with open_gradebook(db_url) as gradebook:
         rows = [(s.id, s.first_name, s.last_name, s.email, s.lms_user_id) for s in gradebook.students]
     students = sorted((Student(*(fact or "" for fact in row)) for row in rows), key=lambda student: student.id)
     return tuple(students), any(row[1:] != (None,) * 4 for row in rows)

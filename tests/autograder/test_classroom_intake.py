@@ -126,6 +126,12 @@ def test_nbgrader_reads_the_time_that_is_written(bare_class, tmp_path):
     assert when == datetime(2026, 11, 21, 9)
 
 
+def test_a_gradebook_that_cannot_be_read_is_named(bare_class, tmp_path):
+    (bare_class / "gradebook.db").write_text("nothing of the kind, at some length")
+    with pytest.raises(ValueError, match=r"gradebook\.db: "):
+        collect(bare_class, fill(tmp_path / "s", {"ada.ipynb": work()}))
+
+
 def test_a_class_without_a_gradebook_has_no_roster_and_gets_none(bare_class, tmp_path):
     assert collect(bare_class, fill(tmp_path / "s", {"eve.ipynb": work()})).new_students == ("eve",)
     assert not (bare_class / "gradebook.db").exists()
@@ -138,7 +144,7 @@ def test_a_class_is_not_its_own_source(bare_class, part):
 
 
 def test_a_directory_that_is_no_class_is_refused(tmp_path):
-    with pytest.raises(SourceError, match="is no class"):
+    with pytest.raises(ValueError, match="no class is there"):
         collect(tmp_path, tmp_path)
 
 
