@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import torch
 from pretend_device import pretended_cuda
@@ -17,8 +19,13 @@ from gradaccum.loops import GALLERY
 from gradaccum.problems import Problem
 
 ELSEWHERE = [sample for sample in SAMPLES if not EXERCISES[sample.exercise].cpu_only]
-OF_EACH_SORT = {(s.exercise, s.mistakes, s.path.stem if s.kind == ACCEPTED else ""): s for s in ELSEWHERE if s.kind != "pairs"}
-"""All right samples, and one for each mistake of an exercise."""
+MAKES_TENSORS = re.compile(r"torch\.(?!no_grad|enable_grad|manual_seed|utils)\w+\(|nn\.\w+\(|\.to\(|numpy")
+OF_EACH_SORT = {
+    (sample.exercise, sample.mistakes, sample.path.stem if sample.kind == ACCEPTED else ""): sample
+    for sample in ELSEWHERE
+    if sample.kind == ACCEPTED or (sample.kind == "mistakes" and MAKES_TENSORS.search(sample.path.read_text()))
+}
+"""All right samples; of the wrong ones, which take longer to judge, one for each mistake among those that may misplace a tensor."""
 
 QUICK = ("batch_gradient", "saved_bytes", "train_epoch", "train_epoch_amp", "replace_batchnorm")
 FIRST = {sample.exercise: sample for sample in reversed(ELSEWHERE) if sample.kind == ACCEPTED and sample.exercise in QUICK}
