@@ -109,7 +109,8 @@ class Reader:
             inside, last = file.parts[:place], place == len(file.parts) - 1
             if found := claims(name, self._described(inside)):
                 return Owner(tuple(dict.fromkeys(self._students.owner(claim) for claim in found)), found[0], place)
-            if (student := self._students.named(_plain(name))) is not None:
+            repository = not last and bool(unit_named(name))  # of which the student has chosen what follows the unit
+            if (student := self._students.named(_plain(name), alone=repository)) is not None:
                 return Owner((student,), Claim(name), place)
             if not last and _plain(name) and self._students.roster and self._names_students(inside):
                 beside = "as names beside it do; rename it after the student's id, or add them to the roster"

@@ -26,7 +26,7 @@ _ENDING = re.compile(r"\.ipynb(\.txt|\.json)?$|\.zip$", re.IGNORECASE)
 _COPY = re.compile(r"(?:[ _-]?\((?P<browser>\d{1,4})\)|-(?P<canvas>\d{1,4})|-copy\d*)$", re.IGNORECASE)
 _EXCHANGE = re.compile(r"(?P<who>[^+]+)\+(?P<unit>[^+]+)\+(?P<time>\d{4}-\d\d-\d\d \d\d[:_]\d\d[:_][\d.]+ [^+]+)(\+[^+]*)?")
 _MOODLE = re.compile(r"(?P<who>[^_]+)_(?P<number>\d+)_assignsubmission_[a-z]+(_(?P<rest>.*))?", re.DOTALL)
-_CANVAS = re.compile(r"(?P<who>\w+?)(_LATE)?_(?P<user>\d{1,18})_(?P<attachment>\d{1,18})_(?P<rest>.+)", re.DOTALL)
+_CANVAS = re.compile(r"(?P<who>\w*?)(_LATE)?_(?P<user>\d{1,18})_(?P<attachment>\d{1,18})_(?P<rest>.+)", re.DOTALL)
 _CANVAS_NOBODY = re.compile(r"(LATE_)?anon_\w+?_(?P<attachment>\d{1,18})_(?P<rest>.+)", re.DOTALL)
 _BLACKBOARD = re.compile(r"(?P<before>.+?)_attempt_(?P<time>\d{4}(-\d\d){5})(_(?P<rest>.*))?", re.DOTALL)
 _ANONYMOUS = "comes from an assignment that is marked anonymously; make names visible there, and download it again"
@@ -92,7 +92,7 @@ def claims(name: str, gradescope: Mapping[str, Any]) -> tuple[Claim, ...]:
         name: of a folder, an archive or a file.
         gradescope: the submissions that are described in the same folder.
     """
-    for form in (_exchange, _moodle, _blackboard, _canvas):
+    for form in (_exchange, _moodle, _canvas, _blackboard):  # Canvas's stands before a time, which has hyphens, or not at all
         if claim := form(name):
             return (claim,)
     if _GRADESCOPE.fullmatch(name):
@@ -134,8 +134,7 @@ def _moodle(name: str) -> Claim | None:
 def _canvas(name: str) -> Claim | None:
     if match := _CANVAS_NOBODY.fullmatch(name):
         return Claim("anon", unit=(match["rest"],), attempt=int(match["attachment"]), form="Canvas", refused=_ANONYMOUS)
-    match = _CANVAS.fullmatch(name)
-    if not match or not re.search(r"[^\W\d_]", match["who"]):
+    if not (match := _CANVAS.fullmatch(name)):
         return None
     who, user = match["who"], match["user"]
     derived, attempt = f"{slug(who)}-{user}", int(match["attachment"])

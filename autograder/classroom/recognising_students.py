@@ -62,7 +62,7 @@ class Students:
         self.roster = roster
         self._ids = {student.id for student in self.all}
         self._keys = [(student, _Keys(student)) for student in self.all]
-        self._named: dict[str, list[Student]] = {}
+        self._named: dict[tuple[str, bool], list[Student]] = {}
 
     def owner(self, claim: Claim) -> str:
         """The id of the student a claim is about.
@@ -92,15 +92,20 @@ class Students:
             f"no student of the class is called {claim.shown!r}; add them to the roster, or rename it after an id"
         )
 
-    def named(self, text: str) -> str | None:
-        """The id of the student who is named in a plain name, alone or with other words before or after; None for nobody.
+    def named(self, text: str, alone: bool = False) -> str | None:
+        """The id of the student who is named in a plain name, perhaps with other words before or after; None for nobody.
+
+        Args:
+            text: the name.
+            alone: whether there may be no other words.
 
         Raises:
             NobodyError: it may be one of several.
         """
-        if text not in self._named:
-            self._named[text] = self._by_ids((text,)) or self._by_name(Claim(text, name=text)) or self._in_words(_words(text))
-        found = self._named[text]
+        if (text, alone) not in self._named:
+            whole = self._by_ids((text,)) or self._by_name(Claim(text, name=text))
+            self._named[text, alone] = whole or ([] if alone else self._in_words(_words(text)))
+        found = self._named[text, alone]
         if len(found) > 1:
             raise NobodyError(f"{text!r} may be {_listed(found)}; name it after the id of one of them")
         return found[0].id if found else None

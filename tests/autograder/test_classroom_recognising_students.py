@@ -85,6 +85,10 @@ def test_who_is_not_known_for_certain_is_not_guessed(room, name):
 
 
 POSING = [
+    f"malloryeve_5_6_ada_attempt_2026-11-21-10-00-00_{UNIT}.ipynb",
+    "77777_5_6_ada.ipynb",
+    "_5_6_ada.ipynb",
+    f"04-training-loop-x-ada/{UNIT}.ipynb",
     f"eve_5_6_ada_12345_7_{UNIT}.ipynb",
     f"Eve Mallory_5_assignsubmission_file_/ada/{UNIT}/{UNIT}.ipynb",
     f"Eve Mallory_5_assignsubmission_file_Ada Lovelace_6_assignsubmission_file_{UNIT}.ipynb",
