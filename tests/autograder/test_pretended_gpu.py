@@ -25,7 +25,7 @@ OF_EACH_SORT = {
     for sample in ELSEWHERE
     if sample.kind == ACCEPTED or (sample.kind == "mistakes" and MAKES_TENSORS.search(sample.path.read_text()))
 }
-"""All right samples; of the wrong ones, which take longer to judge, one for each mistake among those that may misplace a tensor."""
+"""All right samples; of the wrong ones, which take longer to judge, one for each mistake where a tensor may be misplaced."""
 
 QUICK = ("batch_gradient", "saved_bytes", "train_epoch", "train_epoch_amp", "replace_batchnorm")
 FIRST = {sample.exercise: sample for sample in reversed(ELSEWHERE) if sample.kind == ACCEPTED and sample.exercise in QUICK}
