@@ -58,7 +58,7 @@ def write_report(report: ClassReport, page: Path, made: datetime) -> tuple[Path,
     table = page.with_suffix(".csv")
     texts = {page: report_html(report, made), table: report_csv(report)}
     for path, text in texts.items():
-        write_atomically(path, text)
+        write_atomically(path, text.encode(errors="backslashreplace").decode())  # names of folders may be no Unicode
     return page, table
 
 

@@ -17,7 +17,7 @@ from autograder.classroom.course import CONFIG, config_text
 from autograder.classroom.marks_store import ExerciseMarks, MarksStore, MistakeMarks, PartMarks, StudentMarks
 from autograder.classroom.report import ClassReport, class_report
 from autograder.classroom.report_data import ClassData, Grade, Person
-from autograder.classroom.report_page import report_csv, report_html
+from autograder.classroom.report_page import report_csv, report_html, write_report
 from autograder.classroom.student_report import ABSENT, PARTLY, WAITING
 from autograder.mistakes import mistake
 
@@ -302,6 +302,12 @@ def test_a_damaged_file_is_named_and_the_rest_reported(run, folder, damage):
     assert f"b/{UNIT}.json" in page
     assert ">Bo" not in page
     assert len((folder / "report.csv").read_text().splitlines()) == 1 + 2 * 5
+
+
+def test_a_name_that_is_no_unicode_is_no_obstacle(tmp_path):
+    made = class_report(ClassData("c", marks=(marks("b\udcff"),)))
+    for path in write_report(made, tmp_path / "report.html", MADE):
+        assert "b\\udcff" in path.read_text()
 
 
 @pytest.mark.parametrize("wanted", ["report.csv", "report.txt", "no-such-folder"])
