@@ -173,14 +173,17 @@ def _take_in(directory: Path, source: Path, units: list[str], db: str) -> list[s
 
 @contextlib.contextmanager
 def _one_line_on_errors(command: str) -> Iterator[None]:
-    """Expected errors become a line each on stderr and exit status 2."""
+    """Expected errors become a line each on stderr and exit status 2, and an interrupt a line and 130."""
     from autograder.classroom.grading import GradingError
     from autograder.classroom.releasing import ReleaseError
     from autograder.classroom.workers import WorkersError
     from autograder.sandbox import ChildError
 
+    status = 2
     try:
         yield
+    except KeyboardInterrupt:
+        reasons, status = ["stopped; start it again and it goes on"], 130
     except OSError as error:
         reasons = [f"{error.filename}: {error.strerror}"]
     except (ValueError, GradingError, ReleaseError, WorkersError, ChildError) as error:
@@ -189,4 +192,4 @@ def _one_line_on_errors(command: str) -> Iterator[None]:
         return
     for reason in reasons:
         typer.echo(f"gradaccum classroom {command}: {reason}", err=True)
-    raise typer.Exit(2) from None
+    raise typer.Exit(status) from None

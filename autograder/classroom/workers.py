@@ -7,6 +7,7 @@ class nor its gradebook.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import time
 from collections.abc import Iterable, Iterator
@@ -99,8 +100,10 @@ def workers(scheduler: str = "", number: int = 0, device: str = "cpu") -> Iterat
     import dask
     from distributed import Client, LocalCluster
 
+    for name in ("distributed", "distributed.client"):  # what they have to say is in the exceptions
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     own = {"distributed.scheduler.worker-ttl": None, "distributed.comm.timeouts.connect": CONNECT}
-    own |= {"distributed.worker.memory.terminate": False, "distributed.logging.distributed": "critical"}
+    own |= {"distributed.worker.memory.terminate": False}
     with contextlib.ExitStack() as stack:
         stack.enter_context(dask.config.set(own))
         try:
@@ -158,6 +161,6 @@ class Workers:
             except ChildError as error:
                 raise WorkersError(str(error)) from None
             except CancelledError:
-                raise WorkersError("the scheduler of dask is gone") from None
+                raise WorkersError("the scheduler of dask is gone; what was marked is kept, start grade again") from None
             yield job, done
             send(1)
