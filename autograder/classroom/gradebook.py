@@ -5,8 +5,11 @@ So late penalties, manual grades, formgrader and feedback are nbgrader's, whiche
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import re
 import warnings
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nbconvert.exporters import NotebookExporter
@@ -47,6 +50,34 @@ class _AttachOutputs(NbGraderPreprocessor):
         return nb, resources
 
 
+class _Recording(Autograde):
+    """Remembers what went wrong, of which nbgrader only says that something did.
+
+    Attributes:
+        marked: the text of the notebook that was marked.
+        trouble: what was raised.
+    """
+
+    marked = ""
+    trouble: Exception | None = None
+
+    def init_assignment(self, assignment_id, student_id):
+        with self._remembering():
+            super().init_assignment(assignment_id, student_id)
+
+    def convert_single_notebook(self, notebook_filename):
+        with self._remembering():
+            super().convert_single_notebook(notebook_filename)
+
+    @contextlib.contextmanager
+    def _remembering(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            self.trouble = error
+            raise
+
+
 class Recorder:
     """Writes marks into the gradebook of a class.
 
@@ -85,14 +116,14 @@ class Recorder:
             GradebookError: it cannot be written; what was recorded before of this submission is to be recorded again.
         """
         self._coursedir.assignment_id, self._coursedir.student_id = unit, student
-        autograde = Autograde(coursedir=self._coursedir, config=self._config, log=quiet_log())
+        autograde = _Recording(coursedir=self._coursedir, config=self._config, log=quiet_log())
         autograde.force, autograde.marked = True, notebook
         try:
             with warnings.catch_warnings():  # nbgrader's use of its database makes SQLAlchemy talk
                 warnings.simplefilter("ignore")
                 autograde.start()
         except Exception as error:  # nbgrader wraps whatever happens
-            raise GradebookError(reason(error)) from None
+            raise GradebookError(reason(autograde.trouble or error)) from None
 
 
 def with_patience(db_url: str) -> str:
@@ -120,10 +151,10 @@ def _text_as_notebook(text: str):
 
 
 def reason(error: BaseException) -> str:
-    """What went wrong in nbgrader, which wraps whatever happens, in one line."""
-    error = error.__context__ or error
-    said = str(getattr(error, "orig", None) or error).strip()
-    return said.splitlines()[0] if said else type(error).__name__
+    """What went wrong in nbgrader or its database, in one line."""
+    said = str(getattr(error, "orig", None) or error.__context__ or error).strip()
+    first = said.splitlines()[0] if said else type(error).__name__
+    return re.sub(r"^\([\w.]+\) ", "", first)  # the name of the driver's exception
 
 
 def quiet_log() -> logging.Logger:
