@@ -112,7 +112,7 @@ def workers(scheduler: str = "", number: int = 0, device: str = "cpu") -> Iterat
                 local = LocalCluster(
                     n_workers=number,
                     threads_per_worker=1,
-                    dashboard_address=None,
+                    dashboard_address="127.0.0.1:0",
                     resources={"GPU": 1} if device == "cuda" else {},
                     silence_logs="CRITICAL",
                 )

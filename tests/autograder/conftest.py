@@ -43,7 +43,7 @@ def scheduler():
     """The address of a scheduler of dask with one worker, which is warm from its first job on."""
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs="CRITICAL") as cluster:
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs="CRITICAL") as cluster:
         yield cluster.scheduler_address
 
 

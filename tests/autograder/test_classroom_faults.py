@@ -207,7 +207,7 @@ def test_a_full_disk_is_named_and_marking_goes_on_when_there_is_room(course):
     room, full = course.directory / "marks", course.root / "full"
     for folder in (room, full):
         folder.mkdir()
-    script = f'mount -t tmpfs -o size=1m none "{room}" && "$@"; status=$?; cp -r "{room}/." "{full}"; exit $status'
+    script = f'mount -t tmpfs -o size=300k none "{room}" && "$@"; status=$?; cp -r "{room}/." "{full}"; exit $status'
     done = ended(course.start(before=(*MOUNTED, script, "sh")))
     assert done.status == 2, done
     assert "No space left on device; see to it and start grade again, which goes on here" in done.complained
@@ -228,7 +228,7 @@ def test_a_read_only_directory_is_named(course):
 
 def test_a_clock_that_jumps_changes_nothing(course, tmp_path):
     due = course.hand_in_many(4)
-    (tmp_path / "sitecustomize.py").write_text(JUMPING)
+    (tmp_path / "sitecustomize.py").write_text(f"MARKS = {str(course.directory / 'marks')!r}{JUMPING}")
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     done = ended(course.start("--workers", "1", environment={"PYTHONPATH": path}))
     assert done.status == 0, done
@@ -239,12 +239,11 @@ def test_a_clock_that_jumps_changes_nothing(course, tmp_path):
 
 
 JUMPING = """
-import time
-real, calls = time.time, 0
+import os, time
+real = time.time
 def jumping():
-    global calls
-    calls += 1
-    return real() + (-86400, 0, 86400, 31 * 86400)[calls // 50 % 4]
+    marked = len(os.listdir(MARKS)) if os.path.isdir(MARKS) else 0
+    return real() + (0, -86400, 86400, 31 * 86400)[marked % 4]
 time.time = jumping
 """
 
