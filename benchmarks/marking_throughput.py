@@ -67,14 +67,15 @@ from autograder import observing
 from autograder.exercise import exercises_of
 from autograder.running import Limits, run
 from autograder.submissions import parse_submission
-said = os.dup(1)
-observing.get_ready()
-os.dup2(said, 1)
+unit, names, out, err = sys.argv[1], sys.argv[2:], os.dup(1), os.dup(2)
+observing.get_ready()  # as a process of the marker does; it takes these away
+os.dup2(out, 1)
+os.dup2(err, 2)
 wall, cpu = time.perf_counter(), time.process_time()
-for name in sys.argv[2:]:
-    path = Path("submitted", name, sys.argv[1], sys.argv[1] + ".ipynb")
-    loaded = run(parse_submission(path, path.read_bytes(), sys.argv[1]).cells, Limits())
-    for exercise in exercises_of(sys.argv[1]):
+for name in names:
+    path = Path("submitted", name, unit, unit + ".ipynb")
+    loaded = run(parse_submission(path, path.read_bytes(), unit).cells, Limits())
+    for exercise in exercises_of(unit):
         observing.observe_exercise(exercise, loaded, 0, "cpu", Limits())
 print(json.dumps({"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}))
 """
