@@ -28,8 +28,8 @@ from process_cost import run
 from synthetic_class import make_class
 from tqdm import tqdm
 
+from autograder.classroom.class_to_mark import ClassToMark, HandedIn
 from autograder.classroom.course import SOLUTIONS, pick_units
-from autograder.classroom.grading import ClassToMark, HandedIn
 from autograder.classroom.marks_store import StudentMarks, student_marks
 from autograder.marked_notebook import mark
 from autograder.marking import Marker

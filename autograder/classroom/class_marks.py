@@ -13,8 +13,6 @@ import sqlalchemy
 from nbgrader.api import Assignment, Course, Gradebook, SubmittedAssignment
 from sqlalchemy.exc import SQLAlchemyError
 
-from autograder.classroom.course import CONFIG, course_directory
-
 if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
 
@@ -87,20 +85,6 @@ def read_marks(gradebook: Gradebook, units: Sequence[str] = (), students: Sequen
     }
     max_scores = {one.name: float(one.max_score or 0.0) for one in assignments}
     return ClassMarks(tuple(enrolled), max_scores, {one.name: one.duedate for one in assignments}, entries)
-
-
-def existing_class(directory: Path) -> CourseDirectory:
-    """The class in a directory, as nbgrader sees it.
-
-    Raises:
-        NoGradebookError: there is none, or its configuration cannot be read.
-    """
-    if not (directory / CONFIG).is_file():
-        raise NoGradebookError(f"{directory}: no class is there (it has no {CONFIG}); see gradaccum classroom init")
-    try:
-        return course_directory(directory)
-    except Exception as error:  # a configuration is Python and may raise anything
-        raise NoGradebookError(f"{directory / CONFIG}: {type(error).__name__}: {error}") from None
 
 
 def database(course: CourseDirectory, url: str = "") -> str:

@@ -54,7 +54,7 @@ def init(
 @app.command()
 def release(directory: AClass, units: Units = "", db: ADatabase = "") -> None:
     """Make what students get, in release/, from source/. Releasing again brings both up to date."""
-    from autograder.classroom.grading import ClassToMark
+    from autograder.classroom.class_to_mark import ClassToMark
     from autograder.classroom.releasing import release_unit
 
     with _one_line_on_errors("release"):
@@ -81,7 +81,8 @@ def grade(
     db: ADatabase = "",
 ) -> None:
     """Mark what was handed in and has changed, into the gradebook. Stop it whenever you like: started again, it goes on."""
-    from autograder.classroom.grading import ClassToMark, Grading
+    from autograder.classroom.class_to_mark import ClassToMark
+    from autograder.classroom.grading import Grading
     from autograder.classroom.grading_view import print_summary, progress
     from autograder.classroom.workers import workers
 
@@ -174,7 +175,7 @@ def _take_in(directory: Path, source: Path, units: list[str], db: str) -> list[s
 @contextlib.contextmanager
 def _one_line_on_errors(command: str) -> Iterator[None]:
     """Expected errors become a line each on stderr and exit status 2, and an interrupt a line and 130."""
-    from autograder.classroom.grading import GradingError
+    from autograder.classroom.class_to_mark import GradingError
     from autograder.classroom.releasing import ReleaseError
     from autograder.classroom.workers import WorkersError
     from autograder.sandbox import ChildError

@@ -14,8 +14,8 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins import ExportPlugin
 from traitlets import Bool, Unicode
 
-from autograder.classroom.class_marks import ClassMarks, Enrolled, Entry, database, existing_class, open_gradebook, read_marks
-from autograder.classroom.course import pick_units, write_atomically
+from autograder.classroom.class_marks import ClassMarks, Enrolled, Entry, database, open_gradebook, read_marks
+from autograder.classroom.course import existing_class, pick_units, write_atomically
 from autograder.classroom.lms_sheets import (
     Sheet,
     SheetError,

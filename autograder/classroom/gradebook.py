@@ -29,7 +29,15 @@ PATIENCE = 20
 
 
 class GradebookError(Exception):
-    """The gradebook cannot be read or written. One line: what is wrong."""
+    """The gradebook cannot be read, or something cannot be written into it. One line: what is wrong.
+
+    Attributes:
+        database: whether it is the database, so that nothing else can be written either.
+    """
+
+    def __init__(self, problem: str, database: bool = False):
+        super().__init__(problem)
+        self.database = database
 
 
 class _Marked(NotebookExporter):
@@ -102,7 +110,7 @@ class Recorder:
         except MissingEntry:
             return None
         except SQLAlchemyError as error:
-            raise GradebookError(reason(error)) from None
+            raise GradebookError(reason(error), database=True) from None
 
     def record(self, student: str, unit: str, notebook: str) -> None:
         """Write the marks in a marked notebook. Doing it again changes nothing.
@@ -123,7 +131,9 @@ class Recorder:
                 warnings.simplefilter("ignore")
                 autograde.start()
         except Exception as error:  # nbgrader wraps whatever happens
-            raise GradebookError(reason(autograde.trouble or error)) from None
+            trouble = autograde.trouble or error
+            database = isinstance(trouble, SQLAlchemyError) or isinstance(trouble.__context__, SQLAlchemyError)
+            raise GradebookError(reason(trouble), database) from None
 
 
 def with_patience(db_url: str) -> str:

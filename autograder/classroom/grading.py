@@ -8,39 +8,16 @@ where it was.
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import json
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from hashlib import sha256
-from importlib.metadata import version
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from autograder.classroom.course import CONFIG, course_directory, write_atomically
-from autograder.classroom.gradebook import GradebookError, Recorder, with_patience
-from autograder.classroom.marks_store import FORMAT, DamagedMarksError, MarksStore, StudentMarks
+from autograder.classroom.class_to_mark import ClassToMark, GradingError, HandedIn
+from autograder.classroom.gradebook import GradebookError
+from autograder.classroom.marks_store import StudentMarks
 from autograder.classroom.workers import Done, Job
-from autograder.nbgrader_plugins import MarkSubmission, template_of
-from autograder.units import UNITS
 
-if TYPE_CHECKING:
-    from nbgrader.coursedir import CourseDirectory
-
-
-class GradingError(Exception):
-    """Marking a class cannot begin or go on. One line: what is wrong, what to do. What was marked before is kept."""
-
-
-@dataclass(frozen=True)
-class HandedIn:
-    """One student's notebook for one unit."""
-
-    student: str
-    unit: str
-    path: Path
+FEW = 3
+"""Submissions that a complaint names one by one."""
 
 
 @dataclass
@@ -60,121 +37,6 @@ class Outcome:
     complaints: list[str] = field(default_factory=list)
 
 
-class ClassToMark:
-    """A class with its submissions, marks and gradebook.
-
-    Args:
-        directory: of the class.
-        db_url: of the gradebook, if not the one of the class's configuration.
-        device, sandbox: if not those of the class's configuration, see :class:`autograder.nbgrader_plugins.MarkSubmission`.
-
-    Raises:
-        GradingError: the directory is no class.
-    """
-
-    def __init__(self, directory: Path, db_url: str = "", device: str = "", sandbox: str = ""):
-        self.directory = directory
-        self.coursedir = _course_directory(directory)
-        self.coursedir.db_url = with_patience(db_url or self.coursedir.db_url)
-        configured = MarkSubmission(config=self.coursedir.config)
-        self.seed, self.device = configured.seed, device or configured.device
-        self.sandbox = sandbox or configured.sandbox
-        self.store = MarksStore(directory)
-
-    @cached_property
-    def recorder(self) -> Recorder:
-        return Recorder(self.coursedir)
-
-    @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
-        """Nobody else marks this class meanwhile. The lock goes with the process that holds it.
-
-        Raises:
-            GradingError: somebody does, or the directory cannot be written to.
-        """
-        try:
-            lock = os.open(self.directory / ".grading.lock", os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise GradingError(f"{error.filename}: {error.strerror}") from None
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise GradingError(f"{self.directory} is being graded by another process; wait for it, or stop it") from None
-        try:
-            yield
-        finally:
-            os.close(lock)
-
-    def handed_in(self, units: Sequence[str] = (), students: Sequence[str] = ()) -> tuple[list[HandedIn], list[str]]:
-        """What is in ``submitted/``, by unit and student, and a line for each folder without its notebook.
-
-        Args:
-            units: only these; all units of the course if empty. Other assignments of the class are nbgrader's business.
-            students: only these; all if empty.
-        """
-        folder = Path(self.coursedir.format_path(self.coursedir.submitted_directory, ".", ".")).resolve()
-        found, complaints = [], []
-        for place in sorted(folder.glob("*/*"), key=lambda place: (place.name, place.parent.name)):
-            student, unit = place.parent.name, place.name
-            if unit not in (units or UNITS) or (students and student not in students) or not place.is_dir():
-                continue
-            notebook = place / f"{unit}.ipynb"
-            if notebook.is_file():
-                found.append(HandedIn(student, unit, notebook))
-            else:
-                there = ", ".join(sorted(path.name for path in place.iterdir())[:3]) or "nothing"
-                complaints.append(f"{place}: holds {there}, but no {unit}.ipynb; rename the notebook")
-        return found, complaints
-
-    def job(self, handed_in: HandedIn, template: dict) -> Job:
-        """What a worker needs to mark a submission.
-
-        Raises:
-            OSError: the file cannot be read.
-        """
-        data = handed_in.path.read_bytes()
-        decides = [version("gradaccum"), FORMAT, handed_in.unit, self.seed, self.device, template, sha256(data).hexdigest()]
-        key = sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
-        return Job(handed_in.student, handed_in.unit, key, data, template, self.seed, self.sandbox, self.device)
-
-    def template(self, unit: str) -> dict:
-        """The notebook of a unit that was released in the class."""
-        return template_of(self.coursedir, {"nbgrader": {"assignment": unit, "notebook": unit}})
-
-    def marks_for(self, job: Job) -> StudentMarks | None:
-        """The marks of exactly this submission, if it has been marked."""
-        try:
-            marks = self.store.read(job.student, job.unit)
-        except DamagedMarksError:
-            return None
-        there = self.store.notebook_path(job.student, job.unit).is_file()
-        return marks if marks and marks.key == job.key and there else None
-
-    def record(self, marks: StudentMarks) -> None:
-        """Put marks into the gradebook, and note that.
-
-        Raises:
-            GradebookError: that cannot be done.
-            OSError: the note cannot be written.
-        """
-        notebook = self.store.notebook_path(marks.student, marks.unit).read_text(encoding="utf-8")
-        self.recorder.record(marks.student, marks.unit, notebook)
-        write_atomically(self._note(marks), self._noted(marks))
-
-    def is_recorded(self, marks: StudentMarks) -> bool:
-        """Whether marks have been put into this gradebook. It may have been replaced since, see :meth:`Recorder.known`."""
-        try:
-            return self._note(marks).read_text(encoding="utf-8") == self._noted(marks)
-        except (OSError, UnicodeDecodeError):
-            return False
-
-    def _note(self, marks: StudentMarks) -> Path:
-        return self.store.path(marks.student, marks.unit).with_suffix(".recorded")
-
-    def _noted(self, marks: StudentMarks) -> str:
-        return sha256(f"{marks.key} {self.coursedir.db_url}".encode()).hexdigest() + "\n"
-
-
 class Grading:
     """One run of ``grade``: what there is to mark and to record, done step by step.
 
@@ -184,21 +46,28 @@ class Grading:
         again: mark also what has been marked and has not changed.
 
     Raises:
-        GradingError: a unit was not released, or the gradebook cannot be read.
+        GradingError: the gradebook cannot be read.
     """
 
     def __init__(self, marked_class: ClassToMark, handed_in: Sequence[HandedIn], again: bool = False):
         self._class, self._again = marked_class, again
         self.outcome = Outcome()
         self._unrecorded: list[StudentMarks] = []
-        self._gradebook_trouble = ""
+        self._database_trouble = ""
+        self._troubles: dict[tuple[str, str], str] = {}
         self._templates: dict[str, dict] = {}
         self._todo: list[HandedIn] = []
-        units = sorted({one.unit for one in handed_in})
-        known = {unit: self._known(unit) for unit in units}
-        if missing := [unit for unit in units if known[unit] is None]:
-            raise GradingError(f"{', '.join(missing)} has not been released in this class; use gradaccum classroom release")
+        known = {unit: self._known(unit) for unit in sorted({one.unit for one in handed_in})}
+        for unit in known:
+            if known[unit] is None:
+                waiting = sum(one.unit == unit for one in handed_in)
+                self.outcome.complaints.append(
+                    f"{unit} has not been released in this class, but {waiting} submissions are there;"
+                    f" use gradaccum classroom release {marked_class.directory} --units {unit[:2]}, then start grade again"
+                )
         for one in handed_in:
+            if known[one.unit] is None:
+                continue
             try:
                 job = marked_class.job(one, self._template(one.unit))
             except OSError as error:
@@ -238,10 +107,8 @@ class Grading:
         with _writing():
             self._class.store.write(marks, result.notebook)
         self.outcome.marked.append(marks)
-        if self._gradebook_trouble:
+        if not self._recorded(marks):
             self._unrecorded.append(marks)
-        else:
-            self._record(marks)
 
     def record_the_rest(self) -> None:
         """Put into the gradebook what marking, now or before, has left out. What does not work is a complaint.
@@ -249,26 +116,31 @@ class Grading:
         Raises:
             GradingError: notes cannot be written.
         """
-        self._gradebook_trouble, rest, self._unrecorded = "", self._unrecorded, []
-        for marks in rest:
-            if self._gradebook_trouble:
-                self._unrecorded.append(marks)
-            else:
-                self._record(marks)
-        if self._unrecorded:
+        self._database_trouble = ""
+        rest = [marks for marks in self._unrecorded if not self._recorded(marks)]
+        reasons = [self._troubles[marks.student, marks.unit] for marks in rest]
+        for reason in dict.fromkeys(reasons):
+            students = [marks.student for marks, why in zip(rest, reasons, strict=True) if why == reason]
+            number = f"{len(students)} submissions" if len(students) > FEW else f"the submissions of {', '.join(students)}"
             self.outcome.complaints.append(
-                f"the marks of {len(self._unrecorded)} submissions are kept, but could not be put into the gradebook"
-                f" ({self._gradebook_trouble}); see to it and start grade again"
+                f"the marks of {number} are kept, but could not be put into the gradebook ({reason});"
+                f" see to it and start grade again"
             )
 
-    def _record(self, marks: StudentMarks) -> None:
-        try:
-            with _writing():
-                self._class.record(marks)
-            self.outcome.recorded += 1
-        except GradebookError as error:
-            self._gradebook_trouble = str(error)
-            self._unrecorded.append(marks)
+    def _recorded(self, marks: StudentMarks) -> bool:
+        """Put marks into the gradebook, unless its database is known to refuse; whether they are there now."""
+        if not self._database_trouble:
+            try:
+                with _writing():
+                    self._class.record(marks)
+                self.outcome.recorded += 1
+                return True
+            except GradebookError as error:
+                self._troubles[marks.student, marks.unit] = str(error)
+                self._database_trouble = str(error) if error.database else ""
+                return False
+        self._troubles[marks.student, marks.unit] = self._database_trouble
+        return False
 
     def _known(self, unit: str) -> set[str] | None:
         try:
@@ -288,12 +160,3 @@ def _writing() -> Iterator[None]:
         yield
     except OSError as error:
         raise GradingError(f"{error.filename}: {error.strerror}; see to it and start grade again, which goes on here") from None
-
-
-def _course_directory(directory: Path) -> CourseDirectory:
-    if not (directory / CONFIG).is_file():
-        raise GradingError(f"{directory} is no class (it has no {CONFIG}); make one with gradaccum classroom init")
-    try:
-        return course_directory(directory)
-    except Exception as error:  # it is Python, and the instructor's to change
-        raise GradingError(f"{directory / CONFIG}: {type(error).__name__}: {error}") from None

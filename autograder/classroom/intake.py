@@ -91,7 +91,8 @@ def collect(directory: Path, source: Path, unit: str | None = None, db_url: str 
     """
     if unit is not None and unit not in UNITS:
         raise SourceError(f"no unit is called {unit!r}; there are {', '.join(UNITS)}")
-    from autograder.classroom.class_marks import database, existing_class
+    from autograder.classroom.class_marks import database
+    from autograder.classroom.course import existing_class
 
     course = existing_class(directory)
     submitted = Path(course.root, course.submitted_directory).resolve()

@@ -80,7 +80,7 @@ def read_class(directory: Path, db_url: str = "") -> ClassData:
     from sqlalchemy import make_url
 
     from autograder.classroom.class_marks import database
-    from autograder.classroom.grading import ClassToMark
+    from autograder.classroom.class_to_mark import ClassToMark
 
     store = MarksStore(directory)
     marks, warnings = _marks(store)

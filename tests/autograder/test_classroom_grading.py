@@ -116,6 +116,21 @@ def test_a_changed_submission_is_marked_alone_and_a_manual_grade_survives(graded
     assert course.scores()["wrong"] == score
 
 
+def test_a_time_that_is_none_is_named_and_costs_nobody_else_anything(graded):
+    course, _, _ = graded
+    times = {name: course.directory / "submitted" / name / UNIT / "timestamp.txt" for name in ("right", "wrong")}
+    times["right"].write_text("yesterday or so\n")
+    times["wrong"].write_text("2026-11-21 10:00:00 UTC\n")
+    done = course.grade(status=1)
+    assert "0 marked, 6 unchanged, 1 put into the gradebook" in done.said
+    assert "the marks of the submissions of right are kept, but" in done.complained
+    assert "right/03_accumulate/timestamp.txt holds no time" in done.complained
+    times["right"].unlink()
+    assert course.grade().said.endswith("0 put into the gradebook\n")
+    with Gradebook(f"sqlite:///{course.directory}/gradebook.db") as gradebook:
+        assert gradebook.find_submission(UNIT, "wrong").timestamp.hour == 10
+
+
 def test_damaged_marks_and_a_lost_notebook_are_made_again(graded):
     course, _, _ = graded
     store, scores = MarksStore(course.directory), course.scores()
@@ -128,8 +143,9 @@ def test_damaged_marks_and_a_lost_notebook_are_made_again(graded):
 def test_a_new_gradebook_is_filled_without_marking_again(graded):
     course, _, _ = graded
     (course.directory / "gradebook.db").unlink()
-    refused = course.grade(status=2)
-    assert "03_accumulate has not been released in this class; use gradaccum classroom release" in refused.complained
+    refused = course.grade(status=1)
+    assert "03_accumulate has not been released in this class, but 6 submissions are there" in refused.complained
+    assert "use gradaccum classroom release" in refused.complained
     course.do("release", "--units", "03")
     assert "0 marked, 6 unchanged, 6 put into the gradebook" in course.grade().said
     assert course.scores()["right"] == FULL
