@@ -11,8 +11,13 @@ test: .venv/.installed
 release: .venv/.installed
 	.venv/bin/python -m autograder.release $(ARGS)
 
+# A class of two, marked: one hands in the solutions, the other what was handed out. make demo ARGS=DIR puts it elsewhere.
+demo: DIR = $(or $(ARGS),demo-class)
 demo: .venv/.installed
-	.venv/bin/gradaccum classroom init $(or $(ARGS),demo-class)
+	.venv/bin/gradaccum classroom init $(DIR) --units 03 && .venv/bin/gradaccum classroom release $(DIR) --units 03
+	mkdir -p $(DIR)/submitted/ada $(DIR)/submitted/bob
+	cp -R $(DIR)/source/03_accumulate $(DIR)/submitted/ada && cp -R $(DIR)/release/03_accumulate $(DIR)/submitted/bob
+	.venv/bin/gradaccum classroom grade $(DIR) && .venv/bin/gradaccum classroom report $(DIR)
 
 .venv/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(HELP)" >&2; exit 1; }

@@ -37,7 +37,7 @@ SANDBOXES = (BWRAP, NONE)
 START_UP = 180.0
 """Seconds in which a warm parent has to have imported torch, on a cold and busy machine."""
 
-HOW_WITHOUT = "if you trust every file (nbgrader autograde … --MarkSubmission.sandbox=none; see docs/security.md)"
+HOW_WITHOUT = "if you trust every file (grade … --sandbox none, MarkSubmission.sandbox=none in nbgrader; see docs/security.md)"
 
 SLOW_END = 20.0
 """Seconds in which a warm parent has to say how a process ended that it was told to stop."""

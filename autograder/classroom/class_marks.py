@@ -121,7 +121,7 @@ def open_gradebook(url: str) -> Iterator[Gradebook]:
         with Gradebook(url, course) as gradebook:
             yield gradebook
     except (SQLAlchemyError, ImportError) as error:
-        raise NoGradebookError(f"{name}: {_reason(error)}") from None
+        raise NoGradebookError(f"{name}: {database_trouble(error)}") from None
 
 
 def _course_in(address: sqlalchemy.URL) -> str | None:
@@ -136,7 +136,8 @@ def _course_in(address: sqlalchemy.URL) -> str | None:
         engine.dispose()
 
 
-def _reason(error: Exception) -> str:
+def database_trouble(error: Exception) -> str:
+    """Why a database cannot be used, in one line, and what to do if that is known."""
     said = " ".join(str(getattr(error, "orig", None) or error).split())
     if "database is locked" in said:
         return "the gradebook is locked by another program, perhaps nbgrader or formgrader at work; try again when it is done"

@@ -61,7 +61,8 @@ def release(directory: AClass, units: Units = "", db: ADatabase = "") -> None:
         coursedir = ClassToMark(directory, db).coursedir
         sources = {path.name: path for path in sorted((directory / "source").glob("*")) if path.is_dir()}
         for unit in pick_units(sources, units):
-            typer.echo(f"{release_unit(coursedir, unit)}")
+            place, here = release_unit(coursedir, unit), directory.resolve()
+            typer.echo(directory / place.relative_to(here) if place.is_relative_to(here) else place)
 
 
 @app.command()

@@ -19,6 +19,7 @@ from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
+from autograder.classroom.class_marks import database_trouble
 from autograder.nbgrader_plugins import MarkSubmission
 
 if TYPE_CHECKING:
@@ -111,6 +112,8 @@ class Recorder:
             return None
         except SQLAlchemyError as error:
             raise GradebookError(reason(error), database=True) from None
+        except ImportError as error:
+            raise GradebookError(database_trouble(error), database=True) from None
 
     def record(self, student: str, unit: str, notebook: str) -> None:
         """Write the marks in a marked notebook. Doing it again changes nothing.

@@ -83,17 +83,29 @@ def read_roster(path: Path) -> tuple[Student, ...]:
 
 
 def enrol(students: Iterable[Student], db_url: str) -> None:
-    """Add students to nbgrader's gradebook, or bring up to date what it says of them. Nobody and nothing known is deleted."""
-    from nbgrader.api import Gradebook, MissingEntry
+    """Add students to nbgrader's gradebook, or bring up to date what it says of them. Nobody and nothing known is deleted.
 
-    with commands_of_this_python(), Gradebook(db_url) as gradebook:
-        for student in students:
-            facts = asdict(student)
-            facts.pop("id")
-            with contextlib.suppress(MissingEntry):
-                known = gradebook.find_student(student.id)
-                facts = {name: value or getattr(known, name) or "" for name, value in facts.items()}
-            gradebook.update_or_create_student(student.id, **facts)
+    Raises:
+        NoGradebookError: its database cannot be used.
+    """
+    from nbgrader.api import Gradebook, MissingEntry
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from autograder.classroom.class_marks import NoGradebookError, database_trouble
+    from autograder.classroom.course import CONFIG
+
+    try:
+        with commands_of_this_python(), Gradebook(db_url) as gradebook:
+            for student in students:
+                facts = asdict(student)
+                facts.pop("id")
+                with contextlib.suppress(MissingEntry):
+                    known = gradebook.find_student(student.id)
+                    facts = {name: value or getattr(known, name) or "" for name, value in facts.items()}
+                gradebook.update_or_create_student(student.id, **facts)
+    except (SQLAlchemyError, ImportError) as error:
+        advice = f"see to it, or to c.CourseDirectory.db_url in {CONFIG}, and give the roster again"
+        raise NoGradebookError(f"the gradebook cannot be used ({database_trouble(error)}); {advice}") from None
 
 
 def enrolled(db_url: str) -> tuple[tuple[Student, ...], bool]:

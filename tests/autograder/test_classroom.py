@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 from pathlib import Path
 
 import nbformat
@@ -128,6 +129,18 @@ def test_a_roster_with_bad_rows_is_refused_before_anything_is_made(init, tmp_pat
     (tmp_path / "roster.csv").write_text("id\nada\n../bob\n")
     _refused(init("class", "--roster", str(tmp_path / "roster.csv")), "roster.csv, line 3", "../bob")
     assert not (tmp_path / "class").exists()
+
+
+def test_a_database_whose_driver_is_missing_is_named_with_what_to_install(init, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pymysql", None)  # as if it were not installed
+    (tmp_path / "roster.csv").write_text("id\nada\n")
+    database = "mysql+pymysql://host/gradebook"
+    result = init("class", "--units", "03", "--roster", str(tmp_path / "roster.csv"), "--db", database)
+    _refused(result, "pip install pymysql", "c.CourseDirectory.db_url")
+    submitted = tmp_path / "class/submitted/ada/03_accumulate"
+    submitted.mkdir(parents=True)
+    (submitted / "03_accumulate.ipynb").write_text("{}")
+    _refused(CliRunner().invoke(app, ["grade", str(tmp_path / "class")]), "pip install pymysql", "cannot be read")
 
 
 def test_a_roster_that_is_not_there_is_refused(init, tmp_path):

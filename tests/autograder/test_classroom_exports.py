@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
-import re
 import shutil
 import sqlite3
 from datetime import datetime
 from pathlib import Path
 
 import pytest
+from documents import shell_lines
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderApp
 from nbgrader.plugins import CsvExportPlugin
@@ -369,11 +369,10 @@ def test_the_commands_in_the_documentation_run(school, tmp_path, monkeypatch):
     (tmp_path / "exported.csv").write_text(CANVAS, encoding="utf-8")
     (tmp_path / "worksheet.csv").write_text(WORKSHEET, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    page = (Path(__file__).parents[2] / "docs/exports.md").read_text(encoding="utf-8")
-    commands = re.findall(r"^gradaccum classroom (export .*)$", page, re.MULTILINE)
+    commands = [line for line in shell_lines("exports.md") if line.startswith("gradaccum classroom export ")]
     assert len(commands) == 4
     for command in commands:
-        result = CliRunner().invoke(app, command.split())
+        result = CliRunner().invoke(app, command.split()[2:])
         assert result.exit_code == 0, (command, result.output)
 
 
