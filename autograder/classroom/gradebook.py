@@ -20,6 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from autograder.classroom.class_marks import database_trouble
+from autograder.classroom.roster import commands_of_this_python
 from autograder.nbgrader_plugins import MarkSubmission
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Recorder:
             GradebookError: it cannot be read.
         """
         try:
-            with Gradebook(self._coursedir.db_url, self._coursedir.course_id) as gradebook:
+            with commands_of_this_python(), Gradebook(self._coursedir.db_url, self._coursedir.course_id) as gradebook:
                 if not gradebook.find_assignment(unit).notebooks:
                     return None
                 return {submission.student_id for submission in gradebook.assignment_submissions(unit)}
@@ -130,7 +131,7 @@ class Recorder:
         autograde = _Recording(coursedir=self._coursedir, config=self._config, log=quiet_log())
         autograde.force, autograde.marked = True, notebook
         try:
-            with warnings.catch_warnings():  # nbgrader's use of its database makes SQLAlchemy talk
+            with commands_of_this_python(), warnings.catch_warnings():  # nbgrader's use of its database makes SQLAlchemy talk
                 warnings.simplefilter("ignore")
                 autograde.start()
         except Exception as error:  # nbgrader wraps whatever happens

@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,8 +33,6 @@ class Server:
         self.user = "postgres" if os.geteuid() == 0 else None  # which refuses to be root
         if self.user:
             shutil.chown(folder, self.user)
-            for parent in (folder, *folder.parents)[:-2]:
-                parent.chmod(parent.stat().st_mode | 0o011)
         self._run("initdb", "--pgdata", str(self.data), "--username", "teacher", "--auth", "trust", "--no-sync")
         self.start()
         self._run("createdb", "--host", "127.0.0.1", "--port", str(self.port), "--username", "teacher", "gradebook")
@@ -53,10 +52,11 @@ class Server:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory) -> Iterator[Server]:
-    server = Server(tmp_path_factory.mktemp("postgresql"))
-    yield server
-    server.stop()
+def server() -> Iterator[Server]:
+    with tempfile.TemporaryDirectory(prefix="postgresql-") as folder:  # pytest's own folders are for the user who runs it
+        server = Server(Path(folder))
+        yield server
+        server.stop()
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ def accumulate_contrastive(encode_image, encode_text, logit_scale, micro_batches
     n, start = len(u), 0
     un, vn = F.normalize(u, dim=1), F.normalize(v, dim=1)
     for a, b in batches:
-        rows = torch.arange(start, start + len(a))
+        rows = torch.arange(start, start + len(a), device=u.device)
         i = F.normalize(encode_image(a), dim=1)
         t = F.normalize(encode_text(b), dim=1)
         s = logit_scale.exp()

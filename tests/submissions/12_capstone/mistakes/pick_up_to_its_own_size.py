@@ -4,6 +4,7 @@ from gradaccum.capstone.budget import activation_bytes
 
 EXERCISE = "pick_micro_batch_size"
 MISTAKES = ("own-size-as-limit",)
+LOST = ("fits", "largest")
 
 
 def pick_micro_batch_size(config):
