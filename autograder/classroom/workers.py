@@ -21,7 +21,7 @@ from autograder.sandbox import ChildError, shared_parent
 AHEAD = 3
 """Jobs handed out for each thread of the workers: enough that none waits for the next, few enough to keep memory small."""
 
-CONNECT = "15s"
+CONNECT = "10s"
 """How long to look for a scheduler, and how long to look for one that has gone."""
 
 

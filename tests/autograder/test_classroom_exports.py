@@ -288,7 +288,7 @@ def test_what_cannot_be_done_is_said_in_one_line(export, tmp_path, options, word
 
 def test_a_directory_without_a_class_is_refused(export, tmp_path):
     code, _, (line,) = export(directory=tmp_path)
-    assert (code, line) == (2, f"{tmp_path}: no class is there (it has no nbgrader_config.py); see gradaccum classroom init")
+    assert (code, line) == (2, f"{tmp_path} is no class (it has no nbgrader_config.py); make one with gradaccum classroom init")
 
 
 def test_a_configuration_that_does_not_run_is_refused(export, tmp_path):

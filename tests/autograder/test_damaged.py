@@ -74,7 +74,7 @@ def test_a_file_of_which_nothing_can_be_read_is_refused_with_the_reason(file, re
 
 
 @pytest.mark.slow
-@EVERY_UNIT
+@pytest.mark.parametrize("unit", UNITS[-1:])  # what can be told without running anything is tested for both
 def test_every_exercise_that_is_still_there_is_marked_as_if_undamaged(unit, tmp_path, record_property):
     full = {exercise.id: exercise.max_score for exercise in exercises_of(unit)}
     rows, lost_in_all = [], 0.0

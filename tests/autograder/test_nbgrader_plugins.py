@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.api import Gradebook
-from nbgrader_class import HALF_THE_PUZZLE, NEVER_ENDS, NO_PYTHON, ORDER, UNIT, Course, Student, mistaken
+from nbgrader_class import HALF_THE_PUZZLE, NO_PYTHON, ORDER, UNIT, Course, Student, mistaken
 
 from autograder.classroom.course import course_directory
 
@@ -31,7 +31,6 @@ CLASS = (
     ),
     Student("empty", (0, 0, 0, 0, 0), unwritten=ORDER, said="train_epoch: 0 of 6 points, not written yet"),
     Student("syntax-error", (6, 1, 0, 1, 1), written={"repaired_eager_step": NO_PYTHON}, said="is not Python"),
-    Student("endless-loop", (0, 1, 1, 1, 1), written={"train_epoch": NEVER_ENDS}, said="still running after 10 seconds"),
     Student("deleted-cells", (0, 1, 1, 1, 1), deleted=("train_epoch-solution", "name_that_loop"), said="not written yet"),
 )
 FULL = dict(zip(ORDER, (6, 1, 1, 1, 1), strict=True))
