@@ -19,10 +19,12 @@ import psutil
 import pytest
 from graded_class import FULL, UNIT, GradedClass, ended, wait_for
 
+from autograder.classroom import workers
+
 pytestmark = pytest.mark.slow
 
 KILLS = 10
-MANY = 24
+MANY = 16
 
 
 @pytest.fixture(scope="module")
@@ -107,10 +109,10 @@ def busiest(processes: list[psutil.Process]) -> psutil.Process:
 
 def test_two_workers_of_a_scheduler_started_elsewhere_share_the_work_and_one_may_die(course, tmp_path):
     due = course.hand_in_many(8)
-    with running_cluster(tmp_path, 2) as (address, _, workers):
+    with running_cluster(tmp_path, 2) as (address, _, both):
         process = course.start("--scheduler", address)
         course.wait_for_marks(process, 2)
-        workers[0].kill()
+        both[0].kill()
         done = ended(process)
     assert done.status == 0, done
     assert "8 marked" in done.said
@@ -130,7 +132,8 @@ def test_a_scheduler_that_dies_is_named_and_another_one_goes_on(course, tmp_path
     finish(course, due, course.marks())
 
 
-def test_a_scheduler_that_is_not_there_is_named(course):
+def test_a_scheduler_that_is_not_there_is_named(course, monkeypatch):
+    monkeypatch.setattr(workers, "CONNECT", "1s")
     course.hand_in_many(1)
     done = course.do("grade", "--scheduler", "tcp://127.0.0.1:9", status=2)
     assert "no scheduler of dask answers at tcp://127.0.0.1:9" in done.complained
@@ -206,7 +209,7 @@ def test_a_full_disk_is_named_and_marking_goes_on_when_there_is_room(course):
     room, full = course.directory / "marks", course.root / "full"
     for folder in (room, full):
         folder.mkdir()
-    script = f'mount -t tmpfs -o size=300k none "{room}" && "$@"; status=$?; cp -r "{room}/." "{full}"; exit $status'
+    script = f'mount -t tmpfs -o size=200k none "{room}" && "$@"; status=$?; cp -r "{room}/." "{full}"; exit $status'
     done = ended(course.start(before=(*MOUNTED, script, "sh")))
     assert done.status == 2, done
     assert "No space left on device; see to it and start grade again, which goes on here" in done.complained

@@ -136,6 +136,7 @@ VALUES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exercise", DIFFERENT)
 def test_any_returned_value_gets_a_verdict_that_gives_nothing(exercise):
     for value in VALUES:

@@ -307,7 +307,14 @@ def window_gradient(problem: Problem, size: int) -> torch.Tensor:
 
 @pytest.mark.parametrize(
     ("size", "finely", "one_forward"),
-    [(1, True, False), (8, True, False), (16, True, False), (32, False, False), (24 * 8, False, False), (24 * 16, False, True)],
+    [
+        pytest.param(1, True, False, marks=pytest.mark.slow),
+        (8, True, False),
+        (16, True, False),
+        (32, False, False),
+        (24 * 8, False, False),
+        (24 * 16, False, True),
+    ],
 )
 def test_the_gradient_of_a_coupled_model_shows_how_large_its_forwards_were(size, finely, one_forward):
     for seed in range(8):

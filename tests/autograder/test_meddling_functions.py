@@ -178,7 +178,7 @@ def defaults():
     torch.set_grad_enabled(before[1])
 
 
-@pytest.mark.parametrize("exercise", ["accumulate_gradient", "train_epoch"])
+@pytest.mark.parametrize("exercise", ["accumulate_gradient", pytest.param("train_epoch", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("meddle", MEDDLERS)
 def test_meddling_with_what_is_given_gets_a_verdict(exercise, meddle, defaults):
     for when in ("before", "after"):

