@@ -76,7 +76,7 @@ def _note(fingerprint: Fingerprint, u: int) -> str:
     """What the coefficients do not say: a changed learning rate, a rest that no combination of gradients explains."""
     rate, rest = float(fingerprint.rates[u]), float(fingerprint.residuals[u])
     said = [f"rate × {as_fraction(rate) or '0'}"] if abs(rate - 1) > DIFFERENT else []
-    return ", ".join([*said, *([f"+ rest {rest:.0%}"] if rest > LINEAR else [])])
+    return ", ".join([*said, *([f"+ rest {round(rest, 6):.0%}"] if rest > LINEAR else [])])
 
 
 def _text_width(values: tuple[float, ...]) -> int:
@@ -137,7 +137,8 @@ def _row(row: _Row, due: Fingerprint, before: bool, peak: float) -> str:
 
 def _cell(value: float, share: float, framed: bool, missing: bool) -> str:
     text = "" if missing else as_fraction(value)
-    shade = f"rgba(0,114,178,{0.12 + 0.5 * min(1.0, abs(share)):.2f})" if text else "#f3f3f3"
+    share = min(1.0, abs(round(share, 6)))  # 1/4 gives 0.245, which noise in the last bit would round up or down
+    shade = f"rgba(0,114,178,{0.12 + 0.5 * share:.2f})" if text else "#f3f3f3"
     style = f"padding:0;border:0;background:{shade};color:#1a1a1a;text-align:center;font-size:11px;line-height:18px;"
     style += f"outline:2px {'dashed' if missing else 'solid'} {VERMILLION};outline-offset:-2px;" if framed else ""
     style += "font-weight:700;" if framed and text else ""

@@ -191,4 +191,4 @@ def as_fraction(value: float) -> str:
     fraction = Fraction(value).limit_denominator(32)
     if abs(float(fraction) - value) < 1e-6:
         return str(fraction)
-    return f"{value:.3g}"
+    return f"{round(value, 9):.3g}"  # noise in the last bit shall not decide where a tie goes

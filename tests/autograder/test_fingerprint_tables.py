@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
@@ -86,3 +87,11 @@ def test_cells_bring_their_own_colours_for_pages_with_other_ones():
     cells = [cell for cell in re.findall(r"<t[rdh]\b[^>]*>", due) if "aria-hidden" not in cell]
     assert all("background:" in cell for cell in cells)
     assert all("color:" in cell for cell in cells if cell.startswith("<th"))
+
+
+@pytest.mark.parametrize("value", [1 / 4, 1 / 8, 1 / 40, 0.0125])
+def test_noise_in_the_last_bits_changes_no_byte(value):
+    from autograder.fingerprint_tables import _cell
+
+    near = (value, math.nextafter(value, 0), math.nextafter(value, 1), value * (1 + 1e-13))
+    assert len({_cell(one, one, False, False) for one in near}) == 1
