@@ -35,6 +35,7 @@ UNIT = "04_training_loop"
 SAMPLES = ROOT / "tests" / "submissions" / UNIT
 ROUNDS = 2
 BUDGET = 6.0
+SEED = re.compile(r"c\.MarkSubmission\.seed = \d+")
 MARKERS = re.compile(r"(<!-- throughput:begin -->\n).*(<!-- throughput:end -->)", re.DOTALL)
 STOCK_NAME, OURS_NAME, FLOOR_NAME = "stock `nbgrader autograde`", "`gradaccum classroom grade`", "floor: the cells' own work"
 PLUGGED_NAME = "`nbgrader autograde` as `classroom init` sets it up"
@@ -201,8 +202,8 @@ def _make_classes(classes: Sequence[Path], otter: Path | None, names: Sequence[s
     """Classes with the same students, who hand in the same; for otter a folder of notebooks."""
     for folder in classes:
         _run("gradaccum", "classroom", "init", str(folder), "--units", "04")
-        if folder.name == "stock":
-            (folder / "nbgrader_config.py").write_text(STOCK)
+        config = folder / "nbgrader_config.py"  # the problems of a class are its own; here all ways get those of the notebook
+        config.write_text(STOCK if folder.name == "stock" else SEED.sub("c.MarkSubmission.seed = 0", config.read_text()))
         _run("gradaccum", "classroom", "release", str(folder))
     if otter:
         otter_class.prepare(otter, UNIT)

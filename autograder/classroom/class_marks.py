@@ -13,23 +13,14 @@ import sqlalchemy
 from nbgrader.api import Assignment, Course, Gradebook, SubmittedAssignment
 from sqlalchemy.exc import SQLAlchemyError
 
+from autograder.classroom.roster import Student
+
 if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
 
 
 class NoGradebookError(ValueError):
     """A gradebook that cannot be read. The message is one line: which, why, and what to do."""
-
-
-@dataclass(frozen=True)
-class Enrolled:
-    """A student as the gradebook knows them; ``lms_user_id`` is their id in a learning management system, if known."""
-
-    id: str
-    first_name: str = ""
-    last_name: str = ""
-    email: str = ""
-    lms_user_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,7 +48,7 @@ class ClassMarks:
         entries: by student and unit; none where nothing was handed in.
     """
 
-    students: tuple[Enrolled, ...]
+    students: tuple[Student, ...]
     max_scores: dict[str, float]
     due: dict[str, datetime | None]
     entries: dict[tuple[str, str], Entry]
@@ -67,7 +58,7 @@ def read_marks(gradebook: Gradebook, units: Sequence[str] = (), students: Sequen
     """The marks in a gradebook, of these units and students only, if any are named."""
     assignments = [one for one in gradebook.assignments if not units or one.name in units]
     enrolled = [
-        Enrolled(one.id, *(text or "" for text in (one.first_name, one.last_name, one.email, one.lms_user_id)))
+        Student(one.id, *(text or "" for text in (one.first_name, one.last_name, one.email, one.lms_user_id)))
         for one in gradebook.students
         if not students or one.id in students
     ]

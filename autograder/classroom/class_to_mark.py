@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 
 from nbgrader.utils import parse_utc
@@ -21,6 +20,7 @@ from autograder.classroom.course import existing_class, write_atomically
 from autograder.classroom.gradebook import GradebookError, Recorder, with_patience
 from autograder.classroom.marks_store import FORMAT, DamagedMarksError, MarksStore, StudentMarks
 from autograder.classroom.workers import Job
+from autograder.edition import edition
 from autograder.nbgrader_plugins import MarkSubmission, template_of
 from autograder.units import UNITS
 
@@ -112,7 +112,7 @@ class ClassToMark:
             OSError: the file cannot be read.
         """
         data = handed_in.path.read_bytes()
-        decides = [version("gradaccum"), FORMAT, handed_in.unit, self.seed, self.device, template, sha256(data).hexdigest()]
+        decides = [edition(), FORMAT, handed_in.unit, self.seed, self.device, template, sha256(data).hexdigest()]
         key = sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
         return Job(handed_in.student, handed_in.unit, key, data, template, self.seed, self.sandbox, self.device)
 

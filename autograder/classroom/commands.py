@@ -86,8 +86,9 @@ def grade(
     from autograder.classroom.grading import Grading
     from autograder.classroom.grading_view import print_summary, progress
     from autograder.classroom.workers import workers
+    from autograder.interrupts import stoppable
 
-    with _one_line_on_errors("grade"):
+    with _one_line_on_errors("grade"), stoppable() as stop_if_asked:
         marked_class = ClassToMark(directory, db, device, sandbox)
         wanted = list(pick_units(dict.fromkeys(UNITS, directory), units))
         with marked_class.locked():
@@ -102,7 +103,9 @@ def grade(
                     for job, result in pool.map(grading.jobs()):
                         grading.done(job, result)
                         step()
+                        stop_if_asked()
             grading.record_the_rest()
+            stop_if_asked()
     print_summary(grading.outcome)
     for complaint in (complaints := not_taken + complaints + grading.outcome.complaints):
         typer.echo(f"gradaccum classroom grade: {complaint}", err=True)

@@ -14,7 +14,7 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins import ExportPlugin
 from traitlets import Bool, Unicode
 
-from autograder.classroom.class_marks import ClassMarks, Enrolled, Entry, database, open_gradebook, read_marks
+from autograder.classroom.class_marks import ClassMarks, Entry, database, open_gradebook, read_marks
 from autograder.classroom.course import existing_class, pick_units, write_atomically
 from autograder.classroom.lms_sheets import (
     Sheet,
@@ -25,6 +25,7 @@ from autograder.classroom.lms_sheets import (
     read_sheet,
     unit_column,
 )
+from autograder.classroom.roster import Student
 
 
 class FileExporter(ExportPlugin):
@@ -113,7 +114,7 @@ class LmsExporter(FileExporter):
         """The exported file with a column for each unit, where that is, and what to say about it."""
         raise NotImplementedError
 
-    def cell(self, marks: ClassMarks, student: Enrolled, unit: str) -> str:
+    def cell(self, marks: ClassMarks, student: Student, unit: str) -> str:
         """Points as text; empty if there are none to report."""
         if entry := marks.entries.get((student.id, unit)):
             return points_text(entry.score)
@@ -143,7 +144,7 @@ class LmsExporter(FileExporter):
             notes.append(f"excused or not assigned there, so left as it was: {', '.join(kept)}")
         return sheet.with_cells(cells), [*notes, *self._strangers(sheet, marks, whose, path)]
 
-    def _strangers(self, sheet: Sheet, marks: ClassMarks, whose: Mapping[int, Enrolled], path: Path) -> list[str]:
+    def _strangers(self, sheet: Sheet, marks: ClassMarks, whose: Mapping[int, Student], path: Path) -> list[str]:
         """Who is in one gradebook only."""
         found = {student.id for student in whose.values()}
         without = sorted(student.id for student in marks.students if student.id not in found)

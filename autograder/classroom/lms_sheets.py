@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from autograder.classroom.class_marks import Enrolled
+    from autograder.classroom.roster import Student
 
 
 class SheetError(ValueError):
@@ -78,7 +78,7 @@ def read_sheet(path: Path) -> Sheet:
     return Sheet(tuple(header), padded, delimiter, data.startswith(b"\xef\xbb\xbf"))
 
 
-def match_rows(sheet: Sheet, keys: Mapping[str, Sequence[str]], students: Iterable[Enrolled]) -> dict[int, Enrolled]:
+def match_rows(sheet: Sheet, keys: Mapping[str, Sequence[str]], students: Iterable[Student]) -> dict[int, Student]:
     """Which row is whose.
 
     Args:
@@ -90,7 +90,7 @@ def match_rows(sheet: Sheet, keys: Mapping[str, Sequence[str]], students: Iterab
     Raises:
         SheetError: a student has two rows.
     """
-    found: dict[int, Enrolled] = {}
+    found: dict[int, Student] = {}
     for name, attributes in keys.items():
         column = sheet.column(name)
         if column is None:
@@ -139,11 +139,11 @@ def points_text(points: float) -> str:
     return f"{points:.5f}".rstrip("0").rstrip(".")
 
 
-def _students_by(attributes: Sequence[str], students: Iterable[Enrolled]) -> dict[str, Enrolled | None]:
+def _students_by(attributes: Sequence[str], students: Iterable[Student]) -> dict[str, Student | None]:
     """Students by what these attributes hold; None where that is true of two of them. An earlier attribute goes first."""
-    known: dict[str, Enrolled | None] = {}
+    known: dict[str, Student | None] = {}
     for attribute in attributes:
-        of_this: dict[str, Enrolled | None] = {}
+        of_this: dict[str, Student | None] = {}
         for student in students:
             if value := getattr(student, attribute).strip().casefold():
                 of_this[value] = None if value in of_this else student

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from autograder.classroom.lessons import Lesson, lesson_of
-from autograder.classroom.report_data import ClassData, Person
+from autograder.classroom.report_data import ClassData
+from autograder.classroom.roster import Student
 from autograder.classroom.student_report import ABSENT, STATES, UNREADABLE, WAITING, Result, StudentReport, reasons, result_of
 
 
@@ -113,11 +114,11 @@ def class_report(data: ClassData) -> ClassReport:
     return ClassReport(data.name, tuple(students), units, _mistakes(students, data), _revisits(students), data.warnings)
 
 
-def _people(data: ClassData) -> list[Person]:
+def _people(data: ClassData) -> list[Student]:
     known = {person.id: person for person in data.people}
     marked = (one.student for one in data.marks)
     ids = {*known, *marked, *(student for student, _ in data.handed_in), *(student for student, _, _ in data.grades)}
-    return sorted((known.get(student, Person(student)) for student in ids), key=lambda person: person.sort_key)
+    return sorted((known.get(student, Student(student)) for student in ids), key=lambda person: person.sort_key)
 
 
 def _columns(data: ClassData) -> list[tuple[str, str, float]]:

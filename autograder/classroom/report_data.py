@@ -9,27 +9,11 @@ from typing import TYPE_CHECKING
 
 from autograder.classroom.course import CONFIG
 from autograder.classroom.marks_store import DamagedMarksError, ExerciseMarks, MarksStore, StudentMarks
+from autograder.classroom.roster import Student
 from autograder.units import UNITS
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
-
-
-@dataclass(frozen=True)
-class Person:
-    """A student: the id that names their directory, and the names in the gradebook if there are any."""
-
-    id: str
-    first_name: str = ""
-    last_name: str = ""
-
-    @property
-    def name(self) -> str:
-        return f"{self.first_name} {self.last_name}".strip() or self.id
-
-    @property
-    def sort_key(self) -> tuple[str, ...]:
-        return ((self.last_name or self.id).casefold(), self.first_name.casefold(), self.id)
 
 
 @dataclass(frozen=True)
@@ -56,7 +40,7 @@ class ClassData:
     """
 
     name: str
-    people: tuple[Person, ...] = ()
+    people: tuple[Student, ...] = ()
     marks: tuple[StudentMarks, ...] = ()
     handed_in: frozenset[tuple[str, str]] = frozenset()
     cells: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -74,7 +58,7 @@ def read_class(directory: Path, db_url: str = "") -> ClassData:
 
     Raises:
         NoGradebookError: its gradebook cannot be read.
-        GradingError: this is no class, or its configuration cannot be read.
+        NoClassError: this is no class, or its configuration cannot be read.
         OSError: a file cannot be read.
     """
     from sqlalchemy import make_url
@@ -120,7 +104,7 @@ def _with_gradebook(data: ClassData, db_url: str) -> ClassData:
     from autograder.classroom.class_marks import open_gradebook
 
     with open_gradebook(db_url) as gradebook:
-        people = tuple(Person(one.id, one.first_name or "", one.last_name or "") for one in gradebook.students)
+        people = tuple(Student(one.id, one.first_name or "", one.last_name or "") for one in gradebook.students)
         return replace(data, people=people, cells=_cells(gradebook), grades=_grades(gradebook), penalties=_late(gradebook))
 
 

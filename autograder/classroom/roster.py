@@ -35,7 +35,7 @@ class RosterError(ValueError):
 
 @dataclass(frozen=True)
 class Student:
-    """One row of a roster.
+    """A student of a class, as a roster and the gradebook know them.
 
     Attributes:
         id: names the student's directory in ``submitted/``.
@@ -48,6 +48,15 @@ class Student:
     last_name: str = ""
     email: str = ""
     lms_user_id: str = ""
+
+    @property
+    def name(self) -> str:
+        """To show; the id if there is nothing better."""
+        return f"{self.first_name} {self.last_name}".strip() or self.id
+
+    @property
+    def sort_key(self) -> tuple[str, ...]:
+        return ((self.last_name or self.id).casefold(), self.first_name.casefold(), self.id)
 
 
 def read_roster(path: Path) -> tuple[Student, ...]:

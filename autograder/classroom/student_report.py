@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autograder.classroom.marks_store import ExerciseMarks, StudentMarks
-from autograder.classroom.report_data import ClassData, Person
+from autograder.classroom.report_data import ClassData
+from autograder.classroom.roster import Student
 
 SOLVED, PARTLY, WRONG = "solved", "partly", "no points"
 BROKEN, UNWRITTEN, ABSENT, WAITING = "does not run", "not written", "nothing handed in", "not marked yet"
@@ -63,7 +64,7 @@ class StudentReport:
         points, max_points: of the units that are marked or were not handed in.
     """
 
-    person: Person
+    person: Student
     results: tuple[Result, ...]
     penalty: float = 0.0
     reasons: tuple[str, ...] = ()

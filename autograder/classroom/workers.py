@@ -11,11 +11,11 @@ import logging
 import os
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from importlib.metadata import version
+from dataclasses import dataclass, field
 from itertools import islice
 
 from autograder.devices import pick_device
+from autograder.edition import edition
 from autograder.sandbox import ChildError, shared_parent
 
 AHEAD = 3
@@ -40,7 +40,7 @@ class Job:
         template: the notebook that was released.
         seed: chooses the hidden problems.
         sandbox, device: see :class:`autograder.marking.Marker`.
-        version: of this package, which a worker must have, too.
+        edition: of this package, which a worker must have, too.
     """
 
     student: str
@@ -51,7 +51,7 @@ class Job:
     seed: int
     sandbox: str
     device: str
-    version: str = version("gradaccum")
+    edition: str = field(default_factory=edition)
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,10 @@ def mark_job(job: Job) -> Done:
     """Mark a submission; what a worker does.
 
     Raises:
-        ChildError: no process can be started here, or no sandbox.
+        ChildError: no process can be started here, or no sandbox, or this is another edition.
     """
+    if job.edition != edition():
+        raise ChildError(f"a worker has gradaccum {edition()}, not {job.edition}; install the same everywhere")
     shared_parent(job.sandbox, pick_device(job.device))  # imports torch while this process does
     import nbformat
 
@@ -75,8 +77,6 @@ def mark_job(job: Job) -> Done:
     from autograder.marked_notebook import mark
     from autograder.marking import shared_marker
 
-    if job.version != version("gradaccum"):
-        raise ChildError(f"a worker has gradaccum {version('gradaccum')}, not {job.version}; install the same everywhere")
     began = time.monotonic()
     marker = shared_marker(job.sandbox, job.device)
     marked = mark(job.data, job.unit, seed=job.seed, marker=marker, template=job.template)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import autograder.exercises  # noqa: F401 - registers them
 from autograder.classroom.marks_store import ExerciseMarks, MistakeMarks, PartMarks, StudentMarks, student_marks
-from autograder.classroom.report_data import ClassData, Person
+from autograder.classroom.report_data import ClassData
+from autograder.classroom.roster import Student
 from autograder.exercise import Exercise, Failure, Verdict, exercises_of, mark_function
 from autograder.marking import Marks
 from autograder.mistakes import mistake
@@ -46,7 +47,7 @@ def nothing(student: str, failure: str, problem: str = "") -> StudentMarks:
 
 CLASS = ClassData(
     "my-class",
-    tuple(Person(*names) for names in (("a", "Ada", "Berg"), ("b", "Bo", "Chen"), ("c", "Cy", "Diaz"), ("d", "Di", "Engel"))),
+    tuple(Student(*names) for names in (("a", "Ada", "Berg"), ("b", "Bo", "Chen"), ("c", "Cy", "Diaz"), ("d", "Di", "Engel"))),
     (
         marks("a"),
         marks("b", exercise("train_epoch", 2, "no-scale"), exercise("repaired_lost_tail", 0, "no-scale", "tail-dropped")),
@@ -70,7 +71,7 @@ def dealt_class(units: tuple[str, ...], students: int, seed: int = 0, each: int 
         unit: {exercise: [_kept(unit, verdict) for verdict in choices] for exercise, choices in exercises.items()}
         for unit, exercises in verdicts.items()
     }
-    people = tuple(Person(f"s{number:03}", *map(chance.choice, NAMES)) for number in range(1, students + 1))
+    people = tuple(Student(f"s{number:03}", *map(chance.choice, NAMES)) for number in range(1, students + 1))
     marks, handed_in = [], set()
     for person in people:
         skill = chance.betavariate(4, 1.6)

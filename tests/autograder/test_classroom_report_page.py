@@ -16,8 +16,9 @@ from autograder.classroom.commands import app
 from autograder.classroom.course import CONFIG, config_text
 from autograder.classroom.marks_store import ExerciseMarks, MarksStore, MistakeMarks, PartMarks, StudentMarks
 from autograder.classroom.report import ClassReport, class_report
-from autograder.classroom.report_data import ClassData, Grade, Person
+from autograder.classroom.report_data import ClassData, Grade
 from autograder.classroom.report_page import report_csv, report_html, write_report
+from autograder.classroom.roster import Student
 from autograder.classroom.student_report import ABSENT, PARTLY, WAITING
 from autograder.mistakes import mistake
 
@@ -63,7 +64,7 @@ def hostile() -> ClassReport:
     cell = {UNIT: {"train_epoch": 6.0, HOSTILE: 1.0}}
     submission = StudentMarks(HOSTILE, UNIT, "key", "cpu", 1.0, (bad,), HOSTILE)
     return class_report(
-        ClassData(HOSTILE, (Person(HOSTILE, HOSTILE, HOSTILE),), (submission,), cells=cell, warnings=(HOSTILE,))
+        ClassData(HOSTILE, (Student(HOSTILE, HOSTILE, HOSTILE),), (submission,), cells=cell, warnings=(HOSTILE,))
     )
 
 
@@ -88,7 +89,7 @@ def articles(page: str) -> list[str]:
 
 def test_a_mistake_is_shown_with_its_sentence_and_fingerprints_and_nobodys_name():
     data = ClassData(
-        "c", (Person("zelda99", "Zelda", "Quux"),), (marks("zelda99", exercise("train_epoch", 0, "no-scale", tables=TABLES)),)
+        "c", (Student("zelda99", "Zelda", "Quux"),), (marks("zelda99", exercise("train_epoch", 0, "no-scale", tables=TABLES)),)
     )
     (article,) = articles(report_html(class_report(data), MADE))
     assert mistake("no-scale").message in article
@@ -236,7 +237,7 @@ def test_no_text_in_the_table_is_a_formula(start):
     formula = f'{start}HYPERLINK("x")'
     data = ClassData(
         "c",
-        (Person(formula, formula, formula),),
+        (Student(formula, formula, formula),),
         (
             marks(
                 formula,
