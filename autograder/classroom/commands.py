@@ -19,6 +19,7 @@ app = typer.Typer(help="Hand out, mark and report a class with nbgrader.", no_ar
 
 ADatabase = Annotated[str, typer.Option("--db", metavar="URL", help="The gradebook's database, such as postgresql://…")]
 AClass = Annotated[Path, typer.Argument(metavar="DIR", help="A class, made by init.")]
+SomeStudents = Annotated[str, typer.Option("--students", help="Ids, such as ada,bob; all if not given.")]
 Units = Annotated[str, typer.Option(help="Units, such as 03,04; all of them if not given.")]
 
 
@@ -69,7 +70,7 @@ def release(directory: AClass, units: Units = "", db: ADatabase = "") -> None:
 def grade(
     directory: AClass,
     units: Units = "",
-    students: Annotated[str, typer.Option(help="Ids, such as ada,bob; all if not given.")] = "",
+    students: SomeStudents = "",
     again: Annotated[bool, typer.Option("--again", help="Mark also what has not changed since it was marked.")] = False,
     number: Annotated[int, typer.Option("--workers", min=0, help="Processes that mark; one for each core if not given.")] = 0,
     scheduler: Annotated[str, typer.Option(metavar="tcp://…", help="A scheduler of dask that runs, with its workers.")] = "",
@@ -110,6 +111,37 @@ def grade(
     for complaint in (complaints := not_taken + complaints + grading.outcome.complaints):
         typer.echo(f"gradaccum classroom grade: {complaint}", err=True)
     if complaints:
+        raise typer.Exit(1)
+
+
+@app.command()
+def feedback(
+    directory: AClass,
+    units: Units = "",
+    students: SomeStudents = "",
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="PATH", help="What was graded: pages are packed for the LMS it came from."),
+    ] = None,
+    to: Annotated[Path, typer.Option(metavar="ZIP", help="What they are packed into.")] = Path("feedback.zip"),
+    db: ADatabase = "",
+) -> None:
+    """Make a page for each student, their notebook with a verdict under each exercise; pack them to be uploaded."""
+    from autograder.classroom.class_to_mark import ClassToMark
+    from autograder.classroom.feedback import make_pages, pack
+    from autograder.classroom.grading_view import progress
+
+    with _one_line_on_errors("feedback"):
+        marked_class = ClassToMark(directory, db)
+        wanted = list(pick_units(dict.fromkeys(UNITS, directory), units))
+        with marked_class.locked():
+            made = make_pages(marked_class, wanted, [name for name in students.split(",") if name], source, progress)
+        packed = source and made.pages and pack(made, to)
+    for complaint in made.complaints:
+        typer.echo(one_line(f"gradaccum classroom feedback: {complaint}"), err=True)
+    folder = marked_class.coursedir.feedback_directory
+    typer.echo(f"{len(made.pages)} pages in {directory / folder}" + (f", and in {packed} to be uploaded" if packed else ""))
+    if made.complaints:
         raise typer.Exit(1)
 
 

@@ -5,11 +5,6 @@ So late penalties, manual grades, formgrader and feedback are nbgrader's, whiche
 
 from __future__ import annotations
 
-import contextlib
-import logging
-import re
-import warnings
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nbconvert.exporters import NotebookExporter
@@ -20,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from autograder.classroom.class_marks import database_trouble
+from autograder.classroom.converting import ConvertingError, Remembering, convert, quiet_log, reason
 from autograder.classroom.roster import commands_of_this_python
 from autograder.nbgrader_plugins import MarkSubmission
 
@@ -60,32 +56,14 @@ class _AttachOutputs(NbGraderPreprocessor):
         return nb, resources
 
 
-class _Recording(Autograde):
-    """Remembers what went wrong, of which nbgrader only says that something did.
+class _Recording(Remembering, Autograde):
+    """Writes a marked notebook and its marks where Autograde would write those it makes.
 
     Attributes:
         marked: the text of the notebook that was marked.
-        trouble: what was raised.
     """
 
     marked = ""
-    trouble: Exception | None = None
-
-    def init_assignment(self, assignment_id, student_id):
-        with self._remembering():
-            super().init_assignment(assignment_id, student_id)
-
-    def convert_single_notebook(self, notebook_filename):
-        with self._remembering():
-            super().convert_single_notebook(notebook_filename)
-
-    @contextlib.contextmanager
-    def _remembering(self) -> Iterator[None]:
-        try:
-            yield
-        except Exception as error:
-            self.trouble = error
-            raise
 
 
 class Recorder:
@@ -127,17 +105,12 @@ class Recorder:
         Raises:
             GradebookError: it cannot be written; what was recorded before of this submission is to be recorded again.
         """
-        self._coursedir.assignment_id, self._coursedir.student_id = unit, student
         autograde = _Recording(coursedir=self._coursedir, config=self._config, log=quiet_log())
-        autograde.force, autograde.marked = True, notebook
+        autograde.marked = notebook
         try:
-            with commands_of_this_python(), warnings.catch_warnings():  # nbgrader's use of its database makes SQLAlchemy talk
-                warnings.simplefilter("ignore")
-                autograde.start()
-        except Exception as error:  # nbgrader wraps whatever happens
-            trouble = autograde.trouble or error
-            database = isinstance(trouble, SQLAlchemyError) or isinstance(trouble.__context__, SQLAlchemyError)
-            raise GradebookError(reason(trouble), database) from None
+            convert(autograde, unit, student)
+        except ConvertingError as error:
+            raise GradebookError(str(error), error.database) from None
 
 
 def with_patience(db_url: str) -> str:
@@ -162,18 +135,3 @@ def _text_as_notebook(text: str):
     import nbformat
 
     return nbformat.reads(text, as_version=4)
-
-
-def reason(error: BaseException) -> str:
-    """What went wrong in nbgrader or its database, in one line."""
-    said = str(getattr(error, "orig", None) or error.__context__ or error).strip()
-    first = said.splitlines()[0] if said else type(error).__name__
-    return re.sub(r"^\([\w.]+\) ", "", first)  # the name of the driver's exception
-
-
-def quiet_log() -> logging.Logger:
-    """Nbgrader explains at length what goes wrong; what counts is in the exceptions."""
-    log = logging.getLogger("gradaccum.nbgrader")
-    log.propagate = False
-    log.addHandler(logging.NullHandler()) if not log.handlers else None
-    return log

@@ -21,19 +21,19 @@ STEPS = 10
 
 
 @contextlib.contextmanager
-def progress(number: int) -> Iterator[Callable[[], None]]:
-    """Shows on stderr how far marking is, and how long it will take; yields what to call after each submission."""
+def progress(number: int, doing: str = "marking", done: str = "marked") -> Iterator[Callable[[], None]]:
+    """Shows on stderr how far it is with so many submissions, and how long it will take; yields what to call after each."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield _lines(console, number)
+        yield _lines(console, number, done)
         return
-    columns = (TextColumn("marking"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"))
+    columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"))
     with Progress(*columns, TimeRemainingColumn(), console=console) as bar:
-        task = bar.add_task("marking", total=number)
+        task = bar.add_task(doing, total=number)
         yield lambda: bar.advance(task)
 
 
-def _lines(console: Console, number: int) -> Callable[[], None]:
+def _lines(console: Console, number: int, what: str) -> Callable[[], None]:
     began, done = time.monotonic(), 0  # which no clock that is set can turn back
 
     def advance() -> None:
@@ -41,7 +41,7 @@ def _lines(console: Console, number: int) -> Callable[[], None]:
         done += 1
         if done * STEPS // number > (done - 1) * STEPS // number:
             left = (time.monotonic() - began) / done * (number - done)
-            console.print(f"{done} of {number} marked, about {left:.0f} s left", highlight=False)
+            console.print(f"{done} of {number} {what}, about {left:.0f} s left", highlight=False)
 
     return advance
 

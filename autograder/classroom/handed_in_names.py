@@ -2,7 +2,9 @@
 
 Each form is taken from what writes it: Canvas's ``lib/content_zipper.rb``, Moodle's ``mod/assign/classes/downloader.php``,
 nbgrader's ``exchange/default/submit.py``, Gradescope's ``submission_metadata.yml``, Blackboard's Assignment File Download. In
-each the student can choose what comes last, so the first place where a form fits is the one that counts.
+each the student can choose what comes last, so the first place where a form fits is the one that counts. How Canvas and Moodle
+understand the names of files with feedback is taken from ``app/models/assignment.rb`` (``generate_comments_from_files``) and
+``mod/assign/feedback/file/importziplib.php``: both look for the numbers, and pass over the rest.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ _NOTEBOOK = re.compile(r"\.ipynb(\.txt|\.json)?$", re.IGNORECASE)  # browsers ap
 _ENDING = re.compile(r"\.ipynb(\.txt|\.json)?$|\.zip$", re.IGNORECASE)
 _COPY = re.compile(r"(?:[ _-]?\((?P<browser>\d{1,4})\)|-(?P<canvas>\d{1,4})|-copy\d*)$", re.IGNORECASE)
 _EXCHANGE = re.compile(r"(?P<who>[^+]+)\+(?P<unit>[^+]+)\+(?P<time>\d{4}-\d\d-\d\d \d\d[:_]\d\d[:_][\d.]+ [^+]+)(\+[^+]*)?")
-_MOODLE = re.compile(r"(?P<who>[^_]+)_(?P<number>\d+)_assignsubmission_[a-z]+(_(?P<rest>.*))?", re.DOTALL)
+_MOODLE = re.compile(r"(?P<reply>(?P<who>[^_]+)_(?P<number>\d+)_assignsubmission_[a-z]+)(_(?P<rest>.*))?", re.DOTALL)
 _CANVAS = re.compile(r"(?P<who>\w*?)(_LATE)?_(?P<user>\d{1,18})_(?P<attachment>\d{1,18})_(?P<rest>.+)", re.DOTALL)
 _CANVAS_NOBODY = re.compile(r"(LATE_)?anon_\w+?_(?P<attachment>\d{1,18})_(?P<rest>.+)", re.DOTALL)
 _BLACKBOARD = re.compile(r"(?P<before>.+?)_attempt_(?P<time>\d{4}(-\d\d){5})(_(?P<rest>.*))?", re.DOTALL)
@@ -128,7 +130,8 @@ def _moodle(name: str) -> Claim | None:
     who = match["who"]
     if who == "Participant":
         return Claim(who, form="Moodle", refused=_ANONYMOUS)
-    return Claim(who, name=who, derived=slug(who), unit=(match["rest"] or "",), form="Moodle", person=match["number"])
+    unit, reply = (match["rest"] or "",), f"{match['reply']}_"
+    return Claim(who, name=who, derived=slug(who), unit=unit, form="Moodle", reply=reply, person=match["number"])
 
 
 def _canvas(name: str) -> Claim | None:
@@ -147,6 +150,7 @@ def _canvas(name: str) -> Claim | None:
         unit=(match["rest"],),
         attempt=attempt,
         form="Canvas",
+        reply=name[: match.start("rest")],
         person=user,
     )
 

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autograder.classroom.attempts import Attempt, NoUnitError, Owner, Reader
 from autograder.classroom.handed_in_names import ignorable, is_notebook, own_words
@@ -19,6 +20,9 @@ from autograder.classroom.roster import enrolled
 from autograder.classroom.sources import SourceError, SourceFile, UnreadableFileError, opened
 from autograder.submissions import one_line
 from autograder.units import UNITS
+
+if TYPE_CHECKING:
+    from nbgrader.coursedir import CourseDirectory
 
 UNRECOGNISED, IGNORED = "unrecognised", "ignored"
 
@@ -89,6 +93,34 @@ def collect(directory: Path, source: Path, unit: str | None = None, db_url: str 
         SourceError: the source cannot be used; nothing has been taken.
         NoGradebookError: the class cannot be used.
     """
+    course, students = _class(directory, source, unit, db_url)
+
+    def shelved(step: str):
+        return lambda student, unit: Path(course.format_path(step, student, unit))
+
+    shelf = Shelf(shelved(course.submitted_directory), shelved(f"{course.submitted_directory}-earlier"))
+    return take_in(source, students, shelf, unit)
+
+
+def newest_attempts(
+    directory: Path, source: Path, unit: str | None = None, db_url: str = ""
+) -> tuple[dict[tuple[str, str], Attempt], tuple[Arrival, ...]]:
+    """What :func:`collect` would let count, by student and unit, and the files that it would not recognise. Nothing is taken.
+
+    Raises:
+        SourceError: the source cannot be used.
+        NoGradebookError: the class cannot be used.
+    """
+    _, students = _class(directory, source, unit, db_url)
+    sorted_out = _SortedOut()
+    with opened(source) as files:
+        attempts = sorted(_attempts(files, Reader(files, students, unit), sorted_out), key=lambda attempt: attempt.order)
+    newest = {(student, attempt.unit): attempt for attempt in attempts for student in attempt.owner.students}
+    return newest, sorted_out.intake(students).unrecognised
+
+
+def _class(directory: Path, source: Path, unit: str | None, db_url: str) -> tuple[CourseDirectory, Students]:
+    """The class that a source is for, and its students."""
     if unit is not None and unit not in UNITS:
         raise SourceError(f"no unit is called {unit!r}; there are {', '.join(UNITS)}")
     from autograder.classroom.class_marks import database
@@ -99,12 +131,7 @@ def collect(directory: Path, source: Path, unit: str | None = None, db_url: str 
     given = source.resolve()
     if submitted.is_relative_to(given) or given.is_relative_to(submitted):
         raise SourceError(f"{source}: is part of the class; name a folder or zip with what students handed in")
-
-    def shelved(step: str):
-        return lambda student, unit: Path(course.format_path(step, student, unit))
-
-    shelf = Shelf(shelved(course.submitted_directory), shelved(f"{course.submitted_directory}-earlier"))
-    return take_in(source, Students(*enrolled(database(course, db_url))), shelf, unit)
+    return course, Students(*enrolled(database(course, db_url)))
 
 
 def take_in(source: Path, students: Students, shelf: Shelf, unit: str | None = None) -> Intake:

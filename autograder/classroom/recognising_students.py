@@ -31,6 +31,7 @@ class Claim:
         attempt: goes up with every attempt.
         form: whose form of names this is; empty if the name is a plain one.
         refused: why nobody can be told by it, whoever is in the class; empty if somebody may be.
+        reply: what the name of a file begins with that the LMS gives back to whom this is from; empty if it gives none back.
         person: tells apart two people of one name, among what lies in one folder.
     """
 
@@ -46,6 +47,7 @@ class Claim:
     attempt: int = 0
     form: str = ""
     refused: str = ""
+    reply: str = ""
     person: str = ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.classroom.gradebook import quiet_log, reason
+from autograder.classroom.converting import ConvertingError, convert, quiet_log
 
 if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
@@ -23,14 +23,9 @@ def release_unit(coursedir: CourseDirectory, unit: str) -> Path:
     """
     from nbgrader.converters import GenerateAssignment
 
-    from autograder.classroom.roster import commands_of_this_python
-
-    coursedir.assignment_id, coursedir.student_id = unit, "."
     converter = GenerateAssignment(coursedir=coursedir, config=coursedir.config, log=quiet_log())
-    converter.force = True
     try:
-        with commands_of_this_python():
-            converter.start()
-    except Exception as error:  # nbgrader wraps whatever happens
-        raise ReleaseError(f"{unit}: {reason(error)}") from None
+        convert(converter, unit, ".")
+    except ConvertingError as error:
+        raise ReleaseError(f"{unit}: {error}") from None
     return Path(coursedir.format_path(coursedir.release_directory, ".", unit))
