@@ -5,6 +5,8 @@ HELP := gradaccum needs Python 3.11 or newer. Name one: make PYTHON=/path/to/pyt
 lab: .venv/.installed
 	PATH="$$PWD/.venv/bin:$$PATH" .venv/bin/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) course $(ARGS)
 
+# Tests start Python hundreds of times: what it has compiled has to be kept.
+test: export PYTHONDONTWRITEBYTECODE =
 test: .venv/.installed
 	.venv/bin/python -m pytest -n auto $(ARGS)
 

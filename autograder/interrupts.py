@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 def stoppable() -> Iterator[Callable[[], None]]:
     """While this lasts Ctrl-C raises KeyboardInterrupt at once, and again when what is yielded is called.
 
-    Python drops exceptions that are raised while it collects garbage or runs a ``__del__``, so a long command that parses large
-    files may otherwise never hear of a Ctrl-C. Call what is yielded after each step.
+    Python drops exceptions that are raised while it collects garbage or runs a ``__del__``, and libraries drop some, so a long
+    command may otherwise never hear of a Ctrl-C. Call what is yielded after each step. A process that was told to ignore it,
+    as shells tell those in the background, goes on ignoring it.
     """
     interrupted = False
 
@@ -25,7 +26,9 @@ def stoppable() -> Iterator[Callable[[], None]]:
         if interrupted:
             raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGINT, interrupt)
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, interrupt)
     try:
         yield check
     finally:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,9 @@ ON_A_GPU = Path(__file__).parent / "cuda"
 def pytest_configure(config: pytest.Config) -> None:
     if os.environ.get("CI") == "true":
         config.pluginmanager.register(NoSkips())
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as shells tell what they run in the background
+        with contextlib.suppress(ValueError):  # another thread than the main one
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

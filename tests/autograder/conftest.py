@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,15 @@ def notebook(*sources: str | tuple[str, dict], unit: str | None = None) -> dict:
         cells.append({"cell_type": "code", "metadata": metadata, "source": source, "outputs": [], "execution_count": None})
     metadata = {"gradaccum": {"unit": unit}} if unit else {}
     return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 4}
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _alembic_is_asked_once():
+    """For each new gradebook nbgrader starts alembic, which takes seconds, to learn which version its tables have."""
+    if find_spec("nbgrader"):
+        import nbgrader.api
+
+        nbgrader.api.get_alembic_version = cache(nbgrader.api.get_alembic_version)
 
 
 @pytest.fixture

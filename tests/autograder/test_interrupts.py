@@ -32,6 +32,16 @@ def test_ctrl_c_that_python_dropped_stops_after_the_step():
             check()
 
 
+def test_who_is_told_to_ignore_ctrl_c_does():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with stoppable() as check:
+            signal.raise_signal(signal.SIGINT)
+            check()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_afterwards_ctrl_c_is_what_it_was():
     before = signal.getsignal(signal.SIGINT)
     with stoppable():

@@ -17,12 +17,22 @@ from gradaccum.loops import GALLERY
 from gradaccum.problems import Problem
 
 TRAIN = EXERCISES["train_epoch"]
-WRONG = mark_function(TRAIN, GALLERY["no-scale"])
-RIGHT_BUT_LOSSES = mark_function(TRAIN, GALLERY["right"])
 UNWRITTEN = TRAIN.failed(Failure("unwritten", "Not written yet."))
 MISSING = TRAIN.failed(Failure("missing", "There is no function called train_epoch."))
 RIGHT = TRAIN.verdict({part.name: "" for part in TRAIN.parts})
-ALL = [WRONG, RIGHT_BUT_LOSSES, UNWRITTEN, MISSING, RIGHT]
+ALL = ("wrong", "right but losses", "unwritten", "missing", "right")
+
+
+@pytest.fixture(scope="module")
+def wrong() -> Verdict:
+    """The verdict on a loop with a mistake that has a name."""
+    return mark_function(TRAIN, GALLERY["no-scale"])
+
+
+@pytest.fixture(scope="module")
+def all_verdicts(wrong) -> dict[str, Verdict]:
+    right_but_losses = mark_function(TRAIN, GALLERY["right"])
+    return dict(zip(ALL, (wrong, right_but_losses, UNWRITTEN, MISSING, RIGHT), strict=True))
 
 
 class WellFormed(HTMLParser):
@@ -52,32 +62,32 @@ def text_of(html: str) -> str:
     return " ".join(parser.text.split())
 
 
-@pytest.mark.parametrize("verdict", ALL, ids=lambda verdict: as_text(verdict).splitlines()[0])
-def test_html_is_well_formed_and_self_contained(verdict):
-    html = as_html(verdict)
+@pytest.mark.parametrize("kind", ALL)
+def test_html_is_well_formed_and_self_contained(all_verdicts, kind):
+    html = as_html(all_verdicts[kind])
     assert text_of(html)
     assert "http" not in html
     assert "url(" not in html
 
 
-def test_the_headline_says_points_and_whether_it_is_right():
-    assert as_text(WRONG).startswith("train_epoch: 1 of 6 points, not there yet")
+def test_the_headline_says_points_and_whether_it_is_right(wrong, all_verdicts):
+    assert as_text(wrong).startswith("train_epoch: 1 of 6 points, not there yet")
     assert as_text(RIGHT).startswith("train_epoch: 6 of 6 points, right")
     assert as_text(UNWRITTEN).startswith("train_epoch: 0 of 6 points, not written yet")
-    assert all(as_text(verdict).splitlines()[0] in text_of(as_html(verdict)) for verdict in ALL)
+    assert all(as_text(verdict).splitlines()[0] in text_of(as_html(verdict)) for verdict in all_verdicts.values())
 
 
-def test_every_part_is_listed_with_its_points_and_what_is_missing():
-    for result in WRONG.results:
-        assert result.part.title in as_text(WRONG)
-        assert result.part.title in text_of(as_html(WRONG))
-        assert result.message in as_text(WRONG)
-    assert "✓ 1/1  clean gradients" in as_text(WRONG)
-    assert "✗ 0/1  leftover windows" in as_text(WRONG)
+def test_every_part_is_listed_with_its_points_and_what_is_missing(wrong):
+    for result in wrong.results:
+        assert result.part.title in as_text(wrong)
+        assert result.part.title in text_of(as_html(wrong))
+        assert result.message in as_text(wrong)
+    assert "✓ 1/1  clean gradients" in as_text(wrong)
+    assert "✗ 0/1  leftover windows" in as_text(wrong)
 
 
-def test_mistakes_are_named_with_what_they_compute_and_a_hint():
-    for said in (as_text(WRONG), text_of(as_html(WRONG))):
+def test_mistakes_are_named_with_what_they_compute_and_a_hint(wrong):
+    for said in (as_text(wrong), text_of(as_html(wrong))):
         assert mistake("no-scale").slug in said
         assert mistake("no-scale").message in said
         assert mistake("no-scale").hint in said
@@ -91,11 +101,11 @@ def test_html_gives_one_hint_at_a_time():
     assert mistake("tail-dropped").hint not in said
 
 
-def test_both_fingerprints_are_shown_in_text():
-    text = as_text(WRONG)
+def test_both_fingerprints_are_shown_in_text(wrong):
+    text = as_text(wrong)
     expected, found = text.split("Fingerprint expected:\n")[1].split("\nFingerprint found:\n")
-    assert expected == WRONG.expected.as_text()
-    assert found == WRONG.found.as_text()
+    assert expected == wrong.expected.as_text()
+    assert found == wrong.found.as_text()
     assert expected != found
 
 
@@ -110,21 +120,21 @@ def test_what_a_student_wrote_is_escaped():
     assert "<script>alert(1)</script> & more." in text_of(as_html(verdict))
 
 
-def test_meaning_is_not_in_colour_alone():
-    plain = re.sub(r"(color|background)[^;\"]*", "", as_html(WRONG))
+def test_meaning_is_not_in_colour_alone(wrong):
+    plain = re.sub(r"(color|background)[^;\"]*", "", as_html(wrong))
     assert "✗" in plain
     assert "✓" in plain
 
 
-def test_a_notebook_gets_html_and_the_bare_score_for_nbgrader(monkeypatch):
+def test_a_notebook_gets_html_and_the_bare_score_for_nbgrader(monkeypatch, wrong):
     monkeypatch.setattr(verdict_view, "_in_kernel", lambda: True)
-    assert mimebundle(WRONG) == {"text/html": as_html(WRONG), "text/plain": "1.0"}
+    assert mimebundle(wrong) == {"text/html": as_html(wrong), "text/plain": "1.0"}
 
 
-def test_elsewhere_the_text_is_shown(monkeypatch):
+def test_elsewhere_the_text_is_shown(monkeypatch, wrong):
     monkeypatch.setattr(verdict_view, "_in_kernel", lambda: False)
-    assert mimebundle(WRONG)["text/plain"] == as_text(WRONG) == str(WRONG) == repr(WRONG)
-    assert WRONG._repr_mimebundle_() == mimebundle(WRONG)
+    assert mimebundle(wrong)["text/plain"] == as_text(wrong) == str(wrong) == repr(wrong)
+    assert wrong._repr_mimebundle_() == mimebundle(wrong)
 
 
 def test_a_loop_without_updates_has_a_picture_of_that():

@@ -11,7 +11,7 @@ import pytest
 from autograder.solution_script import source_notebook, unit_scripts
 
 if find_spec("playwright"):
-    from jupyterlab_session import chromium, notebook_page, running_browser, running_lab
+    from jupyterlab_session import chromium, notebook_in, running_browser, running_lab
 else:  # a machine with little more than torch and pytest
     collect_ignore_glob = ["test_*.py"]
 
@@ -38,21 +38,35 @@ def lab(tmp_path_factory):
         yield lab
 
 
+@pytest.fixture(scope="session")
+def page(browser):
+    """A page in which notebooks are opened one after the other, as a student does; loading JupyterLab anew takes seconds."""
+    with browser.new_context(viewport={"width": 1280, "height": 1000}) as context:
+        yield context.new_page()
+
+
+@pytest.fixture(scope="session")
+def other_page(browser):
+    """Another one, for notebooks that are opened while one is."""
+    with browser.new_context(viewport={"width": 1280, "height": 1000}) as context:
+        yield context.new_page()
+
+
 @pytest.fixture(scope="module", params=RELEASED)
-def released(request, browser, lab):
+def released(request, page, lab):
     """A released notebook in JupyterLab, after Run All Cells."""
-    with notebook_page(browser, lab, f"released/{request.param}.ipynb") as notebook:
+    with notebook_in(page, lab, f"released/{request.param}.ipynb") as notebook:
         notebook.run_all()
         yield notebook
 
 
 @pytest.fixture(scope="module", params=list(SCRIPTS))
-def solved(request, browser, lab):
+def solved(request, page, lab):
     """A notebook with reference solutions in JupyterLab, after Run All Cells."""
     import nbformat
 
     name = f"solved/{request.param}.ipynb"
     nbformat.write(source_notebook(SCRIPTS[request.param]), lab.root / name)
-    with notebook_page(browser, lab, name) as notebook:
+    with notebook_in(page, lab, name) as notebook:
         notebook.run_all()
         yield notebook

@@ -7,15 +7,16 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Locator, Page, Request, Response, WebSocket, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, Response, WebSocket, sync_playwright
 from playwright.sync_api import TimeoutError as PageTimeoutError
 
 CHROMIUM_FLAGS = [
@@ -36,6 +37,13 @@ _ALL_RAN = """() => {
     const left = cells.filter(model => model.sharedModel.source.trim() && !model.executionCount).length;
     return failed || !left;
 }"""
+_OPEN = """async name => {
+    for (const panel of [...jupyterapp.shell.widgets('main')]) panel.dispose();
+    const panel = await jupyterapp.commands.execute('docmanager:open', {path: name});
+    await panel.context.ready;
+}"""
+"""Closes, without a question, what is open, and opens a notebook instead."""
+
 _IDLE = "jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"
 
 
@@ -69,10 +77,14 @@ class Lab:
             return json.loads(answer.read() or "null")
 
     def shut_down_kernel(self, notebook: str) -> None:
-        """End the kernel of a notebook, if it has one."""
+        """Have the kernel of a notebook ended, if it has one. That takes a second, for which nobody waits."""
         for session in self.request("GET", "sessions"):
             if session["path"] == notebook:
-                self.request("DELETE", f"sessions/{session['id']}")
+                threading.Thread(target=self._end, args=(session["id"],), daemon=True).start()
+
+    def _end(self, session: str) -> None:
+        with suppress(OSError):  # the server, and with it its kernels, has ended before
+            self.request("DELETE", f"sessions/{session}")
 
 
 @contextmanager
@@ -144,8 +156,11 @@ class NotebookPage:
         return self.lab.root / self.name
 
     def open(self, kernel: bool) -> None:
-        """Load JupyterLab with this notebook, until its cells and its kernel are there."""
-        self.page.goto(f"{self.lab.url}doc/tree/{self.name}?token={self.lab.token}")
+        """Open this notebook, in JupyterLab as it stands or just loaded, until its cells and its kernel are there."""
+        if self.page.url.startswith(self.lab.url):
+            self.page.evaluate(_OPEN, self.name)
+        else:
+            self.page.goto(f"{self.lab.url}doc/tree/{self.name}?token={self.lab.token}")
         self.page.locator(".jp-Notebook .jp-Cell").first.wait_for()
         if kernel:
             self.page.wait_for_function(f"() => {_IDLE}")
@@ -219,6 +234,18 @@ def _source(cell: dict[str, Any]) -> str:
 
 
 @contextmanager
+def notebook_in(page: Page, lab: Lab, name: str, kernel: bool = True) -> Iterator[NotebookPage]:
+    """Open a notebook in a page that others have been open in, to spare loading JupyterLab. Afterwards its kernel is gone."""
+    notebook = NotebookPage(lab, name, page)
+    with listening(page, lab.url, notebook.complaints):
+        try:
+            notebook.open(kernel)
+            yield notebook
+        finally:
+            lab.shut_down_kernel(name)
+
+
+@contextmanager
 def notebook_page(browser: Browser, lab: Lab, name: str, kernel: bool = True, **context: Any) -> Iterator[NotebookPage]:
     """Open a notebook in a page of its own; its kernel is gone afterwards.
 
@@ -231,23 +258,35 @@ def notebook_page(browser: Browser, lab: Lab, name: str, kernel: bool = True, **
     """
     context = browser.new_context(**{"viewport": {"width": 1280, "height": 1000}} | context)
     notebook = NotebookPage(lab, name, context.new_page())
-    listen(notebook.page, lab.url, notebook.complaints)
-    try:
-        notebook.open(kernel)
-        yield notebook
-    finally:
-        context.close()
-        lab.shut_down_kernel(name)
+    with listening(notebook.page, lab.url, notebook.complaints):
+        try:
+            notebook.open(kernel)
+            yield notebook
+        finally:
+            context.close()
+            lab.shut_down_kernel(name)
 
 
-def listen(page: Page, home: str, complaints: list[str]) -> None:
+@contextmanager
+def listening(page: Page, home: str, complaints: list[str]) -> Iterator[None]:
     """Note every error of a page, and every request that goes elsewhere than ``home``."""
 
     def note_request(request: Request | WebSocket) -> None:
         if not request.url.startswith((home, home.replace("http", "ws", 1), "data:", "blob:")):
             complaints.append(f"request to {request.url}")
 
-    page.on("request", note_request)
-    page.on("websocket", note_request)
-    page.on("pageerror", lambda error: complaints.append(f"exception: {error}"))
-    page.on("console", lambda message: complaints.append(f"console: {message.text}") if message.type == "error" else None)
+    def note_exception(error: Exception) -> None:
+        complaints.append(f"exception: {error}")
+
+    def note_message(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            complaints.append(f"console: {message.text}")
+
+    notes = {"request": note_request, "websocket": note_request, "pageerror": note_exception, "console": note_message}
+    for event, note in notes.items():
+        page.on(event, note)
+    try:
+        yield
+    finally:
+        for event, note in notes.items():
+            page.remove_listener(event, note)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import nbformat
 import pytest
 from explorable import Explorable, key_for
-from jupyterlab_session import notebook_page
+from jupyterlab_session import notebook_in
 from nbconvert import HTMLExporter
 from playwright.sync_api import expect
 
@@ -93,7 +93,7 @@ def test_keys_that_mean_the_notebook_still_do_in_a_control(solved):
         solved.save()
 
 
-def test_opened_without_a_kernel_every_explorable_shows_its_picture_trusted_or_not(solved, browser):
+def test_opened_without_a_kernel_every_explorable_shows_its_picture_trusted_or_not(solved, other_page):
     """Opened in every third notebook only: how pictures are kept is the same in all, and a page takes seconds to load."""
     pictures = saved_pictures(solved)
     assert all(pictures)
@@ -105,7 +105,7 @@ def test_opened_without_a_kernel_every_explorable_shows_its_picture_trusted_or_n
     notebook.metadata.language_info = {"name": "elsewhere"}
     (solved.lab.root / copy).parent.mkdir(exist_ok=True)
     nbformat.write(notebook, solved.lab.root / copy)  # which nobody has signed
-    with notebook_page(browser, solved.lab, copy, kernel=False) as page:
+    with notebook_in(other_page, solved.lab, copy, kernel=False) as page:
         expect_pictures(page.page, pictures)
         page.trust()
         expect(page.page.locator(".gradaccum-still").filter(visible=True)).not_to_have_count(0)
