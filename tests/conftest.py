@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if config.getoption("markexpr") == "cuda" and is_test and ON_A_GPU not in collection_path.parents else None
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest comes first, so that at the end no worker waits for another that has just begun with it.
+
+    That is the browser, then files with slow tests, those with few tests first, since these are the slowest each.
+    """
+    numbers = Counter(item.path for item in items)
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: (item.path.parent.name != "browser", item.path not in slow, numbers[item.path], item.path))
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log):
     """Tests of a file are run by one worker, since they share what is dear to set up; those with a browser, too.
@@ -43,6 +55,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log):
             file = nodeid.partition("::")[0]
             return "browser" if "/browser/" in file else file
 
+    config.option.loadscopereorder = False  # it would begin with the files of most tests
     return ByFile(config, log)
 
 
