@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,9 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 ALLOWED_SKIP = "needs a CUDA device"
+LONGEST = ("browser", "test_sample_submissions.py", "test_classroom_faults.py", "test_stock_nbgrader.py")
+"""Folders and files whose tests take minutes together."""
+
 ON_A_GPU = Path(__file__).parent / "cuda"
 
 
@@ -33,13 +35,14 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest comes first, so that at the end no worker waits for another that has just begun with it.
-
-    That is the browser, then files with slow tests, those with few tests first, since these are the slowest each.
-    """
-    numbers = Counter(item.path for item in items)
+    """What takes longest comes first, so that at the end no worker waits for another that has just begun with it."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: (item.path.parent.name != "browser", item.path not in slow, numbers[item.path], item.path))
+
+    def place(item: pytest.Item) -> tuple[int, bool, Path]:
+        long = next((k for k, name in enumerate(LONGEST) if name in item.path.parts), len(LONGEST))
+        return long, item.path not in slow, item.path
+
+    items.sort(key=place)
 
 
 @pytest.hookimpl(optionalhook=True)
