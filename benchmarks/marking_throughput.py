@@ -209,8 +209,10 @@ def _make_classes(classes: Sequence[Path], otter: Path | None, names: Sequence[s
         otter_class.prepare(otter, UNIT)
     for name, sample in zip(names, itertools.cycle(sorted(SAMPLES.glob("*/*.py"))), strict=False):
         notebook = nbformat.read(classes[0] / "release" / UNIT / f"{UNIT}.ipynb", as_version=4)
-        cell = next(cell for cell in notebook.cells if cell.id == "train_epoch-solution")
-        cell.source = sample.read_text(encoding="utf-8")
+        code = sample.read_text(encoding="utf-8")
+        exercise = re.search(r'^EXERCISE = "(\w+)"', code, re.MULTILINE)[1]
+        cell = next(cell for cell in notebook.cells if cell.id == f"{exercise}-solution")
+        cell.source = code
         for folder in classes:
             place = folder / "submitted" / name / UNIT
             place.mkdir(parents=True)
