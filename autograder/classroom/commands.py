@@ -94,7 +94,7 @@ def grade(
         wanted = list(pick_units(dict.fromkeys(UNITS, directory), units))
         with marked_class.locked():
             not_taken = _take_in(directory, source, wanted, db) if source else []
-            handed_in, complaints = marked_class.handed_in(wanted, [name for name in students.split(",") if name])
+            handed_in, complaints = marked_class.handed_in(wanted, _listed(students))
             grading = Grading(marked_class, handed_in, again)
             if grading.number:
                 with (
@@ -135,7 +135,7 @@ def feedback(
         marked_class = ClassToMark(directory, db)
         wanted = list(pick_units(dict.fromkeys(UNITS, directory), units))
         with marked_class.locked():
-            made = make_pages(marked_class, wanted, [name for name in students.split(",") if name], source, progress)
+            made = make_pages(marked_class, wanted, _listed(students), source, progress)
         packed = source and made.pages and pack(made, to)
     for complaint in made.complaints:
         typer.echo(one_line(f"gradaccum classroom feedback: {complaint}"), err=True)
@@ -193,6 +193,10 @@ def report(
     for warning in made.warnings:
         typer.echo(one_line(f"gradaccum classroom report: warning: {warning}"), err=True)
     typer.echo(f"{len(made.students)} students, {len(made.units)} units: {written[0]}, {written[1]}")
+
+
+def _listed(students: str) -> list[str]:
+    return [name.strip() for name in students.split(",") if name.strip()]
 
 
 def _take_in(directory: Path, source: Path, units: list[str], db: str) -> list[str]:

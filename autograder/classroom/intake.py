@@ -114,9 +114,8 @@ def newest_attempts(
     _, students = _class(directory, source, unit, db_url)
     sorted_out = _SortedOut()
     with opened(source) as files:
-        attempts = sorted(_attempts(files, Reader(files, students, unit), sorted_out), key=lambda attempt: attempt.order)
-    newest = {(student, attempt.unit): attempt for attempt in attempts for student in attempt.owner.students}
-    return newest, sorted_out.intake(students).unrecognised
+        groups = _groups(_attempts(files, Reader(files, students, unit), sorted_out), sorted_out)
+    return {whose: group[-1] for whose, group in groups.items()}, sorted_out.intake(students).unrecognised
 
 
 def _class(directory: Path, source: Path, unit: str | None, db_url: str) -> tuple[CourseDirectory, Students]:
@@ -142,7 +141,7 @@ def take_in(source: Path, students: Students, shelf: Shelf, unit: str | None = N
     """
     sorted_out = _SortedOut()
     with opened(source) as files:
-        _place(_attempts(files, Reader(files, students, unit), sorted_out), students, shelf, sorted_out)
+        _place(_attempts(files, Reader(files, students, unit), sorted_out), shelf, sorted_out)
     return sorted_out.intake(students)
 
 
@@ -215,17 +214,24 @@ def _as_stated(attempts: Sequence[Attempt], sorted_out: _SortedOut) -> list[Atte
     return kept
 
 
-def _place(attempts: Iterable[Attempt], students: Students, shelf: Shelf, sorted_out: _SortedOut) -> None:
-    groups: dict[tuple[str, str], list[Attempt]] = defaultdict(list)
+def _groups(attempts: Iterable[Attempt], sorted_out: _SortedOut) -> dict[tuple[str, str], list[Attempt]]:
+    """The attempts by student and unit, the newest last. Those that may be several people's are left out, and nobody's."""
+    found: dict[tuple[str, str], list[Attempt]] = defaultdict(list)
     for attempt in attempts:
         for student in attempt.owner.students:
-            groups[student, attempt.unit].append(attempt)
-    for (student, unit), group in sorted(groups.items()):
-        *earlier, newest = sorted(group, key=lambda attempt: attempt.order)
+            found[student, attempt.unit].append(attempt)
+    groups = {}
+    for (student, unit), group in sorted(found.items()):
         if reason := _several_people(group, student):
             for attempt in group:
                 sorted_out.put(UNRECOGNISED, attempt.file, (), unit, reason)
-            continue
+        else:
+            groups[student, unit] = sorted(group, key=lambda attempt: attempt.order)
+    return groups
+
+
+def _place(attempts: Iterable[Attempt], shelf: Shelf, sorted_out: _SortedOut) -> None:
+    for (student, unit), (*earlier, newest) in _groups(attempts, sorted_out).items():
         try:
             where, reason = shelf.put(newest, student)
         except (UnreadableFileError, OSError) as error:

@@ -103,6 +103,16 @@ def test_of_several_attempts_the_newest_gets_the_page(feedback, download):
     assert list(feedback("--from", source)[1]) == [f"lovelaceada_12345_101_{UNIT}.html"]
 
 
+def test_of_two_people_with_one_name_neither_gets_the_others_page(feedback, download):
+    source = download(
+        f"Ada Lovelace_11_assignsubmission_file_{UNIT}.ipynb", f"Ada Lovelace_12_assignsubmission_file_{UNIT}.ipynb"
+    )
+    status, pages, complaints = feedback("--from", source)
+    assert (status, pages) == (1, {})
+    assert len(complaints) == 2
+    assert all("two people have the name of 'ada'" in complaint for complaint in complaints)
+
+
 def test_what_has_not_been_graded_and_what_nobody_is_known_of_are_named(feedback, download):
     source = download(f"adamseve_777_100_{UNIT}.ipynb", f"nobody_999_100_{UNIT}.ipynb")
     status, pages, complaints = feedback("--from", source)

@@ -28,7 +28,7 @@ OF_EACH_SORT = [
         one for one in ELSEWHERE if (one.exercise, one.kind) == (exercise, kind) and MAKES_TENSORS.search(one.path.read_text())
     ][:1]
 ]
-"""Of each exercise some right ones and some wrong ones in which a tensor may be misplaced; all would take minutes."""
+"""Of each exercise a right one and a wrong one in which a tensor may be misplaced; all would take minutes."""
 
 QUICK = ("batch_gradient", "saved_bytes", "train_epoch", "train_epoch_amp", "replace_batchnorm")
 FIRST = {sample.exercise: sample for sample in reversed(ELSEWHERE) if sample.kind == ACCEPTED and sample.exercise in QUICK}

@@ -63,7 +63,7 @@ def test_what_is_sent_arrives_to_the_bit(sent):
 @settings(max_examples=200, deadline=None)
 def test_arbitrary_bytes_are_refused(data):
     with pytest.raises(TransportError):
-        decode(data() if callable(data) else data, ["a"])
+        decode(data, ["a"])
 
 
 VALID = encode({"a": Observation({"x": torch.arange(6.0)}, {"n": 1}), "b": Observation(failure=Failure("raised", "no"))})

@@ -235,7 +235,7 @@ def _source(cell: dict[str, Any]) -> str:
 
 @contextmanager
 def notebook_in(page: Page, lab: Lab, name: str, kernel: bool = True) -> Iterator[NotebookPage]:
-    """Open a notebook in a page that others have been open in, to spare loading JupyterLab. Afterwards its kernel is gone."""
+    """Open a notebook in a page that others have been open in, to spare loading JupyterLab. Afterwards its kernel is ended."""
     notebook = NotebookPage(lab, name, page)
     with listening(page, lab.url, notebook.complaints):
         try:
@@ -247,7 +247,7 @@ def notebook_in(page: Page, lab: Lab, name: str, kernel: bool = True) -> Iterato
 
 @contextmanager
 def notebook_page(browser: Browser, lab: Lab, name: str, kernel: bool = True, **context: Any) -> Iterator[NotebookPage]:
-    """Open a notebook in a page of its own; its kernel is gone afterwards.
+    """Open a notebook in a page of its own; its kernel is ended afterwards.
 
     Args:
         browser: which browser.
@@ -256,15 +256,11 @@ def notebook_page(browser: Browser, lab: Lab, name: str, kernel: bool = True, **
         kernel: whether one is started; if not, the notebook must ask for one that this machine does not have.
         context: options of Playwright's ``new_context``, instead of a window of 1280 × 1000.
     """
-    context = browser.new_context(**{"viewport": {"width": 1280, "height": 1000}} | context)
-    notebook = NotebookPage(lab, name, context.new_page())
-    with listening(notebook.page, lab.url, notebook.complaints):
-        try:
-            notebook.open(kernel)
-            yield notebook
-        finally:
-            context.close()
-            lab.shut_down_kernel(name)
+    with (
+        browser.new_context(**{"viewport": {"width": 1280, "height": 1000}} | context) as own,
+        notebook_in(own.new_page(), lab, name, kernel) as notebook,
+    ):
+        yield notebook
 
 
 @contextmanager
