@@ -27,6 +27,12 @@ def pytest_configure(config: pytest.Config) -> None:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _results_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Notebooks that tests run do not become the progress of whoever runs the tests."""
+    os.environ["GRADACCUM_RESULTS"] = str(tmp_path_factory.mktemp("progress") / "results.json")
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """With ``-m cuda`` nothing else is imported: a machine with a GPU may have only torch, matplotlib and pytest."""
     is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
