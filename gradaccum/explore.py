@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import functools
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,9 @@ from gradaccum.drawing import DPI, GREEN, VERMILLION, as_png, erase, new_figure
 from gradaccum.keyboard import KEYS_STAY_HERE
 from gradaccum.phenomena import Listing
 from gradaccum.threads import one_thread
+
+KEPT = 64
+"""Results that a panel remembers, for when its controls are moved back."""
 
 
 def explore(name: str, **settings: Any) -> Panel:
@@ -52,6 +56,7 @@ class Panel(widgets.VBox):
         self._png, self.caption, self._listing, self.error = "", "", None, None
         self._quiet = False
         self._figure = new_figure(*phenomenon.SIZE)
+        self._computed = functools.lru_cache(KEPT)(phenomenon.compute)
         self._controls = {field.name: _control(field, opening) for field in dataclasses.fields(opening)}
         for box in self._controls.values():
             box.observe(self._changed, names="value")
@@ -79,14 +84,15 @@ class Panel(widgets.VBox):
             ValueError: no control offers such a value.
         """
         phenomena.check_settings(settings)
-        self._quiet = True
-        try:
-            for name, box in self._controls.items():
-                box.value = getattr(settings, name)
-        finally:
-            self._quiet = False
-        self.settings = settings
-        self._redraw()
+        with _garbage_later():
+            self._quiet = True
+            try:
+                for name, box in self._controls.items():
+                    box.value = getattr(settings, name)
+            finally:
+                self._quiet = False
+            self.settings = settings
+            self._redraw()
 
     def _repr_mimebundle_(self, **kwargs) -> dict[str, Any]:
         """The live panel, and for pages without a kernel the picture, the code and the caption."""
@@ -110,11 +116,11 @@ class Panel(widgets.VBox):
     def _redraw(self) -> None:
         with _garbage_later(), one_thread():
             self._show()
+            erase(self._figure)
 
     def _show(self) -> None:
         try:
-            result = self.phenomenon.compute(self.settings)
-            erase(self._figure)
+            result = self._computed(self.settings)
             self.phenomenon.draw(result, self._figure)
             self._png = base64.b64encode(as_png(self._figure)).decode()
             self.caption, self.error = self.phenomenon.describe(result), None
@@ -150,13 +156,18 @@ def _control(field: dataclasses.Field, opening: Any) -> widgets.Widget:
 
 @contextmanager
 def _garbage_later() -> Iterator[None]:
-    """Redrawing leaves garbage; with torch imported a collection takes 0.2 s, time for it when the picture has been sent."""
+    """Redrawing leaves garbage; time for it when the picture has been sent.
+
+    What was drawn is erased by then, and young, since nothing was collected meanwhile: it is found without a look at what
+    torch and others have in memory, which takes 0.2 s.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if enabled:
+            gc.collect(0)
             gc.enable()
 
 

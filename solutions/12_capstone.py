@@ -94,8 +94,8 @@ predict(
 # %% [markdown]
 # ## Explore: where a run leaves the large batch's
 #
-# A tiny version of this unit's run, in float64, beside the same run with large batches: windows of 12 lines, as four
-# micro-batches of 3, and a leftover at the end of every epoch. On the left the losses, on the right the distance between the
+# A tiny version of this unit's run, in float64, beside the same run with large batches: windows of 12 lines, as three
+# micro-batches of 4, and a leftover at the end of every epoch. On the left the losses, on the right the distance between the
 # two models, window by window. Its axis is logarithmic, and the grey ground is rounding.
 #
 # 1. Where does the line leave the ground, and what is special about that window?

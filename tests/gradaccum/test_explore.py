@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import ipywidgets as widgets
 import nbformat
 import pytest
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from nbconvert import HTMLExporter
 
@@ -196,7 +197,29 @@ def test_a_hundred_changes_leave_no_figure_behind(panel):
         controls(panel)["Number"].value = 1 + k % 2
     gc.collect()
     assert figures() == before
-    assert len(panel._figure.axes) == 1
+    assert panel._figure.axes == []
+
+
+def test_what_was_drawn_is_gone_when_the_picture_has_been_sent(panel):
+    """Else it grows old, and some later picture waits until all that is old has been looked through."""
+
+    def old_axes() -> int:
+        return sum(issubclass(type(thing), Axes) for generation in (1, 2) for thing in gc.get_objects(generation))
+
+    gc.collect()
+    before = old_axes()
+    for k in range(20):
+        panel.set(Settings(number=1 + k % 2))
+    assert old_axes() == before
+
+
+def test_controls_moved_back_compute_nothing_again():
+    computed = []
+    panel = Panel(toy(compute=lambda settings: computed.append(settings) or settings.number), Settings())
+    for number in (2, 1, 2):
+        panel.set(Settings(number=number))
+    assert computed == [Settings(), Settings(number=2)]
+    assert panel.caption == 'It is 2 & "more".'
 
 
 def figures() -> int:
