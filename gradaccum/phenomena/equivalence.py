@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import torch
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, tidy
@@ -110,19 +109,17 @@ def _draw_cut(axes, result: Result) -> None:
     axes.spines[:].set_visible(False)
     axes.text(-0.2, 2.32, "one batch", fontsize=9, color=GREEN)
     axes.text(-0.2, 1.12, f"N = {n} micro-batch{'es' if n > 1 else ''} of B = {size}", fontsize=9, color=BLUE)
-    for k in range(SAMPLES):
-        axes.add_patch(_square(k, k + 1, 1.7, GREEN))
-        first, last = k % size == 0 and n > 1, k % size == size - 1 and n > 1
-        axes.add_patch(_square(k + 0.16 * first, k + 1 - 0.16 * last, 0.5, BLUE))
+    gap = 0.16 if n > 1 else 0.0
+    lefts = [k + gap * (k % size == 0) for k in range(SAMPLES)]
+    widths = [k + 1 - gap * (k % size == size - 1) - left for k, left in enumerate(lefts)]
+    edge = {"edgecolor": "white", "linewidth": 1}
+    axes.broken_barh([(k, 1) for k in range(SAMPLES)], (1.7, 0.5), facecolor=GREEN, **edge)
+    axes.broken_barh(list(zip(lefts, widths, strict=True)), (0.5, 0.5), facecolor=BLUE, **edge)
     scale = f"1/{n}" if result.settings.divide and n > 1 else "1"
     for k in range(n):
         label = scale if n <= 8 else ("" if k % 2 else scale)
         axes.text(k * size + size / 2, 0.22, label, ha="center", fontsize=8.5, color=BLUE)
     axes.text(SAMPLES / 2, -0.2, "weight of each micro-batch's gradient", ha="center", fontsize=8.5, color=GREY)
-
-
-def _square(left: float, right: float, y: float, color: str) -> Rectangle:
-    return Rectangle((left, y), right - left, 0.5, facecolor=color, edgecolor="white", linewidth=1)
 
 
 def _draw_growth(axes, result: Result) -> None:
