@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import torch
@@ -100,11 +101,17 @@ class Stack(nn.Module):
 def compute(settings: Settings) -> Result:
     """Train one window for every cut, and add up the bytes of what is there."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    measured = {n: measure(n, settings.optimizer, settings.checkpointing, device) for n in CUTS}
+    measured = _measured(settings.optimizer, settings.checkpointing, device)
     (n, m) = CUTS[-2:]
     large, small = SAMPLES // n, SAMPLES // m
     per_sample = (measured[n].total - measured[m].total) / (large - small)
     return Result(settings, measured, measured[m].total - per_sample * small, per_sample, device)
+
+
+@functools.cache
+def _measured(optimizer: str, checkpointing: bool, device: str) -> dict[int, Memory]:
+    """For every cut."""
+    return {n: measure(n, optimizer, checkpointing, device) for n in CUTS}
 
 
 def measure(accumulation_steps: int, optimizer: str, checkpointing: bool, device: str = "cpu") -> Memory:
