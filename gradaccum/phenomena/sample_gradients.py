@@ -123,7 +123,7 @@ def _draw_data(axes, result: Result) -> None:
     axes.plot(x[members], y[members], linestyle="", marker="o", markersize=4.5, color=BLUE)
     axes.plot([-1.6, 1.6], [SLOPE * -1.6 + SHIFT, SLOPE * 1.6 + SHIFT], color="black", linewidth=1.5)
     axes.text(-1.55, SLOPE * -1.6 + SHIFT + 0.12, "model", fontsize=9)
-    axes.set(xlim=(-1.65, 1.65), ylim=(-3.3, 2.1), xticks=[-1, 0, 1], yticks=[-3, -2, -1, 0, 1, 2])
+    axes.set(xlim=(-1.65, 1.65), ylim=(-3.3, 2.1), xticks=[-1, 0, 1], yticks=[-2, 0, 2])
 
 
 def _draw_arrows(axes, result: Result) -> None:
@@ -160,5 +160,5 @@ def _gradient_plane(axes, title: str) -> None:
     tidy(axes, title, "∂loss / ∂w", "∂loss / ∂b")
     axes.axhline(0, color=GREY, linewidth=0.6)
     axes.axvline(0, color=GREY, linewidth=0.6)
-    axes.set(xlim=ACROSS, ylim=UP, xticks=[-8, -6, -4, -2, 0, 2], yticks=[-2, 0, 2, 4, 6])
+    axes.set(xlim=ACROSS, ylim=UP, xticks=[-8, -4, 0], yticks=[0, 4])
     axes.set_aspect("equal", adjustable="box")
