@@ -145,7 +145,7 @@ def draw(result: Result, figure: Figure) -> None:
     axes = {name: figure.add_axes((*place, 0.405, 0.335)) for name, place in places.items()}
     for name, one in axes.items():
         _draw_panel(one, result, name)
-        one.set(xlim=(0, UPDATES + 1), xticks=range(0, UPDATES + 1, 5))
+        one.set(xlim=(0, UPDATES + 1), xticks=range(0, UPDATES + 1, 10))
     tidy(axes["losses"], "loss", "", "")
     tidy(axes["speeds"], "samples per second (modelled clock)", "", "")
     tidy(axes["kilobytes"], "memory, KiB (measured)", "update" if result.settings.mistake != "steps" else "step", "")
