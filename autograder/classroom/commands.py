@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from pathlib import Path
 from typing import Annotated
 
@@ -46,7 +46,7 @@ def init(
         if students:
             enrol(students, course_directory(directory).db_url)
     kept = [unit for unit in scripts if unit not in added]
-    typer.echo(f"{directory}: a class with {', '.join(scripts)}" + (f" and {len(students)} students" if students else ""))
+    typer.echo(f"{directory}: a class with {', '.join(scripts)}" + (f" and {_count(students, 'student')}" if students else ""))
     if kept:
         typer.echo(f"already there and left as they were: {', '.join(kept)}")
     typer.echo(f"next: gradaccum classroom release {directory} --units {next(iter(scripts))[:2]}")
@@ -140,7 +140,9 @@ def feedback(
     for complaint in made.complaints:
         typer.echo(one_line(f"gradaccum classroom feedback: {complaint}"), err=True)
     folder = marked_class.coursedir.feedback_directory
-    typer.echo(f"{len(made.pages)} pages in {directory / folder}" + (f", and in {packed} to be uploaded" if packed else ""))
+    typer.echo(
+        f"{_count(made.pages, 'page')} in {directory / folder}" + (f", and in {packed} to be uploaded" if packed else "")
+    )
     if made.complaints:
         raise typer.Exit(1)
 
@@ -192,7 +194,11 @@ def report(
         written = write_report(made, page, datetime.now())
     for warning in made.warnings:
         typer.echo(one_line(f"gradaccum classroom report: warning: {warning}"), err=True)
-    typer.echo(f"{len(made.students)} students, {len(made.units)} units: {written[0]}, {written[1]}")
+    typer.echo(f"{_count(made.students, 'student')}, {_count(made.units, 'unit')}: {written[0]}, {written[1]}")
+
+
+def _count(things: Sized, noun: str) -> str:
+    return f"{len(things)} {noun}{'' if len(things) == 1 else 's'}"
 
 
 def _listed(students: str) -> list[str]:

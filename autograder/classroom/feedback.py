@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nbgrader.converters import GenerateFeedback
+from traitlets.config import Config
 
 from autograder.classroom.attempts import Attempt
 from autograder.classroom.class_to_mark import ClassToMark
@@ -18,6 +19,7 @@ from autograder.classroom.intake import newest_attempts
 from autograder.classroom.sources import printable
 from autograder.interrupts import stoppable
 
+TEMPLATES, TEMPLATE = Path(__file__).parent / "templates", "gradaccum_feedback"
 FEW = 5
 """Submissions that a complaint names one by one."""
 
@@ -47,7 +49,17 @@ class Feedback:
 
 
 class _Generate(Remembering, GenerateFeedback):
-    """Makes a page."""
+    """Makes a page, which looks as the class's configuration says, or else as our template does."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        chosen = kwargs["config"].HTMLExporter
+        if "template_name" not in chosen and "extra_template_basedirs" not in chosen:
+            ours, theirs = Config(), self.config.HTMLExporter
+            ours.HTMLExporter.template_name = TEMPLATE
+            ours.HTMLExporter.extra_template_basedirs = [str(TEMPLATES)]
+            ours.HTMLExporter.extra_template_paths = [*theirs.extra_template_paths, *theirs.extra_template_basedirs]
+            self.update_config(ours)
 
 
 def make_pages(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import zipfile
 from pathlib import Path
 
+import nbformat
 import pytest
 from typer.testing import CliRunner
 
 from autograder.classroom.class_to_mark import ClassToMark
 from autograder.classroom.commands import app
+from autograder.marked_notebook import nothing_to_mark
 
 pytestmark = pytest.mark.slow
 
@@ -156,3 +160,53 @@ def test_a_zip_that_cannot_be_written_is_said_in_one_line(feedback, download):
 
 def test_a_source_that_is_none_is_said_in_one_line(feedback):
     assert feedback("--from", "nothing.zip")[2] == ["nothing.zip: there is no such folder or zip file"]
+
+
+@pytest.fixture
+def eve(course):
+    """Eve's file could not be read; since then a person has given points for two exercises, and left a comment."""
+    from nbgrader.api import Gradebook
+
+    work = nbformat.writes(nothing_to_mark(UNIT, "It is <not> a notebook.").notebook)
+    place = course / "submitted/eve" / UNIT / f"{UNIT}.ipynb"
+    place.parent.mkdir(parents=True)
+    place.write_text(work)
+    ClassToMark(course).recorder.record("eve", UNIT, work)
+    with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
+        for exercise, points in (("accumulate_gradient", 2.5), ("sum_form_lr", 2)):
+            gradebook.find_grade(exercise, UNIT, UNIT, "eve").manual_score = points
+        gradebook.find_comment("accumulate_gradient-solution", UNIT, UNIT, "eve").manual_comment = "Come and see me."
+        gradebook.db.commit()
+    yield course / "feedback/eve" / UNIT / f"{UNIT}.html"
+    shutil.rmtree(course / "submitted/eve")
+    shutil.rmtree(course / "autograded/eve")
+
+
+def head(page: Path) -> str:
+    """What stands above the notebook, without tags."""
+    above = page.read_text().partition('class="panel-heading"')[2].partition('class="panel-body"')[0]
+    return " ".join(re.sub(r"<[^>]+>", " ", above).partition(">")[2].rpartition("<")[0].split())
+
+
+def test_a_page_begins_with_what_each_exercise_earned_and_leads_there(feedback, eve):
+    feedback("--students", "eve")
+    assert head(eve) == (
+        "03_accumulate Your file could not be read, so below is what was handed out. It is &lt;not&gt; a notebook."
+        " exercise points accumulate_gradient a comment for you ◐ accumulate_gradient 2.5 of 6 partly"
+        " ✓ sum_form_lr 2 of 2 solved ✗ same_update 0 of 2 no points yet together 4.5 of 10"
+    )
+    page = eve.read_text()
+    for place in ("accumulate_gradient", "comment-accumulate_gradient-solution"):
+        assert f'href="#{place}"' in page
+        assert f'name="{place}"' in page
+
+
+def test_an_instructor_may_choose_another_look(feedback, course, eve):
+    config = course / "nbgrader_config.py"
+    before = config.read_text()
+    config.write_text(f'{before}\nc.HTMLExporter.template_name = "feedback"\n')
+    try:
+        feedback("--students", "eve")
+    finally:
+        config.write_text(before)
+    assert head(eve).startswith("03_accumulate (Score: 4.5 / 10.0) Comment Test cell (Score: 2.5 / 6.0)")
