@@ -24,6 +24,7 @@ import torch
 import autograder.exercises  # noqa: F401 - registers them
 from autograder import transport
 from autograder.exercise import EXERCISES, Exercise, Failure, Observation, observe_trials
+from autograder.huge_pages import use_huge_pages
 from autograder.running import CellReport, Limits, Loaded, as_main, run
 from autograder.student_code import quiet
 from autograder.submissions import Cell
@@ -104,6 +105,7 @@ def get_ready(device: str = "cpu") -> None:
         _first_loop("cpu")
     gc.collect()
     gc.freeze()  # a collection in a fork would copy the pages of all these objects
+    use_huge_pages()
 
 
 def _first_loop(device: str) -> None:
