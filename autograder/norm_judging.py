@@ -36,9 +36,9 @@ def replaced(trial: NormTrial, seen: Observation, slugs: list[str]) -> str:
         return "Something else than a BatchNorm is not what it was."
     if found.keys() != due.keys():
         return "The result has other layers than the given model."
+    if still := [path for path in old if found[path]["kind"].startswith("BatchNorm")]:
+        return f"There is still a {found[still[0]]['kind']} at {still[0]!r}: that is model.get_submodule({still[0]!r})."
     kinds = {found[path]["kind"] for path in old}
-    if any(kind.startswith("BatchNorm") for kind in kinds):
-        return "Some BatchNorm is still there."
     if kinds != {"GroupNorm"}:
         slugs.append("not-groupnorm")
         return "A BatchNorm became something else than a GroupNorm."
@@ -49,7 +49,7 @@ def replaced(trial: NormTrial, seen: Observation, slugs: list[str]) -> str:
 
 
 def left_over(trials: Mapping[str, NormTrial], observations: Mapping[str, Observation]) -> list[str]:
-    """Why some BatchNorms are still there: all that are deep, all of one kind, or all there are."""
+    """Why some BatchNorms are still there: all that are deep, all of one kind, all, or new layers got a path as name."""
     every = {
         (name, path): type(layer).__name__
         for name, trial in trials.items()
@@ -57,6 +57,8 @@ def left_over(trials: Mapping[str, NormTrial], observations: Mapping[str, Observ
         for path, layer in batchnorms(trial.model()).items()
     }
     left = {(n, p) for n, p in every if observations[n].facts["layers"].get(p, {}).get("kind", "").startswith("BatchNorm")}
+    if left and any(seen.facts.get("dotted") for seen in observations.values()):
+        return ["path-as-name"]
     if left and left == set(every):
         return ["nothing-replaced"]
     reasons = {
@@ -105,8 +107,9 @@ def original_kept(trial: NormTrial, seen: Observation, slugs: list[str]) -> str:
     if seen.facts["shared"]:
         slugs.append("shares-parameters")
         return "The result shares parameters with the given model: training one changes the other."
-    if seen.facts["modes"] != [trial.training, trial.training]:
-        slugs.append("mode-changed")
+    modes = dict(zip(("mode-changed", "result-in-other-mode"), seen.facts["modes"], strict=True))
+    if changed := [slug for slug, mode in modes.items() if mode != trial.training]:
+        slugs += changed
         return "The mode (training or evaluation) is not the one the given model was in."
     return ""
 
@@ -118,4 +121,9 @@ def adds_up(trial: NormTrial, seen: Observation, slugs: list[str]) -> str:
         return "The result cannot be run."
     if not near(found["accumulated"], found["large"]):
         return "Accumulated over micro-batches, the result's gradient is not the large batch's."
-    return "" if same_model_computes(trial, seen) else "The result computes something else than its layers say."
+    if same_model_computes(trial, seen):
+        return ""
+    if seen.facts.get("frozen"):
+        slugs.append("froze-affine")
+        return "A weight or bias of the result takes no gradient, while those of the given model do."
+    return "The result computes something else than its layers say."

@@ -112,8 +112,14 @@ def batchnorms(model: nn.Module) -> dict[str, _BatchNorm]:
 
 
 def layers_of(model: nn.Module) -> Layers:
-    """What a model is made of, as plain data."""
-    return {path: _layer(module) for path, module in model.named_modules()}
+    """What a model is made of, as plain data.
+
+    A path stands there twice if ``setattr(model, "1.0", layer)`` made a child of that name: what was there first counts.
+    """
+    layers: Layers = {}
+    for path, module in model.named_modules():
+        layers.setdefault(path, _layer(module))
+    return layers
 
 
 def _layer(module: nn.Module) -> dict[str, Any]:
@@ -136,6 +142,8 @@ def observe_replacement(function: Callable, trial: NormTrial) -> Observation:
         "same": result is given,
         "shared": [name for name, tensor in state.items() if storage_key(tensor) in held],
         "modes": [given.training, result.training],
+        "dotted": any("." in name for module in result.modules() for name, _ in module.named_children()),
+        "frozen": any(not parameter.requires_grad for parameter in result.parameters()),
         "places": {name: [str(tensor.dtype), tensor.device.type] for name, tensor in state.items()},
     }
     tensors = {f"state/{name}": tensor.detach().clone() for name, tensor in state.items()}

@@ -63,7 +63,7 @@ predict(
 #
 # 1. Go from N = 16 down to N = 2. Where does the gradient begin to suffer? How many samples does a micro-batch have there?
 # 2. Why is the running mean so far ahead of the large batch's?
-# 3. Tick the corrected **Momentum**. Which side of the picture does it repair, and which not?
+# 3. Tick **Momentum corrected for N**. Which side of the picture does it repair, and which not?
 # 4. Choose **GroupNorm**, then **LayerNorm**. Does N matter?
 
 # %%
@@ -101,9 +101,9 @@ for layer in (nn.BatchNorm1d(8), nn.BatchNorm1d(8).eval(), nn.GroupNorm(2, 8), n
 # %% [markdown]
 # ## A cure that is none: SyncBatchNorm
 #
-# You can read "use sync BN across micro-batches". `SyncBatchNorm` joins the **ranks** of one forward pass, at one moment, by
-# sending statistics between devices; with a single rank it is a BatchNorm. Micro-batches come one after the other: when the
-# first is normalized, the second has not been seen. Try it:
+# You can read "use sync BN across micro-batches". `SyncBatchNorm` joins the **ranks** of one forward pass, the devices that
+# share a batch (unit 10), by sending statistics between them at one moment; with a single rank it is a BatchNorm.
+# Micro-batches come one after the other: when the first is normalized, the second has not been seen. Try it:
 
 # %%
 window = batchnorm_divergence.window(0)
@@ -112,7 +112,7 @@ synced = nn.SyncBatchNorm.convert_sync_batchnorm(copy.deepcopy(model))
 large = batchnorm_divergence.gradient(model, window, accumulation_steps=1)
 for name, tried in {"BatchNorm": model, "SyncBatchNorm": synced}.items():
     accumulated = batchnorm_divergence.gradient(tried, window, accumulation_steps=16)
-    print(f"{name:14}: {(accumulated - large).norm() / large.norm():.0%} off the large batch's gradient")
+    print(f"{name:14}: {(accumulated - large).norm() / large.norm():.0%} off the large batch's gradient, in this one window")
 
 # %% [markdown]
 # The same error to the last digit. What does help: larger micro-batches, or a layer that treats samples one by one.
@@ -128,7 +128,7 @@ for name, tried in {"BatchNorm": model, "SyncBatchNorm": synced}.items():
 # - The affine `weight` and `bias` of each BatchNorm are kept, in their dtype and on their device. A BatchNorm made with
 #   `affine=False` becomes a GroupNorm with `affine=False`.
 # - The given model stays untouched, and the result shares no parameter or buffer with it. Both are in the mode the given model
-#   was in.
+#   was in (`model.training`).
 #
 # What earns points:
 #
@@ -167,7 +167,8 @@ check(replace_batchnorm)
 # <details><summary>Hint 2: any depth</summary>
 #
 # `model.named_children()` gives a module's own children with their names, and `setattr(module, name, new)` replaces one. For
-# a child that is no BatchNorm, call the same function again.
+# a child that is no BatchNorm, do the same with *its* children: with a function that changes a module in place and is called
+# on the copy. (Or go through `model.named_modules()`, whose paths `model.get_submodule(path)` understands and `setattr` not.)
 # </details>
 #
 # <details><summary>Hint 3: weights</summary>
@@ -201,7 +202,7 @@ check(replace_batchnorm)
 
 # %% exercise="matched_bn_momentum"
 def matched_bn_momentum(momentum, accumulation_steps):
-    """The BatchNorm momentum whose N updates forget as much as one update with the given momentum."""
+    """The BatchNorm momentum whose N passes forget as much as one pass with the given momentum."""
     ### BEGIN SOLUTION
     return 1 - (1 - momentum) ** (1 / accumulation_steps)
     ### END SOLUTION
@@ -220,8 +221,8 @@ check(matched_bn_momentum)
 # %% [markdown]
 # ## The optimizer is innocent
 #
-# "Momentum and optimizer state behave differently under accumulation." Do they? Fifty updates of AdamW, in float64: as large
-# batches, as windows of four micro-batches, and with an update after each micro-batch.
+# "Momentum and optimizer state behave differently under accumulation." Do they? Fifty windows under AdamW, in float64: each as
+# one large batch, as four micro-batches and one update, and as four micro-batches with an update after each.
 
 
 # %%
@@ -289,10 +290,10 @@ print(f"first to last against last to first: {(forwards - backwards).norm() / fo
 #
 # *Difficulty ●●○ · about 4 minutes · 1.5 points*
 #
-# A recipe updates after every micro-batch, with momentum β. You now accumulate N of them, so N updates become one. After the
-# N updates, $\beta^k$ of a gradient was left for some k that you know. Write `matched_beta(beta, accumulation_steps)`: the
-# momentum with which your **one** update leaves as much as the recipe's **N** did. Counted in samples, the memory is then
-# unchanged.
+# A recipe updates after every micro-batch, with momentum β. You now accumulate N of them, so N updates become one. What was in
+# the momentum before those N updates was multiplied by β at each of them. Write `matched_beta(beta, accumulation_steps)`: the
+# momentum with which your **one** update leaves as much of it as the recipe's **N** did. Counted in samples, the memory is
+# then unchanged.
 #
 # What earns points:
 #

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from autograder.call_trials import CallTrial, judge_calls, observe_call
 from autograder.exercise import Exercise, Part, register, trial_random
@@ -74,7 +75,7 @@ class MatchedBnMomentum(Exercise):
             "matched-wrong-way": (lambda m, n: 1 - (1 - m) ** n, lambda m, n: m * n, lambda m, n: min(1.0, m * n)),
             "kept-not-taken": ((lambda m, n: m ** (1 / n)), (lambda m, n: (1 - m) ** (1 / n)), (lambda m, n: m**n)),
         }
-        message = "N updates with this momentum do not do what one update did."
+        message = partial(_left_message, _LEFT_OF_RUNNING, lambda m, n: (1 - m) ** n)
         part = lambda name: "momentum"  # noqa: E731
         return judge_calls(self, trials, observations, part, _bn_momentum, wrong, message, tolerance=NUMBERS)
 
@@ -85,6 +86,26 @@ NUMBERS = 1e-5
 
 def _bn_momentum(momentum, accumulation_steps):
     return 1 - (1 - momentum) ** (1 / accumulation_steps)
+
+
+_LEFT_OF_RUNNING = (
+    "For a momentum of {0:g} and N = {1} you return {value:g}. {1} passes with that leave {left:.3g} of the old running value; "
+    "one pass with {0:g} leaves {due:.3g}."
+)
+_LEFT_OF_GRADIENT = (
+    "For β = {0:g} and N = {1} you return {value:g}. One update with that leaves {left:.3g} of a gradient; "
+    "{1} updates with {0:g} leave another share."
+)
+
+
+def _left_message(words: str, left: Callable[[float, int], float], trial: CallTrial, found: object) -> str:
+    """What N passes, or one update, would leave with the number that was returned."""
+    if (
+        isinstance(found, bool) or not isinstance(found, int | float) or not abs(found) < 1e6
+    ):  # of which powers are numbers, too
+        return "Your function did not return a number between 0 and 1."
+    value, steps = trial.arguments
+    return words.format(value, steps, value=found, left=left(found, steps), due=1 - value)
 
 
 @register
@@ -110,8 +131,12 @@ class MatchedBeta(Exercise):
             "beta-divided": lambda b, n: b / n,
             "beta-wrong-way": (lambda b, n: b ** (1 / n), lambda b, n: 1 - (1 - b) / n),
             "beta-first-order": (lambda b, n: 1 - (1 - b) * n, lambda b, n: max(0.0, 1 - (1 - b) * n)),
+            "beta-is-kept": (
+                *(lambda b, n: 1 - (1 - b) ** (1 / n), lambda b, n: 1 - (1 - b) ** n),
+                *(lambda b, n: (1 - b) ** n, lambda b, n: (1 - b) ** (1 / n), lambda b, n: 1 - b**n),
+            ),
         }
-        message = "One update with this β does not forget what N updates forgot."
+        message = partial(_left_message, _LEFT_OF_GRADIENT, lambda b, n: b)
         part = lambda name: "beta"  # noqa: E731
         return judge_calls(self, trials, observations, part, lambda b, n: b**n, wrong, message, tolerance=NUMBERS)
 
@@ -181,11 +206,31 @@ MISTAKEN = {
 
 
 for _slug, _message, _hint in (
-    ("nothing-replaced", "The result has every BatchNorm the given model had.", "What does your function return?"),
+    (
+        "nothing-replaced",
+        "The result has every BatchNorm the given model had.",
+        "What does your function return? And which of its lines puts a new layer into that?",
+    ),
     (
         "shallow-replace",
         "You replace the model's own children, but not those of its children: BatchNorms inside blocks are still there.",
-        "A child may have children. How do you get to a layer that is three levels down?",
+        "A child may have children. How do you get to a layer that is three levels down? If you call your own function on "
+        "a child, where does what it returns go?",
+    ),
+    (
+        "path-as-name",
+        "You give setattr a path such as '1.0': that makes a further child of this name, and the BatchNorm stays where it is.",
+        "Which module is the BatchNorm a child of, and what is it called there? model.get_submodule(path) finds a module.",
+    ),
+    (
+        "froze-affine",
+        "A new GroupNorm's weight or bias has requires_grad=False: it is kept, but can no longer be trained.",
+        "Which of your lines makes the new parameter, and what does it say about requires_grad?",
+    ),
+    (
+        "result-in-other-mode",
+        "Your result is in another mode (training or evaluation) than the model it was made from.",
+        "Who decides about the mode of the result? Do you need to call train() or eval() at all?",
     ),
     ("misses-batchnorm2d", "You replace BatchNorm1d and leave BatchNorm2d.", "Which classes are you asked to replace?"),
     ("misses-batchnorm1d", "You replace BatchNorm2d and leave BatchNorm1d.", "Which classes are you asked to replace?"),
@@ -198,7 +243,7 @@ for _slug, _message, _hint in (
     ),
     (
         "loses-affine",
-        "The learned weight and bias are lost: your GroupNorms start from ones and zeros, or from something else.",
+        "A learned weight or bias is lost: your GroupNorms start from ones and zeros, or from something else.",
         "BatchNorm and GroupNorm both have a weight and a bias for each channel. Who copies them?",
     ),
     (
@@ -224,22 +269,22 @@ for _slug, _message, _hint in (
     (
         "momentum-unchanged",
         "You leave BatchNorm's momentum as it is, so the running statistics forget N times as fast as with the large batch.",
-        "How much of the old running mean is left after one update? And after N of them?",
+        "How much of the old running mean is left after one pass? And after N of them?",
     ),
     (
         "momentum-divided",
-        "You divide the momentum by N. That is close while it is small, but N small updates do not add up, they multiply.",
-        "What is left of the old running mean after N updates with your momentum? It should be 1 − momentum.",
+        "You divide the momentum by N. That is close while it is small, but what several passes leave multiplies.",
+        "What is left of the old running mean after N passes with your momentum? It should be 1 − momentum.",
     ),
     (
         "matched-wrong-way",
         "You make the momentum larger; it has to become smaller, because it now acts N times.",
-        "You compute what N updates do together. You are asked for one of the N.",
+        "You compute what N passes do together. You are asked for one of the N.",
     ),
     (
         "kept-not-taken",
         "You mix up what is taken from the batch, the momentum, with what is kept of the old value, 1 − momentum.",
-        "Which of the two multiplies from update to update? Take the root of that one.",
+        "Which of the two multiplies from pass to pass? Take the root of that one.",
     ),
     (
         "beta-unchanged",
@@ -251,6 +296,11 @@ for _slug, _message, _hint in (
         "beta-wrong-way",
         "You bring β closer to 1, which makes the memory longer still.",
         "One update now stands for N. Does it have to forget more than one of the N did, or less?",
+    ),
+    (
+        "beta-is-kept",
+        "You mix up what an update keeps of a gradient, which is β itself, with what it forgets, 1 − β.",
+        "Is an optimizer's β what is kept or what is taken? And BatchNorm's momentum? Which multiplies from update to update?",
     ),
     (
         "beta-first-order",

@@ -35,7 +35,7 @@ class Settings:
 
     normalization: str = control("BatchNorm", "Normalization", tuple(LAYERS))
     accumulation_steps: int = control(16, "N", CUTS[1:])
-    corrected: bool = control(False, "Momentum 1 − (1 − m)^(1/N)")
+    corrected: bool = control(False, "Momentum corrected for N")
 
 
 PRESETS = {
@@ -153,8 +153,9 @@ def describe(result: Result) -> str:
     said = "as with the large batch" if abs(gone - due) < 0.03 else f"with the large batch {due:.0%}"
     still = " The gradient is as wrong as before: the momentum does not take part in it." if settings.corrected else ""
     return (
-        f"{start} the accumulated gradient is {difference:.0%} off the large batch's (cosine {cosine:.2f}). After one window "
-        f"the running mean has gone {gone:.0%} of its way, {said} (momentum {result.momentum:.2g}).{still}"
+        f"{start} the accumulated gradient is {difference:.0%} off the large batch's (cosine {cosine:.2f}; "
+        f"means of {DRAWS} windows). After one window the running mean has gone {gone:.0%} of its way, {said} "
+        f"(momentum {result.momentum:.2g}).{still}"
     )
 
 

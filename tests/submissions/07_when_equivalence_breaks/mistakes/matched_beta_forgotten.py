@@ -1,7 +1,7 @@
-"""Returns what is forgotten. No named mistake."""
+"""Returns what is forgotten."""
 
 EXERCISE = "matched_beta"
-MISTAKES = ()
+MISTAKES = ("beta-is-kept",)
 LOST = ("beta",)
 
 

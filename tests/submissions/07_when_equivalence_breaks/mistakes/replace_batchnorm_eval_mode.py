@@ -5,7 +5,7 @@ import copy
 from torch import nn
 
 EXERCISE = "replace_batchnorm"
-MISTAKES = ("mode-changed",)
+MISTAKES = ("result-in-other-mode",)
 LOST = ("original",)
 
 

@@ -1,0 +1,9 @@
+"""The power of what is forgotten."""
+
+EXERCISE = "matched_beta"
+MISTAKES = ("beta-is-kept",)
+LOST = ("beta",)
+
+
+def matched_beta(beta, accumulation_steps):
+    return 1 - (1 - beta) ** accumulation_steps
