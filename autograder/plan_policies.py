@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from autograder.call_trials import RAISES
+from autograder.mistakes import add_mistake
 
 
 def plan(recipe_batch, memory_budget, fixed, per_sample, world_size):
@@ -79,6 +80,33 @@ def _fill(batch, budget, fixed, per_sample, world_size):
     return _named(size, math.ceil(share / size), world_size)
 
 
+def _or_nothing(batch, budget, fixed, per_sample, world_size):
+    """The largest size that fits; no plan if it does not divide."""
+    share = batch // world_size
+    size = min(share, _room(budget, fixed, per_sample))
+    return RAISES if share % size else _named(size, share // size, world_size)
+
+
+def _dividing_the_recipe(steps_of, in_effect=lambda batch, size, steps, world_size: batch):
+    """The largest size that fits and divides what all ranks read together."""
+
+    def formula(batch, *call):
+        size, world_size = plan(batch, *call[:-1], 1)["micro_batch_size"], call[-1]
+        steps = steps_of(batch, size * world_size)
+        effective = in_effect(batch, size, steps, world_size)
+        return {"micro_batch_size": size, "accumulation_steps": steps, "effective_batch": effective}
+
+    return formula
+
+
+def _dividing_the_recipe_or_nothing(batch, *call):
+    size = plan(batch, *call[:-1], 1)["micro_batch_size"]
+    return RAISES if batch % (size * call[-1]) else _named(size, batch // (size * call[-1]), call[-1])
+
+
+_ROUNDED = (lambda a, b: a // b, lambda a, b: max(1, a // b), lambda a, b: -(-a // b), lambda a, b: a / b)
+
+
 _WRONG = {
     "plan-for-one-rank": (_for_one_rank, _for_one_rank_alone, _steps_for_one_rank, _steps_for_one_rank_times_ranks),
     "micro-batch-of-all-ranks": (_sizes_added_up,),
@@ -88,6 +116,12 @@ _WRONG = {
     "not-the-largest": (lambda batch, budget, fixed, each, w: _named(1, batch // w, w),),
     "budget-ignored": (lambda batch, budget, fixed, each, w: _named(batch // w, 1, w),),
     "does-not-divide": (_fill,),
+    "largest-or-nothing": (_or_nothing,),
+    "size-divides-recipe-only": (
+        *(_dividing_the_recipe(rounded) for rounded in _ROUNDED),
+        *(_dividing_the_recipe(rounded, lambda batch, size, steps, w: size * steps * w) for rounded in _ROUNDED),
+        _dividing_the_recipe_or_nothing,
+    ),
     "fixed-forgotten": (lambda batch, budget, fixed, each, w: plan(batch, budget, 0, each, w),),
     "budget-not-used-up": (lambda batch, budget, *rest: plan(batch, budget - 1, *rest),),
     "effective-batch-of-one-rank": (_per_rank,),
@@ -95,3 +129,50 @@ _WRONG = {
 
 WRONG_PLANS = {slug: tuple(map(_where_there_is_a_plan, formulas)) for slug, formulas in _WRONG.items()}
 """By slug, what is planned instead."""
+
+
+add_mistake(
+    "largest-or-nothing",
+    "You look at one size only, the largest that fits, and refuse to plan if it does not divide. A smaller one may.",
+    "There is room for 16 and the share is 60. Which sizes come next, and which of them divides 60?",
+)
+add_mistake(
+    "size-divides-recipe-only",
+    "Your micro-batch divides the recipe's batch, but not what one rank reads of it: B × N × W misses the recipe's batch.",
+    "Of 90 samples each of 2 ranks reads 45. Is 18 a size that one rank can cut them into?",
+)
+add_mistake(
+    "plan-for-one-rank",
+    "You plan as if one rank had to read the whole recipe batch: with W ranks the effective batch is W times too large.",
+    "How many of the recipe's samples are left for each rank?",
+)
+add_mistake(
+    "micro-batch-of-all-ranks",
+    "The micro-batch size you return is that of all ranks together.",
+    "B is what goes through one model at once. Which one do you multiply by W?",
+)
+add_mistake(
+    "budget-of-all-ranks",
+    "You add up the memory of all ranks. A micro-batch lives on one device and has that one's budget.",
+    "Whose memory does memory_budget describe?",
+)
+add_mistake(
+    "budget-divided-among-ranks",
+    "You divide the memory among the ranks. Each rank is a device of its own with a budget of its own.",
+    "Whose memory does memory_budget describe?",
+)
+add_mistake(
+    "powers-of-two-only",
+    "You only consider powers of two and miss larger micro-batches that fit: the run is slower and nothing is gained.",
+    "Which numbers divide 48? 3 is one of them.",
+)
+add_mistake(
+    "effective-batch-of-one-rank",
+    "Your plan is right, but the effective batch size you report is that of a single rank.",
+    "How many samples does one update average over, all ranks together?",
+)
+add_mistake(
+    "uneven-ranks-not-refused",
+    "The recipe's batch cannot be shared evenly among the ranks, and your function returns as if all were well.",
+    "What becomes of the samples that are left over when 26 are shared among 4 ranks?",
+)

@@ -171,6 +171,10 @@ class PlanRun(Exercise):
         calls |= {"plan 3": call(48, 16, 1, 0), "plan 4": call(40, 70, 1, 7)}
         ranked = chance.sample([(60, 21, 4), (96, 33, 8), (90, 19, 2), (84, 29, 4), (72, 25, 3)], 2)
         calls |= {f"ranks {k}": call(*cut, chance.randint(1, 99)) for k, cut in enumerate(ranked)}
+        # The largest divisor of the recipe that fits does not divide a share; there is room for more than a share; half the
+        # budget still holds something.
+        odd = chance.choice([(45, 20, 2), (15, 12, 4), (21, 14, 2), (35, 20, 4), (63, 20, 2)])
+        calls |= {f"ranks {k + 2}": call(*cut, 5) for k, cut in enumerate((odd, (24, 70, 4), (48, 30, 2)))}
         uneven = call(24, 9, 4, 5)
         batch, *rest = uneven.arguments
         return calls | {"refusal 0": call(24, 0, 2, 50), "refusal 1": CallTrial((batch + 2, *rest))}
@@ -185,9 +189,14 @@ class PlanRun(Exercise):
             *(self, trials, seen, lambda name: name.split()[0], plan, WRONG_PLANS, message),
             refusal="What cannot be planned is not refused with a ValueError.",
         )
+        if all("type" in seen[name].facts for name in trials if name.startswith("plan")):
+            return replace(verdict, remark=NO_PLAN)
         silent = {"refusal 0": "misfit-not-refused", "refusal 1": "uneven-ranks-not-refused"}
         named = [slug for name, slug in silent.items() if {"value", "type"} & observations[name].facts.keys()]
         return replace(verdict, mistakes=(*verdict.mistakes, *map(mistake, named)))
+
+
+NO_PLAN = "What you return is no dictionary with the three keys, so there is no plan to look at yet."
 
 
 def _plan_of(seen: Observation) -> Observation:
@@ -239,39 +248,4 @@ add_mistake(
     "checkpoint-overwritten",
     "You write over the only checkpoint. If the process dies while it writes, the old one is gone and the new one unfinished.",
     "Where could you write so that the old file stays whole until the new one is? Renaming a file takes no time.",
-)
-add_mistake(
-    "plan-for-one-rank",
-    "You plan as if one rank had to read the whole recipe batch: with W ranks the effective batch is W times too large.",
-    "How many of the recipe's samples are left for each rank?",
-)
-add_mistake(
-    "micro-batch-of-all-ranks",
-    "The micro-batch size you return is that of all ranks together.",
-    "B is what goes through one model at once. Which one do you multiply by W?",
-)
-add_mistake(
-    "budget-of-all-ranks",
-    "You add up the memory of all ranks. A micro-batch lives on one device and has that one's budget.",
-    "Whose memory does memory_budget describe?",
-)
-add_mistake(
-    "budget-divided-among-ranks",
-    "You divide the memory among the ranks. Each rank is a device of its own with a budget of its own.",
-    "Whose memory does memory_budget describe?",
-)
-add_mistake(
-    "powers-of-two-only",
-    "You only consider powers of two and miss larger micro-batches that fit: the run is slower and nothing is gained.",
-    "Which numbers divide 48? 3 is one of them.",
-)
-add_mistake(
-    "effective-batch-of-one-rank",
-    "Your plan is right, but the effective batch size you report is that of a single rank.",
-    "How many samples does one update average over, all ranks together?",
-)
-add_mistake(
-    "uneven-ranks-not-refused",
-    "The recipe's batch cannot be shared evenly among the ranks, and your function returns as if all were well.",
-    "What becomes of the samples that are left over when 26 are shared among 4 ranks?",
 )
