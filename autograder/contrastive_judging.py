@@ -11,7 +11,7 @@ from autograder.loop_trials import TOLERANCE, close
 from autograder.mistakes import add_mistake
 from gradaccum.contrastive import ContrastiveProblem
 
-NOTHING = "The encoders have received no gradient."
+NOTHING = "The encoders have no gradient."
 """What ``towers_message`` says if it is so."""
 
 
@@ -27,7 +27,7 @@ def towers_message(trial: ContrastiveTrial, seen: Observation) -> str:
     if len(empty) == len(found):
         return NOTHING
     if empty:
-        return f"The encoder of {empty[0]} has received no gradient."
+        return f"The encoder of {empty[0]} has no gradient."
     if not same_towers(problem, found, due(problem).towers):
         return _wrong_towers(problem, found)
     return left_alone(problem, seen)
@@ -62,7 +62,7 @@ def scale_message(trial: ContrastiveTrial, seen: Observation) -> str:
     if found is None or found.shape != wanted.shape or not torch.isfinite(found).all():
         return "What is in .grad of logit_scale is not a number."
     if not found.any():
-        return "logit_scale has received no gradient."
+        return "logit_scale has no gradient."
     return f"The gradient of logit_scale is {float(found.to(wanted) / wanted):.2f} times the one due."
 
 
@@ -157,8 +157,10 @@ add_mistake(
 )
 add_mistake(
     "encoder-not-reached",
-    "An encoder receives no gradient: none of your backward passes goes through features that it made with gradients on.",
-    "Features made under no_grad have no graph. Where is each encoder called a second time, and what goes backward from there?",
+    "At the end an encoder has no gradient of the loss: no backward pass goes through features that it made with gradients "
+    "on, or its .grad is cleared afterwards.",
+    "Features made under no_grad have no graph. Where is each encoder called a second time, what goes backward from there, and "
+    "what happens to .grad after that?",
 )
 add_mistake(
     "features-differ",
@@ -171,14 +173,19 @@ add_mistake(
     "Which half of the loss's gradient belongs to the images?",
 )
 add_mistake(
+    "first-rows-for-all",
+    "Every micro-batch is sent rows from the top of the loss's gradient for all features, as if it were the first one.",
+    "In which row of all features does micro-batch k begin? Follow the variable that says so through two micro-batches.",
+)
+add_mistake(
     "equal-sizes-assumed",
     "With micro-batches of equal size your gradients are right, with ragged ones they are not.",
     "In which row of all features does micro-batch k begin, and in which does it end?",
 )
 add_mistake(
     "temperature-forgotten",
-    "logit_scale receives no gradient, although it is a parameter like any other.",
-    "Which of your backward passes reaches logit_scale?",
+    "At the end .grad of logit_scale holds nothing of the loss, although it is a parameter like any other.",
+    "Which of your backward passes reaches logit_scale, and what happens to its .grad after that?",
 )
 add_mistake(
     "directions-added",
@@ -192,6 +199,8 @@ add_mistake(
 )
 add_mistake(
     "stream-spent",
-    "With a list your function is right, with a generator the encoders get nothing: your second walk finds it empty.",
-    "How often can a generator be walked through? Where could its micro-batches wait for the second pass?",
+    "With a list the encoders get gradients, with a generator they do not. A generator can be walked through only once, and "
+    "has neither a length nor places.",
+    "How often does your function walk through micro_batches, and what else does it ask of them? Where could they wait for the "
+    "second pass?",
 )

@@ -36,7 +36,7 @@ class Policy:
         mode: ``"training"``, ``"evaluation"``, or only the cache in evaluation: with the loss's gradient for the cached
             features (``"cached gradient"``) or for live ones among them (``"cached others"``). In training, but the loss's
             gradient is not for the features it is sent through: it is for features divided by their length
-            (``"normalized"``), or for those of the other encoder (``"swapped"``).
+            (``"normalized"``), for those of the other encoder (``"swapped"``), or for the first rows of all (``"first rows"``).
         start: whether what ``.grad`` held before is ``"cleared"`` or ``"kept"``.
     """
 
@@ -76,13 +76,17 @@ CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
         "cached others": ("eval-mode",),
         "normalized": ("features-differ",),
         "swapped": ("features-swapped",),
+        "first rows": ("first-rows-for-all",),
     },
     "start": {"cleared": (), "kept": ("stale-start",)},
 }
 """For each attribute its values and the mistakes they are. Where not the whole window is compared, any weight is as good."""
 
 
-SENT_ON = ("cached gradient", "normalized", "swapped")
+OTHER_GRADIENT = ("normalized", "swapped", "first rows")
+"""Modes in training in which the loss's gradient is for other features than those it is sent through."""
+
+SENT_ON = ("cached gradient", *OTHER_GRADIENT)
 """Modes in which the loss's gradient for the cached features is sent backward through features encoded again."""
 
 
@@ -128,7 +132,7 @@ def _policies() -> Iterator[tuple[Policy, tuple[str, ...]]]:
         policy = Policy(*values)
         if policy.mode.startswith("cached") and policy.negatives == "own":
             continue  # there is no cache
-        other_gradient = policy.mode in ("normalized", "swapped")
+        other_gradient = policy.mode in OTHER_GRADIENT
         whole_window = policy.loss.startswith("own rows") or policy.loss == "exponential"
         if (other_gradient and policy.loss != "mean") or (whole_window and policy.mode != "training"):
             continue
@@ -176,7 +180,7 @@ def parts(problem: ContrastiveProblem, negatives: str, loss: str, mode: str) -> 
     for encoder, batch in zip(encoders, batches, strict=True):
         features = {training: encoder.train(training)(batch) for training in (True, False)}
         live.append(features[mode != "evaluation"])
-        cached.append(features[mode in ("training", "normalized", "swapped")].detach())
+        cached.append(features[mode in ("training", *OTHER_GRADIENT)].detach())
     return [
         _of_one(encoders, logit_scale, live, cached, start, start + size, negatives, loss, mode)
         for size, start in zip(problem.sizes, itertools.accumulate(problem.sizes, initial=0), strict=False)
@@ -190,6 +194,8 @@ def _of_one(encoders, logit_scale, live, cached, start, end, negatives, loss, mo
         leaves = [old[first:last].clone() for old in cached]
         leaves = [(F.normalize(leaf, dim=1) if mode == "normalized" else leaf).requires_grad_() for leaf in leaves]
         *pulled, scale = torch.autograd.grad(_loss(leaves, logit_scale, loss), [*leaves, logit_scale])
+        if mode == "first rows":
+            pulled = [gradient.roll(start, 0) for gradient in pulled]
         surrogate = sum((f * g).sum() for f, g in zip(features, pulled[::-1] if mode == "swapped" else pulled, strict=True))
     else:
         columns = cached if loss.endswith("cached") else features

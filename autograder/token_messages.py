@@ -20,6 +20,10 @@ TOKEN_WORDS = {
         "update is several times too long.",
         "hint": "How many tokens does a micro-batch have, and how many its window? Which of the two do you divide by?",
     },
+    "double-scale": {
+        "message": "The gradient of a window is a mean already, and is divided by the number of micro-batches on top: each "
+        "update is N times too short.",
+    },
     "loss-mean-of-means": {
         "message": "The reported loss of a window weighs all its micro-batches alike, although some hold fewer tokens.",
         "hint": "By which share of the window's tokens should a micro-batch's loss count?",
@@ -65,6 +69,11 @@ add_mistake(
     "empty-is-nan",
     "Where there is no token your code divides 0 by 0: the result is NaN, and so is every sum it joins.",
     "What does cross_entropy return when every target is ignored, with reduction='mean' and with reduction='sum'?",
+)
+add_mistake(
+    "empty-window-is-nan",
+    "Where a whole window is without a token your code divides 0 by 0: the result is NaN.",
+    "What do the losses of such a window add up to, and by what do you divide that?",
 )
 add_mistake(
     "empty-skipped",

@@ -90,6 +90,7 @@ SHOWN = {
         "padding-counted",
         "ignore-index-fixed",
         "empty-is-nan",
+        "empty-window-is-nan",
         "empty-skipped",
     ),
     ("08_unequal_micro_batches", "The loop you already have"): ("sequences-for-tokens",),

@@ -113,16 +113,13 @@ class TrainEpochTokens(Exercise):
         """Mistakes that the probe does not show."""
         if _is_one_big_batch(trials["memory"], observations["memory"]):
             yield "one-big-batch"
-        ignore = trials["ignore"], observations["ignore"]
-        if (
-            results["ignore"]
-            and not ignore[1].failure
-            and ignores_only_usual(*ignore, counts_padding="padding-counted" in named)
-        ):
+        padding, ignore = "padding-counted" in named, (trials["ignore"], observations["ignore"])
+        if results["ignore"] and not ignore[1].failure and ignores_only_usual(*ignore, counts_padding=padding):
             yield "ignore-index-fixed"
-        if any(results[name] and is_nan_somewhere(observations[name]) for name in ("empty", "bare")):
-            yield "empty-is-nan"
-        elif results["empty"] and skips_empty(trials["empty"], observations["empty"]):
+        nan = [name for name in ("empty", "bare") if results[name] and is_nan_somewhere(observations[name])]
+        if nan:
+            yield "empty-is-nan" if "empty" in nan else "empty-window-is-nan"
+        if results["empty"] and "empty" not in nan and skips_empty(trials["empty"], observations["empty"]):
             yield "empty-skipped"
         if results["losses"] and not observations["losses"].failure:
             yield from loss_slugs(trials["losses"], observations["losses"])

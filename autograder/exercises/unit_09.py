@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import torch
 
@@ -64,6 +65,7 @@ class AccumulateContrastive(Exercise):
         return {
             "encoders": trial(1, [size] * count),
             "ragged": trial(2, ragged, extras=True, one_shot=True),
+            "listed": trial(2, ragged, extras=True),
             "clean": trial(3, [size] * count, stale=True),
             "memory": trial(4, [2] * 24, meter=True, patches=96, hidden=3, depth=6),
             "probe": trial(5, ragged, stale=True),
@@ -92,6 +94,8 @@ class AccumulateContrastive(Exercise):
         beside = ("one-big-batch",) if several else ()
         if _only_equal_sizes(trials["probe"], observations["probe"], results):
             beside += ("equal-sizes-assumed",)
+        if _needs_a_list(trials["listed"], observations["listed"], observations["ragged"], results["ragged"]):
+            beside += ("stream-spent",)
         name = next((name for name in ("probe", "encoders") if not observations[name].failure), None)
         if name is None or not any(results.values()):
             return self.verdict(results, mistakes=tuple(map(mistake, beside)), failure=failure)
@@ -106,8 +110,6 @@ class AccumulateContrastive(Exercise):
         if "directions-added" in slugs and not results["loss"]:  # the loss that is returned is not the sum of two
             slugs = tuple("backward-twice" if slug == "directions-added" else slug for slug in slugs)
         slugs += scale_slugs(problem, policy, seen) + loss_slugs(problem, policy, seen)
-        if not slugs and results["ragged"] == NOTHING:
-            slugs = ("stream-spent",)
         if seen.facts.get("training") is False:
             slugs += ("eval-mode",)
         named = tuple(map(mistake, dict.fromkeys((*slugs, *beside))))
@@ -123,6 +125,14 @@ def _only_equal_sizes(trial: ContrastiveTrial, seen: Observation, results) -> bo
             trial.problem, None if seen.failure else found_towers(trial.problem, seen), due(trial.problem).towers
         )
     )
+
+
+def _needs_a_list(trial: ContrastiveTrial, listed: Observation, streamed: Observation, message: str) -> bool:
+    """Whether the encoders get gradients from a list, but not from a generator of the same micro-batches."""
+    found = None if listed.failure else found_towers(trial.problem, listed)
+    if found is None or not any(gradient.any() for gradient in found.values()):
+        return False
+    return message == NOTHING or (streamed.failure is not None and streamed.failure.kind == "raised")
 
 
 @register
@@ -162,7 +172,14 @@ class AccumulationCost(Exercise):
             call = "B = {}, N = {}, width {} and {}".format(*trial.arguments)
             return f"For {call} your function says {in_words(found)}, which is not what cached features cost."
 
-        return judge_calls(self, asked, seen, lambda name: name.split("/")[0], _of(cost), WRONG_COSTS, message)
+        verdict = judge_calls(self, asked, seen, lambda name: name.split("/")[0], _of(cost), WRONG_COSTS, message)
+        doubled = {mistake("encoders-added"), mistake("backward-counted")}
+        singles = [seen.facts.get("value") for name, seen in observations.items() if name.startswith("single")]
+        if doubled & set(verdict.mistakes) and all(single == [2, 0] for single in singles):
+            # One pass that is counted twice for the same reason as elsewhere, and no cache.
+            named = tuple(one for one in verdict.mistakes if one.slug != "single-cached")
+            return replace(verdict, mistakes=named)
+        return verdict
 
 
 def cost(micro_batch_size: int, accumulation_steps: int, width: int, dtype: torch.dtype) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from itertools import islice
 from torch.nn import functional as F
 
 EXERCISE = "train_epoch_tokens"
-MISTAKES = ("empty-is-nan",)
+MISTAKES = ("empty-window-is-nan",)
 LOST = ("bare",)
 
 

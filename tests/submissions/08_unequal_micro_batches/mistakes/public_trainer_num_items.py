@@ -6,9 +6,9 @@ from torch.nn import functional as F
 STYLE = "a token-counting trainer after its repair (Transformers, NeMo)"
 REPORT = "a batch without a single token to learn from divides 0 by 0"
 SOURCE = "https://github.com/NVIDIA-NeMo/Automodel/issues/3796"
-PREDICTED = ("empty-is-nan",)
+PREDICTED = ("empty-window-is-nan",)
 EXERCISE = "train_epoch_tokens"
-MISTAKES = ("empty-is-nan",)
+MISTAKES = ("empty-window-is-nan",)
 LOST = ("bare",)
 
 

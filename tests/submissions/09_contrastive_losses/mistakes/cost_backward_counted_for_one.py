@@ -1,0 +1,11 @@
+"""Counts backward passes as passes, for a single micro-batch too."""
+
+EXERCISE = "accumulation_cost"
+MISTAKES = ("backward-counted",)
+LOST = ("forwards", "single")
+
+
+def accumulation_cost(micro_batch_size, accumulation_steps, width, dtype):
+    if accumulation_steps == 1:
+        return 2, 0
+    return 3, 2 * micro_batch_size * accumulation_steps * width * dtype.itemsize
