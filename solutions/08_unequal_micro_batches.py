@@ -58,7 +58,7 @@ predict(
 # 1. You begin with the mean of means. Which tokens count too much? Choose **one nearly empty**.
 # 2. Choose **weighted by sequences**, which is what you did with samples in unit 04. Is it better?
 # 3. And **over all positions**, padding included? Compare the squares with each other and with those of **Fix**.
-# 4. Press **Hide it**. What do tests with texts of equal length say about such a loop?
+# 4. Press **Hide it**. What do tests say of such a loop if all their micro-batches hold equally many tokens?
 
 # %%
 explore("token_weighted_loss")
@@ -67,7 +67,8 @@ explore("token_weighted_loss")
 # <details><summary>What you should have seen</summary>
 #
 # 1. Those that have few others beside them. A single token can weigh as much as a whole micro-batch.
-# 2. Better, but not right: sequences now count alike, and they are unequal, too.
+# 2. Here it is better, but not right: a micro-batch now counts by its sequences, and these are unequal, too. With *a little
+#    unequal* it is even worse than the mean of means.
 # 3. All squares are of one size, but a smaller one. Padding adds nothing to the sum and something to the denominator, so the
 #    update is too short, by as much as there happens to be padding.
 # 4. Nothing. That is why the mistake could live so long.
@@ -127,7 +128,7 @@ print("learnt from the token mean:   ", learnt_share_of_a([2 / 20, 18 / 20]))
 # %% [markdown]
 # ## Targets that do not count
 #
-# Which positions are to be predicted stands in the targets: where they hold `ignore_index`, usually −100, there is nothing to
+# The targets say which positions are to be predicted: where they hold `ignore_index`, usually −100, there is nothing to
 # predict. Padding is marked so, and in fine-tuning the question too, where only the answer is to be learnt. So count the
 # **targets** that are left, not positions; and a micro-batch may well have none at all.
 
@@ -164,6 +165,8 @@ for reduction in ("mean", "sum"):
 #   shift them.
 # - `accumulation_steps`, N. The last window may have fewer micro-batches; it is applied as well.
 # - `ignore_index`. Targets equal to it are no tokens. It may be another number than −100, for instance 0.
+#
+# `F.cross_entropy` takes logits of shape (n, vocabulary) and n targets: the positions of all sequences in one row.
 
 # %% [markdown]
 # What earns points, each on its own:

@@ -20,7 +20,7 @@
 # question, and that is why people want it large. In this unit you accumulate such a loss exactly, and find a mistake that sits
 # in widely used code.
 #
-# *About 40 minutes, 10 points. You need unit [03 · Accumulate](03_accumulate.ipynb).*
+# *About 45 minutes, 10 points. You need unit [03 · Accumulate](03_accumulate.ipynb).*
 
 # %%
 import torch
@@ -37,10 +37,11 @@ from gradaccum.predict import predict
 # %% [markdown]
 # ## The loss
 #
-# Of n pairs, one encoder makes **image features** $u_1 \dots u_n$, another one **text features** $v_1 \dots v_n$, each
-# divided by its length. The matrix of logits is $s_{ij} = e^{t}\, u_i \cdot v_j$, and $t$ is a parameter too, called
-# `logit_scale`. Pairs stand on its diagonal. The loss (InfoNCE, as CLIP uses it) is a cross-entropy along the rows, in which
-# each image looks for its text, and one along the columns, in which each text looks for its image:
+# Of n pairs, one encoder makes **image features** $u_1 \dots u_n$, another one **text features** $v_1 \dots v_n$, each divided
+# by its length. The matrix of logits is $s_{ij} = e^{t}\, u_i \cdot v_j$, and $t$ is a parameter too, called `logit_scale`.
+# ($e^{-t}$ is known as the **temperature**: the lower it is, the more a small difference counts.) Pairs stand on its diagonal.
+# The loss (InfoNCE, as CLIP uses it) is a cross-entropy along the rows, in which each image looks for its text, and one along
+# the columns, in which each text looks for its image:
 #
 # $$L = -\frac{1}{2n}\sum_{i=1}^{n}\Big[\log\frac{e^{s_{ii}}}{\sum_j e^{s_{ij}}} +
 # \log\frac{e^{s_{ii}}}{\sum_j e^{s_{ji}}}\Big]$$
@@ -109,7 +110,7 @@ explore("contrastive_negatives")
 
 # %%
 def loss_of_first_pair(image_features, text_features):
-    logits = F.normalize(image_features, dim=1) @ F.normalize(text_features, dim=1).T / 0.2
+    logits = F.normalize(image_features, dim=1) @ F.normalize(text_features, dim=1).T / 0.2  # the temperature
     return -logits.log_softmax(dim=1)[0, 0].item()
 
 
@@ -131,19 +132,34 @@ print("micro-batches of one pair, each alone; largest gradient:", max(g.abs().ma
 # ## The way out
 #
 # What the pairs have to know of each other are **features**: a few numbers for each, nothing beside the activations it took to
-# compute them. And the chain rule goes through them. With $f_k$ the features of micro-batch k and $\theta$ the parameters,
+# compute them. And the chain rule goes through them. With $f_k$ the features of micro-batch k and $\theta$ the parameters of
+# the encoders,
 #
 # $$\frac{\partial L}{\partial \theta} = \sum_{k=1}^{N} \frac{\partial L}{\partial f_k}\,\frac{\partial f_k}{\partial \theta}$$
 #
-# The first factor needs the features of *all* micro-batches, but no encoder's graph. The second one needs the graph of *one*
-# micro-batch. So go through the window twice:
+# (`logit_scale` is no part of $\theta$: it stands in $L$ itself.) The first factor needs the features of *all* micro-batches,
+# but no encoder's graph. The second one needs the graph of *one* micro-batch. So go through the window twice:
 #
 # 1. **without gradients**: encode everything, keep the features;
 # 2. **with gradients**: encode one micro-batch again, and send backward through it what the loss of the *whole window* asks of
 #    its features. Free its graph, take the next.
 #
-# You may read it the other way round, first with gradients and then without. That cannot work: for the first gradient you need
-# all features already. The method is known as a *gradient cache* (Gao et al. 2021, arXiv 2101.06983).
+# Some descriptions have it the other way round, first with gradients and then without. That cannot work: for the first gradient
+# you need all features already. The method is known as a *gradient cache* (Gao et al. 2021, arXiv 2101.06983).
+#
+# Autograd can do two things that you have not needed so far. A tensor without a graph can become a place where backward stops
+# and leaves a gradient; and backward need not begin at a loss:
+
+# %%
+features = torch.tensor([[1.0, 2.0], [3.0, 4.0]])  # no graph, as if made under no_grad
+features.requires_grad_()
+(features**2).sum().backward()
+print("in features.grad:", features.grad.tolist())
+
+layer = nn.Linear(3, 2)
+output = layer(torch.ones(2, 3))
+output.backward(torch.tensor([[1.0, 0.0], [0.0, 10.0]]))  # one number for each of the output's, from wherever it comes
+print("in layer.bias.grad:", layer.bias.grad.tolist())
 
 # %% [markdown]
 # ## Exercise 1 · `accumulate_contrastive`
@@ -224,28 +240,28 @@ check(accumulate_contrastive)
 #
 # A widely used trainer for image-text models writes the second pass like this: for each micro-batch, encode it with gradients,
 # put its features among the cached ones of all others, compute **the whole loss**, and call `backward()`. N micro-batches, N
-# backward passes of the whole loss.
+# backward passes of the whole loss. You saw what that leaves in `.grad` under **Break the temperature**: the encoders'
+# gradients as they should be, that of `logit_scale` N times too large.
 
 # %%
 predict(
-    "N whole losses go backward. What does .grad hold at the end?",
+    "Somebody thinks that a division by N is missing, and divides each of the N losses by N. What does .grad hold now?",
     choices=(
         "everything as it should be",
-        "everything N times too large: divide the loss by N",
-        "the encoders' gradients as they should be, that of `logit_scale` N times too large",
-        "the encoders' gradients N times too large, that of `logit_scale` as it should be",
+        "everything N times too small",
+        "the encoders' gradients as they should be, that of `logit_scale` N times too small",
+        "the encoders' gradients N times too small, that of `logit_scale` as it should be",
     ),
-    answer="the encoders' gradients as they should be, that of `logit_scale` N times too large",
-    because=lambda: contrastive_negatives.describe(
-        contrastive_negatives.compute(contrastive_negatives.PRESETS["Break the temperature"])
-    ),
+    answer="the encoders' gradients N times too small, that of `logit_scale` as it should be",
+    because="A loss divided by N makes every gradient N times smaller: the one that was N times too large, and those that were "
+    "right.",
 )
 
 # %% [markdown]
 # ## "The sum, effectively the mean"
 #
-# That is what its documentation says of this gradient, and users ask from time to time whether a division by N is missing. Try
-# both. First as published, then divided:
+# That is what its documentation says of this gradient, and users ask from time to time whether a division by N is missing. Here
+# are both, first as published, then divided:
 
 # %%
 due = gradients(one_large_batch, problem)

@@ -23,7 +23,7 @@ SAME = 1e-9
 """Relative difference up to which two float64 numbers are the same."""
 
 LENGTHS = {
-    "equal": ((8,), (4, 4), (2, 2, 4), (3, 5)),
+    "equally many": ((8,), (4, 4), (2, 2, 4), (3, 5)),
     "a little unequal": ((7,), (4, 4), (2, 3, 4), (3, 5)),
     "very unequal": ((2,), (2, 4), (1, 2, 6), (7, 8)),
     "one nearly empty": ((1,), (3, 6), (2, 3, 5), (4, 8)),
@@ -49,7 +49,7 @@ class Settings:
 PRESETS = {
     "Break": Settings(),
     "Fix": Settings(average="right"),
-    "Hide it": Settings(lengths="equal"),
+    "Hide it": Settings(lengths="equally many"),
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 from gradaccum import phenomena
 
 module = phenomena.load("token_weighted_loss")
-UNEQUAL = [lengths for lengths in module.LENGTHS if lengths != "equal"]
+UNEQUAL = [lengths for lengths in module.LENGTHS if lengths != "equally many"]
 
 
 @pytest.mark.parametrize("lengths", module.LENGTHS)
