@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import inspect
-import os
-import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,6 +16,7 @@ import torch
 from torch import Tensor
 
 from autograder.exercise import Failure, Observation
+from autograder.interrupted import Disk, interrupted, read, show_age, write
 from gradaccum.resuming import PIECES, Run, RunProblem, state_of, train_to_end
 
 CHECKPOINT = "run.pt"
@@ -40,17 +38,14 @@ class ResumeTrial:
 
     Attributes:
         problem: the run.
-        kills: after how many micro-batches, each time anew.
-        while_saving: whether the kill comes in the middle of writing the checkpoint.
+        kills: after how many micro-batches, each time anew; in rising order.
+        while_saving: whether the kill comes while the checkpoint is being written: the first at the first moment of its
+            writing that matters, the second at the second, and so on.
     """
 
     problem: RunProblem
     kills: tuple[int, ...]
     while_saving: bool = False
-
-
-Disk = dict[str, bytes]
-"""The files of a folder, by name."""
 
 
 def observe_resume(load_checkpoint: Callable, trial: ResumeTrial) -> Observation:
@@ -65,7 +60,7 @@ def observe_resume(load_checkpoint: Callable, trial: ResumeTrial) -> Observation
         run, disks = _saved_run(save_checkpoint, trial, Path(folder))
         tensors, pieces = {"end": flat_parameters(run)}, []
         for k, disk in enumerate(disks):
-            _write(Path(folder), disk)
+            write(Path(folder), disk)
             run = trial.problem.start()
             load_checkpoint(str(Path(folder, CHECKPOINT)), run)
             pieces.append(digests(run))
@@ -84,50 +79,22 @@ def partner(function: Callable, name: str) -> Callable | None:
 def _saved_run(save_checkpoint: Callable, trial: ResumeTrial, folder: Path) -> tuple[Run, list[Disk]]:
     """A whole run that is saved after every micro-batch, and what is on disk at each kill."""
     run = trial.problem.start()
-    disks: dict[int, Disk] = {0: {}}
+    now: Disk = {}
+    disks: list[Disk] = [now] * trial.kills.count(0)
     path = str(folder / CHECKPOINT)
     for done in range(1, trial.problem.total + 1):
         run.train_micro_batch()
-        if trial.while_saving and done in trial.kills:
-            with _interrupted(folder) as disks[done]:
+        kills = trial.kills.count(done)
+        if kills and trial.while_saving:
+            with interrupted(folder, now) as moments:
                 save_checkpoint(path, run)
+            disks += [moments[k % len(moments)] if moments else now for k in range(len(disks), len(disks) + kills)]
         else:
             save_checkpoint(path, run)
-            disks[done] = _read(folder)
-    return run, [disks[kill] for kill in trial.kills]
-
-
-@contextlib.contextmanager
-def _interrupted(folder: Path) -> Iterator[Disk]:
-    """Fill in what would be on disk if the process were killed while it writes in this block.
-
-    A file that is replaced is still the old one; of one that is written in place, or new, there is only a part. A second name
-    for every file tells the two apart: it goes on showing the old content only if the file is replaced.
-    """
-    disk: Disk = {}
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix="run-", ignore_cleanup_errors=True) as other:
-        before = _read(folder)
-        for name in before:
-            try:
-                os.link(folder / name, Path(other, name))
-            except OSError:  # no second names here; a copy shows the old content, whatever is done to the file
-                shutil.copy(folder / name, Path(other, name))
-        yield disk
-        for name, content in _read(folder).items():
-            replaced = name in before and Path(other, name).read_bytes() == before[name]
-            disk[name] = before[name] if replaced else content[: len(content) // 2]
-        disk |= {name: content for name, content in before.items() if name not in disk and not (folder / name).exists()}
-
-
-def _read(folder: Path) -> Disk:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
-
-
-def _write(folder: Path, disk: Disk) -> None:
-    for path in list(folder.iterdir()):
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
-    for name, content in disk.items():
-        Path(folder, name).write_bytes(content)
+        now = read(folder, now)
+        show_age(folder, now)
+        disks += [now] * (0 if trial.while_saving else kills)
+    return run, disks
 
 
 def flat_parameters(run: Run) -> Tensor:

@@ -91,6 +91,9 @@ explore("resume")
 # in no `state_dict`. (You *could* save them too. They are as large as the model, and a checkpoint is only a few micro-batches
 # away from the next update anyway.)
 #
+# A kill may also come *while* a checkpoint is being written, and half a file is none. So write it under another name in the
+# same folder; `os.replace(new, old)` then puts the whole file into the old one's place, all at once.
+#
 # Here is everything the run of the picture does for one micro-batch. `run.window_open` is true while gradients wait in `.grad`
 # for the rest of their window.
 
@@ -130,9 +133,11 @@ RunProblem().start().scaler.state_dict()  # for example; torch.save writes such 
 # - `load_checkpoint(path, run)` is called with a run that the same script has just built anew, from the same seeds. It
 #   brings this run to where the checkpoint was made. If there is no checkpoint yet, it leaves the run alone.
 #
-# `path` is a string; its folder exists, and nothing else is in it. To try them out: `run = RunProblem().start()` builds a
-# run, and `run.train_micro_batch()` trains it on one micro-batch. This run has everything; a simple one is made by
-# `RunProblem(shuffled=False, dropout=False, overflowing=False).start()`.
+# `path` is a string; its folder exists, and nothing else is in it. `torch.save(something, path)` writes dictionaries, lists,
+# tuples, tensors and numbers; `torch.load(path)` reads them back. `os.path.exists(path)` says whether a file is there.
+#
+# To try them out: `run = RunProblem().start()` builds a run, and `run.train_micro_batch()` trains it on one micro-batch. This
+# run has everything; a simple one is made by `RunProblem(shuffled=False, dropout=False, overflowing=False).start()`.
 #
 # The run is killed; only the files are left. The script starts again, loads and trains to the end. **All its losses and the
 # final parameters have to be the same, to the last bit, as those of a run that was never killed, and nothing before the last
@@ -144,8 +149,8 @@ RunProblem().start().scaler.state_dict()  # for example; torch.save writes such 
 #   scale of the gradients that rises and falls.
 # - **1 point · kills in the middle of a window**: the simple run, killed after each micro-batch that does not end a window.
 # - **0.5 points · a run that has no checkpoint yet**: killed before the first micro-batch.
-# - **0.5 points · a kill while the checkpoint is being written**: of a file that is written in place only a part is there then;
-#   the simple run goes on from the checkpoint before.
+# - **0.5 points · a kill while the checkpoint is being written**: the simple run is killed inside `save_checkpoint`, between
+#   two of its calls or when only a part of a file is written. It goes on from the new checkpoint or from the one before.
 
 # %%
 OBJECTS = ("model", "optimizer", "scheduler", "scaler")  # getattr(run, "model") is run.model
@@ -181,8 +186,8 @@ check(load_checkpoint)
 # %% [markdown]
 # <details><summary>Hint 1: where to begin</summary>
 #
-# `torch.save(something, path)` writes and `torch.load(path)` reads it back. Put everything from the table into one dictionary.
-# `os.path.exists(path)` says whether there is a file.
+# Put everything from the table into one dictionary, and save that. What has a `state_dict` gets it back with
+# `load_state_dict`, the generators get their states back in place, and the rest is assigned.
 # </details>
 #
 # <details><summary>Hint 2: kills in the middle of a window</summary>
@@ -192,8 +197,8 @@ check(load_checkpoint)
 #
 # <details><summary>Hint 3: a kill while writing</summary>
 #
-# Write to another name in the same folder. `os.replace(new, old)` then puts the finished file into the old one's place, all at
-# once.
+# If the last line of your `save_checkpoint` were never reached, would `path` still hold a whole checkpoint? And if the line
+# before it had only done half of its work?
 # </details>
 
 # %% [markdown]

@@ -43,7 +43,7 @@ class LoadCheckpoint(Exercise):
             "updates": ResumeTrial(full, tuple(updates)),
             "window": ResumeTrial(simple, tuple(inside)),
             "start": ResumeTrial(simple, (0,)),
-            "saving": ResumeTrial(simple, tuple(updates[1:-1]), while_saving=True),
+            "saving": ResumeTrial(simple, tuple(k for k in updates[1:-1] for _ in range(MOMENTS)), while_saving=True),
         }
 
     def observe(self, function, trial):
@@ -64,10 +64,15 @@ class LoadCheckpoint(Exercise):
                 results["saving"] = "This can be seen once the simple run survives kills between and within windows."
         if results["saving"] and not (results["epochs"] or results["window"]):
             slugs.append("checkpoint-overwritten")
-            results["saving"] = "After a kill while the checkpoint is being written, there is none that can be loaded."
+            results["saving"] = (
+                "Killed inside save_checkpoint, the run goes on neither from the new checkpoint nor from the one before."
+            )
         named = tuple(map(mistake, list(dict.fromkeys(slugs))[:FEW]))
         return self.verdict(results, mistakes=named, failure=next(iter(failures.values()), None))
 
+
+MOMENTS = 2
+"""Kills during each writing that is interrupted. They go through its moments in turn; a right one has two."""
 
 FEW = 3
 """Mistakes that are named at once; who saves nothing but the weights need not read seven sentences."""
@@ -246,6 +251,7 @@ add_mistake(
 )
 add_mistake(
     "checkpoint-overwritten",
-    "You write over the only checkpoint. If the process dies while it writes, the old one is gone and the new one unfinished.",
-    "Where could you write so that the old file stays whole until the new one is? Renaming a file takes no time.",
+    "If the process dies while you save, load finds no whole checkpoint: the old one is written over, removed or half replaced "
+    "by then, or load takes the unfinished one although an older one is whole.",
+    "Go through save_checkpoint line by line. If it ended there, which files would there be, and which would load take?",
 )

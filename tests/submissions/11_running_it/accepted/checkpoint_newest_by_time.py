@@ -1,0 +1,33 @@
+"""Numbers its checkpoints and takes the newest by its time, moved there when it was whole."""
+
+import os
+
+import torch
+
+EXERCISE = "load_checkpoint"
+
+
+PARTS = ("model", "optimizer", "scheduler", "scaler")
+
+
+def save_checkpoint(path, run):
+    if run.window_open:
+        return
+    state = {name: getattr(run, name).state_dict() for name in PARTS}
+    state |= {"position": run.position, "order": run.order}
+    state |= {"shuffler": run.shuffler.get_state(), "rng": torch.get_rng_state()}
+    torch.save(state, path + ".part")
+    os.replace(path + ".part", f"{path}-{run.position}")
+
+
+def load_checkpoint(path, run):
+    folder = os.path.dirname(path)
+    files = [os.path.join(folder, name) for name in os.listdir(folder) if "-" in name and not name.endswith(".part")]
+    if not files:
+        return
+    state = torch.load(max(files, key=os.path.getmtime))
+    for name in PARTS:
+        getattr(run, name).load_state_dict(state[name])
+    run.position, run.order = state["position"], state["order"]
+    run.shuffler.set_state(state["shuffler"])
+    torch.set_rng_state(state["rng"])

@@ -1,0 +1,36 @@
+"""Moves the old checkpoint aside, and takes it only if there is no new one at all."""
+
+import os
+
+import torch
+
+EXERCISE = "load_checkpoint"
+MISTAKES = ("checkpoint-overwritten",)
+LOST = ("saving",)
+
+
+PARTS = ("model", "optimizer", "scheduler", "scaler")
+
+
+def save_checkpoint(path, run):
+    if run.window_open:
+        return
+    state = {name: getattr(run, name).state_dict() for name in PARTS}
+    state |= {"position": run.position, "order": run.order}
+    state |= {"shuffler": run.shuffler.get_state(), "rng": torch.get_rng_state()}
+    if os.path.exists(path):
+        os.rename(path, path + ".bak")
+    torch.save(state, path)
+
+
+def load_checkpoint(path, run):
+    if not os.path.exists(path):
+        path += ".bak"
+    if not os.path.exists(path):
+        return
+    state = torch.load(path)
+    for name in PARTS:
+        getattr(run, name).load_state_dict(state[name])
+    run.position, run.order = state["position"], state["order"]
+    run.shuffler.set_state(state["shuffler"])
+    torch.set_rng_state(state["rng"])

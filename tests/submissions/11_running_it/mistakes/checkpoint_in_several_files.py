@@ -1,0 +1,34 @@
+"""Writes several files, one after the other, each beside the old one."""
+
+import os
+
+import torch
+
+EXERCISE = "load_checkpoint"
+MISTAKES = ("checkpoint-overwritten",)
+LOST = ("saving",)
+
+
+PARTS = ("model", "optimizer", "scheduler", "scaler")
+
+
+def save_checkpoint(path, run):
+    if run.window_open:
+        return
+    state = {name: getattr(run, name).state_dict() for name in PARTS}
+    state |= {"position": run.position, "order": run.order}
+    state |= {"shuffler": run.shuffler.get_state(), "rng": torch.get_rng_state()}
+    for name, value in state.items():
+        torch.save(value, path + name + ".part")
+        os.replace(path + name + ".part", path + name)
+
+
+def load_checkpoint(path, run):
+    if not os.path.exists(path + "rng"):
+        return
+    state = {name: torch.load(path + name) for name in (*PARTS, "position", "order", "shuffler", "rng")}
+    for name in PARTS:
+        getattr(run, name).load_state_dict(state[name])
+    run.position, run.order = state["position"], state["order"]
+    run.shuffler.set_state(state["shuffler"])
+    torch.set_rng_state(state["rng"])
