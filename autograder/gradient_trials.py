@@ -1,8 +1,4 @@
-"""Running a student's function on one batch: the gradients it returns, the model it leaves, and which samples are in both.
-
-A batch of n samples is a problem whose micro-batches are single samples. Whatever is made of their gradients g_1 ... g_n,
-least squares says how much of each is in it: a mean holds 1/n of every one.
-"""
+"""Running a student's function on one batch: the gradients it returns, the model it leaves, and what of it is not as it was."""
 
 from __future__ import annotations
 
@@ -15,12 +11,8 @@ from torch.nn import functional as F
 
 from autograder.exercise import Observation
 from autograder.loop_trials import joined
-from gradaccum.fingerprint import LINEAR, as_fraction, batch_gradient
-from gradaccum.problems import Problem, flat_gradient, trainable
-
-MATCH = 1e-4
-"""Largest difference of a coefficient from its due value. Rounding leaves below 1e-9 in float64, sums in float32 about 1e-6;
-the coefficients of different mistakes on batches of 3 to 6 samples differ by more than 1e-2."""
+from gradaccum.fingerprint import LINEAR
+from gradaccum.problems import Problem, trainable
 
 
 @dataclass(frozen=True)
@@ -32,19 +24,26 @@ class BatchTrial:
         summed: whether ``loss_fn`` adds the losses of its samples instead of averaging them.
         training: the mode the model is in.
         lr: a learning rate, for functions that take one.
+        frozen_stale: whether ``.grad`` of a frozen parameter holds something as well, as if it had been frozen only lately.
     """
 
     problem: Problem
     summed: bool = False
     training: bool = True
     lr: float = 0.1
+    frozen_stale: bool = False
 
     @property
     def samples(self) -> int:
         return len(self.problem.epochs[0])
 
     def model(self) -> nn.Module:
-        return self.problem.build_model().train(self.training)
+        model = self.problem.build_model().train(self.training)
+        if self.frozen_stale:
+            for parameter in model.parameters():
+                if not parameter.requires_grad:
+                    parameter.grad = torch.ones_like(parameter)
+        return model
 
     def loss_fn(self, prediction: Tensor, target: Tensor) -> Tensor:
         """Squared error: its mean, or its sum if the trial is ``summed``."""
@@ -142,103 +141,31 @@ def frozen_unmoved(trial: BatchTrial, seen: Observation) -> bool:
     return all(torch.equal(seen.tensors[f"parameter/{name}"], p.detach().cpu()) for name, p in frozen.items())
 
 
+def moved_by_old_gradient(trial: BatchTrial, seen: Observation) -> bool:
+    """Whether a parameter to which the loss has no gradient has moved along what its ``.grad`` held before."""
+    needed = _names_with_gradient(trial)
+    for name, parameter in trial.model().named_parameters():
+        if name not in needed and parameter.grad is not None:
+            moved = (parameter.detach().cpu() - seen.tensors[f"parameter/{name}"]).reshape(-1)
+            old = parameter.grad.cpu().reshape(-1)
+            beside = moved - (moved @ old) / (old @ old) * old
+            if moved.any() and beside.norm() <= LINEAR * moved.norm():
+                return True
+    return False
+
+
+def leaves_a_gradient(trial: BatchTrial, seen: Observation) -> bool:
+    """Whether ``.grad`` of a trainable parameter is neither absent nor zero."""
+    names = [name for name, parameter in trial.model().named_parameters() if parameter.requires_grad]
+    return any(bool(seen.tensors[f"grad/{name}"].any()) for name in names if f"grad/{name}" in seen.tensors)
+
+
 def movement(trial: BatchTrial, seen: Observation) -> Tensor:
     """Trainable parameters before minus after, ``(P,)``, divided by the learning rate."""
     model = trial.model()
     after = dict(model.named_parameters())
     parts = [(p.detach().cpu() - seen.tensors[f"parameter/{name}"]).reshape(-1) for name, p in after.items() if p.requires_grad]
     return torch.cat(parts) / trial.lr
-
-
-@dataclass(frozen=True)
-class Mixture:
-    """How much of each sample's gradient is in a vector.
-
-    Attributes:
-        samples: ``(n,)`` coefficients.
-        stale: coefficient of what ``.grad`` held before, 0 if it held nothing.
-        linear: whether these explain the vector.
-    """
-
-    samples: Tensor
-    stale: float
-    linear: bool
-
-    @property
-    def has_samples(self) -> bool:
-        return bool((self.samples.abs() > MATCH).any())
-
-    @property
-    def has_stale(self) -> bool:
-        return self.linear and abs(self.stale) > MATCH
-
-    def holds(self, due: list[float] | Tensor) -> bool:
-        """Whether the coefficients are those, up to rounding."""
-        due = torch.as_tensor(due, dtype=self.samples.dtype)
-        return self.linear and bool(((self.samples - due).abs() <= MATCH * due.abs().clamp_min(1)).all())
-
-    def in_words(self) -> str:
-        """``"1/4 of sample 1, 1 of sample 2"`` or ``"1/4 of each"``."""
-        if self.holds([float(self.samples[0])] * len(self.samples)) and self.has_samples:
-            return f"{as_fraction(float(self.samples[0]))} of each"
-        shares = [(k, as_fraction(value)) for k, value in enumerate(self.samples.tolist(), 1) if abs(value) > MATCH]
-        return ", ".join(f"{share} of sample {k}" for k, share in shares) or "nothing of any sample"
-
-
-def unmix(trial: BatchTrial, vector: Tensor, *, training: bool | None = None) -> Mixture:
-    """Read off which sample gradients a vector ``(P,)`` is made of.
-
-    Args:
-        trial: whose samples.
-        vector: a gradient, or a movement over the learning rate.
-        training: the mode to take the sample gradients in, if not the trial's.
-    """
-    model = trial.problem.with_(device="cpu").build_model()
-    stale = flat_gradient(model).cpu()
-    model.train(trial.training if training is None else training)
-    batches = trial.problem.with_(device="cpu").batches()
-    basis = torch.stack([batch_gradient(model, trial.loss_fn, sample).cpu() for sample in batches])
-    if trial.problem.stale:
-        basis = torch.cat([basis, stale[None]])
-    vector = vector.to(basis)
-    if not torch.isfinite(vector).all():
-        return Mixture(torch.zeros(trial.samples, dtype=basis.dtype), 0.0, False)
-    coefficients = torch.linalg.lstsq(basis.T, vector[:, None]).solution[:, 0]
-    error, size = float((vector - coefficients @ basis).norm()), float(vector.norm())
-    stale_share = float(coefficients[-1]) if trial.problem.stale else 0.0
-    return Mixture(coefficients[: trial.samples], stale_share, error <= LINEAR * size)
-
-
-def name_shares(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str, ...]]:
-    """What is wrong with a vector that should be the mean of the sample gradients: in words, and the slugs of mistakes.
-
-    Empty words mean that nothing is.
-    """
-    if not torch.isfinite(vector).all():
-        return "It holds values that are no longer numbers (NaN or inf).", ()
-    n, mixture, slugs = trial.samples, unmix(trial, vector), ()
-    if not mixture.linear:
-        mixture, slugs = unmix(trial, vector, training=not trial.training), ("eval-mode",)
-    if not mixture.linear:
-        return "It is not a combination of the gradients of your samples.", ()
-    if mixture.holds([1 / n] * n):
-        return ("It is the gradient of a model in evaluation mode.", slugs) if slugs else ("", ())
-    named = [slug for slug, shares in _wrong_shares(n).items() if any(map(mixture.holds, shares))]
-    return f"Due is 1/{n} of every sample's gradient; yours holds {mixture.in_words()}.", (*slugs, *named[:1])
-
-
-def _wrong_shares(n: int) -> dict[str, list[list[float]]]:
-    """By slug, how much of each of n samples is in the result of a function with this mistake."""
-    only = [[float(k == j) for k in range(n)] for j in range(n)]
-    without = [[float(k != j) for k in range(n)] for j in range(n)]
-    halves = [0.5 ** (n - k) for k in range(n)]
-    return {
-        "sums-samples": [[1.0] * n],
-        "samples-divided-twice": [[1 / n**2] * n],
-        "single-sample": only + [[share / n for share in row] for row in only],
-        "sample-missing": [[share / d for share in row] for row in without for d in (1, n - 1, n)],
-        "halved-again-and-again": [halves, [2 * halves[0], *halves[1:]]],
-    }
 
 
 def _names_with_gradient(trial: BatchTrial) -> set[str]:

@@ -143,7 +143,8 @@ print("gradients:", [g if g is None else tuple(g.shape) for g in gradients])
 # - **1 point · models with frozen and unused parameters**: a frozen parameter is not in the dictionary. An unused one may be
 #   left out, or be zero or `None`.
 # - **1 point · leaving parameters, .grad and mode as they were**: to the bit, and `requires_grad` too. Before the call `.grad`
-#   may hold anything, and nothing of it may be in what you return. The model may be in training or in evaluation mode.
+#   may hold anything, and nothing of it may be in what you return. The model may be in training or in evaluation mode, in
+#   which layers such as dropout act differently: the gradient is that of the mode it is in.
 
 
 # %% exercise="batch_gradient"
@@ -282,11 +283,12 @@ print(f"after zero_grad():     {model.head.bias.grad}")
 #
 # What earns points:
 #
-# - **1 point · the update**: every parameter has moved by minus `lr` times its gradient; the model is in the mode it was in.
+# - **1 point · the update**: every parameter has moved by minus `lr` times its gradient; the model is in the mode it was in,
+#   training or evaluation.
 # - **1 point · models with frozen and unused parameters**: those do not move, and nothing breaks.
-# - **1 point · clean gradients before and after**: `.grad` may hold anything when you are called; none of it joins in. When you
-#   return, every `.grad` is `None` or zero.
-# - **1 point · the returned loss**: that of the whole batch, at the parameters you were given.
+# - **1 point · clean gradients before and after**: `.grad` of any parameter may hold anything when you are called; none of it
+#   joins in. When you return, `.grad` of every trainable parameter, used or unused, is `None` or zero.
+# - **1 point · the returned loss**: that of the whole batch, at the parameters and in the mode you were given.
 
 
 # %% exercise="sgd_step"
@@ -317,7 +319,7 @@ check(sgd_step)
 #
 # <details><summary>Hint 2: parameters without a gradient</summary>
 #
-# After `backward()` the `.grad` of a frozen or unused parameter is `None`. Skip those.
+# If everything was cleared before, `backward()` leaves the `.grad` of a frozen or unused parameter at `None`. Skip those.
 # </details>
 
 # %% [markdown]

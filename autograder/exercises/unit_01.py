@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 
 import torch
 
+import autograder.gradient_mistakes  # noqa: F401 - enters them
 from autograder.exercise import Exercise, Observation, Part, Verdict, register, trial_random
+from autograder.gradient_shares import moves_between_samples, name_shares, other_mode, unmix
 from autograder.gradient_trials import (
     BatchTrial,
     changes,
     frozen_returned,
     frozen_unmoved,
+    leaves_a_gradient,
+    moved_by_old_gradient,
     movement,
-    name_shares,
     observe_gradients,
     observe_step,
     returned_gradient,
-    unmix,
 )
-from autograder.mistakes import add_mistake, mistake
+from autograder.mistakes import mistake
 from gradaccum.problems import Problem, best_dtype
 
 UNIT = "01_batches_and_gradients"
+
+SAMPLES = (5, 6, 7)
+"""Sizes of batches. Whoever counts something else of these models, see ``OTHER_SIZES``, or a fixed number, is found out."""
 
 
 class GradientOfBatch(Exercise):
@@ -45,6 +51,9 @@ class GradientOfBatch(Exercise):
             if not observations[name].failure:
                 touched = _touched_message(trial, observations[name], slugs)
                 results["untouched"] = results["untouched"] or touched
+        if "stale-start" in slugs and "grad-touched" in slugs:
+            # The hint for the first alone is to clear, which is not allowed here; that for the second helps with both.
+            slugs.insert(0, "grad-touched")
         if "mean" in results and not results["mean"] and "sums-samples" in slugs:
             slugs = ["batch-not-samples" if slug == "sums-samples" else slug for slug in slugs]
         return _verdict(self, results, slugs, observations)
@@ -62,11 +71,11 @@ class BatchGradient(GradientOfBatch):
     )
 
     def trials(self, seed, device):
-        samples = trial_random(self.id, seed).randint(3, 6)
+        a, b, c = trial_random(self.id, seed).sample(SAMPLES, 3)
         return {
-            "gradient": BatchTrial(self.batch(seed, device, 1, samples, gated=True)),
-            "frozen": BatchTrial(self.batch(seed, device, 2, samples, extras=True)),
-            "untouched": BatchTrial(self.batch(seed, device, 3, samples, stale=True, gated=True), training=False),
+            "gradient": BatchTrial(self.batch(seed, device, 1, a, gated=True)),
+            "frozen": BatchTrial(self.batch(seed, device, 2, b, extras=True)),
+            "untouched": BatchTrial(self.batch(seed, device, 3, c, stale=True, gated=True), training=False),
         }
 
 
@@ -82,11 +91,11 @@ class AverageSampleGradients(GradientOfBatch):
     )
 
     def trials(self, seed, device):
-        samples = trial_random(self.id, seed).randint(3, 6)
+        a, b, c = trial_random(self.id, seed).sample(SAMPLES, 3)
         return {
-            "mean": BatchTrial(self.batch(seed, device, 1, samples, gated=True)),
-            "summed": BatchTrial(self.batch(seed, device, 2, samples), summed=True),
-            "untouched": BatchTrial(self.batch(seed, device, 3, samples, stale=True, gated=True), training=False),
+            "mean": BatchTrial(self.batch(seed, device, 1, a, gated=True)),
+            "summed": BatchTrial(self.batch(seed, device, 2, b), summed=True),
+            "untouched": BatchTrial(self.batch(seed, device, 3, c, stale=True, gated=True), training=False),
         }
 
 
@@ -104,23 +113,35 @@ class SgdStep(GradientOfBatch):
 
     def trials(self, seed, device):
         chance = trial_random(self.id, seed)
-        samples = chance.randint(3, 6)
-        rates = chance.sample([0.03, 0.05, 0.07, 0.13, 0.15, 0.21], 4)
-        problems = {
-            "update": self.batch(seed, device, 1, samples, gated=True),
-            "frozen": self.batch(seed, device, 2, samples, extras=True),
-            "clean": self.batch(seed, device, 3, samples, stale=True),
-            "loss": self.batch(seed, device, 4, samples),
+        a, b, c = chance.sample(SAMPLES, 3)
+        rates = iter(chance.sample([0.03, 0.05, 0.07, 0.13, 0.15, 0.21], 6))
+
+        def trial(offset, samples, training=True, frozen_stale=False, **options):
+            problem = self.batch(seed, device, offset, samples, **options)
+            return BatchTrial(problem, training=training, lr=next(rates), frozen_stale=frozen_stale)
+
+        return {
+            "update": trial(1, a, gated=True),
+            "frozen": trial(2, b, extras=True),
+            "clean": trial(3, c, stale=True),
+            "loss": trial(4, a, gated=True),
+            "evaluating": trial(5, b, gated=True, training=False),
+            "clean extras": trial(6, c, stale=True, extras=True, frozen_stale=True),
         }
-        return {name: BatchTrial(problem, lr=lr) for (name, problem), lr in zip(problems.items(), rates, strict=True)}
 
     def observe(self, function, trial):
         return observe_step(function, trial)
 
     def judge(self, trials, observations):
         slugs: list[str] = []
-        results = {name: _update_message(name, trials[name], observations[name], slugs) for name in ("update", "frozen")}
+        about = {"update": "mode", "evaluating": "mode", "frozen": "requires_grad"}
+        said = {name: _update_message(what, trials[name], observations[name], slugs) for name, what in about.items()}
+        in_evaluation = said["evaluating"] and f"For a model in evaluation mode: {said['evaluating']}"
+        results = {"update": said["update"] or in_evaluation, "frozen": said["frozen"]}
         results["clean"] = _clean_message(trials["clean"], observations["clean"], slugs)
+        if not observations["frozen"].failure:  # for which the points are lost already
+            with_extras = _clean_message(trials["clean extras"], observations["clean extras"], slugs)
+            results["clean"] = results["clean"] or with_extras
         results["loss"] = _loss_message(trials["loss"], observations["loss"], slugs)
         return _verdict(self, results, slugs, observations)
 
@@ -160,11 +181,10 @@ def _touched_message(trial: BatchTrial, seen: Observation, slugs: list[str]) -> 
 _TOUCHED = {"parameters": "parameters-moved", ".grad": "grad-touched", "mode": "mode-changed", "requires_grad": "frozen-thawed"}
 
 
-def _update_message(part: str, trial: BatchTrial, seen: Observation, slugs: list[str]) -> str:
+def _update_message(what: str, trial: BatchTrial, seen: Observation, slugs: list[str]) -> str:
     if seen.failure:
         return seen.failure.message
     said = _movement_message(trial, seen, slugs)
-    what = {"update": "mode", "frozen": "requires_grad"}[part]
     if what in changes(trial, seen):
         slugs.append(_TOUCHED[what])
         return said or f"After the call this is not as it was: {what}."
@@ -179,6 +199,9 @@ def _movement_message(trial: BatchTrial, seen: Observation, slugs: list[str]) ->
         if mixture.holds(due * factor):
             slugs.append(slug)
             return _MOVED[slug]
+    if not mixture.linear and moves_between_samples(trial, moved):
+        slugs.append("moves-between-samples")
+        return "It is a sum of updates, one after each sample."
     said, named = name_shares(trial, moved)
     slugs += named
     if said:
@@ -197,9 +220,10 @@ def _clean_message(trial: BatchTrial, seen: Observation, slugs: list[str]) -> st
     if seen.failure:
         return seen.failure.message
     mixture = unmix(trial, movement(trial, seen))
-    left = any(bool(value.any()) for name, value in seen.tensors.items() if name.startswith("grad/"))
-    slugs += ["stale-start"] * mixture.has_stale + ["gradient-left-behind"] * left
-    if mixture.has_stale:
+    has_stale = mixture.has_stale or moved_by_old_gradient(trial, seen)
+    left = leaves_a_gradient(trial, seen)
+    slugs += ["stale-start"] * has_stale + ["gradient-left-behind"] * left
+    if has_stale:
         return "What .grad held before the call is part of the update."
     if left:
         return "After the call .grad still holds a gradient."
@@ -211,110 +235,26 @@ def _loss_message(trial: BatchTrial, seen: Observation, slugs: list[str]) -> str
         return seen.failure.message
     if "loss" not in seen.facts:
         return f"Your function returned {seen.facts['type']} where a number was due."
-    model = trial.model()
-    x, y = trial.batch()
-    if _same_loss(seen.facts["loss"], trial.loss_fn(model(x), y).item()):
-        return ""
-    after = {name.removeprefix("parameter/"): value for name, value in seen.tensors.items() if name.startswith("parameter/")}
-    model.load_state_dict(after)
-    if _same_loss(seen.facts["loss"], trial.loss_fn(model(x), y).item()):
-        slugs.append("loss-after-update")
-        return "This is the loss after the update."
-    if _same_loss(seen.facts["loss"], trial.loss_fn(trial.model()(x), y).item() * trial.samples):
-        slugs.append("loss-summed-over-samples")
-        return "This is the sum of the samples' losses."
+    for late, other, summed in sorted(itertools.product((False, True), repeat=3), key=sum):
+        loss = _loss(trial, seen if late else None, trial.training != other)
+        if _same_loss(seen.facts["loss"], loss * trial.samples if summed else loss):
+            wrong = {"loss-after-update": late, other_mode(trial): other, "loss-summed-over-samples": summed}
+            slugs += [slug for slug, is_so in wrong.items() if is_so]
+            said = ["after the update"] * late + [f"in {'evaluation' if trial.training else 'training'} mode"] * other
+            said = " ".join(["the sum of the samples' losses" if summed else "the loss", *said])
+            return f"This is {said}." if any(wrong.values()) else ""
     return "The number returned is not the loss of the batch before the update."
+
+
+def _loss(trial: BatchTrial, after: Observation | None, training: bool) -> float:
+    """The loss of the batch, before or after the student's update, in a mode."""
+    model = trial.model().train(training)
+    if after is not None:
+        model.load_state_dict({name: after.tensors[f"parameter/{name}"] for name, _ in model.named_parameters()})
+    x, y = trial.batch()
+    return trial.loss_fn(model(x), y).item()
 
 
 def _same_loss(found: float, due: float) -> bool:
     """Up to 1e-5 relative, which admits float32; one step at these rates changes a loss by more than 1e-3."""
     return abs(found - due) <= 1e-5 * abs(due)
-
-
-add_mistake(
-    "sums-samples",
-    "You add up the gradients of the samples where their average is due: your gradient is as many times too long as "
-    "there are samples.",
-    "How does the mean of a list of numbers differ from their sum?",
-)
-add_mistake(
-    "batch-not-samples",
-    "You take the gradient of the whole batch at once. With a loss_fn that averages nobody can tell; with one that adds it is "
-    "not the mean of the sample gradients.",
-    "What is x[i : i + 1]? Ask for the gradient of that batch of one, for every i.",
-)
-add_mistake(
-    "samples-divided-twice",
-    "Each sample's gradient is divided by the number of samples twice, so the result is too short.",
-    "Follow one sample's gradient to the result and count the divisions on its way.",
-)
-add_mistake(
-    "single-sample",
-    "Only one sample of the batch is in your gradient; the others are computed and lost, or never looked at.",
-    "What happens to the gradient of the first sample when the second one arrives?",
-)
-add_mistake(
-    "sample-missing",
-    "One sample of the batch never reaches your gradient.",
-    "Which numbers does your loop count through, and which one is the last?",
-)
-add_mistake(
-    "halved-again-and-again",
-    "You average the running result with each new sample, so early samples are halved again and again; late ones weigh most.",
-    "Work out by hand how much of the first of three samples is left in your result.",
-)
-add_mistake(
-    "frozen-returned",
-    "You return an entry for a frozen parameter. It takes no part in training, and has no gradient.",
-    "How does a parameter tell you whether it is to be trained?",
-)
-add_mistake(
-    "frozen-thawed",
-    "You change requires_grad of a parameter that is none of your function's business: whoever froze it wants it frozen.",
-    "Which parameters can you ask a gradient for without changing any of them?",
-)
-add_mistake(
-    "grad-touched",
-    "You change .grad. Somebody else may be gathering a gradient there, and it is lost or mixed with yours.",
-    "Is there a way to ask autograd for gradients that returns them instead of storing them?",
-)
-add_mistake(
-    "parameters-moved",
-    "You change the parameters, although you were only asked to measure.",
-    "Which line of yours writes into a parameter?",
-)
-add_mistake(
-    "mode-changed",
-    "You leave the model in another mode than you found it in, so that layers such as dropout act differently afterwards.",
-    "Do you need to call train() or eval() at all?",
-)
-add_mistake(
-    "parameters-unmoved",
-    "The parameters are the same before and after your function.",
-    "Does your line write into the parameter itself, or make a new tensor and forget it? And what is in .grad when it runs?",
-)
-add_mistake(
-    "update-uphill",
-    "You move along the gradient, which raises the loss.",
-    "Into which direction does a gradient point: up or down?",
-)
-add_mistake(
-    "rate-unused",
-    "You move by the whole gradient; the learning rate is not used.",
-    "How far would your update go with lr = 0?",
-)
-add_mistake(
-    "gradient-left-behind",
-    "Your update's gradient stays in .grad, where the next backward will add to it.",
-    "Backward adds. In which state do you want to leave .grad for whoever comes next?",
-)
-add_mistake(
-    "loss-after-update",
-    "You report the loss after the update, which needs a second forward pass and says nothing about the gradient you used.",
-    "Which loss did the gradient of your update come from?",
-)
-add_mistake(
-    "loss-summed-over-samples",
-    "You report the sum of the samples' losses, which grows with the batch.",
-    "What does loss_fn return for the whole batch?",
-)

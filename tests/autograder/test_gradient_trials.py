@@ -9,9 +9,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import autograder.exercises  # noqa: F401 - registers them
 from autograder.exercise import EXERCISES, mark_function
-from autograder.gradient_trials import BatchTrial, _wrong_shares, changes, name_shares, observe_gradients, unmix
+from autograder.exercises import unit_01
+from autograder.gradient_shares import _wrong_shares, name_shares, unmix
+from autograder.gradient_trials import BatchTrial, changes, observe_gradients
 from gradaccum.fingerprint import batch_gradient
 from gradaccum.problems import Problem, flat_gradient
 
@@ -72,7 +73,7 @@ def test_a_gradient_taken_in_evaluation_mode_is_named():
     assert name_shares(of, mixed(other, [1.0] * 4))[1] == ("eval-mode", "sums-samples")
 
 
-@pytest.mark.parametrize("samples", [3, 4, 5, 6])
+@pytest.mark.parametrize("samples", unit_01.SAMPLES)
 def test_no_two_mistakes_and_no_right_answer_have_the_same_shares(samples):
     by_slug = {slug: torch.tensor(rows, dtype=torch.float64) for slug, rows in _wrong_shares(samples).items()}
     by_slug["right"] = torch.full((1, samples), 1 / samples, dtype=torch.float64)

@@ -4,7 +4,7 @@ import torch
 
 EXERCISE = "sgd_step"
 MISTAKES = ("eval-mode", "mode-changed")
-LOST = ("update",)
+LOST = ("update", "loss")
 
 
 def sgd_step(model, loss_fn, x, y, lr):

@@ -1,9 +1,9 @@
-"""Updates after every sample, which is not the update of the batch. No named mistake."""
+"""Updates after every sample, which is not the update of the batch."""
 
 import torch
 
 EXERCISE = "sgd_step"
-MISTAKES = ()
+MISTAKES = ("moves-between-samples",)
 LOST = ("update", "frozen")
 
 

@@ -1,0 +1,18 @@
+"""Divides by the length of a dictionary, which is how many parameters there are."""
+
+import torch
+
+EXERCISE = "average_sample_gradients"
+MISTAKES = ("other-divisor",)
+LOST = ("mean", "summed")
+
+
+def gradient(model, loss_fn, x, y):
+    named = {name: p for name, p in model.named_parameters() if p.requires_grad}
+    gradients = torch.autograd.grad(loss_fn(model(x), y), list(named.values()), materialize_grads=True)
+    return dict(zip(named, gradients, strict=True))
+
+
+def average_sample_gradients(model, loss_fn, x, y):
+    each = [gradient(model, loss_fn, x[i : i + 1], y[i : i + 1]) for i in range(len(x))]
+    return {name: torch.stack([g[name] for g in each]).sum(0) / len(each[0]) for name in each[0]}
