@@ -220,7 +220,7 @@ for _slug, _message, _hint in (
     (
         "path-as-name",
         "You give setattr a path such as '1.0': that makes a further child of this name, and the BatchNorm stays where it is.",
-        "Which module is the BatchNorm a child of, and what is it called there? model.get_submodule(path) finds a module.",
+        "Which module is the BatchNorm a child of, and what is it called there? get_submodule finds a module by its path.",
     ),
     (
         "froze-affine",
