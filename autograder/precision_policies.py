@@ -28,14 +28,16 @@ class Policy:
             over N; ``"tail"``: its size over N mean sizes; ``"one"``; ``"sum"``: its samples; ``"twice"``: divided again.
         tail: the leftover window is ``"applied"``, ``"dropped"`` or ``"kept"`` for the next epoch.
         clear: at the ``"start"`` of a window, at its ``"end"`` only, at ``"every"`` micro-batch, or ``"never"``.
-        clip: ``"once"``, unscaled; ``"scaled"``; ``"never"``; after each ``"micro-batch"``; before each backward
+        clip: ``"once"``, unscaled; ``"scaled"``; ``"never"``; ``"full"`` windows only; with a threshold
+            too ``"high"`` by the window's micro-batches, or too ``"low"`` by these or its ``"low samples"``; ``"always"``, also
+            what is shorter; ``"each"`` parameter by itself; after each ``"micro-batch"``; before each backward
             (``"early"``) or the last one (``"one early"``); each component by ``"value"``.
         unscale: ``"once"``, ``"never"``, or after ``"each"`` micro-batch.
-        step: through the ``"scaler"``, or the optimizer's own (``"plain"``).
+        step: through the ``"scaler"``, the optimizer's own (``"plain"``), or ``"both"``.
         update: the scale moves ``"once"`` per window, is doubled after ``"each"`` micro-batch, or ``"never"`` moves.
         scale: whether losses are multiplied by it.
-        infinite: windows with infinities go ``"through"`` the scaler, are ``"skipped"`` before it sees them, or go through it
-            and are not cleared afterwards (``"kept"``).
+        infinite: windows with infinities go ``"through"`` the scaler, are ``"skipped"`` before it sees them, go through it and
+            are not cleared afterwards (``"kept"``), or lose the micro-batches whose loss is infinite (``"left out"``).
     """
 
     width: str = "N"
@@ -73,10 +75,16 @@ LOOP_MISTAKES: tuple[tuple[tuple[str, ...], Policy], ...] = (
 
 CLIP_MISTAKES: tuple[tuple[str, dict], ...] = (
     ("clip-too-late", {"clip": "never"}),
+    ("leftover-unclipped", {"clip": "full"}),
     ("clip-per-micro-batch", {"clip": "micro-batch"}),
     ("clip-too-early", {"clip": "early"}),
     ("clip-too-early", {"clip": "one early"}),
     ("clip-by-value", {"clip": "value"}),
+    ("clip-per-parameter", {"clip": "each"}),
+    ("clip-always", {"clip": "always"}),
+    ("threshold-too-high", {"clip": "high"}),
+    ("threshold-too-low", {"clip": "low"}),
+    ("threshold-too-low", {"clip": "low samples"}),
 )
 
 SCALER_MISTAKES: tuple[tuple[str, dict], ...] = (
@@ -89,6 +97,8 @@ SCALER_MISTAKES: tuple[tuple[str, dict], ...] = (
     ("scaler-update-every", {"update": "each"}),
     ("inf-not-reported", {"infinite": "skipped"}),
     ("inf-not-cleared", {"infinite": "kept"}),
+    ("inf-left-out", {"infinite": "left out"}),
+    ("steps-twice", {"step": "both"}),
     ("inf-applied", {"step": "plain"}),
     ("inf-applied", {"step": "plain", "update": "never", "unscale": "never", "scale": False}),
 )
@@ -102,7 +112,8 @@ def clipping_candidates(loop_slugs: tuple[str, ...]) -> tuple[Candidate, ...]:
     base = next((policy for slugs, policy in LOOP_MISTAKES if set(slugs) == set(loop_slugs)), None)
     if base is None:
         return ()
-    return tuple(((slug,), partial(_play_clipped, replace(base, **changes))) for slug, changes in CLIP_MISTAKES)
+    kinds = ((), {}), *(((slug,), changes) for slug, changes in CLIP_MISTAKES)
+    return tuple((slugs, partial(_play_clipped, replace(base, **changes))) for slugs, changes in kinds)
 
 
 @cache
@@ -137,7 +148,8 @@ def play(policy, model, loss_fn, optimizer, scaler, micro_batches, accumulation_
                 optimizer.zero_grad()
             _accumulate(policy, model, loss_fn, optimizer, scaler, group, max_norm, dtype)
             if len(window) == accumulation_steps or policy.tail == "applied":
-                norms.append(_apply(policy, model, optimizer, scaler, max_norm))
+                limit = _thresholds(max_norm, [len(x) for x, _ in window], accumulation_steps).get(policy.clip, torch.inf)
+                norms.append(_apply(policy, model, optimizer, scaler, max_norm, limit))
                 spoilt = policy.infinite == "kept" and not math.isfinite(norms[-1])
                 if policy.clear == "end" and not spoilt:
                     optimizer.zero_grad()
@@ -151,6 +163,8 @@ def _accumulate(policy: Policy, model, loss_fn, optimizer, scaler, group, max_no
             optimizer.zero_grad()
         with torch.autocast(x.device.type, dtype=dtype, enabled=dtype is not None):
             loss = loss_fn(model(x), y) * weight
+        if policy.infinite == "left out" and not torch.isfinite(loss):
+            continue
         if policy.clip == "early" or (policy.clip == "one early" and last):
             clip_grad_norm_(model.parameters(), max_norm)
         (scaler.scale(loss) if policy.scale else loss).backward()
@@ -164,18 +178,34 @@ def _accumulate(policy: Policy, model, loss_fn, optimizer, scaler, group, max_no
             scaler.update(scaler.get_scale() * 2)
 
 
-def _apply(policy: Policy, model, optimizer, scaler, max_norm) -> float:
+def _thresholds(max_norm: float, sizes: list[int], steps: int) -> dict[str, float]:
+    """The threshold for a whole window by ``Policy.clip``, where it has one."""
+    present = len(sizes)
+    limits = {"once": max_norm, "scaled": max_norm, "full": max_norm if present == steps else torch.inf}
+    return limits | {"high": max_norm * present, "low": max_norm / present, "low samples": max_norm / sum(sizes)}
+
+
+def _apply(policy: Policy, model, optimizer, scaler, max_norm: float, limit: float) -> float:
     if policy.infinite == "skipped" and not all(p.grad.isfinite().all() for p in model.parameters() if p.grad is not None):
         return float("nan")
     if policy.clip == "scaled":
-        norm = clip_grad_norm_(model.parameters(), max_norm)
+        norm = clip_grad_norm_(model.parameters(), limit)
     if policy.unscale == "once":
         scaler.unscale_(optimizer)
     if policy.clip != "scaled":
-        norm = clip_grad_norm_(model.parameters(), max_norm if policy.clip == "once" else torch.inf)
+        norm = clip_grad_norm_(model.parameters(), limit)
+    if policy.clip == "always":
+        for parameter in model.parameters():
+            parameter.grad *= max_norm / norm
+    if policy.clip == "each":
+        for parameter in model.parameters():
+            clip_grad_norm_([parameter], max_norm)
     if policy.clip == "value":
         clip_grad_value_(model.parameters(), max_norm)
-    (scaler.step(optimizer) if policy.step == "scaler" else optimizer.step())
+    if policy.step in ("scaler", "both"):
+        scaler.step(optimizer)
+    if policy.step in ("plain", "both"):
+        optimizer.step()
     if policy.update != "never":
         scaler.update()
     return float(norm)

@@ -29,6 +29,7 @@ from torch.nn.utils import clip_grad_norm_
 
 from autograder.check import check
 from gradaccum.explore import explore
+from gradaccum.loops import windows
 from gradaccum.phenomena import low_precision_sums, order_of_operations
 from gradaccum.predict import predict
 from gradaccum.problems import Problem, flat_gradient
@@ -92,7 +93,7 @@ for name, g in {
 # %% [markdown]
 # ## Mixed precision in four lines
 #
-# Half the bits, half the memory, and on a GPU several times the speed. Two things are needed:
+# Half the bits, about half the memory for activations, and on a GPU several times the speed. Two things are needed:
 #
 # - **`torch.autocast(device_type, dtype=dtype)`**: inside the block, operations that bear it run in `float16` or `bfloat16`.
 #   The parameters and their `.grad` stay in float32. The forward and the loss belong inside, `backward` does not.
@@ -167,11 +168,13 @@ explore("order_of_operations")
 # of its gradient **before** clipping.
 #
 # As there, micro-batches may be ragged, the last window may be shorter, `micro_batches` may be a one-shot stream, and `.grad`
-# may hold anything when you are called. Leave the model in training mode. The marks use plain SGD.
+# may hold anything when you are called. Leave the model in training mode. The marks use plain SGD. (`islice` and `windows` are
+# imported, whichever your loop of unit 04 or 05 is built on.)
 #
 # What earns points:
 #
-# - **1 point · windows whose norm is above the threshold**: full windows, ragged micro-batches.
+# - **1 point · windows whose norm is above the threshold**: full windows, ragged micro-batches; and a leftover window, if you
+#   apply leftovers as you should.
 # - **1 point · windows whose norm is below it, and leftovers**: even micro-batches, several epochs, leftover windows.
 # - **1 point · the returned norms**: one for each window, before clipping.
 #
@@ -182,8 +185,8 @@ explore("order_of_operations")
 def train_epoch_clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm):
     """Train for one epoch, each window's gradient clipped once; return the norms before clipping."""
     ### BEGIN SOLUTION
-    stream, norms = iter(micro_batches), []
-    while window := list(islice(stream, accumulation_steps)):
+    norms = []
+    for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
         samples = sum(len(x) for x, _ in window)
         for x, y in window:
@@ -239,7 +242,8 @@ check(train_epoch_clipped)
 # What earns points:
 #
 # - **1 point · updates in float16 and bfloat16, leftovers included**: forwards run in `dtype`; nothing is clipped.
-# - **1 point · clipping unscaled gradients**: the norms are above the threshold; the returned norms count here.
+# - **1 point · clipping unscaled gradients**: the norms are above the threshold, that of a leftover window, too; the returned
+#   norms count here.
 # - **1 point · windows with infinite gradients change nothing but the scale**: one micro-batch of nine or twelve is broken.
 # - **1 point · one scale per window, updated after it**: a scaler that doubles its scale after every good update.
 #
@@ -278,8 +282,9 @@ check(train_epoch_amp)
 #
 # <details><summary>Hint 2: the scaler raises an error</summary>
 #
-# *No inf checks were recorded prior to update*: `update` came before anything was unscaled. *unscale_() has already been
-# called*: twice in one window, or the last window never ended with `update`.
+# *No inf checks were recorded prior to update*: `update` came before anything was unscaled. *unscale_() is being called after
+# step()*: the last window did not end with `update`. *unscale_() has already been called*: twice in one window, or the last
+# window ended with neither `step` nor `update`.
 # </details>
 #
 # <details><summary>Hint 3: windows with inf</summary>
@@ -362,8 +367,9 @@ for n in (4, 64, 256):
 #
 # - **1 point · sums that do not stall**: 600 micro-batches, nearly equal.
 # - **1 point · ragged micro-batches**: every sample counts alike.
-# - **1 point · float32 results and an untouched model**: parameters and their dtype are what they were. You may do with `.grad`
-#   what you like; it may hold anything when you are called.
+# - **1 point · float32 results, from the model as it is**: each micro-batch goes through the bfloat16 model on its own.
+#   Afterwards parameters and their dtype are what they were. You may do with `.grad` what you like; it may hold anything when
+#   you are called.
 #
 # An error of 2 % is allowed.
 
@@ -390,8 +396,9 @@ check(accumulate_in_float32)
 # %% [markdown]
 # <details><summary>Hint 1: where to keep the sums</summary>
 #
-# `.grad` has the dtype of its parameter and cannot hold a float32 sum. Keep tensors of your own, and let `.grad` hold one
-# micro-batch at a time. `torch.zeros_like(p, dtype=torch.float32)` has the shape of `p` and is on its device.
+# By default `.grad` has the dtype of its parameter, and a bfloat16 tensor cannot hold a float32 sum. Keep tensors of your own,
+# and let `.grad` hold one micro-batch at a time. `torch.zeros_like(p, dtype=torch.float32)` has the shape of `p` and is on its
+# device.
 # </details>
 #
 # <details><summary>Hint 2: converting</summary>
@@ -405,6 +412,6 @@ check(accumulate_in_float32)
 # - Every micro-batch: autocast, scale, backward. **Once per window: unscale, clip, step, update**, in this order.
 # - **Clip what is complete and unscaled.** The threshold stays as it is when you average, and is N times as large when you sum.
 # - **The scale is constant within a window**, and one inf skips all of it.
-# - **Sums belong into float32.** In bfloat16 a sum stops growing at 256 times its addend.
+# - **Sums belong into float32.** In bfloat16 a sum stops growing at 256 to 512 times its addend.
 #
 # Next: **[07 · When equivalence breaks](07_when_equivalence_breaks.ipynb)**

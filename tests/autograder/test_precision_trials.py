@@ -7,8 +7,9 @@ import torch
 
 import autograder.exercises  # noqa: F401 - registers them
 from autograder.exercise import EXERCISES, mark_function
+from autograder.float32_trials import float32_sums
 from autograder.precision_policies import LOOP_MISTAKES, play
-from autograder.precision_trials import CountingScaler, float32_sums
+from autograder.precision_trials import CountingScaler
 from gradaccum.loops_precision import AMP, CLIPPING
 
 RIGHT = ("clipped", "amp")

@@ -1,7 +1,7 @@
-"""Converts the model for good. No named mistake."""
+"""Converts the model for good."""
 
 EXERCISE = "accumulate_in_float32"
-MISTAKES = ()
+MISTAKES = ("computed-in-float32",)
 LOST = ("model",)
 
 
