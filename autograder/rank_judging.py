@@ -128,7 +128,10 @@ def name_rank_mistakes(trial: RanksTrial, ranks: list[RankSeen]) -> tuple[tuple[
     if len({len(rank.facts["update_epochs"]) for rank in ranks}) > 1:
         return ("ranks-update-apart",), "", due, mine
     parts = by_rank(trial, mine)
-    sharing = _sharing(parts, odd, expected(trial.loop.problem))
+    if all(bool(((one.coefficients - mine.coefficients).abs() <= SHARED).all()) for one in found):
+        sharing = _shared_out(parts)
+    else:
+        sharing = _sharing(parts, expected(trial.loop.problem))
     explained = _as_single_rank(trial, seen, mine, parts.sum(0))
     if explained is None:
         return sharing, "" if sharing else difference_in_words(mine, due), due, mine
@@ -154,8 +157,17 @@ def _as_single_rank(trial: RanksTrial, seen: RankSeen, found: Fingerprint, summe
     return min(explained, key=len, default=None)
 
 
-def _sharing(parts: Tensor, rank: int, due: Fingerprint) -> tuple[str, ...]:
-    """What the coefficients ``(W, U, K)`` of a rank's updates say about sharing."""
+def _shared_out(parts: Tensor) -> tuple[str, ...]:
+    """What the coefficients ``(W, U, K)`` say about what each rank reads, if they are the same on all ranks."""
+    read = (parts.abs() > SHARED).any(1)
+    if not read.any(1).all() and read.any():
+        return ("one-rank-for-all",)
+    left = ~read & read.any(0)  # by this rank, but not by another
+    return ("shared-out-again",) if bool(left.any(1).all()) else ()
+
+
+def _sharing(parts: Tensor, due: Fingerprint) -> tuple[str, ...]:
+    """What the coefficients ``(W, U, K)`` of a rank's updates say about sharing, if ranks differ."""
     alike = ((parts - parts[0]).abs() <= SHARED).all(0)
     present = parts.abs().amax(0) > SHARED
     alone = present & ~alike
@@ -171,7 +183,8 @@ def _sharing(parts: Tensor, rank: int, due: Fingerprint) -> tuple[str, ...]:
             leftover |= row > 0
     if bool((alone.any(0) <= leftover).all()):
         return ("tail-not-synced",)
-    return ("sync-wrong-one",)
+    mixed = alone.any(1) & (present & alike).any(1)
+    return ("sync-wrong-one",) if mixed.any() else ("windows-not-synced",)
 
 
 def _not_linear(trial: RanksTrial, seen: RankSeen) -> tuple[str, ...]:

@@ -69,12 +69,14 @@ def _why(failed: RanksError) -> Observation:
     if failed.kind == "raised":
         return Observation(facts=failed.said["facts"], failure=Failure(*failed.said["failure"]))
     message = {
-        "died": f"Your code ended the process of rank {failed.rank}.",
+        "died": f"Your code ended the process of rank {failed.rank}, or torch.distributed did. Do all ranks make the same "
+        "calls of torch.distributed, in the same order, with tensors of the same size?",
         "gpu": "This process has used a GPU, and ranks cannot be forked from it. Restart it with CUDA_VISIBLE_DEVICES set to "
         "nothing, as the first cell of the notebook does.",
         "large": "Your function brought back far more than was asked for.",
         "time": f"The ranks were still running after {WAIT:g} seconds. Does each of them make the same calls of "
-        "torch.distributed, in the same order? They wait for each other.",
+        "torch.distributed, in the same order? If not, they wait for each other. Or does a loop never end, because what it "
+        "reads begins anew each time?",
     }[failed.kind]
     return Observation(failure=Failure(failed.kind if failed.kind in ("died", "time") else "raised", message))
 

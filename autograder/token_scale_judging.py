@@ -117,4 +117,7 @@ def scale_slugs(trial: TokenTrial, seen: Observation) -> list[str]:
     shared = seen.facts.get("shared")
     if isinstance(shared, list) and any(one != shared[0] for one in shared):
         return ["ranks-call-apart"]
-    return [slug for slug, formulas in WRONG.items() if any(_fits(f, trial, seen) for f in formulas)]
+    slugs = [slug for slug, formulas in WRONG.items() if any(_fits(f, trial, seen) for f in formulas)]
+    if shared == [[0] * len(trial.calls)] * trial.world_size:  # nobody asked the others, so there was nothing to overwrite
+        slugs = list(dict.fromkeys("local-tokens-only" if slug == "count-overwritten" else slug for slug in slugs))
+    return slugs

@@ -85,7 +85,9 @@ class DdpTrainEpoch(Exercise):
         else:
             named, remark, due, found = name_rank_mistakes(trials["probe"], checked["probe"])
             rounds = needless_rounds(trials["probe"], checked["probe"])
-            if "sync-wrong-one" in named:  # what must change is where gradients travel, not how often
+            if {"sync-wrong-one", "windows-not-synced"} & set(
+                named
+            ):  # what must change is where gradients travel, not how often
                 rounds = ()
             slugs = (*named, *rounds, *slugs)
             shown = {"expected": due, "found": found} if not found.same_as(due) else {}
@@ -192,6 +194,23 @@ for _slug, _message, _hint in (
         "sync-wrong-one",
         "Only part of a window is shared: micro-batches after the all-reduce stay with their rank, and the ranks drift apart.",
         "An all-reduce shares what is in .grad at that moment. Which micro-batch of the window has to trigger it?",
+    ),
+    (
+        "windows-not-synced",
+        "Some windows are shared and others are not at all: their updates use each rank's own gradient, and the ranks drift "
+        "apart.",
+        "Which micro-batches trigger an all-reduce in your code? Is there one of them in every window?",
+    ),
+    (
+        "shared-out-again",
+        "Part of each rank's own micro-batches is never read. They are shared out among the ranks before you are called, and "
+        "you share them out once more.",
+        "Whose micro-batches are in the list that a rank is given?",
+    ),
+    (
+        "one-rank-for-all",
+        "All ranks follow the gradients of one of them, and what the others have computed is lost.",
+        "Which operation takes something from every rank?",
     ),
     (
         "tail-not-synced",

@@ -133,7 +133,7 @@ def test_ranks_that_wait_for_each_other_are_told_so():
     began = time.monotonic()
     verdict = mark_function(EXERCISE, waits)
     assert verdict.failure.kind == "time"
-    assert "They wait for each other" in verdict.failure.message
+    assert "they wait for each other" in verdict.failure.message
     assert time.monotonic() - began < 40, "the other trials are not even begun"
 
 
