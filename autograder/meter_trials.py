@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +12,8 @@ import torch
 
 from autograder.call_trials import plain
 from autograder.exercise import Observation
-from autograder.mistakes import add_mistake
 from gradaccum.problems import best_dtype
 
-Formula = Callable[["MeterTrial"], list[float]]
 KEYS = ("loss", "samples_per_second", "effective_batch", "lr")
 
 
@@ -103,75 +101,15 @@ def due(trial: MeterTrial) -> dict[str, list[float]]:
     sizes = [[samples for samples, *_ in window] for window in trial.windows]
     return {
         "loss": [sum(n * loss for n, loss, _ in window) / sum(n for n, *_ in window) for window in trial.windows],
-        "samples_per_second": [sum(s) / t for s, t in zip(sizes, _seconds(trial), strict=True)],
+        "samples_per_second": [sum(s) / t for s, t in zip(sizes, seconds_of(trial), strict=True)],
         "effective_batch": [float(sum(s)) for s in sizes],
         "lr": list(trial.rates),
     }
 
 
-def _seconds(trial: MeterTrial) -> list[float]:
+def seconds_of(trial: MeterTrial) -> list[float]:
     """What each window takes, its update included."""
     return [sum(t for *_, t in window) + update for window, update in zip(trial.windows, trial.seconds, strict=True)]
-
-
-WRONG: dict[str, dict[str, Formula | tuple[Formula, ...]]] = {
-    "loss": {
-        "loss-scaled-in-log": (
-            lambda t: [sum(x for _, x, _ in w) / len(w) ** 2 for w in t.windows],
-            lambda t: [w[-1][1] / len(w) for w in t.windows],
-            lambda t: [loss / len(w) for loss, w in zip(due(t)["loss"], t.windows, strict=True)],
-        ),
-        "loss-of-last": lambda t: [w[-1][1] for w in t.windows],
-        "loss-mean-of-means": lambda t: [sum(x for _, x, _ in w) / len(w) for w in t.windows],
-        "loss-summed": lambda t: [sum(x for _, x, _ in w) for w in t.windows],
-        "loss-never-restarted": lambda t: _running([sum(n * x for n, x, _ in w) for w in t.windows], _samples(t)),
-        "loss-sum-never-restarted": lambda t: _over(_sums([sum(n * x for n, x, _ in w) for w in t.windows]), _samples(t)),
-    },
-    "samples_per_second": {
-        "throughput-of-one-micro-batch": lambda t: [w[-1][0] / s for w, s in zip(t.windows, _seconds(t), strict=True)],
-        "throughput-of-updates": lambda t: [1 / s for s in _seconds(t)],
-        "throughput-of-micro-batches": lambda t: [len(w) / s for w, s in zip(t.windows, _seconds(t), strict=True)],
-        "throughput-without-update": (
-            lambda t: _over(_samples(t), [sum(s for *_, s in w) for w in t.windows]),
-            lambda t: _over(
-                _samples(t),
-                [sum(s for *_, s in w) + before for w, before in zip(t.windows, (0, *t.seconds[:-1]), strict=True)],
-            ),
-        ),
-        "throughput-without-first": lambda t: _over(
-            _samples(t), [s - w[0][2] for w, s in zip(t.windows, _seconds(t), strict=True)]
-        ),
-        "throughput-turned-round": (_seconds, lambda t: _over(_seconds(t), _samples(t))),
-        "throughput-since-start": lambda t: _running(_samples(t), _seconds(t)),
-        "clock-never-restarted": lambda t: _over(_samples(t), _sums(_seconds(t))),
-        "throughput-of-nominal-size": lambda t: [w[0][0] * len(w) / s for w, s in zip(t.windows, _seconds(t), strict=True)],
-        "samples-never-restarted": lambda t: _over(_sums(_samples(t)), _seconds(t)),
-    },
-    "effective_batch": {
-        "effective-batch-of-one": lambda t: [float(w[-1][0]) for w in t.windows],
-        "effective-batch-in-micro-batches": lambda t: [float(len(w)) for w in t.windows],
-        "throughput-of-nominal-size": lambda t: [float(w[0][0] * len(w)) for w in t.windows],
-        "samples-never-restarted": lambda t: _sums(_samples(t)),
-    },
-}
-"""By key and slug, what a meter with this mistake reports instead."""
-
-
-def _samples(trial: MeterTrial) -> list[float]:
-    """Of each window."""
-    return [float(sum(n for n, *_ in window)) for window in trial.windows]
-
-
-def _sums(values: Sequence[float]) -> list[float]:
-    return [sum(values[: k + 1]) for k in range(len(values))]
-
-
-def _running(amounts: Sequence[float], of: Sequence[float]) -> list[float]:
-    return _over(_sums(amounts), _sums(of))
-
-
-def _over(amounts: Sequence[float], of: Sequence[float]) -> list[float]:
-    return [a / b for a, b in zip(amounts, of, strict=True)]
 
 
 CLOSE = 1e-5
@@ -198,87 +136,13 @@ def same(found: Sequence[float] | None, other: Sequence[float]) -> bool:
     )
 
 
-def wrong_slug(trials: Sequence[MeterTrial], observations: Sequence[Observation], key: str) -> str | None:
-    """The mistake that explains a key on every trial."""
-    for slug, formulas in WRONG.get(key, {}).items():
-        for formula in formulas if isinstance(formulas, tuple) else (formulas,):
-            if all(same(reported(seen, key), formula(trial)) for trial, seen in zip(trials, observations, strict=True)):
-                return slug
-    return None
-
-
-add_mistake(
-    "graph-kept",
-    "You keep losses as they come, and with each the graph of its micro-batch: memory grows for as long as you do.",
-    "What of a loss do you need for a report, and what else hangs on it?",
-)
-add_mistake(
-    "loss-never-restarted",
-    "Your loss is a mean over all windows so far: it follows late and hides what happens now.",
-    "What should your sums hold when a new window begins?",
-)
-add_mistake(
-    "loss-sum-never-restarted",
-    "Your sum of losses goes on from window to window and is never set back, so the loss seems to rise.",
-    "What should your sums hold when a new window begins?",
-)
-add_mistake(
-    "throughput-of-one-micro-batch",
-    "You divide the samples of one micro-batch by the time of a whole window: N times too few samples per second.",
-    "How many samples went through the model between two updates?",
-)
-add_mistake(
-    "throughput-of-updates",
-    "You report updates per second, which change when N does, though nothing has become faster.",
-    "Which number can you compare between two runs with another N?",
-)
-add_mistake(
-    "throughput-of-micro-batches",
-    "You report micro-batches per second, which change when B does, though nothing has become faster.",
-    "Which number can you compare between two runs with another B?",
-)
-add_mistake(
-    "throughput-without-update",
-    "Your clock stops at the last micro-batch, so the time of the window's own update is missing.",
-    "From which moment to which does a window last? The time of an update belongs to it.",
-)
-add_mistake(
-    "throughput-without-first",
-    "Your clock starts in the first call of micro_batch, when the first forward and backward pass are already over.",
-    "When does a window begin? Which call comes last before that?",
-)
-add_mistake(
-    "throughput-turned-round",
-    "You report how long it takes, not how many samples there are in a second.",
-    "Which of two numbers is divided by the other?",
-)
-add_mistake(
-    "throughput-since-start",
-    "Your throughput is an average since the start: it hardly moves when the run slows down.",
-    "Over which samples and which seconds should this window's number be?",
-)
-add_mistake(
-    "clock-never-restarted",
-    "You divide the samples of one window by the time since the start, so throughput seems to fall with every window.",
-    "When does the clock of the second window start?",
-)
-add_mistake(
-    "samples-never-restarted",
-    "Your count of samples goes on from window to window and is never set back.",
-    "What should your sums hold when a new window begins?",
-)
-add_mistake(
-    "throughput-of-nominal-size",
-    "You count every micro-batch as if it had the size of the first: ragged ones hold fewer samples.",
-    "You are told the samples of every micro-batch. Who adds them up?",
-)
-add_mistake(
-    "effective-batch-of-one",
-    "You report the size of a micro-batch as the effective batch size.",
-    "Over how many samples does an update average?",
-)
-add_mistake(
-    "effective-batch-in-micro-batches",
-    "You report how many micro-batches an update has seen, not how many samples.",
-    "Over how many samples does an update average?",
-)
+def difference(trials: Mapping[str, MeterTrial], observations: Mapping[str, Observation], key: str) -> str:
+    """The first number under a key that is not the one due, in words."""
+    for name, trial in trials.items():
+        pairs = zip(reported(observations[name], key) or (), due(trial)[key], strict=False)
+        for k, (yours, right) in enumerate(pairs, 1):
+            if not same([yours], [right]):
+                return (
+                    f"The numbers under {key!r} are not those of the windows. {name}, window {k}: {yours:.4g}, due {right:.4g}."
+                )
+    return f"The numbers under {key!r} are not those of the windows."

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from autograder.call_trials import CallTrial, judge_calls, observe_call
 from autograder.exercise import Exercise, Observation, Part, register, trial_random
-from autograder.meter_trials import KEYS, MeterTrial, due, observe_meter, reported, same, wrong_slug
+from autograder.meter_policies import wrong_slug
+from autograder.meter_trials import KEYS, MeterTrial, difference, due, observe_meter, reported, same
 from autograder.mistakes import add_mistake, mistake
 from autograder.plan_policies import WRONG_PLANS, plan
 from autograder.resume_trials import ResumeTrial, forgotten, observe_resume, resumed_message
@@ -125,12 +126,14 @@ class RunMeter(Exercise):
             missing = any(reported(o, key) is None for o in seen)
             slug = None if fine[key] or missing else wrong_slug(watched, seen, key)
             slugs += [slug] if slug else []
+        named = {RUNS[name]: trial for name, trial in trials.items()}
+        observations = {RUNS[name]: one for name, one in observations.items()}
         results = {
-            "loss": self._said(seen, fine, "loss"),
+            "loss": self._said(named, observations, fine, "loss"),
             "throughput": ""
             if fine["samples_per_second"]
-            else _clock_said(seen) or self._said(seen, fine, "samples_per_second"),
-            "update": self._said(seen, fine, "effective_batch") or self._said(seen, fine, "lr"),
+            else _clock_said(seen) or self._said(named, observations, fine, "samples_per_second"),
+            "update": self._said(named, observations, fine, "effective_batch") or self._said(named, observations, fine, "lr"),
             "memory": "",
         }
         if all(results[name] for name in ("loss", "throughput", "update")):
@@ -140,14 +143,21 @@ class RunMeter(Exercise):
             slugs.append("graph-kept")
         return self.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))))
 
-    def _said(self, seen, fine, key):
-        if any(reported(o, key) is None for o in seen):
+    def _said(self, trials, observations, fine, key):
+        if any(reported(o, key) is None for o in observations.values()):
             return f"update() did not return a dictionary with a number under {key!r} each time."
-        return "" if fine[key] else f"The numbers under {key!r} are not those of the windows."
+        return "" if fine[key] else difference(trials, observations, key)
+
+
+RUNS = {"even": "With full windows", "uneven": "With ragged micro-batches"}
+"""The runs of a meter, as a message begins with them."""
 
 
 def _clock_said(seen: Sequence[Observation]) -> str:
-    return "Your meter never asks the clock it is given." if all(o.facts.get("clock_asked") == 0 for o in seen) else ""
+    asked = [o.facts.get("clock_asked") for o in seen]
+    if all(count == 0 for count in asked):
+        return "Your meter never asks the clock it is given."
+    return "Your meter asks the clock it is given a single time." if all(count == 1 for count in asked) else ""
 
 
 @register

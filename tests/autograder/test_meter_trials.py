@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from autograder.exercise import EXERCISES, Observation, mark_function
 from autograder.exercises import unit_11  # noqa: F401 - registers the exercise
-from autograder.meter_trials import KEYS, WRONG, due, observe_meter, reported, same
+from autograder.meter_policies import WRONG
+from autograder.meter_trials import KEYS, due, observe_meter, reported, same
 
 pytestmark = pytest.mark.slow  # Part II: marked in the whole suite
 
