@@ -8,6 +8,7 @@ mistakes that yields it on every trial.
 from __future__ import annotations
 
 import itertools
+import weakref
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 
@@ -24,7 +25,7 @@ class SavedTrial:
 
     Attributes:
         kind: ``"plain"`` (one linear layer), ``"shared"`` (a tensor that two operations keep), ``"deep"`` (weights are kept
-            too, one of them frozen), ``"gated"`` (slices of a larger tensor are kept).
+            too, one of them frozen, and activations of their shape), ``"gated"`` (slices of a larger tensor are kept).
         samples, width: of the batch and of the layers.
     """
 
@@ -42,12 +43,10 @@ class SavedTrial:
             layers = {
                 "plain": lambda: nn.Linear(width, 2),
                 "shared": lambda: nn.Sequential(nn.Linear(width, 3), nn.Tanh()),
-                "deep": lambda: nn.Sequential(nn.Linear(width, 5), nn.Linear(5, 4), nn.Linear(4, 3)),
+                "deep": lambda: deep_model(width, self.samples),
                 "gated": lambda: GatedUnit(width, 3),
             }
             model = layers[self.kind]().to(device=self.device, dtype=getattr(torch, self.dtype))
-        if self.kind == "deep":
-            model[1].weight.requires_grad_(False)
         return model
 
     def batch(self) -> tuple[Tensor, Tensor]:
@@ -61,6 +60,34 @@ class SavedTrial:
     @property
     def loss_fn(self):
         return F.mse_loss
+
+
+class Noting(nn.Sequential):
+    """Linear layers and GELUs. ``let_go`` says whether what a GELU keeps was gone before the forward was over."""
+
+    let_go = False
+
+    def forward(self, x: Tensor) -> Tensor:
+        outputs = []
+        for layer in self:
+            x = layer(x)
+            if isinstance(layer, nn.Linear):
+                outputs.append(weakref.ref(x.untyped_storage()))
+        self.let_go |= torch.is_grad_enabled() and any(output() is None for output in outputs)
+        return x
+
+
+def deep_model(width: int, hidden: int, depth: int = 10) -> Noting:
+    """Many layers, so that of activations that are let go some are sure to have their memory given to others.
+
+    How sure depends on the allocator: with three layers, or activations below a kilobyte, it happens only sometimes. A GELU
+    keeps its input and a linear layer its own, so nothing is kept twice; the frozen layer keeps its weight only. With as many
+    samples as hidden units, activations have the shape of weights.
+    """
+    layers = [nn.Linear(width, hidden), nn.GELU()]
+    for _ in range(depth):
+        layers += [nn.Linear(hidden, hidden), nn.GELU()]
+    return Noting(*layers, nn.Linear(hidden, 3).requires_grad_(False))
 
 
 class GatedUnit(nn.Module):
@@ -79,18 +106,28 @@ class GatedUnit(nn.Module):
 class Kept:
     """A tensor that autograd kept, in numbers.
 
-    ``parameter`` is ``"trainable"``, ``"frozen"`` or empty, ``in_graph`` whether it requires a gradient.
+    ``parameter`` is ``"trainable"``, ``"frozen"`` or empty, ``lookalike`` whether it has the shape of one, maybe transposed,
+    ``in_graph`` whether it requires a gradient.
     """
 
     storage: int
     storage_bytes: int
     start: int
     numel: int
-    itemsize: int
     parameter: str
+    lookalike: bool
     given: bool
     by_loss: bool
     in_graph: bool
+
+
+@dataclass(frozen=True)
+class Forward:
+    """What autograd kept in a forward pass, and how much memory the model's parameters take, kept or not."""
+
+    kept: tuple[Kept, ...]
+    parameter_elements: int
+    itemsize: int
 
 
 @dataclass(frozen=True)
@@ -98,9 +135,10 @@ class Policy:
     """How kept tensors are counted. The defaults are right.
 
     Attributes:
-        once: each ``"storage"``, each ``"start"`` of a tensor in memory, or ``"never"``.
+        once: each ``"storage"``, each ``"start"`` of a tensor in memory, each ``"size"``, or ``"never"``.
         graph: whether tensors that require a gradient count.
-        parameters: which of them count: ``"none"``, ``"frozen"`` or ``"all"``.
+        parameters: which of them count: ``"none"``, ``"frozen"`` or ``"all"``; or ``"subtracted"``, all of them from everything
+            that is kept; or ``"shape"``, none, nor what has a parameter's shape.
         size: of a tensor: its ``"storage"`` or only its own ``"elements"``.
         given: whether x and y count.
         loss: whether what the loss keeps is seen.
@@ -117,9 +155,15 @@ class Policy:
 
 
 CHOICES: dict[str, dict] = {
-    "once": {"storage": (), "start": ("counts-twice",), "never": ("counts-twice",)},
+    "once": {"storage": (), "start": ("counts-twice",), "never": ("counts-twice",), "size": ("sizes-merged",)},
     "graph": {True: (), False: ("graph-left-out",)},
-    "parameters": {"none": (), "frozen": ("counts-parameters",), "all": ("counts-parameters",)},
+    "parameters": {
+        "none": (),
+        "frozen": ("counts-parameters",),
+        "all": ("counts-parameters",),
+        "subtracted": ("parameters-subtracted",),
+        "shape": ("parameters-by-shape",),
+    },
     "size": {"storage": (), "elements": ("views-cut-short",)},
     "given": {True: (), False: ("inputs-left-out",)},
     "loss": {True: (), False: ("loss-not-watched",)},
@@ -157,12 +201,13 @@ def policies() -> Iterator[tuple[Policy, tuple[str, ...]]]:
     yield from sorted(everything, key=lambda entry: len(entry[1]))
 
 
-def keep(trial: SavedTrial) -> list[Kept]:
+def keep(trial: SavedTrial) -> Forward:
     """Run the trial's forward pass and note what autograd keeps."""
     model, (x, y) = trial.model(), trial.batch()
     prediction, before_loss = saved_tensors(lambda: model(x))
     loss, by_loss = saved_tensors(lambda: trial.loss_fn(prediction, y))
     parameters = {storage_key(p): "trainable" if p.requires_grad else "frozen" for p in model.parameters()}
+    shapes = {shape for p in model.parameters() for shape in (p.shape, p.shape[::-1])}
     notes = []
     for place, tensor in enumerate([*before_loss, *by_loss]):
         key = storage_key(tensor)
@@ -172,30 +217,34 @@ def keep(trial: SavedTrial) -> list[Kept]:
                 storage_bytes=tensor.untyped_storage().nbytes(),
                 start=tensor.data_ptr(),
                 numel=tensor.numel(),
-                itemsize=tensor.element_size(),
                 parameter=parameters.get(key, ""),
+                lookalike=tensor.shape in shapes,
                 given=key in (storage_key(x), storage_key(y)),
                 by_loss=place >= len(before_loss),
                 in_graph=tensor.requires_grad,
             )
         )
     assert loss.requires_grad  # and with its graph everything kept stays alive until here, so no address is used twice
-    return notes
+    return Forward(tuple(notes), sum(p.numel() for p in model.parameters()), x.element_size())
 
 
-def predict(policy: Policy, notes: list[Kept]) -> int:
+def predict(policy: Policy, forward: Forward) -> int:
     """The number a policy yields."""
     total, seen = 0, set()
-    counted = {"none": ("",), "frozen": ("", "frozen"), "all": ("", "frozen", "trainable")}[policy.parameters]
-    for note in notes:
+    everything = ("", "frozen", "trainable")
+    counted = {"none": ("",), "shape": ("",), "frozen": ("", "frozen")}.get(policy.parameters, everything)
+    unit = {"bytes": forward.itemsize, "elements": 1, "four": 4}[policy.unit]
+    for note in forward.kept:
+        if policy.parameters == "shape" and note.lookalike:
+            continue
         if note.parameter not in counted or (note.given and not policy.given) or (note.by_loss and not policy.loss):
             continue
         if note.in_graph and not policy.graph:
             continue
-        key = {"storage": note.storage, "start": note.start, "never": len(seen)}[policy.once]
+        elements = note.numel if policy.size == "elements" else note.storage_bytes // forward.itemsize
+        key = {"storage": note.storage, "start": note.start, "never": len(seen), "size": elements}[policy.once]
         if key in seen:
             continue
         seen.add(key)
-        elements = note.numel if policy.size == "elements" else note.storage_bytes // note.itemsize
-        total += elements * {"bytes": note.itemsize, "elements": 1, "four": 4}[policy.unit]
-    return total
+        total += elements * unit
+    return total - forward.parameter_elements * unit * (policy.parameters == "subtracted")

@@ -133,7 +133,8 @@ print(f"the gradients alone: {sum(p.grad.nbytes for p in attention.parameters())
 # Now to the part that grows. For its backward pass an operation needs some of the tensors it worked with: a linear layer its
 # input and its weight, a tanh its result. Autograd keeps them until `backward()` has used them. PyTorch lets you watch: inside
 # `saved_tensors_hooks(pack, unpack)` every tensor that is kept goes through your function `pack`. What `pack` returns is what
-# autograd keeps, and `unpack` has to turn it back into the tensor.
+# autograd keeps, and `unpack` has to turn it back into the tensor. If `pack` returns nothing, nothing is kept: the tensor may
+# be freed while the forward pass goes on, and its address given to another one.
 
 # %%
 torch.manual_seed(0)
@@ -153,7 +154,8 @@ with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
 # %% [markdown]
 # Six tensors, but look at the addresses: the result of the tanh comes by twice, kept once by the tanh and once by the layer
 # after it. It is one piece of memory. The tensor of shape (4, 2) is the second layer's weight, seen sideways; it is in memory
-# anyway. The last two are kept by the loss.
+# anyway. The first layer's weight is not among them: it would be needed for the gradient of `x`, for which nobody asks. The
+# last two are kept by the loss.
 
 # %% [markdown]
 # ## Tensors and storages
@@ -188,7 +190,7 @@ print("the same storage as h's:", view.untyped_storage().data_ptr() == h.untyped
 #
 # - **1 point · what a linear layer and the loss keep**: a single layer, so nothing is shared and no parameter is kept.
 # - **1 point · a tensor that two operations keep**: a layer and a tanh, in float64 where your device has it.
-# - **1 point · parameters, which do not count**: three layers, one with a frozen weight.
+# - **1 point · parameters, which do not count**: many layers with GELUs between them, one layer frozen.
 # - **1 point · a view, which keeps its whole storage**: a layer whose output is cut into slices, two of which are kept.
 #
 # Whether you call `backward()` does not matter.
@@ -219,8 +221,8 @@ check(saved_bytes)
 # %% [markdown]
 # <details><summary>Hint 1: where to begin</summary>
 #
-# Take the watching cell above and let `pack` note something instead of printing it. Both the model and the loss belong inside
-# the `with`.
+# Take the watching cell above and let `pack` note something instead of printing it, and still return the tensor. Both the model
+# and the loss belong inside the `with`.
 # </details>
 #
 # <details><summary>Hint 2: each storage once</summary>
@@ -345,12 +347,12 @@ for n in (1, 4, 16, 64):
 #
 # A recipe asks for updates of `effective_batch` samples. A micro-batch of B samples needs `fixed + per_sample * B` bytes, and
 # you have `budget` bytes. Write `plan_micro_batches(effective_batch, budget, fixed, per_sample)`: it returns the pair `(B,
-# N)` with the **largest** B that fits the budget and for which B × N is exactly `effective_batch`.
+# N)`, two `int`s, with the **largest** B that fits the budget and for which B × N is exactly `effective_batch`.
 #
 # What earns points:
 #
-# - **1 point · the largest micro-batch that divides and fits**: also when the effective batch is prime, and when all of it
-#   fits.
+# - **1 point · the largest micro-batch that divides and fits**: both numbers as `int`, for a loop runs over `range(N)`. Also
+#   when the effective batch is prime, and when all of it fits.
 # - **1 point · a budget that is used to the last byte**: what needs exactly the budget fits.
 # - **1 point · a ValueError with a reason when nothing fits**: not even one sample. Any words will do, but not none.
 #

@@ -6,9 +6,10 @@ import math
 from dataclasses import replace
 from statistics import fmean
 
+import autograder.memory_mistakes  # noqa: F401 - enters them
 from autograder.call_trials import RAISES, CallTrial, judge_calls, observe_call, plain
-from autograder.exercise import Exercise, Observation, Part, register, trial_random
-from autograder.mistakes import add_mistake, mistake
+from autograder.exercise import Exercise, Observation, Part, Verdict, register, trial_random
+from autograder.mistakes import mistake
 from autograder.saved_trials import SavedTrial, due_bytes, name_count
 from gradaccum.problems import best_dtype
 
@@ -31,17 +32,21 @@ class SavedBytes(Exercise):
     def trials(self, seed, device):
         chance = trial_random(self.id, seed)
         dtypes = {"plain": "float32", "shared": best_dtype(device), "deep": "float32", "gated": "float32"}
+        # With these sizes no activation has the shape of a parameter except in the deep model, which needs larger ones.
+        samples = {kind: chance.randint(20, 28) if kind == "deep" else chance.randint(4, 5) for kind in dtypes}
         return {
-            kind: SavedTrial(kind, seed + k, chance.randint(3, 9), chance.randint(6, 12), device, dtype)
+            kind: SavedTrial(kind, seed + k, samples[kind], chance.choice([6, 7, 8, 10, 11, 12]), device, dtype)
             for k, (kind, dtype) in enumerate(dtypes.items())
         }
 
     def observe(self, function, trial):
-        value = function(trial.model(), trial.loss_fn, *trial.batch())
+        model = trial.model()
+        value = function(model, trial.loss_fn, *trial.batch())
+        let_go = {"let go": bool(getattr(model, "let_go", False))}  # for the name of a mistake, never for points
         try:
-            return Observation(facts={"value": plain(value)})
+            return Observation(facts={"value": plain(value)} | let_go)
         except TypeError:
-            return Observation(facts={"type": type(value).__name__})
+            return Observation(facts={"type": type(value).__name__} | let_go)
 
     def judge(self, trials, observations):
         results, counts = {}, {}
@@ -49,7 +54,8 @@ class SavedBytes(Exercise):
             results[name], found = _count_message(trial, observations[name])
             counts |= {} if found is None else {trial: found}
         failure = next((o.failure for o in observations.values() if o.failure), None)
-        slugs = (name_count(counts) or ()) if any(results.values()) else ()
+        let_go = results["deep"] and observations["deep"].facts.get("let go") is True
+        slugs = (name_count(counts) or ("tensors-let-go",) * bool(let_go)) if any(results.values()) else ()
         return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure)
 
 
@@ -94,6 +100,7 @@ class MemoryLine(Exercise):
     def judge(self, trials, observations):
         wrong = {
             "line-turned-round": lambda sizes, points: _least_squares(sizes, points)[::-1],
+            "line-of-sizes": (_of_sizes, lambda sizes, points: _of_sizes(sizes, points)[::-1], _of_sizes_solved),
             "line-through-zero": (_through_zero, _mean_of_ratios),
             "line-through-two-points": tuple(map(_through, (_extremes, _ends, _first_two))),
         }
@@ -110,6 +117,15 @@ def _least_squares(sizes, points):
     size, point = fmean(sizes), fmean(points)
     slope = sum((s - size) * (p - point) for s, p in zip(sizes, points, strict=True)) / sum((s - size) ** 2 for s in sizes)
     return point - slope * size, slope
+
+
+def _of_sizes(sizes, points):
+    return _least_squares(points, sizes)
+
+
+def _of_sizes_solved(sizes, points):
+    start, slope = _of_sizes(sizes, points)
+    return -start / slope, 1 / slope
 
 
 def _through_zero(sizes, points):
@@ -158,14 +174,17 @@ class PlanMicroBatches(Exercise):
     def trials(self, seed, device):
         chance = trial_random(self.id, seed)
 
-        def call(effective, room, spare):
-            fixed, per_sample = chance.randint(3, 9) * 1000, chance.randint(3, 9) * 100
+        def call(effective, room, spare, fixed=None):
+            fixed, per_sample = fixed or chance.randint(3, 9) * 1000, chance.randint(3, 9) * 100
             return CallTrial((effective, fixed + per_sample * room + spare, fixed, per_sample))
 
         cuts = [*chance.sample([(60, 14), (90, 17), (48, 13), (42, 13), (36, 11), (84, 19)], 3), (37, 20), (24, 40)]
         exact = chance.sample([(60, 12), (90, 15), (48, 16), (42, 14), (36, 9)], 2)
         calls = {f"largest {k}": call(*cut, chance.randint(1, 99)) for k, cut in enumerate(cuts)}
-        calls |= {f"full {k}": call(*cut, 0) for k, cut in enumerate(exact)}
+        # In the full ones the fixed part is so large that its bytes would hold a larger micro-batch.
+        calls |= {f"full {k}": call(*cut, 0, fixed=1000 * chance.randint(8, 9)) for k, cut in enumerate(exact)}
+        # And here so small that who pays it for each micro-batch can pay it several times.
+        calls |= {"largest 5": call(24, 22, chance.randint(1, 99), fixed=2000), "full 2": call(24, 12, 0, fixed=100)}
         return calls | {"none 0": call(24, 1, -chance.randint(1, 99)), "none 1": call(36, -2, 0)}
 
     def observe(self, function, trial):
@@ -177,7 +196,10 @@ class PlanMicroBatches(Exercise):
             "budget-ignored": (lambda effective, *_: (effective, 1),),
             "not-the-largest": (lambda effective, *_: (1, effective),),
             "halves-only": (_halves,),
-            "does-not-divide": (_fill, _fill_and_drop),
+            "does-not-divide": (_fill, _fill_and_drop, _fill_in_fractions),
+            "fixed-for-each": (_pay_fixed_again,),
+            "whole-batch-or-nothing": (_whole_or_nothing,),
+            "whole-batch-not-tried": (_not_whole_batch,),
             "fixed-forgotten": (lambda effective, budget, fixed, per_sample: _plan(effective, budget, 0, per_sample),),
             "budget-not-used-up": (lambda effective, budget, *line: _plan(effective, budget - 1, *line),),
         }
@@ -187,7 +209,17 @@ class PlanMicroBatches(Exercise):
         verdict = judge_calls(self, trials, observations, _kind, _plan, wrong, message, refusal=refusal)
         silent = any("value" in observations[name].facts or "type" in observations[name].facts for name in ("none 0", "none 1"))
         named = (*verdict.mistakes, mistake("misfit-not-refused")) if silent else verdict.mistakes
-        return replace(verdict, mistakes=named)
+        return _whole(replace(verdict, mistakes=named), observations)
+
+
+def _whole(verdict: Verdict, observations) -> Verdict:
+    """The verdict if numbers have to be ints as well; only one part asks for that."""
+    largest, *others = verdict.results
+    values = [seen.facts.get("value") for name, seen in observations.items() if _kind(name) == "largest"]
+    if not largest.passed or all(isinstance(number, int) for value in values for number in value):
+        return verdict
+    largest = replace(largest, passed=False, message="B and N are right, but not both are ints.")
+    return replace(verdict, results=(largest, *others), mistakes=(*verdict.mistakes, mistake("not-whole")))
 
 
 def _room(budget, fixed, per_sample) -> int:
@@ -195,7 +227,12 @@ def _room(budget, fixed, per_sample) -> int:
 
 
 def _plan(effective, budget, fixed, per_sample):
-    fitting = [b for b in range(1, effective + 1) if effective % b == 0 and b <= _room(budget, fixed, per_sample)]
+    return _largest(effective, lambda size: size <= _room(budget, fixed, per_sample))
+
+
+def _largest(effective, fits):
+    """The plan with the largest size that divides the effective batch and fits."""
+    fitting = [size for size in range(1, effective + 1) if effective % size == 0 and fits(size)]
     return (fitting[-1], effective // fitting[-1]) if fitting else RAISES
 
 
@@ -217,103 +254,25 @@ def _fill(effective, budget, fixed, per_sample):
     return size, math.ceil(effective / size)
 
 
+def _fill_in_fractions(effective, budget, fixed, per_sample):
+    size = min(effective, _room(budget, fixed, per_sample))
+    return size, effective / size
+
+
+def _pay_fixed_again(effective, budget, fixed, per_sample):
+    return _largest(effective, lambda size: effective // size * fixed + per_sample * size <= budget)
+
+
+def _whole_or_nothing(effective, budget, fixed, per_sample):
+    """What also comes out if all micro-batches together have to fit: N · (fixed + per sample · B) is least for N = 1."""
+    return _largest(effective, lambda size: size == effective <= _room(budget, fixed, per_sample))
+
+
+def _not_whole_batch(effective, budget, fixed, per_sample):
+    room = _room(budget, fixed, per_sample)
+    return _largest(effective, lambda size: size < effective and size <= room)
+
+
 def _fill_and_drop(effective, budget, fixed, per_sample):
     size = min(effective, _room(budget, fixed, per_sample))
     return size, effective // size
-
-
-add_mistake(
-    "nothing-saved",
-    "You count nothing: no tensor passed through your hooks.",
-    "Does the forward pass run while the hooks are active, and does it build a graph?",
-)
-add_mistake(
-    "counts-twice",
-    "You count memory twice that two operations keep together: it is there only once.",
-    "When do two tensors share their memory? What tells their storages apart?",
-)
-add_mistake(
-    "counts-parameters",
-    "You count parameters. Autograd keeps weights for the backward pass, but they are in memory anyway, whatever the batch.",
-    "A weight may be kept as a transposed view of itself. What does a view share with the parameter?",
-)
-add_mistake(
-    "views-cut-short",
-    "You count the elements of a view where its whole storage is held: as long as one slice is kept, none of it is freed.",
-    "Ask the storage, not the tensor, for its size.",
-)
-add_mistake(
-    "inputs-left-out",
-    "You leave out x and y, although autograd keeps them for the backward pass as it keeps any other tensor.",
-    "Which tensors are you asked to leave out? Only those.",
-)
-add_mistake(
-    "graph-left-out",
-    "You leave out every tensor that requires a gradient. Parameters do, but so does whatever the model computes from them.",
-    "Which tensors are you asked to leave out, and what do they share with the model's parameters?",
-)
-add_mistake(
-    "loss-not-watched",
-    "You watch the model but not the loss, which keeps tensors of its own.",
-    "Which lines build the graph? All of them belong inside the hooks.",
-)
-add_mistake(
-    "elements-not-bytes",
-    "You count elements, or take every element for four bytes. How many it has depends on the dtype.",
-    "How many bytes is a float64, and who knows that?",
-)
-add_mistake(
-    "line-turned-round",
-    "You return the two numbers in the wrong order.",
-    "Read the first line of the exercise: which one comes first?",
-)
-add_mistake(
-    "line-through-zero",
-    "Your line goes through zero. With no sample at all, weights, gradients and optimizer state are still there.",
-    "How many unknowns does the line have?",
-)
-add_mistake(
-    "line-through-two-points",
-    "Your line goes through two of the points and ignores the others.",
-    "Which of the points does the sum of squares run over?",
-)
-add_mistake(
-    "plan-turned-round",
-    "You return N first and B second.",
-    "What is the order of the two numbers that were asked for?",
-)
-add_mistake(
-    "budget-ignored",
-    "You take the whole effective batch at once, whatever the budget.",
-    "What does a micro-batch of B samples cost? Compare it with the budget.",
-)
-add_mistake(
-    "not-the-largest",
-    "Micro-batches of one sample fit, but larger ones do as well, and are faster.",
-    "Of all sizes that fit, which one do you want?",
-)
-add_mistake(
-    "halves-only",
-    "You halve the batch until it fits and miss the sizes in between.",
-    "Which numbers divide 12? Not only 12, 6 and 3.",
-)
-add_mistake(
-    "does-not-divide",
-    "Your micro-batch is the largest that fits, but N of them are not the effective batch.",
-    "B times N must be the effective batch, to the sample. Which sizes B allow that?",
-)
-add_mistake(
-    "fixed-forgotten",
-    "You spend the whole budget on samples. Weights, gradients and optimizer state need their share first.",
-    "What is left of the budget when the fixed part is paid?",
-)
-add_mistake(
-    "budget-not-used-up",
-    "You refuse a micro-batch that needs exactly the budget. What fits, fits.",
-    "Is a budget of 100 bytes enough for 100 bytes?",
-)
-add_mistake(
-    "misfit-not-refused",
-    "Not even a single sample fits, and your function does not refuse it with a ValueError.",
-    "What should a caller learn when no plan exists? Raise what says it.",
-)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 import torch
 
@@ -53,6 +55,26 @@ def test_every_single_mistake_is_named_alone(seed):
             assert name_count({trial: predict(policy, notes) for trial, notes in kept.items()}) == slugs, policy
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_who_lets_tensors_go_counts_too_little(seed):
+    def counted(pack):
+        trial = EXERCISES["saved_bytes"].trials(seed, "cpu")["deep"]
+        sizes, model = {}, trial.model()
+
+        def note(tensor):
+            sizes[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+            return pack(tensor)
+
+        with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
+            loss = trial.loss_fn(model(trial.batch()[0]), trial.batch()[1])
+        assert loss.requires_grad
+        return sum(sizes.values()), model.let_go
+
+    (less, let_go), (due, kept) = counted(lambda tensor: None), counted(lambda tensor: tensor)
+    assert less < due
+    assert (let_go, kept) == (True, False)
+
+
 def test_each_part_is_about_one_mistake_alone():
     """A count that is wrong in one way loses the part that is about it, not all four."""
     kept = {trial.kind: keep(trial) for trial in trials(0)}
@@ -84,8 +106,18 @@ def test_an_answer_of_another_kind_earns_nothing_and_breaks_nothing(answer):
 def test_every_wrong_line_is_far_from_the_least_squares_on_some_points(seed):
     calls = [trial.arguments for trial in EXERCISES["memory_line"].trials(seed, "cpu").values()]
     through_points = map(unit_02._through, (unit_02._extremes, unit_02._ends, unit_02._first_two))
-    for formula in (unit_02._through_zero, unit_02._mean_of_ratios, *through_points):
+    for formula in (unit_02._through_zero, unit_02._mean_of_ratios, unit_02._of_sizes_solved, *through_points):
         assert any(not same_value(list(formula(*c)), list(unit_02._least_squares(*c)), 0.02) for c in calls)
+
+
+@pytest.mark.parametrize("part", ["largest", "full"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_two_wrong_plans_are_the_same_on_all_calls_of_a_part(seed, part):
+    calls = [trial.arguments for name, trial in EXERCISES["plan_micro_batches"].trials(seed, "cpu").items() if part in name]
+    fixed_forgotten = [unit_02._plan(batch, budget, 0, each) for batch, budget, _, each in calls]
+    formulas = (unit_02._halves, unit_02._pay_fixed_again, unit_02._whole_or_nothing, unit_02._plan)
+    plans = [fixed_forgotten, *([formula(*c) for c in calls] for formula in formulas)]
+    assert all(one != other for one, other in itertools.combinations(plans, 2))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

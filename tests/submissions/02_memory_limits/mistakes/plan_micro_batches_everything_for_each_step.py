@@ -1,0 +1,12 @@
+"""Wants all micro-batches to fit together."""
+
+EXERCISE = "plan_micro_batches"
+MISTAKES = ("whole-batch-or-nothing",)
+LOST = ("largest", "full")
+
+
+def plan_micro_batches(effective_batch, budget, fixed, per_sample):
+    for size in range(effective_batch, 0, -1):
+        if effective_batch % size == 0 and effective_batch // size * (fixed + per_sample * size) <= budget:
+            return size, effective_batch // size
+    raise ValueError("nothing fits")
