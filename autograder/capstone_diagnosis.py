@@ -11,10 +11,12 @@ from autograder.capstone_trials import (
     WindowTrial,
     history_of,
     run_due,
+    same_weights,
     weights_like,
     windows_due,
 )
 from autograder.exercise import Observation
+from autograder.mistakes import add_mistake
 from gradaccum.capstone.loops import RIGHT, Way, ways_of
 
 WEIGHTS = ("token-mean-of-means", "sequences-for-tokens", "padding-counted", "no-scale", "sum-reduction", "double-scale")
@@ -38,6 +40,9 @@ FORGOTTEN = {
     "optimizer scheduler": ("resume-without-optimizer", "resume-without-schedule"),
 }
 """By what is not restored, the mistakes in going on."""
+
+PAST_A_LEFTOVER = {"full": "resume-counts-leftover-as-full", "floor": "resume-epoch-without-leftover"}
+"""The same for what shows only where a leftover came before the stop."""
 
 DIVIDED_BY_N = (("token-mean-of-means", "tail-scale"), RIGHT.with_(weight="steps"))
 """Two mistakes in one line: ``loss / N``."""
@@ -72,12 +77,23 @@ def run_mistakes(trials: Mapping[str, RunTrial], seen: Mapping[str, Observation]
         return slugs  # what went on was not what was to be stopped
     for forgotten, more in FORGOTTEN.items():
         if _went_on_like(resumed, run_due(trial, way.with_(forget=forgotten)), trial):
-            return *slugs, *more
+            return *slugs, *(more or _later_mistakes(trials, seen, way))
     changed = {"resume-with-old-config": {"then_norm": trial.config.max_norm}, "resume-stops-late": {"then_stop": None}}
     for slug, settings in changed.items():
         if _went_on_like(resumed, run_due(replace(trial, **settings), way), trial):
             return *slugs, slug
     return slugs
+
+
+def _later_mistakes(trials: Mapping[str, RunTrial], seen: Mapping[str, Observation], way: Way) -> Iterator[str]:
+    """What is wrong only with a second stop, or past a leftover."""
+    trial, leftover = trials["resume"], trials["leftover"]
+    never_stopped_again = run_due(replace(trial, then_norm=trial.last_norm, then_stop=None), way)
+    if same_weights(seen["resume"].tensors.get("last"), never_stopped_again.tensors["final"], trial.config):
+        yield "resume-second-stop-not-saved"
+    past = ({"": ""} | PAST_A_LEFTOVER).items()
+    fits = (slug for what, slug in past if _went_on_like(seen["leftover"], run_due(leftover, way.with_(forget=what)), leftover))
+    yield from filter(None, itertools.islice(fits, 1))
 
 
 def _went_on_like(seen: Observation, other: Observation, trial: RunTrial) -> bool:
@@ -108,3 +124,91 @@ def _first_fit(seen, trials, candidates, due) -> tuple[tuple[str, ...], Way | No
         if all(weights_like(one, due(trials[name], way), trials[name].config) for name, one in seen.items()):
             return slugs, way
     return (), None
+
+
+add_mistake(
+    "tail-filled",
+    "The leftover window of an epoch is filled up with micro-batches of the next one: your windows do not end with the epoch.",
+    "How many streams does a run of two epochs read? Where does each of them end?",
+)
+add_mistake(
+    "epoch-order-repeated",
+    "Every epoch goes through the lines in the order of the first one.",
+    "What does config.micro_batches want to be told, and what do you tell it in the second epoch?",
+)
+add_mistake(
+    "resume-without-model",
+    "A run that goes on begins with fresh weights.",
+    "Which of the run's four parts have you put back?",
+)
+add_mistake(
+    "resume-without-optimizer",
+    "A run that goes on has lost what its optimizer remembers: momentum, or AdamW's averages.",
+    "The weights are back. What else has the run gathered in its earlier updates?",
+)
+add_mistake(
+    "resume-without-schedule",
+    "A run that goes on begins its schedule again: it warms up a second time.",
+    "Which update does the schedule think comes next?",
+)
+add_mistake(
+    "resume-without-history",
+    "A run that goes on has forgotten the history of what came before.",
+    "Of how many updates should the returned history tell?",
+)
+add_mistake(
+    "resume-replays-data",
+    "A run that goes on begins with the first line of the first epoch again and sees lines it has trained on.",
+    "How many windows were used up before the stop? They have to be passed over.",
+)
+add_mistake(
+    "resume-repeats-the-epoch",
+    "A run that goes on begins the epoch again in which it was stopped, and trains on its first windows a second time.",
+    "The stop came within an epoch. Which of its windows were used up?",
+)
+add_mistake(
+    "resume-one-window-off",
+    "A run that goes on is a window off: it trains on the last one again, or leaves the next one out.",
+    "With 5 updates in the history, which is the first window to train on? Count both from 1.",
+)
+add_mistake(
+    "resume-skips-in-every-epoch",
+    "A run that goes on passes over windows in every epoch, not once: your count of windows begins again with each.",
+    "Updates are counted over the whole run. Where does your count of windows begin?",
+)
+add_mistake(
+    "resume-with-old-config",
+    "A run that goes on clips at the threshold of the call that was stopped.",
+    "Which config does the second call bring, and what of it do you use?",
+)
+add_mistake(
+    "resume-stops-late",
+    "A run that goes on, and is told to stop again, goes past that update.",
+    "config.stop_after counts from the very start. From where do you count?",
+)
+add_mistake(
+    "resume-in-the-wrong-epoch",
+    "A run that goes on knows how far it was within an epoch, but not in which epoch.",
+    "Updates are counted over the whole run. In which epoch is the next window?",
+)
+add_mistake(
+    "resume-starts-over",
+    "A run that should go on begins from nothing.",
+    "There is a file at config.checkpoint. Does your function look for it?",
+)
+add_mistake(
+    "resume-counts-leftover-as-full",
+    "A run that goes on passes over N micro-batches for every update made. A leftover had fewer, so lines are left out.",
+    "How many micro-batches did the last window of the first epoch have? Is there a unit that counts it as one, as the history "
+    "does?",
+)
+add_mistake(
+    "resume-epoch-without-leftover",
+    "A run that goes on takes an epoch for its full windows only. The leftover is an update, too, and you lose your place.",
+    "How many updates does one epoch make when its lines do not fill the last window?",
+)
+add_mistake(
+    "resume-second-stop-not-saved",
+    "After a second stop the file still holds the first: the next run does not know what came between.",
+    "Your function is called with a file that exists, and is to stop. Does it write at that stop, and whose path does it take?",
+)

@@ -18,6 +18,7 @@ from autograder.capstone_trials import (
     weights_like,
 )
 from autograder.exercise import Observation
+from autograder.mistakes import add_mistake
 from gradaccum.capstone.config import Config
 from gradaccum.capstone.loops import MISTAKES, ways_of, weigh
 from gradaccum.capstone.model import token_loss
@@ -93,7 +94,18 @@ def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:
         if found and len(found["losses"]) != len(wanted["losses"]):
             return f"After going on, {_updates_told(found, wanted)}"
         return "A run that was stopped and went on ends elsewhere than one that was not."
+    if not weights_like(seen, due, trial.config, "last"):
+        return "A run that was stopped a second time, and went on from there, ends elsewhere than one that was not."
     return history_message(seen, due, True)
+
+
+def leftover_message(trial: RunTrial, seen: Observation) -> str:
+    """What is wrong with a run that was stopped when a leftover lay behind it."""
+    if seen.failure:
+        return seen.failure.message
+    if weights_like(seen, large_run_due(trial), trial.config):
+        return ""
+    return "A run that was stopped after an epoch with a leftover, and went on, ends elsewhere than one that was not."
 
 
 def history_message(seen: Observation, due: Observation, right: bool) -> str:
@@ -197,3 +209,20 @@ def _losses(config: Config, known: Sequence[str]) -> Iterator[tuple[str, float]]
 
 def _first_window(config: Config):
     return next(windows(config.micro_batches(0), config.accumulation_steps))
+
+
+add_mistake(
+    "entries-in-another-order",
+    "The four numbers of each update are right, but each stands under another name.",
+    "In which order does run.history.add take them?",
+)
+add_mistake(
+    "tokens-with-padding",
+    "The tokens you report include padding, so tokens per second look better than they are.",
+    "Which targets are not tokens of the text?",
+)
+add_mistake(
+    "tokens-of-last",
+    "The tokens you report are those of the window's last micro-batch only.",
+    "A window has several micro-batches. How many tokens have they together?",
+)

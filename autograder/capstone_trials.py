@@ -55,6 +55,7 @@ class RunTrial:
         stop_after: stop after so many updates, then go on; or do not stop.
         then_norm, then_stop: the clipping threshold with which to go on, and after how many updates of the whole run to stop
             again, if at all.
+        last_norm: the clipping threshold with which to go on from a second stop.
     """
 
     config: Config
@@ -62,6 +63,13 @@ class RunTrial:
     stop_after: int | None = None
     then_norm: float = 1.0
     then_stop: int | None = None
+    last_norm: float = 1.0
+
+    def norm_at(self, update: int) -> float:
+        """The threshold for an update, counted from 0, of the whole run."""
+        if self.stop_after is None or update < self.stop_after:
+            return self.config.max_norm
+        return self.then_norm if self.then_stop is None or update < self.then_stop else self.last_norm
 
 
 def observe_windows(function: Callable, trial: WindowTrial) -> Observation:
@@ -81,7 +89,7 @@ def observe_windows(function: Callable, trial: WindowTrial) -> Observation:
 
 
 def observe_run(function: Callable, trial: RunTrial) -> Observation:
-    """Train once, or twice with a stop between; bring back the weights after every update of the last call, and its history."""
+    """Train, with or without stops; bring back the weights after every update, and the history."""
     if trial.stop_after is None:
         if not trial.meter:
             return _observe_call(function, trial.config)
@@ -89,16 +97,27 @@ def observe_run(function: Callable, trial: RunTrial) -> Observation:
             seen = _observe_call(function, trial.config, live)
         return Observation(seen.tensors, seen.facts | {"peak_bytes": live.peak})
     with tempfile.TemporaryDirectory(prefix="gradaccum-") as folder:
-        first, second = os.path.join(folder, "first.pt"), os.path.join(folder, "second.pt")
-        stopped = _observe_call(function, trial.config.with_(checkpoint=first, stop_after=trial.stop_after))
-        written = os.path.exists(first)
-        if written:
-            os.replace(first, second)  # as if on another machine
-        going_on = trial.config.with_(checkpoint=second, max_norm=trial.then_norm, stop_after=trial.then_stop)
-        seen = _observe_call(function, going_on)
-    facts = {"stopped": stopped.facts.get("history"), "written": written}
-    tensors = {"stopped": stopped.tensors["final"]} if "final" in stopped.tensors else {}
-    return Observation(seen.tensors | tensors, seen.facts | facts)
+        return _observe_stops(function, trial, *(os.path.join(folder, f"{name}.pt") for name in ("first", "second", "third")))
+
+
+def _observe_stops(function: Callable, trial: RunTrial, first: str, second: str, third: str) -> Observation:
+    """Stop and go on, perhaps twice; bring back what the second call did, and the weights with which the others ended."""
+    stopped = _observe_call(function, trial.config.with_(checkpoint=first, stop_after=trial.stop_after))
+    written = _moved(first, second)
+    going_on = trial.config.with_(checkpoint=second, max_norm=trial.then_norm, stop_after=trial.then_stop)
+    seen, others = _observe_call(function, going_on), {"stopped": stopped}
+    if trial.then_stop is not None:
+        _moved(second, third)
+        others["last"] = _observe_call(function, trial.config.with_(checkpoint=third, max_norm=trial.last_norm))
+    ends = {name: other.tensors["final"] for name, other in others.items() if "final" in other.tensors}
+    return Observation(seen.tensors | ends, seen.facts | {"stopped": stopped.facts.get("history"), "written": written})
+
+
+def _moved(path: str, new: str) -> bool:
+    """Move a file, if it is there, as if to another machine, and say whether it was."""
+    if written := os.path.exists(path):
+        os.replace(path, new)
+    return written
 
 
 def _observe_call(function: Callable, config: Config, live: LiveBytes | None = None) -> Observation:
@@ -162,19 +181,20 @@ def run_due(trial: RunTrial, way: Way = RIGHT) -> Observation:
 
 @lru_cache(maxsize=64)
 def large_run_due(trial: RunTrial) -> Observation:
-    """What a run with large batches brings back; of a run that goes on with another threshold, both parts in one."""
+    """What a run with large batches brings back; one that would be stopped is not, but changes its threshold there."""
 
     def large(config: Config) -> History:
         run = config.build()
         for epoch in range(config.epochs):
             for window in windows(config.micro_batches(epoch), config.accumulation_steps):
-                if run.history.updates == trial.then_stop:
-                    return run.history
-                stopped = trial.stop_after is not None and run.history.updates >= trial.stop_after
-                train_window(run, [joined(window)], trial.then_norm if stopped else config.max_norm)
+                train_window(run, [joined(window)], trial.norm_at(run.history.updates))
         return run.history
 
-    return _observe_call(large, trial.config)
+    whole, stop = _observe_call(large, trial.config), trial.then_stop
+    if stop is None:
+        return whole
+    rows, history = whole.tensors["rows"][:stop], {name: whole.facts["history"][name][:stop] for name in LISTS}
+    return Observation({"rows": rows, "final": rows[-1], "last": whole.tensors["final"]}, whole.facts | {"history": history})
 
 
 @lru_cache(maxsize=64)
@@ -204,7 +224,7 @@ def _is_numbers(value: object) -> bool:
 
 def weights_like(seen: Observation, due: Observation, config: Config, name: str = "final") -> bool:
     """Whether weights are those due, up to rounding, measured against how far training has moved them."""
-    return _same_weights(seen.tensors.get(name), due.tensors[name], config)
+    return same_weights(seen.tensors.get(name), due.tensors[name], config)
 
 
 def first_difference(seen: Observation, due: Observation, config: Config) -> int | None:
@@ -213,10 +233,11 @@ def first_difference(seen: Observation, due: Observation, config: Config) -> int
     if rows is None or rows.dim() != 2 or rows.shape[1:] != wanted.shape[1:]:
         return None
     both = zip(rows, wanted, strict=False)
-    return next((k for k, (row, right) in enumerate(both, 1) if not _same_weights(row, right, config)), None)
+    return next((k for k, (row, right) in enumerate(both, 1) if not same_weights(row, right, config)), None)
 
 
-def _same_weights(found: Tensor | None, due: Tensor, config: Config) -> bool:
+def same_weights(found: Tensor | None, due: Tensor, config: Config) -> bool:
+    """Whether found weights are those due, as :func:`weights_like` compares them."""
     if found is None or found.shape != due.shape or not found.is_floating_point():
         return False
     start = start_of(config).to(due)

@@ -289,7 +289,7 @@ check(train_window)
 #
 # - `config.checkpoint` is the path of a file. **If it exists** when you are called, go on from it.
 # - `config.stop_after`: once the history holds that many updates, counted from the very start, write `config.checkpoint` and
-#   return the history.
+#   return the history. It is always more than the file holds when you are called.
 #
 # A run that goes on obeys the config of *that* call, whose `max_norm` may be another one and whose file may lie elsewhere. The
 # history it returns tells of all updates, those before the stop included.
@@ -301,7 +301,8 @@ check(train_window)
 # - **2 points · memory within the budget**: every byte your run makes is counted. A budget with room for two micro-batches,
 #   where a window has six; beside it, weights, gradients, optimizer state and two more copies of the weights. Micro-batches go
 #   through the model one at a time, as they come.
-# - **3 points · stopping and going on**: stopped within the second epoch; the file is moved; then on to a second stop.
+# - **3 points · stopping and going on**: stopped within the second epoch; the file is moved; on to a second stop, and on from
+#   there. If yours trains on leftovers rightly, also with one behind it at the stop.
 #
 # Each compares the weights, and the history, with those of large batches, up to rounding.
 

@@ -11,6 +11,7 @@ from autograder.capstone_messages import (
     UNKNOWN,
     budget_message,
     history_message,
+    leftover_message,
     report_mistakes,
     resume_message,
     run_message,
@@ -30,7 +31,7 @@ from autograder.capstone_trials import (
 )
 from autograder.exercise import Exercise, Part, register, trial_random
 from autograder.exercises.unit_08 import in_tokens
-from autograder.mistakes import add_mistake, mistake
+from autograder.mistakes import mistake
 from gradaccum.capstone.config import Config
 from gradaccum.problems import best_dtype
 
@@ -168,7 +169,7 @@ class Train(Exercise):
         window = size * steps
         config = Config(micro_batch_size=size, effective_batch=window, device=device, dtype=best_dtype(device))
         equal, sgd = {"shortest": 16, "longest": 16}, {"optimizer": "sgd", "lr": 0.1}
-        seeds = [(8 * seed + k) % 2**31 for k in range(4)]
+        seeds = [(8 * seed + k) % 2**31 for k in range(5)]
         moving = {"warmup": 2, "decay": True}
         metered = config.with_(
             seed=seeds[2],
@@ -182,7 +183,7 @@ class Train(Exercise):
             max_norm=IDLE,
             **sgd,
         )
-        stop = chance.choice([8, 9])
+        stop = chance.choice([6, 7])
         return {
             "even": RunTrial(
                 config.with_(seed=seeds[0], lines=2 * window, **equal, **moving, optimizer="sgd", lr=1.0, max_norm=BINDING)
@@ -190,10 +191,16 @@ class Train(Exercise):
             "uneven": RunTrial(config.with_(seed=seeds[1], lines=2 * window + 2 * size - 1, **moving, lr=0.01, max_norm=IDLE)),
             "budget": RunTrial(metered.with_(budget=2 * bytes_needed(metered, 2)), meter=True),
             "resume": RunTrial(
-                config.with_(seed=seeds[3], lines=6 * window, **equal, **moving, lr=0.01, max_norm=2 * BINDING),
+                config.with_(seed=seeds[3], lines=5 * window, **equal, **moving, lr=0.01, max_norm=2 * BINDING),
                 stop_after=stop,
                 then_norm=BINDING,
                 then_stop=stop + 2,  # the first update still has the rate that AdamW remembers
+                last_norm=4 * BINDING,
+            ),
+            "leftover": RunTrial(
+                config.with_(seed=seeds[4], lines=14, **equal, effective_batch=4, micro_batch_size=2, max_norm=IDLE, **sgd),
+                stop_after=5,  # the first update of the second epoch; a leftover came before
+                then_norm=IDLE,
             ),
         }
 
@@ -208,6 +215,8 @@ class Train(Exercise):
         held = budget_message(trials["budget"], observations["budget"])
         results["budget"] = held or results["budget"]
         results["resume"] = resume_message(trials["resume"], observations["resume"], due["resume"])
+        if not results["uneven"]:  # who gets leftovers wrong anyway has lost points for them already
+            results["resume"] = results["resume"] or leftover_message(trials["leftover"], observations["leftover"])
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
         if not any(results.values()):
             return self.verdict(results)
@@ -219,90 +228,3 @@ class Train(Exercise):
         if not slugs and not failure:
             slugs += report_mistakes(trials, observations, due, set(trials))
         return self.verdict(results, mistakes=tuple(map(in_tokens, slugs)), failure=failure)
-
-
-add_mistake(
-    "tail-filled",
-    "The leftover window of an epoch is filled up with micro-batches of the next one: your windows do not end with the epoch.",
-    "How many streams does a run of two epochs read? Where does each of them end?",
-)
-add_mistake(
-    "epoch-order-repeated",
-    "Every epoch goes through the lines in the order of the first one.",
-    "What does config.micro_batches want to be told, and what do you tell it in the second epoch?",
-)
-add_mistake(
-    "resume-without-model",
-    "A run that goes on begins with fresh weights.",
-    "Which of the run's four parts have you put back?",
-)
-add_mistake(
-    "resume-without-optimizer",
-    "A run that goes on has lost what its optimizer remembers: momentum, or AdamW's averages.",
-    "The weights are back. What else has the run gathered in its earlier updates?",
-)
-add_mistake(
-    "resume-without-schedule",
-    "A run that goes on begins its schedule again: it warms up a second time.",
-    "Which update does the schedule think comes next?",
-)
-add_mistake(
-    "resume-without-history",
-    "A run that goes on has forgotten the history of what came before.",
-    "Of how many updates should the returned history tell?",
-)
-add_mistake(
-    "resume-replays-data",
-    "A run that goes on begins with the first line of the first epoch again and sees lines it has trained on.",
-    "How many windows were used up before the stop? They have to be passed over.",
-)
-add_mistake(
-    "resume-repeats-the-epoch",
-    "A run that goes on begins the epoch again in which it was stopped, and trains on its first windows a second time.",
-    "The stop came within an epoch. Which of its windows were used up?",
-)
-add_mistake(
-    "resume-one-window-off",
-    "A run that goes on is a window off: it trains on the last one again, or leaves the next one out.",
-    "With 5 updates in the history, which is the first window to train on? Count both from 1.",
-)
-add_mistake(
-    "resume-skips-in-every-epoch",
-    "A run that goes on passes over windows in every epoch, not once: your count of windows begins again with each.",
-    "Updates are counted over the whole run. Where does your count of windows begin?",
-)
-add_mistake(
-    "resume-with-old-config",
-    "A run that goes on clips at the threshold of the call that was stopped.",
-    "Which config does the second call bring, and what of it do you use?",
-)
-add_mistake(
-    "resume-stops-late",
-    "A run that goes on, and is told to stop again, goes past that update.",
-    "config.stop_after counts from the very start. From where do you count?",
-)
-add_mistake(
-    "resume-in-the-wrong-epoch",
-    "A run that goes on knows how far it was within an epoch, but not in which epoch.",
-    "Updates are counted over the whole run. In which epoch is the next window?",
-)
-add_mistake(
-    "resume-starts-over",
-    "A run that should go on begins from nothing.",
-    "There is a file at config.checkpoint. Does your function look for it?",
-)
-add_mistake(
-    "entries-in-another-order",
-    "The four numbers of each update are right, but each stands under another name.",
-    "In which order does run.history.add take them?",
-)
-add_mistake(
-    "tokens-with-padding",
-    "The tokens you report include padding, so tokens per second look better than they are.",
-    "Which targets are not tokens of the text?",
-)
-add_mistake(
-    "tokens-of-last",
-    "The tokens you report are those of the window's last micro-batch only.",
-    "A window has several micro-batches. How many tokens have they together?",
-)

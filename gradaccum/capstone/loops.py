@@ -43,7 +43,8 @@ class Way:
         forget: what of a run is not restored when it goes on: nothing (``""``), ``"model"``, ``"optimizer"``, ``"scheduler"``,
             ``"history"``, the ``"place"`` in the data, the ``"epoch"`` (its place within one is known), the place ``"within"``
             the epoch, ``"all"``, or several of these with spaces between them; ``"one-back"`` and ``"one-ahead"`` are a window
-            off; ``"count"`` passes over as many windows in every epoch.
+            off; ``"count"`` passes over as many windows in every epoch; ``"full"`` takes every window used up for N
+            micro-batches, ``"floor"`` every epoch for its full windows alone.
     """
 
     weight: str = "tokens"
@@ -67,9 +68,12 @@ def train(config: Config, way: Way = RIGHT) -> History:
     """Train as the config says, in this way."""
     run = config.build()
     done, number = _restore(run, config, way), 0
+    skip = done * config.accumulation_steps if way.forget == "full" else 0
     streams = [config.micro_batches(0 if way.data == "first" else epoch) for epoch in range(config.epochs)]
     for stream in [itertools.chain(*streams)] if way.tail == "filled" else streams:
         number = 0 if way.forget == "count" else number
+        while skip and next(stream, None):
+            skip, done = skip - 1, 0
         for window in windows(stream, config.accumulation_steps):
             number += 1
             if number <= done:
@@ -182,9 +186,10 @@ def _restore(run: Run, config: Config, way: Way) -> int:
         if name not in way.forget.split():
             part.load_state_dict(saved[name])
     done = len(saved["history"]["losses"])
-    within = done % (config.updates // config.epochs)
+    per_epoch, full = config.updates // config.epochs, max(1, config.lines // config.effective_batch)
+    within = done % per_epoch
     places = {"place": 0, "epoch": within, "within": done - within, "one-back": done - 1, "one-ahead": done + 1}
-    return places.get(way.forget, done)
+    return (places | {"floor": done // full * per_epoch + done % full}).get(way.forget, done)
 
 
 MISTAKES: dict[str, tuple[dict[str, str], ...]] = {
