@@ -13,6 +13,7 @@ from autograder.call_trials import same_value
 from autograder.exercise import Observation
 from autograder.lookalikes import lookalike
 from autograder.loop_trials import LoopTrial, close, large_batch_parameters, observe_loop
+from autograder.mistakes import add_mistake
 from gradaccum.loops_schedule import WRONG_SCHEDULES
 
 
@@ -49,8 +50,19 @@ def movement_message(trial: ScheduleTrial, seen: Observation) -> str:
     return ""
 
 
-def rates_message(trial: ScheduleTrial, seen: Observation) -> str:
-    """What is wrong with the returned rates; empty if nothing is."""
+RATES = 1e-6
+"""Relative difference up to which returned rates are right: a float32 tensor keeps 24 bits. Neighbours in a schedule differ by
+more than 1e-3."""
+
+
+def rates_message(trial: ScheduleTrial, seen: Observation, updates_right: bool) -> str:
+    """What is wrong with the returned rates; empty if nothing is.
+
+    Args:
+        trial: with frozen parameters, or one in which the updates are right.
+        seen: what a loop did on it.
+        updates_right: whether its updates are known to have the rates that are due.
+    """
     if seen.failure:
         return seen.failure.message
     if any(row is None for row in seen.facts["losses"]):
@@ -58,7 +70,14 @@ def rates_message(trial: ScheduleTrial, seen: Observation) -> str:
     due = _rates_due(trial)
     if [len(row) for row in seen.facts["losses"]] != [len(row) for row in due]:
         return "The list you return does not have one number for each update."
-    return "" if same_value(seen.facts["losses"], due) else "The numbers returned are not the rates the updates used."
+    used = rates_used(seen)
+    if not same_value(seen.facts["losses"], due, RATES):
+        returned = torch.tensor([rate for row in seen.facts["losses"] for rate in row]).to(used)
+        as_used = not updates_right and _same_rates(used, returned)
+        return f"The numbers returned are {'those the updates used, but not' if as_used else 'not'} the rates that were due."
+    flat = torch.tensor([rate for row in due for rate in row]).to(used)
+    unlike = not updates_right and len(used) == len(flat) and not _same_rates(used, flat)
+    return "The numbers returned are not the rates the updates used." if unlike else ""
 
 
 def _rates_due(trial: ScheduleTrial, ahead: int = 0) -> list[list[float]]:
@@ -70,7 +89,7 @@ def _rates_due(trial: ScheduleTrial, ahead: int = 0) -> list[list[float]]:
 
 def report_mistakes(trial: ScheduleTrial, seen: Observation) -> tuple[str, ...]:
     """Of a loop that updates as it should and reports something else."""
-    if not seen.failure and same_value(seen.facts["losses"], _rates_due(trial, ahead=1)):
+    if not seen.failure and same_value(seen.facts["losses"], _rates_due(trial, ahead=1), RATES):
         return ("rate-of-next",)
     return ()
 
@@ -82,9 +101,14 @@ def schedule_mistakes(trial: ScheduleTrial, seen: Observation) -> tuple[str, ...
     if _same_rates(rates, due):
         return ()
     steps = trial.loop.problem.accumulation_steps
-    present = torch.tensor([min(steps, len(e) - k) for e in trial.loop.problem.epochs for k in range(0, len(e), steps)])
-    if any(_same_rates(rates, due / count[: len(due)]) for count in (present, torch.full_like(present, steps))):
+    epochs = trial.loop.problem.epochs
+    present = torch.tensor([min(steps, len(e) - k) for e in epochs for k in range(0, len(e), steps)]).to(rates)
+    always = torch.full_like(present, steps)
+    first = torch.tensor([k == 0 for e in epochs for k in range(0, len(e), steps)])
+    if any(_same_rates(rates, due / count[: len(due)]) for count in (present, always)):
         return ("lr-scaled-too",)
+    if any(_same_rates(rates, due * count[: len(due)]) for count in (present, always, always.where(first, 1.0))):
+        return ("lr-multiplied",)
     candidates = [
         ((slug,), lambda name, loop=loop: observe_scheduled(loop, trial))
         for slug, loops in WRONG_SCHEDULES.items()
@@ -105,3 +129,40 @@ def _same_rates(found: Tensor, other: Tensor) -> bool:
         return False
     seen = ~(found.isnan() | other.isnan())
     return torch.allclose(found[seen], other[seen], rtol=1e-4, atol=0)
+
+
+add_mistake(
+    "schedule-per-micro-batch",
+    "The schedule advances with every micro-batch, N times too fast: warmup ends early and so does training.",
+    "In which unit does a schedule count: micro-batches or updates?",
+)
+add_mistake(
+    "schedule-before-step",
+    "The schedule advances before the update, so every update uses the rate of the next one and the first rate is never used.",
+    "Which rate should the very first update use?",
+)
+add_mistake(
+    "schedule-per-epoch",
+    "The schedule advances once per epoch, although it counts updates.",
+    "How many updates does an epoch make, and how often did your schedule move?",
+)
+add_mistake(
+    "schedule-never",
+    "The schedule never advances: every update uses the first rate.",
+    "Who moves the schedule forward?",
+)
+add_mistake(
+    "rate-of-next",
+    "Your updates are right, but you report the rate after the schedule has moved on: that of the next update.",
+    "At which moment does the optimizer hold the rate that an update uses?",
+)
+add_mistake(
+    "schedule-skips-leftover",
+    "The schedule does not advance after a leftover window, although that is an update like any other.",
+    "How many updates does an epoch with a leftover make, and how often did your schedule move in it?",
+)
+add_mistake(
+    "lr-multiplied",
+    "Updates of yours use N times the rate that the schedule gives.",
+    "Who decides on the rate of an update here? Does your loop have a say in it?",
+)

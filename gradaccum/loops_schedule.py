@@ -65,6 +65,17 @@ def schedule_before_step(model, loss_fn, optimizer, scheduler, micro_batches, ac
     return rates
 
 
+def schedule_skips_leftover(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps):
+    rates = []
+    for window in windows(micro_batches, accumulation_steps):
+        _accumulate(model, loss_fn, optimizer, window)
+        rates.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
+        if len(window) == accumulation_steps:
+            scheduler.step()
+    return rates
+
+
 def schedule_per_epoch(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps):
     rates = []
     for window in windows(micro_batches, accumulation_steps):
@@ -98,6 +109,7 @@ WRONG_SCHEDULES = {
         schedule_behind_per_micro_batch,
     ),
     "schedule-before-step": (schedule_before_step,),
+    "schedule-skips-leftover": (schedule_skips_leftover,),
     "schedule-per-epoch": (schedule_per_epoch,),
     "schedule-never": (schedule_never,),
 }

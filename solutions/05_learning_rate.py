@@ -19,7 +19,7 @@
 # for *its* batch. Do they still hold for yours? One text says that the rate must be adjusted when you accumulate, another that
 # it need not. Both are right, each in its own case, and you will see which is which.
 #
-# *About 40 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
+# *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 
 # %%
 import torch
@@ -132,7 +132,8 @@ explore("learning_rate_scaling")
 # <details><summary>What you should have seen</summary>
 #
 # 1. The linear one, closely. With the rate unchanged the loss is several times too high: each update is as long as before, but
-#    there are only 1/16 of them.
+#    there are only 1/16 of them. (√N ends below the green curve, because its steps are less noisy. That is a lower end, but
+#    another training: the question is which rule *follows*.)
 # 2. It leaves the picture. A rate N times as high is soon too high for the steepest direction of the loss, whatever the noise.
 # 3. The square root, up to about N = 16. The linear rule starts faster, but stays far above the green curve at the end.
 # 4. That they are better: per update they are. Per sample, which is what you pay for, they are not.
@@ -272,7 +273,8 @@ for update in range(1, 5):
 # Write `train_with_schedule(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps)`: one epoch as in
 # `train_epoch` of unit 04, at the schedule's rates. The schedule moves on once per update, after it. Return a list with the
 # rate that each update used. The same scheduler comes back in the next epoch and goes on where it was. `micro_batches` is a
-# list, and no gradient waits in `.grad` when you are first called.
+# list, and no gradient waits in `.grad` when you are first called. `windows(micro_batches, accumulation_steps)`, imported at
+# the top, cuts it into windows.
 #
 # What earns points:
 #
@@ -280,7 +282,8 @@ for update in range(1, 5):
 #   are those of one large batch per window at the schedule's rates.
 # - **1 point · leftover windows and ragged micro-batches**: a leftover is applied, averages over the samples it has, and is an
 #   update like any other, also in an epoch shorter than one window. Every sample of a window counts alike.
-# - **1.5 points · the returned rates**: one number for each update, in order.
+# - **1.5 points · the returned rates**: one number for each update, in order, and your updates used them. Full windows count
+#   here, and leftovers once the other two are right.
 
 
 # %% exercise="train_with_schedule"
@@ -308,7 +311,6 @@ check(train_with_schedule)
 # <details><summary>Hint 1: where to begin</summary>
 #
 # Take your `train_epoch`. Two lines change their place or their content: what is collected, and what follows the update.
-# `windows(micro_batches, accumulation_steps)`, imported at the top, cuts the micro-batches into windows for you.
 # </details>
 #
 # <details><summary>Hint 2: the returned rates are those of the next update</summary>
@@ -336,7 +338,7 @@ explore("gradient_noise")
 # 1. Half the variance. That is the claim "variance goes as 1 / effective batch", and it is true **for independent samples**.
 # 2. As soon as a batch holds a fair share of all samples. The variance is smaller by a factor of (n − B)/(n − 1), and for B = n
 #    it is zero: there is only one such batch. For batches that are small beside the data the factor is nearly 1.
-# 3. The gradient shrinks while the noise hardly does, so the batch worth having grows.
+# 3. Both shrink, the gradient much faster, so the batch at which they are equally long, the one worth having, grows.
 # </details>
 
 # %% [markdown]
@@ -352,7 +354,7 @@ explore("gradient_noise")
 #
 # You know neither of the two, but the lengths of averages give them away. The average over $m$ samples has an expected squared
 # length of $|G|^2 + \operatorname{tr}\Sigma / m$: noise adds length. A window computes averages over two sizes anyway,
-# $m = B$ (each micro-batch) and $m = BN$ (their mean). Two equations, two unknowns:
+# $m = B$ (each micro-batch, with its mean gradient $g_k$) and $m = BN$ (their mean). Two equations, two unknowns:
 #
 # $$S = \tfrac1N\sum_k |g_k|^2 \approx |G|^2 + \frac{\operatorname{tr}\Sigma}{B}
 # \qquad L = \Big|\tfrac1N\sum_k g_k\Big|^2 \approx |G|^2 + \frac{\operatorname{tr}\Sigma}{BN}$$

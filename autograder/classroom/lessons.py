@@ -73,6 +73,7 @@ SHOWN = {
     ("04_training_loop", "Cutting a stream into windows"): ("epoch-prefetched", "same-batch-repeated"),
     ("04_training_loop", "A leftover that is lost"): ("tail-dropped", "tail-stale", "tail-scale", "short-epoch-no-step"),
     ("04_training_loop", "Explore: the gallery"): ("retained-graph", "detached", "grad-disabled", "eval-mode"),
+    ("05_learning_rate", "A heuristic, not a law"): ("lr-multiplied",),
     ("06_mixed_precision_and_clipping", "Explore: order of operations"): (
         "clip-per-micro-batch",
         "clip-too-late",
@@ -83,7 +84,8 @@ SHOWN = {
         "scaler-step-every",
         "scaler-update-every",
     ),
-    ("06_mixed_precision_and_clipping", "Clipping"): ("clip-by-value", "norm-after-clip"),
+    ("06_mixed_precision_and_clipping", "Clipping"): ("clip-by-value", "clip-per-parameter", "clip-always", "norm-after-clip"),
+    ("06_mixed_precision_and_clipping", "Where and with which threshold?"): ("threshold-too-high", "threshold-too-low"),
     ("07_when_equivalence_breaks", "The optimizer is innocent"): ("optimizer-blamed",),
     ("07_when_equivalence_breaks", "Why: does a sample see the others?"): ("sound-layer-blamed", "batchnorm-trusted"),
     ("08_unequal_micro_batches", "Targets that do not count"): (

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import torch
-from torch import Tensor
-
-from autograder.call_trials import RAISES, CallTrial, judge_calls, observe_call
+from autograder.call_trials import RAISES, CallTrial, Formula, Plain, in_words, judge_calls, observe_call
 from autograder.exercise import Exercise, Observation, Part, register, trial_random
-from autograder.lookalikes import lookalike
 from autograder.loop_trials import LoopTrial, diagnose, probe_length, uneven_sizes
 from autograder.mistakes import add_mistake, mistake
+from autograder.noise_judging import NoiseTrial, value_message, wrong_noise_scales
 from autograder.schedule_trials import (
     ScheduleTrial,
     movement_message,
@@ -22,7 +19,7 @@ from autograder.schedule_trials import (
     report_mistakes,
     schedule_mistakes,
 )
-from gradaccum.noise import signal_and_noise, simple_noise_scale, square_lengths
+from gradaccum.noise import simple_noise_scale
 from gradaccum.problems import Problem, best_dtype
 
 UNIT = "05_learning_rate"
@@ -59,12 +56,29 @@ class EffectiveBatchSize(Exercise):
 
     def judge(self, trials, observations):
         wrong = {"forgets-world-size": lambda b, n, w=1: b * n, "adds-sizes": lambda b, n, w=1: b + n + w}
-        message = "At least one effective batch size is wrong."
 
         def part_of(name: str) -> str:
             return "nonsense" if name.startswith("nonsense") else "sizes"
 
-        return judge_calls(self, trials, observations, part_of, _effective_batch_size, wrong, message)
+        whole = {name: _unless_float(seen) for name, seen in observations.items()}
+        message = _given_and_due(self.id, _effective_batch_size)
+        return judge_calls(self, trials, whole, part_of, _effective_batch_size, wrong, message)
+
+
+def _unless_float(seen: Observation) -> Observation:
+    """An integer was asked for: a whole number as a float is a value of the wrong kind."""
+    value = seen.facts.get("value")
+    return Observation(facts={"type": "float"}) if isinstance(value, float) and value.is_integer() else seen
+
+
+def _given_and_due(name: str, formula: Formula) -> Callable[[CallTrial, Plain], str]:
+    """Says of a call what it gives and what is due."""
+
+    def message(trial: CallTrial, found: Plain) -> str:
+        call = f"{name}({', '.join(map(repr, trial.arguments))})"
+        return f"{call} gives {in_words(found)}, due is {in_words(formula(*trial.arguments))}."
+
+    return message
 
 
 def _countable(*values) -> bool:
@@ -103,12 +117,13 @@ class ScaleLearningRate(Exercise):
             "rules-swapped": lambda lr, a, b, rule: _scaled(lr, a, b, {"linear": "sqrt", "sqrt": "linear"}.get(rule, rule)),
             "rate-unchanged": lambda lr, a, b, rule: lr if rule in ("none", "linear", "sqrt") else RAISES,
         }
-        message = 'At least one rate by the rule "{3}" is wrong.'
 
         def part_of(name: str) -> str:
             return "unknown" if name == "unknown" else "rules"
 
-        return judge_calls(self, trials, observations, part_of, _scaled, wrong, message)
+        message = _given_and_due(self.id, _scaled)
+        # A root taken of a float32 tensor is right as well.
+        return judge_calls(self, trials, observations, part_of, _scaled, wrong, message, tolerance=1e-6)
 
 
 def _scaled(lr, reference_batch, batch, rule):
@@ -153,7 +168,9 @@ class TrainWithSchedule(Exercise):
 
     def judge(self, trials, observations):
         results = {name: movement_message(trials[name], observations[name]) for name in ("updates", "leftover")}
-        results["rates"] = rates_message(trials["rates"], observations["rates"])
+        results["rates"] = rates_message(trials["rates"], observations["rates"], not results["updates"])
+        if not any(results.values()):
+            results["rates"] = rates_message(trials["leftover"], observations["leftover"], True)
         failure = next((o.failure for o in observations.values() if o.failure), None)
         if not (results["updates"] or results["leftover"]):
             slugs = report_mistakes(trials["rates"], observations["rates"]) if results["rates"] else ()
@@ -171,31 +188,6 @@ class TrainWithSchedule(Exercise):
             return self.verdict(results, mistakes=named, failure=failure)  # two equal fingerprints would say nothing
         shown = {"expected": found.expected, "found": found.found, "remark": found.remark}
         return self.verdict(results, mistakes=named, failure=failure, **shown)
-
-
-@dataclass(frozen=True)
-class NoiseTrial:
-    """Micro-batch gradients of a window: a common part and independent noise.
-
-    Attributes:
-        seed: of both.
-        count: N, micro-batches.
-        size: B, samples in each.
-        noise: standard deviation of one sample's component; the common part has components around 1.
-        device: where.
-    """
-
-    seed: int
-    count: int
-    size: int
-    noise: float
-    device: str
-
-    def gradients(self) -> list[Tensor]:
-        generator = torch.Generator().manual_seed(self.seed)
-        common = torch.randn(30, generator=generator, dtype=torch.float64)
-        noise = torch.randn(self.count, 30, generator=generator, dtype=torch.float64)
-        return list((common + self.noise / self.size**0.5 * noise).to(self.device))
 
 
 @register
@@ -216,51 +208,19 @@ class GradientNoiseScale(Exercise):
 
     def judge(self, trials, observations):
         due = {name: simple_noise_scale(trial.gradients(), trial.size) for name, trial in trials.items()}
-        said = {name: _value_message(observations[name], due[name]) for name in trials}
+        said = {name: value_message(observations[name], due[name]) for name in trials}
         message = next((text for text in said.values() if text), "")
         failure = next((o.failure for o in observations.values() if o.failure), None)
         slugs: tuple[str, ...] = ()
         if message and not failure:
-            candidates = [
-                ((slug,), lambda name, f=f: Observation(facts={"value": f(trials[name].gradients(), trials[name].size)}))
-                for slug, f in WRONG_NOISE_SCALES
-            ]
-            slugs = lookalike(observations, candidates, lambda _, a, b: not _value_message(a, b.facts["value"]))
+            wrong = [wrong_noise_scales(trial) for trial in trials.values()]
+            fits = (
+                found[0][0]
+                for found in zip(*wrong, strict=True)
+                if not any(value_message(observations[name], value) for name, (_, value) in zip(trials, found, strict=True))
+            )
+            slugs = next(fits, ())
         return self.verdict({"value": message}, mistakes=tuple(map(mistake, slugs)), failure=failure)
-
-
-def _biased(gradients: list[Tensor], size: int) -> float:
-    """Divides by the squared length of the mean gradient, which still contains noise."""
-    return signal_and_noise(gradients, size)[1] / square_lengths(gradients)[1]
-
-
-def _biased_from_the_start(gradients: list[Tensor], size: int) -> float:
-    """Takes that length for the true gradient's in the first equation, too."""
-    small, large = square_lengths(gradients)
-    return (small - large) * size / large
-
-
-def _inverse(gradients: list[Tensor], size: int) -> float:
-    return 1 / simple_noise_scale(gradients, size)
-
-
-WRONG_NOISE_SCALES: tuple[tuple[str, Callable[[list[Tensor], int], float]], ...] = (
-    ("forgets-micro-batch-size", lambda gradients, size: simple_noise_scale(gradients, 1)),
-    ("biased-signal", _biased),
-    ("biased-signal", _biased_from_the_start),
-    ("noise-inverted", _inverse),
-)
-
-
-def _value_message(seen: Observation, due: float) -> str:
-    if seen.failure:
-        return seen.failure.message
-    if "value" not in seen.facts:
-        return seen.facts.get("raised") or f"Your function returned {seen.facts['type']} where a number was due."
-    # 1e-6: differences of nearly equal squares lose digits, formulas that are wrong differ by more than 1 %.
-    value = seen.facts["value"]
-    fine = isinstance(value, int | float) and math.isclose(value, due, rel_tol=1e-6)
-    return "" if fine else "The number is not the simple noise scale of these gradients."
 
 
 add_mistake(
@@ -282,44 +242,4 @@ add_mistake(
     "rules-swapped",
     "The linear rule and the square-root rule have changed places.",
     "When the batch doubles, by how much does the rate grow under each rule?",
-)
-add_mistake(
-    "schedule-per-micro-batch",
-    "The schedule advances with every micro-batch, N times too fast: warmup ends early and so does training.",
-    "In which unit does a schedule count: micro-batches or updates?",
-)
-add_mistake(
-    "schedule-before-step",
-    "The schedule advances before the update, so every update uses the rate of the next one and the first rate is never used.",
-    "Which rate should the very first update use?",
-)
-add_mistake(
-    "schedule-per-epoch",
-    "The schedule advances once per epoch, although it counts updates.",
-    "How many updates does an epoch make, and how often did your schedule move?",
-)
-add_mistake(
-    "schedule-never",
-    "The schedule never advances: every update uses the first rate.",
-    "Who moves the schedule forward?",
-)
-add_mistake(
-    "rate-of-next",
-    "Your updates are right, but you report the rate after the schedule has moved on: that of the next update.",
-    "At which moment does the optimizer hold the rate that an update uses?",
-)
-add_mistake(
-    "forgets-micro-batch-size",
-    "You treat each micro-batch gradient as if it came from one sample; it is a mean over B of them and less noisy.",
-    "By how much does averaging B samples shrink the variance?",
-)
-add_mistake(
-    "biased-signal",
-    "You take the squared length of the mean gradient for that of the true one, but it still holds noise and is too large.",
-    "What would that length be if the true gradient were zero?",
-)
-add_mistake(
-    "noise-inverted",
-    "Your number is the reciprocal: signal over noise.",
-    "Should a noisier gradient give a larger or a smaller noise scale?",
 )

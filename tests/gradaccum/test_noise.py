@@ -73,18 +73,19 @@ def test_the_linear_rule_diverges_when_the_batch_grows_too_far():
 
 @pytest.mark.filterwarnings("ignore:Detected call of `lr_scheduler.step")
 def test_a_wrong_schedule_makes_as_many_updates_at_other_rates():
-    problem = Problem(accumulation_steps=3, epochs=((2,) * 9,))
+    problem = Problem(accumulation_steps=3, epochs=((2,) * 8, (2,) * 3))
 
     def rates(loop):
         model = problem.build_model()
         optimizer = problem.build_optimizer(model)
         scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.9)
-        return loop(model, problem.loss_fn, optimizer, scheduler, problem.batches(), 3)
+        arguments = model, problem.loss_fn, optimizer, scheduler
+        return [rate for epoch in range(2) for rate in loop(*arguments, problem.batches(epoch), 3)]
 
     due = rates(scheduled)
-    assert due == pytest.approx([0.1, 0.09, 0.081])
+    assert due == pytest.approx([0.1, 0.09, 0.081, 0.0729])
     for loops in WRONG_SCHEDULES.values():
         for loop in loops:
             found = rates(loop)
-            assert len(found) == 3
+            assert len(found) == 4
             assert found != pytest.approx(due)

@@ -1,0 +1,16 @@
+"""Takes S - L for the variance."""
+
+import torch
+
+EXERCISE = "gradient_noise_scale"
+MISTAKES = ("forgets-micro-batch-size", "biased-noise")
+LOST = ("value",)
+
+
+def gradient_noise_scale(micro_gradients, micro_batch_size):
+    g = torch.stack(list(micro_gradients))
+    n, b = len(g), micro_batch_size
+    small, large = g.square().sum(1).mean(), g.mean(0).square().sum()
+    noise = small - large
+    signal = (b * n * large - b * small) / (b * n - b)
+    return (noise / signal).item()

@@ -1,0 +1,20 @@
+"""Notes the rate, and moves the schedule on before the update."""
+
+from gradaccum.loops import windows
+
+EXERCISE = "train_with_schedule"
+MISTAKES = ("schedule-before-step",)
+LOST = ("updates", "leftover", "rates")
+
+
+def train_with_schedule(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps):
+    rates = []
+    for window in windows(micro_batches, accumulation_steps):
+        optimizer.zero_grad()
+        samples = sum(len(x) for x, _ in window)
+        for x, y in window:
+            (loss_fn(model(x), y) * len(x) / samples).backward()
+        rates.append(optimizer.param_groups[0]["lr"])
+        scheduler.step()
+        optimizer.step()
+    return rates

@@ -1,0 +1,21 @@
+"""Moves the schedule on after full windows only."""
+
+from gradaccum.loops import windows
+
+EXERCISE = "train_with_schedule"
+MISTAKES = ("schedule-skips-leftover",)
+LOST = ("leftover",)
+
+
+def train_with_schedule(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps):
+    rates = []
+    for window in windows(micro_batches, accumulation_steps):
+        optimizer.zero_grad()
+        samples = sum(len(x) for x, _ in window)
+        for x, y in window:
+            (loss_fn(model(x), y) * len(x) / samples).backward()
+        rates.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
+        if len(window) == accumulation_steps:
+            scheduler.step()
+    return rates
