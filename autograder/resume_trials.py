@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import pickle
 import sys
 import tempfile
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from torch import Tensor
 
 from autograder.exercise import Failure, Observation
 from autograder.interrupted import Disk, interrupted, read, show_age, write
+from autograder.student_code import failure_of
 from gradaccum.resuming import PIECES, Run, RunProblem, state_of, train_to_end
 
 CHECKPOINT = "run.pt"
@@ -30,6 +32,10 @@ SLUGS = {
     "shuffler": "state-missing-shuffler",
     "rng": "state-missing-rng",
 }
+
+
+REFUSED = {"refused": "objects-in-the-file", "replaced": "state-in-place-of-object"}
+"""By what was observed beside a failure."""
 
 
 @dataclass(frozen=True)
@@ -57,16 +63,37 @@ def observe_resume(load_checkpoint: Callable, trial: ResumeTrial) -> Observation
     if save_checkpoint is None:
         return Observation(failure=Failure("missing", "There is no function called save_checkpoint."))
     with tempfile.TemporaryDirectory(prefix="run-", ignore_cleanup_errors=True) as folder:
-        run, disks = _saved_run(save_checkpoint, trial, Path(folder))
+        run, disks, fresh = _saved_run(save_checkpoint, trial, Path(folder))
         tensors, pieces = {"end": flat_parameters(run)}, []
         for k, disk in enumerate(disks):
             write(Path(folder), disk)
             run = trial.problem.start()
-            load_checkpoint(str(Path(folder, CHECKPOINT)), run)
+            try:
+                load_checkpoint(str(Path(folder, CHECKPOINT)), run)
+            except pickle.UnpicklingError as error:
+                return Observation(facts={"refused": "Weights only" in str(error)}, failure=failure_of(error))
             pieces.append(digests(run))
-            tensors[f"losses {k}"] = torch.tensor(train_to_end(run), dtype=torch.float64)
+            try:
+                tensors[f"losses {k}"] = torch.tensor(train_to_end(run), dtype=torch.float64)
+            except Exception:
+                if replaced := _replaced(run):
+                    return Observation(facts={"replaced": True}, failure=Failure("raised", replaced))
+                raise
             tensors[f"end {k}"] = flat_parameters(run)
-    return Observation(tensors, {"pieces": pieces})
+    return Observation(tensors, {"pieces": pieces, "fresh": fresh})
+
+
+KINDS = {"model": "model", "optimizer": "optimizer", "scheduler": "schedule", "scaler": "scaler", "shuffler": "generator"}
+
+
+def _replaced(run: Run) -> str:
+    """Which of a run's objects is something else after loading, in words; empty if none."""
+    first = run.problem.start()
+    for name, kind in KINDS.items():
+        if not isinstance(getattr(run, name), type(getattr(first, name))):
+            found = type(getattr(run, name)).__name__[:40]
+            return f"After loading, run.{name} is no {kind} any more, but of type {found}."
+    return ""
 
 
 def partner(function: Callable, name: str) -> Callable | None:
@@ -76,9 +103,9 @@ def partner(function: Callable, name: str) -> Callable | None:
     return found if callable(found) else None
 
 
-def _saved_run(save_checkpoint: Callable, trial: ResumeTrial, folder: Path) -> tuple[Run, list[Disk]]:
-    """A whole run that is saved after every micro-batch, and what is on disk at each kill."""
-    run = trial.problem.start()
+def _saved_run(save_checkpoint: Callable, trial: ResumeTrial, folder: Path) -> tuple[Run, list[Disk], list[int]]:
+    """A whole run that is saved after every micro-batch; what is on disk at each kill; after how many something was written."""
+    run, fresh = trial.problem.start(), []
     now: Disk = {}
     disks: list[Disk] = [now] * trial.kills.count(0)
     path = str(folder / CHECKPOINT)
@@ -91,10 +118,11 @@ def _saved_run(save_checkpoint: Callable, trial: ResumeTrial, folder: Path) -> t
             disks += [moments[k % len(moments)] if moments else now for k in range(len(disks), len(disks) + kills)]
         else:
             save_checkpoint(path, run)
-        now = read(folder, now)
+        before, now = now, read(folder, now)
+        fresh += [done] * (now != before)
         show_age(folder, now)
         disks += [now] * (0 if trial.while_saving else kills)
-    return run, disks
+    return run, disks, fresh
 
 
 def flat_parameters(run: Run) -> Tensor:
@@ -182,12 +210,14 @@ def _same(found: Tensor | None, due: Tensor) -> bool:
 
 def forgotten(trial: ResumeTrial, seen: Observation) -> list[str]:
     """Slugs for the pieces that were not as they were when the checkpoint was due, at any of the kills."""
-    if not seen.failure and not _same(seen.tensors.get("end"), uninterrupted(trial.problem).end):
+    if seen.failure:
+        return [slug for fact, slug in REFUSED.items() if seen.facts.get(fact) is True]
+    if not _same(seen.tensors.get("end"), uninterrupted(trial.problem).end):
         return ["saving-disturbs"]
     if resumed_message(trial, seen) == _FROM_THE_FUTURE:
         return ["checkpoint-in-memory"]
     due, slugs = uninterrupted(trial.problem).pieces, []
-    reports = seen.facts.get("pieces") if not seen.failure else None
+    reports = seen.facts.get("pieces")
     if not isinstance(reports, list) or len(reports) != len(trial.kills) or not all(isinstance(r, dict) for r in reports):
         return []
     if all(report == due[0] for report in reports) and any(due[boundary(trial, kill)] != due[0] for kill in trial.kills):
@@ -197,7 +227,9 @@ def forgotten(trial: ResumeTrial, seen: Observation) -> list[str]:
         if trial.problem.is_open(place):
             slugs.append("mid-window-checkpoint")
         elif place < boundary(trial, kill):
-            slugs.append("checkpoint-too-old")
+            written = seen.facts.get("fresh")
+            newer = isinstance(written, list) and boundary(trial, kill) in written
+            slugs.append("older-checkpoint-loaded" if newer else "checkpoint-too-old")
         slugs += [SLUGS[piece] for piece in wrong]
     return slugs
 

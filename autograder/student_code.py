@@ -94,12 +94,12 @@ def raised_by_statement(error: BaseException) -> CodeType | None:
 
 def _first_line(error: BaseException) -> str:
     try:
-        lines = str(error).strip().splitlines()
+        lines = re.sub(r"\x1b\[[\d;]*[A-Za-z]", "", str(error)).strip().splitlines()  # torch writes some words in bold
     except OutOfTime:
         raise
     except BaseException:  # a student's own exception may not know how to say what it is
         lines = []
-    return lines[0] if lines else ""
+    return lines[0].strip() if lines else ""
 
 
 def _without_data(text: str) -> str:

@@ -260,6 +260,22 @@ add_mistake(
     "After which micro-batches does an update come? At the end of an epoch it may be sooner than after N.",
 )
 add_mistake(
+    "older-checkpoint-loaded",
+    "Something is written after every update, and yet the run that load_checkpoint brings back stands at an earlier one.",
+    "Print run.position when you save and when you load. If there are several files: in which order do you look at …8 and …12?",
+)
+add_mistake(
+    "objects-in-the-file",
+    "torch.load refuses what is in your file. It reads what torch.save has written of tensors, of numbers, and of dictionaries "
+    "and lists of these, and no other objects.",
+    "What does each object of the run give you to be saved in its place?",
+)
+add_mistake(
+    "state-in-place-of-object",
+    "After loading, an object of the run has been replaced by something else, such as its own state, and the run cannot go on.",
+    "The fresh run has all its objects. How does a state get into an object that is there?",
+)
+add_mistake(
     "checkpoint-overwritten",
     "If the process dies while you save, load finds no whole checkpoint: the old one is written over, removed or half replaced "
     "by then, or load takes the unfinished one although an older one is whole.",

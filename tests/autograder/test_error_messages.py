@@ -207,3 +207,8 @@ def test_statements_of_the_student_are_told_from_errors_of_python():
     assert caught(assertion) is assertion.__code__
     assert caught(operation) is caught(library) is None
     assert raised_by_statement(ValueError()) is None
+
+
+def test_words_that_a_library_writes_in_bold_are_told_plainly():
+    error = ValueError("two options, \x1b[1mdo those only if you trust it\x1b[0m \nmore")
+    assert describe_error(error) == "Your code raised ValueError: two options, do those only if you trust it."

@@ -1,0 +1,33 @@
+"""Puts every state into the place of its object."""
+
+import os
+
+import torch
+
+EXERCISE = "load_checkpoint"
+MISTAKES = ("state-in-place-of-object",)
+LOST = ("epochs", "updates", "window", "saving")
+
+
+PARTS = ("model", "optimizer", "scheduler", "scaler")
+
+
+def save_checkpoint(path, run):
+    if run.window_open:
+        return
+    state = {name: getattr(run, name).state_dict() for name in PARTS}
+    state |= {"position": run.position, "order": run.order}
+    state |= {"shuffler": run.shuffler.get_state(), "rng": torch.get_rng_state()}
+    torch.save(state, path + ".part")
+    os.replace(path + ".part", path)
+
+
+def load_checkpoint(path, run):
+    if not os.path.exists(path):
+        return
+    state = torch.load(path)
+    for name in PARTS:
+        setattr(run, name, state[name])
+    run.position, run.order = state["position"], state["order"]
+    run.shuffler.set_state(state["shuffler"])
+    torch.set_rng_state(state["rng"])
