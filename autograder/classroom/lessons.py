@@ -59,9 +59,15 @@ SECTIONS = {
 
 SHOWN = {
     ("01_batches_and_gradients", "Two ways to ask for a gradient"): ("frozen-returned", "frozen-thawed", "grad-touched"),
-    ("01_batches_and_gradients", "Adding is not averaging"): ("sums-samples", "samples-divided-twice", "sum-reduction"),
-    ("02_memory_limits", "Tensors and storages"): ("counts-twice", "views-cut-short"),
-    ("02_memory_limits", "Four kinds of bytes"): ("line-through-zero", "fixed-forgotten"),
+    ("01_batches_and_gradients", "Adding is not averaging"): (
+        "sums-samples",
+        "samples-divided-twice",
+        "divided-again-and-again",
+        "other-divisor",
+        "sum-reduction",
+    ),
+    ("02_memory_limits", "Tensors and storages"): ("counts-twice", "sizes-merged", "views-cut-short", "parameters-by-shape"),
+    ("02_memory_limits", "Four kinds of bytes"): ("line-through-zero", "fixed-forgotten", "fixed-for-each"),
     ("03_accumulate", "`backward()` adds"): ("stale-start", "never-zero", "zero-every"),
     ("03_accumulate", "A sum where a mean is due"): ("double-scale", "sum-reduction"),
     ("03_accumulate", "Explore: B×N equivalence"): ("no-scale",),
