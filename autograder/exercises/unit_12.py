@@ -183,7 +183,7 @@ class Train(Exercise):
             max_norm=IDLE,
             **sgd,
         )
-        stop = chance.choice([6, 7])
+        stop = chance.choice([8, 9])  # more than one window into the second epoch
         return {
             "even": RunTrial(
                 config.with_(seed=seeds[0], lines=2 * window, **equal, **moving, optimizer="sgd", lr=1.0, max_norm=BINDING)
@@ -191,7 +191,7 @@ class Train(Exercise):
             "uneven": RunTrial(config.with_(seed=seeds[1], lines=2 * window + 2 * size - 1, **moving, lr=0.01, max_norm=IDLE)),
             "budget": RunTrial(metered.with_(budget=2 * bytes_needed(metered, 2)), meter=True),
             "resume": RunTrial(
-                config.with_(seed=seeds[3], lines=5 * window, **equal, **moving, lr=0.01, max_norm=2 * BINDING),
+                config.with_(seed=seeds[3], lines=6 * window, **equal, **moving, lr=0.01, max_norm=2 * BINDING),
                 stop_after=stop,
                 then_norm=BINDING,
                 then_stop=stop + 2,  # the first update still has the rate that AdamW remembers
