@@ -137,7 +137,8 @@ predict(
 # ```
 #
 # The first backward that shares again shares **all that has come together in `.grad`**, its own gradient and those before it.
-# So one all-reduce is enough, *at the last micro-batch of the window*.
+# So one all-reduce is enough, *at the last micro-batch of the window*. (Where a `with` should do nothing, `nullcontext()` from
+# the first cell may stand in place of `model.no_sync()`.)
 #
 # Where exactly does the `with` have to stand?
 
@@ -263,8 +264,8 @@ check(ddp_train_epoch)
 #
 # <details><summary>Hint 2: sometimes inside, sometimes not</summary>
 #
-# `with nullcontext():` does nothing. So `with nullcontext() if last else model.no_sync():` is a `with` that is on for all but
-# the last.
+# What follows `with` may be any expression, such as `a if last else b`. Which of your micro-batches need `no_sync`, and which
+# need `nullcontext`?
 # </details>
 #
 # <details><summary>Hint 3: the last one</summary>

@@ -68,7 +68,8 @@ predict(
 # 1. It opens with a checkpoint after every micro-batch. Look at the losses: would you notice? Look to the right.
 # 2. Press **Fix**. From where does it go on, and what is computed twice?
 # 3. **Killed after micro-batch** 8, and a checkpoint after every micro-batch: why does this one work?
-# 4. Press **Fix** again and go through what a **Checkpoint lacks**. Does each of them matter? Try other moments for the kill.
+# 4. Press **Fix** again, and let the **Checkpoint lack** one thing after the other. Does each matter here? And when the kill
+#    comes after 10?
 
 # %%
 explore("resume")
@@ -119,12 +120,15 @@ print(inspect.getsource(Run._update))
 # workers. The question is always the same: *what does the next micro-batch depend on?*
 
 # %%
-RunProblem().start().scaler.state_dict()  # for example; torch.save writes such dictionaries, and lists and tuples of them
+OBJECTS = ("model", "optimizer", "scheduler", "scaler")  # getattr(run, "model") is run.model
+run = RunProblem().start()
+states = {name: getattr(run, name).state_dict() for name in OBJECTS}
+states["scaler"]
 
 # %% [markdown]
 # ## Exercise 1 · `load_checkpoint`
 #
-# *Difficulty ●●● · about 14 minutes · 5 points*
+# *Difficulty ●●● · about 12 minutes · 5 points*
 #
 # Write two functions, both in the next cell.
 #
@@ -151,9 +155,6 @@ RunProblem().start().scaler.state_dict()  # for example; torch.save writes such 
 # - **0.5 points · a run that has no checkpoint yet**: killed before the first micro-batch.
 # - **0.5 points · a kill while the checkpoint is being written**: the simple run is killed inside `save_checkpoint`, between
 #   two of its calls or when only a part of a file is written. It goes on from the new checkpoint or from the one before.
-
-# %%
-OBJECTS = ("model", "optimizer", "scheduler", "scaler")  # getattr(run, "model") is run.model
 
 
 # %% exercise="load_checkpoint"
@@ -186,8 +187,8 @@ check(load_checkpoint)
 # %% [markdown]
 # <details><summary>Hint 1: where to begin</summary>
 #
-# Put everything from the table into one dictionary, and save that. What has a `state_dict` gets it back with
-# `load_state_dict`, the generators get their states back in place, and the rest is assigned.
+# Begin with the dictionary `states` from above, and add the other rows of the table. What has a `state_dict` gets it back with
+# `load_state_dict`, the two generators get their states back in place, and the rest is assigned.
 # </details>
 #
 # <details><summary>Hint 2: kills in the middle of a window</summary>
@@ -223,10 +224,9 @@ predict(
 # does. Losses and memory are measured. Time comes from a modelled clock with fixed costs for a micro-batch, a sample and an
 # update, so that the picture is the same on every machine.
 #
-# 1. It opens on the mistake of the question. Change N: what happens to the red curve, and what to the green one?
-# 2. Go through the other mistakes. Which of them make a run look better than it is, and which worse?
-# 3. Which of them can you not see with N = 1?
-# 4. Press **Fix** and change N. Which panels follow, and what would you choose N for?
+# 1. It opens on the mistake of the question. Change N: what happens to the orange curve, and what to the green one?
+# 2. Go through the other mistakes. Which make a run look better than it is? Which can you not see with N = 1?
+# 3. Press **Fix** and change N. Which panels follow, and what would you choose N for?
 
 # %%
 explore("run_dashboard")
@@ -234,12 +234,11 @@ explore("run_dashboard")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. Red falls as 1/N, green does not move: it is the same training.
+# 1. Orange falls as 1/N, green does not move: it is the same training.
 # 2. Better: the scaled loss, and memory read after the update. Worse: steps that count micro-batches, the samples of a single
-#    micro-batch, losses that keep their graphs (there the memory is really used).
-# 3. All but the two about memory: with N = 1 a window *is* a micro-batch. That is why they survive in code that used to run
-#    without accumulation.
-# 4. Speed and memory. More steps cost time and save memory: so as few as memory allows.
+#    micro-batch, losses that keep their graphs (there the memory is really used). With N = 1 you only see the two about memory:
+#    a window *is* a micro-batch then. That is why the others survive in code that used to run without accumulation.
+# 3. Speed and memory. More steps cost time and save memory: so as few as memory allows.
 # </details>
 
 # %% [markdown]
@@ -252,12 +251,13 @@ explore("run_dashboard")
 # - the **effective batch size** and the **rate** the update used: without them nobody can repeat the run;
 # - the **peak** of memory, not what is left after the update (`torch.cuda.max_memory_allocated()` on a GPU).
 #
-# And numbers, never tensors with a history: a loss that you keep keeps its graph.
+# And numbers, never tensors with a history: a loss that you keep keeps its graph. `loss.item()` is a plain number. A mean loss
+# times its samples is a sum over samples, and such sums may be added.
 
 # %% [markdown]
 # ## Exercise 2 · `RunMeter`
 #
-# *Difficulty ●●○ · about 10 minutes · 3 points*
+# *Difficulty ●●○ · about 8 minutes · 3 points*
 #
 # Write a class `RunMeter` that a loop can tell what happens:
 #
@@ -314,14 +314,9 @@ check(RunMeter)
 # anew in `update`.
 # </details>
 #
-# <details><summary>Hint 2: ragged micro-batches</summary>
+# <details><summary>Hint 2: which loss, and which time</summary>
 #
-# A mean loss times its samples is a sum over samples. Such sums may be added; means may not.
-# </details>
-#
-# <details><summary>Hint 3: graphs</summary>
-#
-# `loss.item()` is a plain number, and `loss.detach()` a tensor without a past.
+# What do you divide a sum over samples by, to get a mean? And which call of `clock()` is the beginning of the second window?
 # </details>
 #
 # On a GPU work is queued, and a clock that is read too early measures the queueing. `loss.item()` waits for the loss; call
@@ -358,7 +353,7 @@ for n in (1, 4, 16):
 
 # %% [markdown]
 # So the claim needs a condition. Cut the same batch into smaller pieces, and throughput falls: the device is busy with starting
-# work. Keep B and accumulate more, and it even rises a little: the update, and with several ranks the communication, is shared
+# work. Keep B and accumulate more, and it even rises: the update, and with several ranks the communication, is shared
 # by more samples. Neither makes accumulation a way to train faster than with a batch that fits.
 
 # %% [markdown]
@@ -407,7 +402,7 @@ for checkpointing in (False, True):
 # %% [markdown]
 # ## Exercise 3 · `plan_run`
 #
-# *Difficulty ●○○ · about 6 minutes · 2 points*
+# *Difficulty ●○○ · about 5 minutes · 2 points*
 #
 # Write `plan_run(recipe_batch, memory_budget, fixed, per_sample, world_size)`. The recipe's updates average over `recipe_batch`
 # samples. You have `world_size` ranks; **each** has `memory_budget` bytes of its own, and a micro-batch of B samples needs

@@ -35,8 +35,8 @@ PLACES = {
 }
 SHORT = {
     "sync-every": "nowhere",
-    "sync-around-backward-only": "backward only",
-    "right": "both",
+    "sync-around-backward-only": "around\nbackward only",
+    "right": "around forward\nand backward",
     "never-sync": "everywhere",
 }
 WORDS = {
@@ -259,5 +259,6 @@ def _draw_counts(axes: Axes, result: Result) -> None:
         carried = sum(result.counted[place].bytes) // result.windows
         axes.text(counts[k] + 0.1, k, f"{counts[k]:g}: {carried:,} B" if carried else "none", va="center", fontsize=8.5)
     axes.set(xlim=(0, 7.5), ylim=(len(places) - 0.4, -0.6), yticks=range(len(places)), xticks=(0, 2, 4))
-    axes.set_yticklabels([SHORT[place] for place in places])
+    axes.set_yticklabels([SHORT[place] for place in places], fontsize=8.5)
+    axes.text(-0.04, 0.94, "no_sync stands …", transform=axes.transAxes, ha="right", fontsize=8.5, color=GREY)
     axes.tick_params(axis="y", length=0)
