@@ -103,6 +103,10 @@ SCALER_MISTAKES: tuple[tuple[str, dict], ...] = (
     ("inf-applied", {"step": "plain", "update": "never", "unscale": "never", "scale": False}),
 )
 
+COMMON = (("mean-of-means",), ("no-scale",), ("tail-dropped",))
+ALONE = ("clip-per-parameter", "clip-always", "threshold-too-high", "threshold-too-low", "inf-left-out", "steps-twice")
+"""What a loop in mixed precision is not tried with, but for the most common mistakes of any loop: each trial takes its time."""
+
 Candidate = tuple[tuple[str, ...], Callable]
 
 
@@ -112,8 +116,13 @@ def clipping_candidates(loop_slugs: tuple[str, ...]) -> tuple[Candidate, ...]:
     base = next((policy for slugs, policy in LOOP_MISTAKES if set(slugs) == set(loop_slugs)), None)
     if base is None:
         return ()
-    kinds = ((), {}), *(((slug,), changes) for slug, changes in CLIP_MISTAKES)
+    kinds = ((), {}), *(((slug,), changes) for slug, changes in CLIP_MISTAKES if _is_own_mistake(slug, base))
     return tuple((slugs, partial(_play_clipped, replace(base, **changes))) for slugs, changes in kinds)
+
+
+def _is_own_mistake(slug: str, base: Policy) -> bool:
+    """A threshold is too high or too low for a mean; of a loop that forgets to divide nobody can say."""
+    return not (slug in ("threshold-too-high", "threshold-too-low") and base.weight in ("one", "sum"))
 
 
 @cache
@@ -125,6 +134,8 @@ def amp_candidates() -> tuple[Candidate, ...]:
 def _amp_candidates() -> Iterator[Candidate]:
     precise = ((), {}), *(((slug,), changes) for slug, changes in (*SCALER_MISTAKES, *CLIP_MISTAKES))
     for (loop_slugs, base), (slugs, changes) in itertools.product(LOOP_MISTAKES, precise):
+        if any((slug in ALONE and loop_slugs not in ((), *COMMON)) or not _is_own_mistake(slug, base) for slug in slugs):
+            continue
         if changes.get("width") != "every" or base == Policy():
             yield (*loop_slugs, *slugs), partial(play, replace(base, **changes))
 
