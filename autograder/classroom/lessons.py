@@ -105,9 +105,9 @@ SHOWN = {
     ("09_contrastive_losses", "Explore: who is compared with whom"): ("local-negatives", "negatives-so-far"),
     ("09_contrastive_losses", '"The sum, effectively the mean"'): ("window-loss-over-n", "temperature-times-n"),
     ("09_contrastive_losses", "The loss"): ("temperature-forgotten", "directions-added", "one-direction"),
-    ("10_distributed", "no_sync"): ("sync-around-backward-only", "sync-wrong-one", "tail-not-synced"),
+    ("10_distributed", "no_sync"): ("sync-around-backward-only", "sync-wrong-one", "tail-not-synced", "windows-not-synced"),
     ("10_distributed", "DistributedDataParallel"): ("rank-sum", "rank-divided-twice", "never-sync"),
-    ("11_running_it", "Between two updates"): ("mid-window-checkpoint",),
+    ("11_running_it", "Between two updates"): ("mid-window-checkpoint", "checkpoint-overwritten"),
     ("11_running_it", "Explore: run dashboard"): (
         "graph-kept",
         "loss-never-restarted",
