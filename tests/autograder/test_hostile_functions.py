@@ -18,6 +18,12 @@ DIFFERENT = [exercise for exercise in FOUNDATION if exercise not in ("repaired_e
 LOOPS = ["accumulate_gradient", "train_epoch", "repaired_early_clear", "repaired_eager_step", "repaired_lost_tail"]
 
 
+@pytest.fixture(autouse=True, scope="module")
+def what_the_first_optimizer_imports():
+    """On a busy machine that alone takes longer than the time allowed here, and torch does not survive being interrupted."""
+    torch.optim.SGD([torch.zeros(1, requires_grad=True)])
+
+
 def marked(exercise: str, function) -> Verdict:
     """The verdict, marked as a file is but with little time; its text and its HTML can be made."""
     observations = observe_trials(EXERCISES[exercise], function, 0, "cpu", seconds=0.5)
