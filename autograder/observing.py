@@ -25,6 +25,7 @@ import autograder.exercises  # noqa: F401 - registers them
 from autograder import transport
 from autograder.exercise import EXERCISES, Exercise, Failure, Observation, observe_trials
 from autograder.huge_pages import use_huge_pages
+from autograder.no_collections import no_collections
 from autograder.running import CellReport, Limits, Loaded, as_main, run
 from autograder.student_code import quiet
 from autograder.submissions import Cell
@@ -98,13 +99,13 @@ def get_ready(device: str = "cpu") -> None:
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
     sys.argv = ["submission"]
-    for name in USUAL_IMPORTS:
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
-    if device == "cpu":
-        _first_loop("cpu")
-    gc.collect()
-    gc.freeze()  # a collection in a fork would copy the pages of all these objects
+    with no_collections():
+        for name in USUAL_IMPORTS:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
+        if device == "cpu":
+            _first_loop("cpu")
+        gc.collect()  # from the end of the block on a collection in a fork does not copy the pages of all these objects
     use_huge_pages()
 
 

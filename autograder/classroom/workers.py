@@ -21,6 +21,10 @@ from autograder.sandbox import ChildError, shared_parent
 AHEAD = 3
 """Jobs handed out for each thread of the workers: enough that none waits for the next, few enough to keep memory small."""
 
+FORKED = "forkserver"
+IMPORTED = ("distributed", "nbformat", "autograder.marked_notebook", "autograder.classroom.marks_store")
+"""What every worker imports: each by itself needs three seconds of a core for it."""
+
 CONNECT = "10s"
 """How long to look for a scheduler, and how long to look for one that has gone."""
 
@@ -108,6 +112,7 @@ def workers(scheduler: str = "", number: int = 0, device: str = "cpu") -> Iterat
         stack.enter_context(dask.config.set(own))
         try:
             if not scheduler:
+                stack.enter_context(_imported_once())
                 number = number or (1 if device == "cuda" else len(os.sched_getaffinity(0)))
                 local = LocalCluster(
                     n_workers=number,
@@ -122,6 +127,23 @@ def workers(scheduler: str = "", number: int = 0, device: str = "cpu") -> Iterat
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise WorkersError(f"no scheduler of dask answers at {scheduler or 'this machine'} ({reason})") from None
         yield Workers(client, {"GPU": 1} if device == "cuda" else {})
+
+
+@contextlib.contextmanager
+def _imported_once() -> Iterator[None]:
+    """Within the block workers that are started are forks of one process that has imported what they need, torch above all."""
+    import multiprocessing
+
+    import dask
+    from distributed.utils import get_mp_context
+
+    if FORKED not in multiprocessing.get_all_start_methods():
+        yield
+        return
+    with dask.config.set({"distributed.worker.multiprocessing-method": FORKED}):
+        get_mp_context()  # says, once, what it would have imported, before it is told better
+        multiprocessing.set_forkserver_preload([*IMPORTED])
+        yield
 
 
 class Workers:
