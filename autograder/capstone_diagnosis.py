@@ -12,16 +12,20 @@ from autograder.capstone_trials import (
     history_of,
     run_due,
     same_weights,
+    unmoved,
     weights_like,
     windows_due,
 )
 from autograder.exercise import Observation
 from autograder.mistakes import add_mistake
-from gradaccum.capstone.loops import RIGHT, Way, ways_of
+from gradaccum.capstone.loops import MISTAKES, RIGHT, Way, ways_of
 
 WEIGHTS = ("token-mean-of-means", "sequences-for-tokens", "padding-counted", "no-scale", "sum-reduction", "double-scale")
 CLEARS = ("zero-every", "never-zero", "stale-start", "step-every")
 CLIPS = ("clip-too-late", "clip-per-micro-batch", "clip-too-early", "clip-by-value")
+SCALED = ("threshold-too-high", "threshold-too-low")
+"""Rare, so not looked for beside other mistakes of a whole run."""
+
 SCHEDULES = ("schedule-per-micro-batch", "schedule-before-step", "schedule-never", "schedule-per-epoch")
 LOOPS = ("tail-dropped", "tail-stale", "tail-filled", "epoch-order-repeated")
 FORGOTTEN = {
@@ -30,6 +34,7 @@ FORGOTTEN = {
     "optimizer": ("resume-without-optimizer",),
     "scheduler": ("resume-without-schedule",),
     "history": ("resume-without-history",),
+    "history place": ("resume-without-history",),  # the place was to follow from it
     "place": ("resume-replays-data",),
     "within": ("resume-repeats-the-epoch",),
     "epoch": ("resume-in-the-wrong-epoch",),
@@ -55,8 +60,8 @@ def window_mistakes(trials: Mapping[str, WindowTrial], seen: Mapping[str, Observ
     plain = {name: seen[name] for name in ("full", "uneven")}
     slugs, way = _first_fit(plain, trials, _with_pairs(WEIGHTS, CLEARS), windows_due)
     if way is None:
-        return ()
-    for name, others in (("clip", CLIPS), ("schedule", SCHEDULES[:3])):
+        return ("weights-unmoved",) if all(unmoved(seen[name], trials[name].config) for name in seen) else ()
+    for name, others in (("clip", (*CLIPS, *SCALED)), ("schedule", SCHEDULES[:3])):
         candidates = [((), way), *((more, _merged(way, other)) for more, other in ways_of(*others))]
         slugs += _first_fit({name: seen[name]}, trials, candidates, windows_due)[0]
     return slugs
@@ -65,11 +70,11 @@ def window_mistakes(trials: Mapping[str, WindowTrial], seen: Mapping[str, Observ
 def run_mistakes(trials: Mapping[str, RunTrial], seen: Mapping[str, Observation]) -> tuple[str, ...]:
     """What is wrong in a whole run: first what its updates do, then what it forgets when it goes on."""
     plain = {name: seen[name] for name in ("even", "uneven")}
-    all_slugs = (*WEIGHTS, "tail-scale", *CLEARS, *CLIPS, *SCHEDULES, *LOOPS)
+    all_slugs = (*WEIGHTS, "tail-scale", *CLEARS, *CLIPS, *SCALED, *SCHEDULES, *LOOPS)
     candidates = (DIVIDED_BY_N, *_with_pairs(WEIGHTS, (*CLIPS, *SCHEDULES, *LOOPS), all_slugs))
     slugs, way = _first_fit(plain, trials, candidates, run_due)
     if way is None:
-        return ()
+        return ("weights-unmoved",) if unmoved(seen["even"], trials["even"].config) else ()
     resumed, trial = seen["resume"], trials["resume"]
     if resumed.failure or resumed.facts.get("written") is not True:
         return slugs
@@ -104,10 +109,11 @@ def _went_on_like(seen: Observation, other: Observation, trial: RunTrial) -> boo
 
 
 def _with_pairs(first: tuple[str, ...], second: tuple[str, ...], singles: tuple[str, ...] = ()) -> Iterator[Candidate]:
-    """The right way, ways with one mistake, then those with one of each sort."""
+    """The right way, ways with one mistake, then those with one of each sort, the first in the way it is usually made."""
     yield (), RIGHT
     yield from ways_of(*(singles or (*first, *second)))
-    for (one, way), (other, another) in itertools.product(ways_of(*first), ways_of(*second)):
+    usual = [((slug,), RIGHT.with_(**MISTAKES[slug][0])) for slug in first]
+    for (one, way), (other, another) in itertools.product(usual, ways_of(*second)):
         if another.step == "window":
             yield (*one, *other), _merged(way, another)
 
@@ -126,6 +132,11 @@ def _first_fit(seen, trials, candidates, due) -> tuple[tuple[str, ...], Way | No
     return (), None
 
 
+add_mistake(
+    "weights-unmoved",
+    "Your weights do not move: at the end of training they are where they were.",
+    "What moves the weights after the backward passes, and what is in .grad at that moment?",
+)
 add_mistake(
     "tail-filled",
     "The leftover window of an epoch is filled up with micro-batches of the next one: your windows do not end with the epoch.",

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import torch
+from torch import Tensor, nn
+from torch.nn.utils import vector_to_parameters
 
 from autograder.capstone_trials import (
     RunTrial,
@@ -51,12 +53,12 @@ def weights_message(seen: Observation, due: Observation, config: Config) -> str:
 
 
 def run_message(seen: Observation, due: Observation, config: Config) -> str:
-    """What is wrong with a run, its weights or what it returned; empty if nothing is."""
+    """What is wrong with the weights of a run; empty if nothing is."""
     if seen.failure:
         return seen.failure.message
     if not seen.facts.get("built"):
         return "No run was made: call config.build() and train what it gives you."
-    return weights_message(seen, due, config) or history_message(seen, due, True)
+    return weights_message(seen, due, config)
 
 
 UNKNOWN = "How much memory your run needed is not known."
@@ -78,6 +80,12 @@ def budget_message(trial: RunTrial, seen: Observation) -> str:
     return f"At its peak your run held {peak / limit:.1f} times as many bytes as it may." if peak > limit else ""
 
 
+def is_above_before_training(trial: RunTrial, seen: Observation) -> bool:
+    """Whether a run held too much before a micro-batch went through its model, by what the student's process says."""
+    before = seen.facts.get("peak_before")
+    return isinstance(before, int) and before > ceiling_of(trial.config)
+
+
 def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:
     """What is wrong with a run that was stopped and went on."""
     if seen.failure:
@@ -94,9 +102,11 @@ def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:
         if found and len(found["losses"]) != len(wanted["losses"]):
             return f"After going on, {_updates_told(found, wanted)}"
         return "A run that was stopped and went on ends elsewhere than one that was not."
+    if said := _count_message(seen, due):
+        return said
     if not weights_like(seen, due, trial.config, "last"):
         return "A run that was stopped a second time, and went on from there, ends elsewhere than one that was not."
-    return history_message(seen, due, True)
+    return ""
 
 
 def leftover_message(trial: RunTrial, seen: Observation) -> str:
@@ -117,22 +127,28 @@ def history_message(seen: Observation, due: Observation, right: bool) -> str:
         right: whether the weights are right. If they are not, only what does not depend on them is compared: how many updates
             there were, their tokens, and the first loss.
     """
-    if seen.failure:
-        return seen.failure.message
+    if said := seen.failure.message if seen.failure else _count_message(seen, due):
+        return said
+    found, wanted = history_of(seen), history_of(due)
+    for name, message in NAMES.items():
+        upto = len(found["losses"]) if right or name == "tokens" else int(name == "losses")
+        if not same(found[name][:upto], wanted[name][:upto]):
+            return message
+    return ""
+
+
+def _count_message(seen: Observation, due: Observation) -> str:
+    """What is wrong with a history without a look at its numbers: that there is one, and its length."""
     found, wanted = history_of(seen), history_of(due)
     if found is None:
         kind = seen.facts.get("type", "History")
         if kind != "History":
             return f"Your function returned {str(kind)[:40]} where the run's History was due."
         return "The history does not hold plain numbers for every update."
-    if len(found["losses"]) != len(wanted["losses"]):
-        said = _updates_told(found, wanted)
-        return said[0].upper() + said[1:]
-    for name, message in NAMES.items():
-        upto = len(found["losses"]) if right or name == "tokens" else int(name == "losses")
-        if not same(found[name][:upto], wanted[name][:upto]):
-            return message
-    return ""
+    if len(found["losses"]) == len(wanted["losses"]):
+        return ""
+    said = _updates_told(found, wanted)
+    return said[0].upper() + said[1:]
 
 
 def _updates_told(found: History, wanted: History) -> str:
@@ -155,14 +171,15 @@ def report_mistakes(
 ) -> tuple[str, ...]:
     """Names for what is reported instead, list by list. A loss that follows from a ``known`` one needs no name."""
     slugs: list[str] = []
-    for name in [name for name in trials if name in ("uneven", "clip", "schedule")]:
+    for name in [name for name in ("uneven", "even", "clip", "schedule") if name in trials]:
         found, wanted, config = history_of(observations[name]), history_of(due[name]), trials[name].config
         if found is None or len(found["losses"]) != len(wanted["losses"]):
             continue
         if not same(found["tokens"], wanted["tokens"]):
             slugs += _first(_tokens(config), found["tokens"][:1])
         if not same(found["losses"][:1], wanted["losses"][:1]):
-            slugs += _first(_losses(config, known), found["losses"][:1])
+            after = due[name].tensors["rows"][0] if name in right else None
+            slugs += _first(_losses(config, known, after), found["losses"][:1])
         if name in right and not same(found["norms"], wanted["norms"]) and _reordered(found, wanted):
             slugs += ["entries-in-another-order"]
             continue
@@ -190,27 +207,45 @@ def _tokens(config: Config) -> Iterator[tuple[str, float]]:
     yield "tokens-of-last", tokens_in(window[-1][1])
 
 
-def _losses(config: Config, known: Sequence[str]) -> Iterator[tuple[str, float]]:
-    """What may be reported for the first window, at the weights before training."""
+def _losses(config: Config, known: Sequence[str], after: Tensor | None) -> Iterator[tuple[str, float]]:
+    """What may be reported for the first window, at the weights before training, or at those after the first update."""
     window, model = _first_window(config), config.build_model()
-    with torch.no_grad():
-        losses = [token_loss(model(x), y).item() for x, y in window]
     tokens, n = [tokens_in(y) for _, y in window], len(window)
-    mean = sum(loss * t for loss, t in zip(losses, tokens, strict=True)) / sum(tokens)
+    losses, mean = _losses_of(model, window)
     for slug, way in ways_of(*(slug for slug in known if slug in MISTAKES)):
         yield slug[0], sum(w * loss for w, loss in zip(weigh(way.weight, window, n), losses, strict=True))
     yield "loss-of-last", losses[-1]
     yield "loss-mean-of-means", sum(losses) / n
     yield "loss-scaled-in-log", mean / n
-    yield "loss-scaled-in-log", losses[-1] * tokens[-1] / sum(tokens)
+    yield "loss-share-of-last", losses[-1] * tokens[-1] / sum(tokens)
     yield "loss-summed", sum(losses)
     yield "loss-summed", mean * sum(tokens)
+    if after is not None:
+        vector_to_parameters(after.to(config.device), model.parameters())
+        yield "loss-after-update", _losses_of(model, window)[1]
+
+
+@torch.no_grad()
+def _losses_of(model: nn.Module, window) -> tuple[list[float], float]:
+    """The losses of the micro-batches, and their mean over the tokens of the window."""
+    losses, tokens = [token_loss(model(x), y).item() for x, y in window], [tokens_in(y) for _, y in window]
+    return losses, sum(loss * t for loss, t in zip(losses, tokens, strict=True)) / sum(tokens)
 
 
 def _first_window(config: Config):
     return next(windows(config.micro_batches(0), config.accumulation_steps))
 
 
+add_mistake(
+    "budget-spent-before-training",
+    "Your run is above its budget before the first micro-batch goes through its model. The loop is not what costs.",
+    "What does your function do before it trains, and does train need it? config says which micro-batches to take.",
+)
+add_mistake(
+    "loss-share-of-last",
+    "The loss you report is the last micro-batch's share of the window's loss. The shares of the others are missing.",
+    "Each micro-batch brings its share. What becomes of the one before when the next arrives?",
+)
 add_mistake(
     "entries-in-another-order",
     "The four numbers of each update are right, but each stands under another name.",

@@ -123,6 +123,7 @@ def _moved(path: str, new: str) -> bool:
 def _observe_call(function: Callable, config: Config, live: LiveBytes | None = None) -> Observation:
     """One call of ``function(config)``. What the marker keeps is no part of the run, and not counted."""
     runs: list[Run] = []
+    peaks: list[int] = []
     rows: dict[int, list[Tensor]] = {}
     unmetered = live.pause if live else nullcontext
 
@@ -136,9 +137,11 @@ def _observe_call(function: Callable, config: Config, live: LiveBytes | None = N
                     kept.append(flat_parameters(run.model).cpu())
 
         run.optimizer.register_step_post_hook(keep)
+        if live:
+            run.model.register_forward_pre_hook(lambda *_: peaks.append(live.peak) if not peaks else None)
 
     value = function(config.with_(watch=watch))
-    facts = {"built": len(runs), "type": type(value).__name__}
+    facts = {"built": len(runs), "type": type(value).__name__, "peak_before": peaks[0] if peaks else None}
     if isinstance(value, History):
         facts["history"] = _lists(value)
     if not runs:
@@ -243,6 +246,12 @@ def same_weights(found: Tensor | None, due: Tensor, config: Config) -> bool:
     start = start_of(config).to(due)
     moved, way = found.to(due) - start, due - start
     return bool(torch.isfinite(moved).all()) and bool((moved - way).norm() <= TOLERANCE * way.norm())
+
+
+def unmoved(seen: Observation, config: Config) -> bool:
+    """Whether weights have come back, and are exactly those before training."""
+    found, start = seen.tensors.get("final"), start_of(config)
+    return found is not None and found.dtype == start.dtype and torch.equal(found, start)
 
 
 @lru_cache(maxsize=64)

@@ -18,8 +18,9 @@
 # Everything at once: a transformer that reads letters, lines of unequal length, leftovers, clipping, a schedule, a memory
 # limit, and a run that is stopped and goes on. Model, data and bookkeeping are given. The loop is yours.
 #
-# *About 45 minutes, 20 points. You need units [02 · Memory limits](02_memory_limits.ipynb),
-# [04 · Training loop](04_training_loop.ipynb), [05 · Learning rate](05_learning_rate.ipynb) and
+# *About 45 minutes, and two more for the run at the end; 20 points. You need units
+# [02 · Memory limits](02_memory_limits.ipynb), [04 · Training loop](04_training_loop.ipynb),
+# [05 · Learning rate](05_learning_rate.ipynb) and
 # [06 · Mixed precision and clipping](06_mixed_precision_and_clipping.ipynb); [08](08_unequal_micro_batches.ipynb) and
 # [11](11_running_it.ipynb) make it easier.*
 
@@ -73,6 +74,7 @@ print(x.shape, "places in all:", y.numel(), " tokens in each line:", [tokens_in(
 # | `config.micro_batch_size`, `config.accumulation_steps` | B (in lines) and N |
 # | `config.effective_batch`, `config.epochs` | lines in a full window, and how often the text is read |
 # | `config.max_norm`, `config.budget` | the clipping threshold, and the bytes a micro-batch may need |
+# | `config.with_(micro_batch_size=8)` | the same settings with some changed; a config itself cannot be changed |
 #
 # After each update you enter it: `run.history.add(loss, norm, rate, tokens)`. The model has no dropout and no BatchNorm, so
 # accumulation can equal the large batch exactly.
@@ -84,7 +86,7 @@ print(x.shape, "places in all:", y.numel(), " tokens in each line:", [tokens_in(
 
 # %%
 predict(
-    "A loop divides each leftover window by N, not by the micro-batches it has. After three epochs, "
+    "A loop with AdamW divides each leftover window by N, not by the micro-batches it has. After three epochs, "
     "how far is its loss from that of a right loop, both about 3.1?",
     choices=("more than 0.5", "between 0.05 and 0.5", "less than 0.01, too little to be seen"),
     answer="less than 0.01, too little to be seen",
@@ -100,7 +102,8 @@ predict(
 #
 # 1. Where does the line leave the ground, and what is special about that window?
 # 2. Press **Break late**. Which window is it now? How large is the jump in the loss?
-# 3. Go through the other loops. Which of them part at the first window, which at the second, which at the third?
+# 3. Try **micro-batches weighted alike**, **schedule per micro-batch** and **leftover dropped**. At which window does each
+#    part?
 # 4. Press **Hide it**. Why is nothing to be seen, and which control brings it to light?
 
 # %%
@@ -138,8 +141,9 @@ for name, (x, y) in {
 # Two things to take from this. A window does not fit, so you have to accumulate. And what a micro-batch needs depends on **its
 # longest line**: a size that fits today's lines may fail tomorrow. `config.longest_micro_batch(lines)` is the worst case.
 #
-# Is there another way to fit? **Activation checkpointing** keeps only what goes into each block and computes the rest again
-# in the backward pass. A text says the two are independent and can be combined. Here they are:
+# Is there another way to fit? (An aside: the exercises do not need it.) **Activation checkpointing** keeps only what goes into
+# each block and computes the rest again in the backward pass. A text says the two are independent and can be combined.
+# Here they are:
 
 # %%
 for lines in (48, 8):
@@ -155,7 +159,7 @@ for lines in (48, 8):
 # %% [markdown]
 # ## Exercise 1 · `pick_micro_batch_size`
 #
-# *Difficulty ●●○ · about 8 minutes · 3 points*
+# *Difficulty ●●○ · about 7 minutes · 3 points*
 #
 # Write `pick_micro_batch_size(config)`: the largest number of lines that divides `config.effective_batch` and whose worst case
 # needs at most `config.budget` bytes, measured with `activation_bytes`. Whatever `config.micro_batch_size` is at the time does
@@ -283,7 +287,7 @@ check(train_window)
 #
 # Write `train(config)`: the whole run, from `config.build()` to the `History` it returns. In every epoch, cut the stream of
 # micro-batches into windows of `config.accumulation_steps` and train on each, the leftover at the epoch's end included. You may
-# call your `train_window`, with `config.max_norm`.
+# call your `train_window`, with `config.max_norm`. Take `config.micro_batch_size` as it is: choosing it is not part of `train`.
 #
 # Two more settings are about stopping. Both may be `None`:
 #
@@ -296,15 +300,17 @@ check(train_window)
 #
 # What earns points:
 #
-# - **2 points · full windows, clipped, at the schedule's rates**: lines of one length, two epochs.
+# - **1 point · full windows, clipped, at the schedule's rates**: lines of one length, two epochs.
 # - **2 points · padding, ragged micro-batches and leftovers**: the whole thing, with AdamW.
 # - **2 points · memory within the budget**: every byte your run makes is counted. A budget with room for two micro-batches,
 #   where a window has six; beside it, weights, gradients, optimizer state and two more copies of the weights. Micro-batches go
 #   through the model one at a time, as they come.
 # - **3 points · stopping and going on**: stopped within the second epoch; the file is moved; on to a second stop, and on from
-#   there. If yours trains on leftovers rightly, also with one behind it at the stop.
+#   there. If yours trains on leftovers rightly, also with one behind it at the stop. Here the history must tell of all updates.
+# - **1 point · an honest history**: the four numbers of every update, in those of the runs above whose weights are right.
 #
-# Each compares the weights, and the history, with those of large batches, up to rounding.
+# The first four compare weights with those of large batches, up to rounding. A number that `train_window` reports wrongly costs
+# the last point only.
 
 
 # %% exercise="train"

@@ -11,6 +11,7 @@ from autograder.capstone_messages import (
     UNKNOWN,
     budget_message,
     history_message,
+    is_above_before_training,
     leftover_message,
     report_mistakes,
     resume_message,
@@ -157,10 +158,11 @@ class Train(Exercise):
     id = "train"
     unit = UNIT
     parts = (
-        Part("even", "full windows, clipped, at the schedule's rates", 2),
+        Part("even", "full windows, clipped, at the schedule's rates", 1),
         Part("uneven", "padding, ragged micro-batches and leftovers", 2),
         Part("budget", "memory within the budget", 2),
         Part("resume", "stopping and going on", 3),
+        Part("report", "an honest history", 1),
     )
 
     def trials(self, seed, device):
@@ -183,7 +185,6 @@ class Train(Exercise):
             max_norm=IDLE,
             **sgd,
         )
-        stop = chance.choice([8, 9])  # more than one window into the second epoch
         return {
             "even": RunTrial(
                 config.with_(seed=seeds[0], lines=2 * window, **equal, **moving, optimizer="sgd", lr=1.0, max_norm=BINDING)
@@ -191,10 +192,10 @@ class Train(Exercise):
             "uneven": RunTrial(config.with_(seed=seeds[1], lines=2 * window + 2 * size - 1, **moving, lr=0.01, max_norm=IDLE)),
             "budget": RunTrial(metered.with_(budget=2 * bytes_needed(metered, 2)), meter=True),
             "resume": RunTrial(
-                config.with_(seed=seeds[3], lines=6 * window, **equal, **moving, lr=0.01, max_norm=2 * BINDING),
-                stop_after=stop,
+                config.with_(seed=seeds[3], lines=5 * window, **equal, **moving, lr=0.01, max_norm=2 * BINDING),
+                stop_after=7,  # more than one window into the second epoch
                 then_norm=BINDING,
-                then_stop=stop + 2,  # the first update still has the rate that AdamW remembers
+                then_stop=9,  # the first update still has the rate that AdamW remembers
                 last_norm=4 * BINDING,
             ),
             "leftover": RunTrial(
@@ -212,19 +213,24 @@ class Train(Exercise):
         results = {
             name: run_message(observations[name], due[name], trials[name].config) for name in ("even", "uneven", "budget")
         }
-        held = budget_message(trials["budget"], observations["budget"])
-        results["budget"] = held or results["budget"]
         results["resume"] = resume_message(trials["resume"], observations["resume"], due["resume"])
         if not results["uneven"]:  # who gets leftovers wrong anyway has lost points for them already
             results["resume"] = results["resume"] or leftover_message(trials["leftover"], observations["leftover"])
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
+        right = {name for name, said in results.items() if not said}
+        held = budget_message(trials["budget"], observations["budget"])
+        results["budget"] = held or results["budget"]
+        none_right = failure.message if failure else "No run ended with the weights due, so there is no history to compare."
+        messages = (history_message(observations[name], due[name], True) for name in sorted(right))
+        results["report"] = next(filter(None, messages), "") if right else none_right
         if not any(results.values()):
             return self.verdict(results)
         slugs: tuple[str, ...] = ()
         if not (observations["even"].failure or observations["uneven"].failure):
             slugs = run_mistakes(trials, observations)
         if held not in ("", UNKNOWN) and not observations["budget"].failure:
-            slugs += ("one-big-batch",)
-        if not slugs and not failure:
-            slugs += report_mistakes(trials, observations, due, set(trials))
+            early = is_above_before_training(trials["budget"], observations["budget"])
+            slugs += ("budget-spent-before-training" if early else "one-big-batch",)
+        if results["report"]:
+            slugs += report_mistakes({name: trials[name] for name in right}, observations, due, right, slugs)
         return self.verdict(results, mistakes=tuple(map(in_tokens, slugs)), failure=failure)

@@ -30,10 +30,12 @@ class Way:
 
     Attributes:
         weight: of a micro-batch: its share of the window's ``"tokens"``, of its ``"lines"``, or of all ``"places"``, padding
-            included; alike, one over those present (``"mean"``) or over N (``"steps"``); its share of tokens times those
-            present over N (``"tail"``); ``"one"``; its number of tokens (``"sum"``); divided again (``"twice"``).
+            included; its tokens over all places (``"over-places"``); alike, one over those present (``"mean"``) or over N
+            (``"steps"``); its share of tokens times those present over N (``"tail"``); ``"one"``; its number of tokens
+            (``"sum"``); divided again (``"twice"``).
         clear: at the ``"start"`` of a window, at its ``"end"`` only, before ``"every"`` micro-batch, or ``"never"``.
-        clip: ``"once"``, ``"never"``, after each ``"micro-batch"``, ``"early"`` before the last backward, or by ``"value"``.
+        clip: ``"once"``, ``"never"``, after each ``"micro-batch"``, ``"early"`` before the last backward, by ``"value"``, or
+            at a threshold times (``"looser"``) or over (``"tighter"``) the micro-batches of the window.
         schedule: a step after each ``"update"``, ``"before"`` it, for each ``"micro-batch"`` after the update, as many
             ``"inside"`` the window, for each ``"epoch"``, or ``"never"``.
         step: an update for each ``"window"`` or for ``"every"`` micro-batch.
@@ -135,6 +137,7 @@ def weigh(kind: str, window: Window, steps: int) -> list[float]:
         "tokens": [t / sum(tokens) for t in tokens],
         "lines": [n / sum(lines) for n in lines],
         "places": [p / sum(places) for p in places],
+        "over-places": [t / sum(places) for t in tokens],
         "mean": [1 / present] * present,
         "steps": [1 / steps] * present,
         "tail": [t / sum(tokens) * present / steps for t in tokens],
@@ -161,8 +164,9 @@ def _accumulate(run: Run, group: Window, weighted, max_norm: float, way: Way) ->
 
 
 def _apply(run: Run, window: Window, loss: float, norm: float, max_norm: float, way: Way) -> None:
-    if way.clip in ("once", "never", "value"):
-        norm = float(clip_grad_norm_(run.model.parameters(), max_norm if way.clip == "once" else torch.inf))
+    if way.clip not in ("micro-batch", "early"):
+        thresholds = {"once": max_norm, "looser": max_norm * len(window), "tighter": max_norm / len(window)}
+        norm = float(clip_grad_norm_(run.model.parameters(), thresholds.get(way.clip, torch.inf)))
     if way.clip == "value":
         clip_grad_value_(run.model.parameters(), max_norm)
     for _ in {"before": [None], "inside": window}.get(way.schedule, ()):
@@ -189,13 +193,14 @@ def _restore(run: Run, config: Config, way: Way) -> int:
     per_epoch, full = config.updates // config.epochs, max(1, config.lines // config.effective_batch)
     within = done % per_epoch
     places = {"place": 0, "epoch": within, "within": done - within, "one-back": done - 1, "one-ahead": done + 1}
+    places["history place"] = 0
     return (places | {"floor": done // full * per_epoch + done % full}).get(way.forget, done)
 
 
 MISTAKES: dict[str, tuple[dict[str, str], ...]] = {
     "token-mean-of-means": ({"weight": "mean"},),
     "sequences-for-tokens": ({"weight": "lines"},),
-    "padding-counted": ({"weight": "places"},),
+    "padding-counted": ({"weight": "places"}, {"weight": "over-places"}),
     "no-scale": ({"weight": "one"},),
     "sum-reduction": ({"weight": "sum"},),
     "double-scale": ({"weight": "twice"},),
@@ -208,6 +213,8 @@ MISTAKES: dict[str, tuple[dict[str, str], ...]] = {
     "clip-per-micro-batch": ({"clip": "micro-batch"},),
     "clip-too-early": ({"clip": "early"},),
     "clip-by-value": ({"clip": "value"},),
+    "threshold-too-high": ({"clip": "looser"},),
+    "threshold-too-low": ({"clip": "tighter"},),
     "schedule-per-micro-batch": ({"schedule": "micro-batch"}, {"schedule": "inside"}),
     "schedule-before-step": ({"schedule": "before"},),
     "schedule-per-epoch": ({"schedule": "epoch"},),
