@@ -24,14 +24,18 @@ from samples import (
 )
 
 from autograder.exercise import EXERCISES
+from autograder.huge_pages import use_huge_pages
 from autograder.marking import mark_file
 from autograder.mistakes import CATALOGUE
 from gradaccum.loops import GALLERY
 
 
 @pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """As in marking; small problems gain nothing from more."""
+def one_thread_in_huge_pages():
+    """As in marking: small problems gain nothing from more threads, and those of unit 10 fork this process eight times each."""
+    import torch._dynamo  # before the first fork
+
+    use_huge_pages()
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
