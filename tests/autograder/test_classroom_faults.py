@@ -94,17 +94,21 @@ def test_a_worker_that_is_killed_costs_nothing(course):
     due = course.hand_in_many(6)
     process = course.start("--workers", "2")
     course.wait_for_marks(process, 1)
-    worker = busiest(psutil.Process(process.pid).children())
-    worker.kill()
+    working(psutil.Process(process.pid)).kill()
     done = ended(process)
     assert done.status == 0, done
     assert "6 marked" in done.said
     assert course.scores() == due
 
 
-def busiest(processes: list[psutil.Process]) -> psutil.Process:
-    """The worker that has done most; what multiprocessing starts for itself does nothing."""
-    return max(processes, key=lambda process: process.cpu_times().user)
+def working(process: psutil.Process) -> psutil.Process:
+    """One of the command's workers: what has started a warm parent."""
+    family = process.children(recursive=True)
+    return next(one.parent() for one in family if is_warm(one) and not is_warm(one.parent()))
+
+
+def is_warm(process: psutil.Process) -> bool:
+    return "autograder.warm" in process.cmdline()
 
 
 def test_two_workers_of_a_scheduler_started_elsewhere_share_the_work_and_one_may_die(course, tmp_path):
