@@ -170,10 +170,11 @@ print("in layer.bias.grad:", layer.bias.grad.tolist())
 # `info_nce` over **all pairs of all micro-batches**, as if they were one batch, and returns that loss.
 #
 # - `micro_batches` yields `(images, texts)`, equally many of both; it may be a generator, and you may keep all of its inputs.
-# - `encode_image` and `encode_text` are modules that make `(n, width)` features; both may have frozen parameters and parameters
-#   that are never used; `.grad` of those may stay `None`. `logit_scale` is a single parameter.
+# - `encode_image` and `encode_text` are modules that make `(n, width)` features; both may have frozen parameters (never all of
+#   them) and parameters that are never used; `.grad` of those may stay `None`. `logit_scale` is a single parameter.
 # - Whatever `.grad` held before is discarded, in all three. No parameter changes.
-# - Encoders are in training mode and stay there. In evaluation mode they act differently. Nothing in them is random.
+# - Encoders are in training mode and stay there, in both passes: in evaluation mode they make other features. Nothing in them
+#   is random or looks at other samples.
 #
 # What earns points:
 #
@@ -240,8 +241,7 @@ check(accumulate_contrastive)
 #
 # A widely used trainer for image-text models writes the second pass like this: for each micro-batch, encode it with gradients,
 # put its features among the cached ones of all others, compute **the whole loss**, and call `backward()`. N micro-batches, N
-# backward passes of the whole loss. You saw what that leaves in `.grad` under **Break the temperature**: the encoders'
-# gradients as they should be, that of `logit_scale` N times too large.
+# backward passes of the whole loss. You saw under **Break the temperature** what that leaves in `.grad`.
 
 # %%
 predict(
@@ -271,9 +271,9 @@ for slug in ("temperature-times-n", "window-loss-over-n"):
     print(f"{slug:20} image encoder × {times[0]:.3f}   text encoder × {times[1]:.3f}   logit_scale × {times[2]:.3f}")
 
 # %% [markdown]
-# So it is neither. Each backward pass reaches **one** micro-batch's share of the encoders' gradient, and the shares add up:
-# that sum is exact, and dividing it makes it N times too small. But `logit_scale` stands in front of the whole matrix. It is
-# in every pass, and gets its **whole** gradient N times. Under an optimizer such as Adam this hardly shows, see unit
+# So for the encoders it is the sum: each backward pass reaches **one** micro-batch's share of their gradient, and the shares
+# add up. For `logit_scale` it is neither: it stands in front of the whole matrix, is in every pass, and gets its **whole**
+# gradient N times. Under an optimizer such as Adam this hardly shows, see unit
 # [07 · When equivalence breaks](07_when_equivalence_breaks.ipynb); where clipping acts, it makes every other gradient smaller.
 
 # %% [markdown]
@@ -358,8 +358,8 @@ check(accumulation_cost)
 # </details>
 
 # %% [markdown]
-# Now take the numbers of a real training: B = 128, N = 4, width 512, float16. How many KiB does your function say? Compare it
-# with what autograd keeps of one image in a model of yours; `saved_bytes` from unit [02](02_memory_limits.ipynb) tells you.
+# Now take the numbers of a real training: B = 128, N = 4, width 512, float16. How many KiB does your function say? (If you
+# have a model at hand, `saved_bytes` from unit [02](02_memory_limits.ipynb) tells you what autograd keeps of one image.)
 
 # %% [markdown]
 # ## "Not with distillation"
@@ -379,6 +379,7 @@ with torch.no_grad():
 
 def distillation(image_features, text_features, logit_scale):
     logits = logit_scale.exp() * F.normalize(image_features, dim=1) @ F.normalize(text_features, dim=1).T
+    # where targets are probabilities, cross_entropy compares distributions
     return (F.cross_entropy(logits, soft.softmax(1)) + F.cross_entropy(logits.T, soft.T.softmax(1))) / 2
 
 

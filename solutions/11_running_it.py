@@ -68,8 +68,7 @@ predict(
 # 1. It opens with a checkpoint after every micro-batch. Look at the losses: would you notice? Look to the right.
 # 2. Press **Fix**. From where does it go on, and what is computed twice?
 # 3. **Killed after micro-batch** 8, and a checkpoint after every micro-batch: why does this one work?
-# 4. Press **Fix** again, and let the **Checkpoint lack** one thing after the other. Does each matter here? And when the kill
-#    comes after 10?
+# 4. Press **Fix** again, and let the **Checkpoint lack** one thing after the other. Does each matter here?
 
 # %%
 explore("resume")
@@ -141,7 +140,8 @@ states["scaler"]
 # tuples, tensors and numbers; `torch.load(path)` reads them back. `os.path.exists(path)` says whether a file is there.
 #
 # To try them out: `run = RunProblem().start()` builds a run, and `run.train_micro_batch()` trains it on one micro-batch. This
-# run has everything; a simple one is made by `RunProblem(shuffled=False, dropout=False, overflowing=False).start()`.
+# run has everything; a simple one, with all attributes of the table too, is made by
+# `RunProblem(shuffled=False, dropout=False, overflowing=False).start()`.
 #
 # The run is killed; only the files are left. The script starts again, loads and trains to the end. **All its losses and the
 # final parameters have to be the same, to the last bit, as those of a run that was never killed, and nothing before the last
@@ -325,8 +325,8 @@ check(RunMeter)
 # %% [markdown]
 # ## What steps cost
 #
-# "Overall throughput stays similar", says one text. Measure samples per second on your machine, in two ways: N as a means to
-# make B smaller, and N on top of a B that fits.
+# "Overall throughput stays similar", says one text. In unit 02 you cut the same batch into smaller pieces, and throughput fell:
+# the device is busy with starting work. Now keep a B that fits, and let N grow:
 
 
 # %%
@@ -346,15 +346,12 @@ def samples_per_second(b, n, windows=4):
 
 # %%
 samples_per_second(64, 1)  # the first time, libraries get ready
-for b, n in ((128, 1), (32, 4), (8, 16), (2, 64)):
-    print(f"128 samples as B = {b:3}, N = {n:2}: {max(samples_per_second(b, n) for _ in range(3)):8.0f} samples per second")
 for n in (1, 4, 16):
     print(f"B = 8 kept, N = {n:2}: {max(samples_per_second(8, n) for _ in range(3)):8.0f} samples per second")
 
 # %% [markdown]
-# So the claim needs a condition. Cut the same batch into smaller pieces, and throughput falls: the device is busy with starting
-# work. Keep B and accumulate more, and it even rises: the update, and with several ranks the communication, is shared
-# by more samples. Neither makes accumulation a way to train faster than with a batch that fits.
+# Throughput even rises: the update, and with several ranks the communication, is shared by more samples. So the claim needs a
+# condition, and no cut is faster than the same effective batch in one piece, where that fits.
 
 # %% [markdown]
 # ## Powers of two?
@@ -384,7 +381,7 @@ for n in range(2, 10):
 #
 # 1. **Other techniques first.** Activation checkpointing makes a sample cheaper; a larger B then fits, and fewer steps are
 #    needed.
-# 2. **B first**: the largest micro-batch that fits.
+# 2. **B first**: the largest micro-batch that fits and divides what a rank has to read.
 # 3. **Then N**, so that B × N × W is the recipe's batch.
 # 4. **Start small**: try N = 2, compare with one batch, and only then use more.
 # 5. **Watch** memory and samples per second, and **write down** the effective batch size.
@@ -404,9 +401,10 @@ for checkpointing in (False, True):
 #
 # *Difficulty ●○○ · about 5 minutes · 2 points*
 #
-# Write `plan_run(recipe_batch, memory_budget, fixed, per_sample, world_size)`. The recipe's updates average over `recipe_batch`
-# samples. You have `world_size` ranks; **each** has `memory_budget` bytes of its own, and a micro-batch of B samples needs
-# `fixed + per_sample * B` of them. Return a dictionary with three integers:
+# Write `plan_run(recipe_batch, memory_budget, fixed, per_sample, world_size)`. The recipe's updates average over
+# `recipe_batch` samples, shared evenly: for what a rank reads this is the plan of unit 02. You have `world_size` ranks;
+# **each** has `memory_budget` bytes of its own, and a micro-batch of B samples needs `fixed + per_sample * B` of them. Return
+# a dictionary with three integers:
 #
 # - `"micro_batch_size"`: the largest B on each rank that fits and with which the recipe's batch can be met exactly;
 # - `"accumulation_steps"`: the N that goes with it;

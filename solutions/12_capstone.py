@@ -27,6 +27,7 @@
 # %%
 import os
 from itertools import islice
+from tempfile import TemporaryDirectory
 
 import torch
 from torch.nn.utils import clip_grad_norm_
@@ -45,7 +46,7 @@ from gradaccum.predict import predict
 # ## The text
 #
 # The log of a small harbour, a line for everything that happens. A few rules wrote it, so we know something that is usually
-# unknown: what a **perfect** model would pay per token. No honest loss on new lines is below that.
+# unknown: what a **perfect** model would pay per token. On average, no honest loss on new lines is below that.
 
 # %%
 for line in SMALL.text[:6]:
@@ -74,7 +75,7 @@ print(x.shape, "places in all:", y.numel(), " tokens in each line:", [tokens_in(
 # | `config.micro_batch_size`, `config.accumulation_steps` | B (in lines) and N |
 # | `config.effective_batch`, `config.epochs` | lines in a full window, and how often the text is read |
 # | `config.max_norm`, `config.budget` | the clipping threshold, and the bytes a micro-batch may need |
-# | `config.with_(micro_batch_size=8)` | the same settings with some changed; a config itself cannot be changed |
+# | `config.with_(micro_batch_size=8)` | a copy with another B, and so another N; a config itself cannot be changed |
 #
 # After each update you enter it: `run.history.add(loss, norm, rate, tokens)`. The model has no dropout and no BatchNorm, so
 # accumulation can equal the large batch exactly.
@@ -88,7 +89,7 @@ print(x.shape, "places in all:", y.numel(), " tokens in each line:", [tokens_in(
 predict(
     "A loop with AdamW divides each leftover window by N, not by the micro-batches it has. After three epochs, "
     "how far is its loss from that of a right loop, both about 3.1?",
-    choices=("more than 0.5", "between 0.05 and 0.5", "less than 0.01, too little to be seen"),
+    choices=("more than 0.5", "between 0.01 and 0.5", "less than 0.01, too little to be seen"),
     answer="less than 0.01, too little to be seen",
     because=lambda: run_drift.describe(run_drift.compute(run_drift.Settings())),
 )
@@ -102,8 +103,7 @@ predict(
 #
 # 1. Where does the line leave the ground, and what is special about that window?
 # 2. Press **Break late**. Which window is it now? How large is the jump in the loss?
-# 3. Try **micro-batches weighted alike**, **schedule per micro-batch** and **leftover dropped**. At which window does each
-#    part?
+# 3. Try **schedule per micro-batch**. At which window does it part, and why not at the first?
 # 4. Press **Hide it**. Why is nothing to be seen, and which control brings it to light?
 
 # %%
@@ -114,8 +114,8 @@ explore("run_drift")
 #
 # 1. At window 3, the first leftover. Before it, the two models agree to 15 digits.
 # 2. At window 5, the first after the stop: AdamW came back without its memory. The losses hardly tell.
-# 3. Wrong weights at the first; a schedule that counts micro-batches at the second, since the first update has the same rate;
-#    whatever goes wrong with leftovers at the third.
+# 3. At the second, since the first update has the same rate. (Wrong weights part at the first window, whatever goes wrong with
+#    leftovers at the third.)
 # 4. Clipping each micro-batch does nothing as long as no norm reaches the threshold. Clip at 0.1.
 # </details>
 #
@@ -125,8 +125,8 @@ explore("run_drift")
 # %% [markdown]
 # ## The budget
 #
-# `activation_bytes(model, x, y)` measures one forward and backward pass: the most bytes alive at once beyond the weights. The
-# window of the small run is 48 lines, and its budget is 10 MiB.
+# `activation_bytes(model, x, y)` measures one forward and backward pass: the most bytes alive at once beyond the weights, the
+# pass's own gradients included. It leaves the model as it was. The window of the small run is 48 lines, its budget 10 MiB.
 
 # %%
 model, some = SMALL.build_model(), SMALL.with_(micro_batch_size=8)
@@ -140,21 +140,6 @@ for name, (x, y) in {
 # %% [markdown]
 # Two things to take from this. A window does not fit, so you have to accumulate. And what a micro-batch needs depends on **its
 # longest line**: a size that fits today's lines may fail tomorrow. `config.longest_micro_batch(lines)` is the worst case.
-#
-# Is there another way to fit? (An aside: the exercises do not need it.) **Activation checkpointing** keeps only what goes into
-# each block and computes the rest again in the backward pass. A text says the two are independent and can be combined.
-# Here they are:
-
-# %%
-for lines in (48, 8):
-    for recompute in (False, True):
-        config = SMALL.with_(recompute=recompute)
-        need = activation_bytes(config.build_model(), *config.longest_micro_batch(lines)) / MIB
-        print(f"{lines:2} lines, {'computed again' if recompute else 'kept':14}: {need:5.1f} MiB")
-
-# %% [markdown]
-# True, then: each saves by itself, and together they save most. One costs time for a second forward pass, the other costs
-# smaller pieces of work. Neither changes the gradient.
 
 # %% [markdown]
 # ## Exercise 1 · `pick_micro_batch_size`
@@ -226,8 +211,8 @@ check(pick_micro_batch_size)
 # - **1 point · one step of the schedule per update**: a warm-up and a cosine.
 # - **2 points · honest numbers**: the history of all of these.
 #
-# The first four compare the weights with those of large batches, up to rounding. Where the weights are wrong, only updates,
-# tokens and the first loss of the history are compared.
+# The first four compare the weights with those of large batches, up to rounding; for the last, if weights are wrong, only
+# updates, tokens and the first loss count. Enter plain numbers.
 
 
 # %% exercise="train_window"
@@ -273,23 +258,32 @@ check(train_window)
 # ## Stop and go on
 #
 # A long run gets stopped: the time is up, the machine is needed. It goes on later, from a file, and must not show that it ever
-# stopped. What has to be in the file? Everything that the next update depends on:
+# stopped. This run draws no random numbers and has no scaler, so what its next update depends on is soon told:
 #
-# - `run.parts()` gives a dictionary of the run's four parts: model, optimizer, scheduler, history. Each has `state_dict()`
-#   and `load_state_dict(state)`, and a dictionary of state dictionaries can go through `torch.save` and `torch.load`.
+# - `run.parts()` gives a dictionary of the run's four parts: model, optimizer, scheduler, history.
 # - **The place in the data** is the fifth. The order of an epoch is the same whenever you ask for it, so the number of updates
 #   made, `run.history.updates`, says which windows are used up. They have to be passed over, through all epochs.
+#
+# The parts go into a file and come back as in unit 11. (Here nobody kills you while you write, so nothing has to be renamed.)
+
+# %%
+stopped, fresh = SMALL.build(), SMALL.build()
+with TemporaryDirectory() as folder:
+    path = os.path.join(folder, "stopped.pt")
+    torch.save({name: part.state_dict() for name, part in stopped.parts().items()}, path)
+    for name, state in torch.load(path).items():
+        fresh.parts()[name].load_state_dict(state)
 
 # %% [markdown]
 # ## Exercise 3 · `train`
 #
-# *Difficulty ●●● · about 14 minutes · 9 points*
+# *Difficulty ●●● · about 13 minutes · 9 points*
 #
 # Write `train(config)`: the whole run, from `config.build()` to the `History` it returns. In every epoch, cut the stream of
 # micro-batches into windows of `config.accumulation_steps` and train on each, the leftover at the epoch's end included. You may
 # call your `train_window`, with `config.max_norm`. Take `config.micro_batch_size` as it is: choosing it is not part of `train`.
 #
-# Two more settings are about stopping. Both may be `None`:
+# Two more settings are about stopping. Both may be `None`; `stop_after` is only set where `checkpoint` is:
 #
 # - `config.checkpoint` is the path of a file. **If it exists** when you are called, go on from it.
 # - `config.stop_after`: once the history holds that many updates, counted from the very start, write `config.checkpoint` and
@@ -303,10 +297,10 @@ check(train_window)
 # - **1 point · full windows, clipped, at the schedule's rates**: lines of one length, two epochs.
 # - **2 points · padding, ragged micro-batches and leftovers**: the whole thing, with AdamW.
 # - **2 points · memory within the budget**: every byte your run makes is counted. A budget with room for two micro-batches,
-#   where a window has six; beside it, weights, gradients, optimizer state and two more copies of the weights. Micro-batches go
-#   through the model one at a time, as they come.
+#   where a window has six; beside it, weights, gradients, optimizer state and two more copies of the weights. The window's
+#   micro-batches may be in a list, but go through the model one at a time, as they come.
 # - **3 points · stopping and going on**: stopped within the second epoch; the file is moved; on to a second stop, and on from
-#   there. If yours trains on leftovers rightly, also with one behind it at the stop. Here the history must tell of all updates.
+#   there; a stop after a leftover, too, once the second check passes. Here the history must tell of all updates.
 # - **1 point · an honest history**: the four numbers of every update, in those of the runs above whose weights are right.
 #
 # The first four compare weights with those of large batches, up to rounding. A number that `train_window` reports wrongly costs
@@ -383,7 +377,7 @@ live_run(train, pick_micro_batch_size)
 #   part says what to look at.
 # - **Count tokens, not lines and not places.** The window's mean is over its tokens.
 # - **Measure the worst micro-batch.** B comes from the budget, N from the window.
-# - **A run is five things**: model, optimizer, schedule, history, place in the data.
+# - **This run is five things**: model, optimizer, schedule, history, place in the data. Others have a scaler and more.
 # - Report what happened: mean over the window, norm before the clip, rate that was used, tokens without padding.
 #
 # You have come to the end of the course. Back to **[the start page](00_start_here.ipynb)**, where your points are.
