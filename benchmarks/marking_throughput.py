@@ -186,13 +186,16 @@ def as_markdown(ways: list[Way], no_otter: str) -> str:
     if no_otter:
         lines.append(f"| otter-grader, {no_otter} | | | | | |")
     ours = found[OURS_NAME]
-    agreed = sum(len({way.points[name] for way in ways if way.points}) == 1 for name in ours.points)
+    points = {name: {way.name: way.points[name] for way in ways if way.points} for name in ours.points}
+    disputed = {name: said for name, said in points.items() if len(set(said.values())) > 1}
+    for name, said in disputed.items():
+        print(f"{name} got different points: {said}", file=sys.stderr)
     cores = len(os.sched_getaffinity(0))
     text = (
         f"Budget: ≥ {BUDGET:g} × for {OURS_NAME}, which uses all {cores} cores; the others use one. The floor is what reading"
         " the notebooks, running their cells and observing their functions takes in a process that has everything imported,"
         " without a sandbox and without judging; all others include their start-up."
-        f" All ways gave the same points to {agreed} of {len(ours.points)} submissions."
+        f" All ways gave the same points to {len(points) - len(disputed)} of {len(points)} submissions."
         " Measured with `python benchmarks/marking_throughput.py --write`."
     )
     return "\n".join([*lines, "", text])
