@@ -78,6 +78,7 @@ class Student:
         written: code of exercise cells.
         unwritten: exercises left as they were released.
         deleted: ids of cells.
+        pictures: whether the explorables and predictions are still there, which take time and give no points.
         said: a sentence that the feedback must hold.
     """
 
@@ -86,6 +87,7 @@ class Student:
     written: dict[str, str] = field(default_factory=dict)
     unwritten: tuple[str, ...] = ()
     deleted: tuple[str, ...] = ()
+    pictures: bool = False
     said: str = ""
 
     def notebook(self, course: Course) -> NotebookNode:
@@ -95,12 +97,11 @@ class Student:
             exercise = cell.id.removesuffix("-solution")
             if cell.id != exercise and exercise not in self.unwritten:
                 cell.source = (solutions | self.written)[exercise]
-        notebook.cells = [cell for cell in notebook.cells if cell.id not in self.deleted and self.keeps(cell)]
+        notebook.cells = [cell for cell in notebook.cells if cell.id not in self.deleted and self._keeps(cell)]
         return notebook
 
-    def keeps(self, cell: NotebookNode) -> bool:
-        """Whoever only wants points deletes what is to be looked at; all but the first student do, for pictures take time."""
-        return self.name == "right" or not cell.source.startswith(("explore(", "predict("))
+    def _keeps(self, cell: NotebookNode) -> bool:
+        return self.pictures or not cell.source.startswith(("explore(", "predict("))
 
 
 def mistaken(slug: str, points: float) -> Student:

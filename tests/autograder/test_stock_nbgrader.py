@@ -60,7 +60,7 @@ def test_validate_finds_every_graded_exercise_of_the_untouched_release_wanting(c
 
 
 CLASS = (
-    Student("right", (6, 1, 1, 1, 1), said="train_epoch: 6 of 6 points, right"),
+    Student("right", (6, 1, 1, 1, 1), said="train_epoch: 6 of 6 points, right", pictures=True),
     mistaken("no-scale", 2),
     Student(
         "half-done",
