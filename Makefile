@@ -11,7 +11,7 @@ test: .venv/.installed
 	.venv/bin/python -m pytest -n auto $(ARGS)
 
 release: .venv/.installed
-	.venv/bin/python -m autograder.release $(ARGS)
+	.venv/bin/python -m autograder.publishing.release $(ARGS)
 
 # A class of two, marked: one hands in the solutions, the other what was handed out. make demo ARGS=DIR puts it elsewhere.
 demo: DIR = $(or $(ARGS),demo-class)

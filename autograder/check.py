@@ -1,55 +1,5 @@
-"""``check(function)``: the verdict under an exercise, in a notebook or anywhere else.
+"""The public path of :func:`check`, which notebooks import."""
 
-Where a cell or a prompt shows the value of its last expression, ``check`` only returns the verdict. In a script, such as a
-unit run by ``python solutions/04_training_loop.py``, nobody would see it, so there ``check`` prints it as well. Where somebody
-sees it, it is remembered for their progress page. It never raises for a wrong answer: the next exercise shall be checked too.
-"""
+from autograder.desk.check import check
 
-from __future__ import annotations
-
-import sys
-from collections.abc import Callable
-
-import autograder.exercises  # noqa: F401 - registers them
-from autograder.devices import pick_device
-from autograder.exercise import EXERCISES, Verdict, mark_function
-from autograder.results import remember
-
-
-def check(function: Callable, *, seed: int = 0, device: str = "auto") -> Verdict:
-    """Mark one function and say what it computes.
-
-    Args:
-        function: the function an exercise asked for. Its name says which exercise it is, or the caller's name for it if it is
-            an object, or wrapped.
-        seed: chooses the problems it is run on.
-        device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
-
-    Raises:
-        TypeError: ``function`` cannot be called.
-        ValueError: no exercise has this name, or the device is not there.
-    """
-    if not callable(function):
-        raise TypeError(f"check needs your function, as in check(train_epoch), not {type(function).__name__}")
-    name = _exercise_of(function, sys._getframe(1).f_globals)
-    verdict = mark_function(EXERCISES[name], function, seed, pick_device(device))
-    if _caller_shows_values():
-        remember(verdict)
-    else:
-        print(verdict)
-    return verdict
-
-
-def _caller_shows_values() -> bool:
-    """Whether this is a notebook, IPython or Python's own prompt."""
-    ipython = sys.modules.get("IPython")
-    return hasattr(sys, "ps1") or (ipython is not None and ipython.get_ipython() is not None)
-
-
-def _exercise_of(function: Callable, namespace: dict[str, object]) -> str:
-    own_name = getattr(function, "__name__", type(function).__name__)
-    names = [own_name, *(name for name, value in namespace.items() if value is function)]
-    found = next((name for name in names if name in EXERCISES), None)
-    if found is None:
-        raise ValueError(f"no exercise is called {own_name!r}; there are {', '.join(EXERCISES)}")
-    return found
+__all__ = ["check"]

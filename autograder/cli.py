@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autograder.devices import DEVICES, pick_device
-from autograder.sandbox import BWRAP, NONE, ChildError, shared_parent
-from autograder.submissions import Submission, SubmissionError, one_line, read_submission
-from autograder.units import UNITS
+from autograder.contract.devices import DEVICES, pick_device
+from autograder.contract.units import UNITS
+from autograder.isolation.sandbox import BWRAP, NONE, ChildError, shared_parent
+from autograder.reading.submissions import Submission, SubmissionError, read_submission
+from autograder.support.one_line import one_line
 
 if TYPE_CHECKING:
-    from autograder.marking import Marks
+    from autograder.marking.marker import Marks
+
 
 LARGEST_SEED = 2**32 - 1
 
@@ -81,7 +83,7 @@ def check(
             raise typer.Exit(2) from None
         marked.append(marks)
         if not as_json:
-            from autograder.marks_view import print_marks
+            from autograder.desk.marks_table import print_marks
 
             print_marks(marks)
     if as_json:
@@ -111,7 +113,7 @@ def _unit_called(name: str) -> str | None:
 
 
 def _write_gradescope(path: Path, marked: list[Marks], complaints: list[SubmissionError], unit: str) -> None:
-    from autograder.gradescope import results, results_of_unusable, write_results
+    from autograder.hosts.gradescope import results, results_of_unusable, write_results
 
     try:
         write_results(path, results(marked[0]) if marked else results_of_unusable(str(complaints[0]), unit))
@@ -133,7 +135,7 @@ def _read(files: list[Path], unit: str | None) -> tuple[list[Submission], list[S
 def _mark(submission: Submission, seed: int, device: str, sandbox: bool) -> Marks:
     where = BWRAP if sandbox else NONE
     shared_parent(where, device)  # imports torch meanwhile, too
-    from autograder.marking import mark_submission  # imports torch, which a complaint does not have to wait for
+    from autograder.marking.marker import mark_submission  # imports torch, which a complaint does not have to wait for
 
     return mark_submission(submission, seed=seed, device=device, sandbox=where)
 

@@ -12,8 +12,8 @@ from contextlib import redirect_stdout
 
 from table import Row, as_markdown
 
-from autograder.check import check
-from autograder.verdict_view import as_html
+from autograder.desk.check import check
+from autograder.showing.verdict_html import as_html
 from gradaccum.loops import samples_in, windows
 
 RUNS = 20

@@ -4,8 +4,8 @@
 
 For each size a class is made (see :mod:`synthetic_class`) and ``gradaccum classroom grade`` run on it once, on this machine,
 with as many workers as it has cores. What that costs is measured as :mod:`process_cost` says. Then up to N of its submissions
-(all, if N is 0) are marked again, one after the other in one process, by :func:`autograder.marked_notebook.mark` with the seed
-of the class: points, named mistakes and messages must be the same.
+(all, if N is 0) are marked again, one after the other in one process, by :func:`autograder.marking.marked_notebook.mark` with
+the seed of the class: points, named mistakes and messages must be the same.
 
 Figures are kept from run to run while the commit is the same, so sizes may be measured one at a time. ``--write`` puts the
 table into the README. Exits with status 1 if any marks differ.
@@ -28,12 +28,12 @@ from process_cost import run
 from synthetic_class import make_class
 from tqdm import tqdm
 
-from autograder.classroom.class_to_mark import ClassToMark, HandedIn
-from autograder.classroom.course import SOLUTIONS, pick_units
-from autograder.classroom.marks_store import StudentMarks, student_marks
-from autograder.marked_notebook import mark
-from autograder.marking import Marker
-from autograder.solution_script import unit_scripts
+from autograder.classroom.grading.class_to_mark import ClassToMark, HandedIn
+from autograder.classroom.grading.marks_store import StudentMarks, student_marks
+from autograder.marking.marked_notebook import mark
+from autograder.marking.marker import Marker
+from autograder.publishing.nbgrader_course import SOLUTIONS, pick_units
+from autograder.publishing.solution_script import unit_scripts
 
 ROOT = Path(__file__).resolve().parents[1]
 MARKERS = re.compile(r"(<!-- scale:begin -->\n).*(<!-- scale:end -->)", re.DOTALL)

@@ -21,7 +21,7 @@ from figures import README, machine
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-from autograder.solution_script import source_notebook, unit_scripts
+from autograder.publishing.solution_script import source_notebook, unit_scripts
 
 SOLUTIONS = README.parent / "solutions"
 MARKERS = re.compile(r"(<!-- course-time:begin -->\n).*(<!-- course-time:end -->)", re.DOTALL)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from table import Row, as_markdown
 
 from gradaccum import phenomena
-from gradaccum.explore import explore
+from gradaccum.notebook.explore import explore
 
 
 def measure() -> list[Row]:

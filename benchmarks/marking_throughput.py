@@ -28,7 +28,7 @@ import process_cost
 from nbgrader.api import Gradebook
 from process_cost import environment
 
-from autograder.classroom.marks_store import MarksStore
+from autograder.classroom.grading.marks_store import MarksStore
 
 ROOT = Path(__file__).resolve().parents[1]
 UNIT = "04_training_loop"
@@ -51,8 +51,8 @@ c.Execute.timeout = 240
 MARK = """
 import json, sys
 from pathlib import Path
-from autograder.marked_notebook import mark
-from autograder.marking import Marker
+from autograder.marking.marked_notebook import mark
+from autograder.marking.marker import Marker
 found = {}
 with Marker("bwrap") as marker:
     for name in sys.argv[2:]:
@@ -64,12 +64,14 @@ print(json.dumps({"points": found}))
 FLOOR = """
 import json, os, sys, time
 from pathlib import Path
-from autograder import observing
-from autograder.exercise import exercises_of
-from autograder.running import Limits, run
-from autograder.submissions import parse_submission
+from autograder.exercises import exercises_of
+from autograder.isolation import worker
+from autograder.isolation.limits import Limits
+from autograder.isolation.statement_runner import run
+from autograder.marking.in_process import trials_of
+from autograder.reading.submissions import parse_submission
 unit, names, out, err = sys.argv[1], sys.argv[2:], os.dup(1), os.dup(2)
-observing.get_ready()  # as a process of the marker does; it takes these away
+worker.get_ready()  # as a process of the marker does; it takes these away
 os.dup2(out, 1)
 os.dup2(err, 2)
 wall, cpu = time.perf_counter(), time.process_time()
@@ -77,7 +79,7 @@ for name in names:
     path = Path("submitted", name, unit, unit + ".ipynb")
     loaded = run(parse_submission(path, path.read_bytes(), unit).cells, Limits())
     for exercise in exercises_of(unit):
-        observing.observe_exercise(exercise, loaded, 0, "cpu", Limits())
+        worker.observe_exercise(unit, exercise.id, trials_of(exercise, 0), loaded, Limits())
 print(json.dumps({"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}))
 """
 

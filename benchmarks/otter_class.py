@@ -18,17 +18,15 @@ from pathlib import Path
 
 import nbformat
 
-import autograder.exercises  # noqa: F401 - registers them
-from autograder.exercise import exercises_of
+from autograder.exercises import exercises_of
 
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gradaccum" / "otter-grader"
 
 TEST = """\
 from otter.test_files import test_case
-
-import autograder.exercises
-from autograder.exercise import EXERCISES, mark_function
+from autograder.marking.in_process import mark_function
+from autograder.exercises import all_exercises
 
 OK_FORMAT = False
 name = "{exercise}"
@@ -39,14 +37,14 @@ verdicts = []
 def case(part):
     def earned(env):
         if not verdicts:
-            verdicts.append(mark_function(EXERCISES[name], env[name]))
+            verdicts.append(mark_function(all_exercises()[name], env[name]))
         result = next(result for result in verdicts[0].results if result.part.name == part.name)
         assert result.passed, result.message
 
     return test_case(name=part.name, points=part.points)(earned)
 
 
-for number, one in enumerate(EXERCISES[name].parts):
+for number, one in enumerate(all_exercises()[name].parts):
     globals()[f"case_{{number}}"] = case(one)
 """
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from autograder.marking import Marker
-from autograder.submissions import parse_submission
+from autograder.marking.marker import Marker
+from autograder.reading.submissions import parse_submission
 
 SAMPLES = Path(__file__).resolve().parents[1] / "tests" / "submissions"
 TEN = (

@@ -21,7 +21,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from PIL import Image, ImageChops, ImageOps
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "tests" / "browser"), str(ROOT / "tests" / "autograder")]
+sys.path[:0] = [str(ROOT / "tests" / "browser"), str(ROOT / "tests" / "marker")]
 
 from jupyterlab_session import chromium, notebook_page, running_browser, running_lab  # noqa: E402
 from playwright.sync_api import Browser, Page  # noqa: E402
@@ -30,11 +30,11 @@ SCALE, MARGIN = 2, 6
 
 EXPLORABLE = [
     # explore keeps the size at which a picture is shown; its figures get the pixels that a sharp screen would show
-    f"from gradaccum import drawing\nfrom gradaccum.explore import explore\ndrawing.DPI *= {SCALE}",
+    f"from gradaccum import drawing\nfrom gradaccum.notebook.explore import explore\ndrawing.DPI *= {SCALE}",
     'explore("timeline")',
 ]
 VERDICT = [
-    "from autograder.check import check",
+    "from autograder.desk.check import check",
     """\
 def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):
     losses = []
@@ -85,8 +85,8 @@ def photograph_report(browser: Browser, folder: Path) -> None:
     """The report on a class of 24 that has handed in two units: real verdicts, dealt out by chance."""
     from sample_class import dealt_class
 
-    from autograder.classroom.report import class_report
-    from autograder.classroom.report_page import report_html
+    from autograder.classroom.report.class_report import class_report
+    from autograder.classroom.report.page import report_html
 
     report = class_report(dealt_class(("03_accumulate", "04_training_loop"), 24, seed=2, each=3))
     page = browser.new_page(device_scale_factor=SCALE, viewport={"width": 1000, "height": 3000})

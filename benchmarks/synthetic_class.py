@@ -21,9 +21,11 @@ from pathlib import Path
 
 from synthetic_notebooks import MAKERS, Notebook
 
-from autograder.classroom.course import CONFIG, SOLUTIONS, config_text, course_directory, make_course, pick_units
-from autograder.classroom.roster import Student, enrol, read_roster
-from autograder.solution_script import unit_scripts
+from autograder.classroom.gradebook.enrolment import enrol
+from autograder.classroom.gradebook.roster import read_roster
+from autograder.classroom.students import Student
+from autograder.publishing.nbgrader_course import CONFIG, SOLUTIONS, config_text, course_directory, make_course, pick_units
+from autograder.publishing.solution_script import unit_scripts
 
 MIX = {
     "right": (17, "all exercises right, written in usual and unusual ways"),
@@ -97,8 +99,8 @@ def make_class(directory: Path, students: int, units: Sequence[str], seed: int) 
         ValueError: the directory holds something else.
         OSError: it cannot be written.
     """
-    from autograder.classroom.releasing import release_unit
-    from autograder.provisioner import install_kernelspec
+    from autograder.classroom.returning.release import release_unit
+    from autograder.hosts.provisioner import install_kernelspec
 
     if directory.exists() and any(directory.iterdir()):
         raise ValueError(f"{directory} is not empty; name a new directory")

@@ -24,10 +24,10 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 MARKING_CORE = (
     "gradaccum.phenomena",
-    "autograder.check",
+    "autograder.desk.check",
     "autograder.exercises",
-    "autograder.marking",
-    "autograder.pytest_plugin",
+    "autograder.marking.marker",
+    "autograder.hosts.pytest_plugin",
 )
 NOT_IN_THE_CORE = ("IPython", "dask", "ipykernel", "ipywidgets", "jupyter_client", "jupytext", "matplotlib", "nbclient")
 NOT_IN_THE_CORE += ("nbconvert", "nbformat", "nbgrader", "rich", "safetensors", "typer")

@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from autograder.classroom.course import SOLUTIONS, course_directory, make_course, pick_units
-from autograder.devices import DEVICES
-from autograder.sandbox import SANDBOXES
-from autograder.submissions import one_line
-from autograder.units import UNITS
+from autograder.contract.devices import DEVICES
+from autograder.contract.units import UNITS
+from autograder.isolation.sandbox import SANDBOXES
+from autograder.publishing.nbgrader_course import SOLUTIONS, course_directory, make_course, pick_units
+from autograder.support.one_line import one_line
 
 app = typer.Typer(help="Hand out, mark and report a class with nbgrader.", no_args_is_help=True, add_completion=False)
 
@@ -34,9 +34,10 @@ def init(
     db: ADatabase = "",
 ) -> None:
     """Make an nbgrader course directory: source notebooks, configuration and, if given, the students."""
-    from autograder.classroom.roster import enrol, read_roster
-    from autograder.provisioner import install_kernelspec
-    from autograder.solution_script import unit_scripts
+    from autograder.classroom.gradebook.enrolment import enrol
+    from autograder.classroom.gradebook.roster import read_roster
+    from autograder.hosts.provisioner import install_kernelspec
+    from autograder.publishing.solution_script import unit_scripts
 
     with _one_line_on_errors("init"):
         students = read_roster(roster) if roster else ()
@@ -55,8 +56,8 @@ def init(
 @app.command()
 def release(directory: AClass, units: Units = "", db: ADatabase = "") -> None:
     """Make what students get, in release/, from source/. Releasing again brings both up to date."""
-    from autograder.classroom.class_to_mark import ClassToMark
-    from autograder.classroom.releasing import release_unit
+    from autograder.classroom.grading.class_to_mark import ClassToMark
+    from autograder.classroom.returning.release import release_unit
 
     with _one_line_on_errors("release"):
         coursedir = ClassToMark(directory, db).coursedir
@@ -83,11 +84,11 @@ def grade(
     db: ADatabase = "",
 ) -> None:
     """Mark what was handed in and has changed, into the gradebook. Stop it whenever you like: started again, it goes on."""
-    from autograder.classroom.class_to_mark import ClassToMark
-    from autograder.classroom.grading import Grading
-    from autograder.classroom.grading_view import print_summary, progress
-    from autograder.classroom.workers import workers
-    from autograder.interrupts import stoppable
+    from autograder.classroom.grading.class_to_mark import ClassToMark
+    from autograder.classroom.grading.grading import Grading
+    from autograder.classroom.grading.view import print_summary, progress
+    from autograder.classroom.grading.workers import workers
+    from autograder.support.interrupts import stoppable
 
     with _one_line_on_errors("grade"), stoppable() as stop_if_asked:
         marked_class = ClassToMark(directory, db, device, sandbox)
@@ -127,9 +128,9 @@ def feedback(
     db: ADatabase = "",
 ) -> None:
     """Make a page for each student, their notebook with a verdict under each exercise; pack them to be uploaded."""
-    from autograder.classroom.class_to_mark import ClassToMark
-    from autograder.classroom.feedback import make_pages, pack
-    from autograder.classroom.grading_view import progress
+    from autograder.classroom.grading.class_to_mark import ClassToMark
+    from autograder.classroom.grading.view import progress
+    from autograder.classroom.returning.feedback import make_pages, pack
 
     with _one_line_on_errors("feedback"):
         marked_class = ClassToMark(directory, db)
@@ -162,7 +163,7 @@ def export(
     db: ADatabase = "",
 ) -> None:
     """Write marks into a file that nbgrader's users, Canvas or Moodle import."""
-    from autograder.classroom.exports import export_class
+    from autograder.classroom.returning.exports import export_class
 
     with _one_line_on_errors("export"):
         file, notes = export_class(
@@ -184,9 +185,9 @@ def report(
     """Write a page on what the class can do and what it misunderstood, and its marks as CSV beside it."""
     from datetime import datetime
 
-    from autograder.classroom.report import class_report
-    from autograder.classroom.report_data import read_class
-    from autograder.classroom.report_page import page_path, write_report
+    from autograder.classroom.report.class_report import class_report
+    from autograder.classroom.report.data import read_class
+    from autograder.classroom.report.page import page_path, write_report
 
     with _one_line_on_errors("report"):
         page = page_path(directory, to)
@@ -207,7 +208,7 @@ def _listed(students: str) -> list[str]:
 
 def _take_in(directory: Path, source: Path, units: list[str], db: str) -> list[str]:
     """Bring what students handed in into a class. What a person has to look at comes back, a line each."""
-    from autograder.classroom.intake import collect
+    from autograder.classroom.intake.collect import collect
 
     intake = collect(directory, source, units[0] if len(units) == 1 else None, db)
     typer.echo(f"{source}: {intake.summary}")
@@ -221,10 +222,10 @@ def _take_in(directory: Path, source: Path, units: list[str], db: str) -> list[s
 @contextlib.contextmanager
 def _one_line_on_errors(command: str) -> Iterator[None]:
     """Expected errors become a line each on stderr and exit status 2, and an interrupt a line and 130."""
-    from autograder.classroom.class_to_mark import GradingError
-    from autograder.classroom.releasing import ReleaseError
-    from autograder.classroom.workers import WorkersError
-    from autograder.sandbox import ChildError
+    from autograder.classroom.grading.class_to_mark import GradingError
+    from autograder.classroom.grading.workers import WorkersError
+    from autograder.classroom.returning.release import ReleaseError
+    from autograder.isolation.sandbox import ChildError
 
     status = 2
     try:

@@ -5,14 +5,11 @@ relied on those could take somebody's answers for what was released.
 """
 
 from __future__ import annotations
-
 import json
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
-
-from autograder.units import UNITS
-
+from autograder.contract.units import UNITS
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 

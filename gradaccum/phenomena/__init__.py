@@ -11,7 +11,7 @@ A phenomenon is a module with
   picture's alternative text;
 - where code belongs to the picture, ``code(result) -> Listing``: text that is shown beside it and can be selected.
 
-:func:`load` finds one by name; :func:`gradaccum.explore.explore` gives it controls.
+:func:`load` finds one by name; :func:`gradaccum.notebook.explore.explore` gives it controls.
 """
 
 from __future__ import annotations

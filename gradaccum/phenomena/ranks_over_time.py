@@ -15,7 +15,7 @@ from torch import nn
 from gradaccum.collectives import ALL_REDUCE, Collectives
 from gradaccum.drawing import BLUE, GREEN, GREY, PALE_BLUE, VERMILLION, tidy
 from gradaccum.fingerprint import batch_gradient
-from gradaccum.loops_ddp import DDP_GALLERY
+from gradaccum.loops.ddp import DDP_GALLERY
 from gradaccum.phenomena import control
 from gradaccum.problems import Problem
 from gradaccum.ranks import single_rank

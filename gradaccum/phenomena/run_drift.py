@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from gradaccum.capstone.config import Config
-from gradaccum.capstone.loops import MISTAKES, RIGHT, Way, Window, joined, train_window
 from gradaccum.capstone.model import CharGPT, token_loss
 from gradaccum.capstone.run import Run
+from gradaccum.capstone.ways import MISTAKES, RIGHT, Way, Window, joined, train_window
 from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, tidy
 from gradaccum.loops import windows
 from gradaccum.phenomena import control

@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, tidy
 from gradaccum.fingerprint import as_fraction, batch_gradient, expected, read
 from gradaccum.fingerprint_words import listing
-from gradaccum.loops_tokens import TOKEN_LOOPS, as_loop
+from gradaccum.loops.tokens import TOKEN_LOOPS, as_loop
 from gradaccum.phenomena import control
+from gradaccum.problems.tokens import TokenProblem, counted, one_large_batch, padded_length
 from gradaccum.recording import record
-from gradaccum.token_problems import TokenProblem, counted, one_large_batch, padded_length
 
 TITLE = "Token-weighted loss"
 SIZE = (9.6, 4.2)

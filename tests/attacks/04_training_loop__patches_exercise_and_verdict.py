@@ -1,9 +1,11 @@
 # Gives itself a judge that passes everything, and verdicts that always have the full score.
-from autograder.exercise import EXERCISES, Exercise, PartResult, Verdict
+from autograder.contract.exercise import Exercise
+from autograder.contract.verdict import PartResult, Verdict
+from autograder.exercises import all_exercises
 
 Verdict.score = Verdict.max_score = PartResult.points = 100.0
 Verdict.passed = PartResult.passed = True
-for exercise in EXERCISES.values():
+for exercise in all_exercises().values():
     kind = type(exercise)
     kind.judge = lambda self, trials, observations: self.verdict({part.name: "" for part in self.parts})
     kind.failed = Exercise.failed = lambda self, failure: self.verdict({part.name: "" for part in self.parts})

@@ -2,7 +2,7 @@
 import json
 
 import torch
-from autograder import transport
+from autograder.isolation import wire
 from safetensors.torch import save
 
 
@@ -13,5 +13,5 @@ def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):
         said = [{"trial": trial, "facts": marks, "failure": None, **marks} for trial in observations]
         return save({"json": torch.frombuffer(bytearray(json.dumps(said).encode()), dtype=torch.uint8)})
 
-    transport.encode = encode
+    wire.encode = encode
     return []

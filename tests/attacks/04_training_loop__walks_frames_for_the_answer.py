@@ -3,11 +3,11 @@ import gc
 import sys
 
 import torch
-from autograder import loop_trials
+from autograder.judging import loops
 
 
 def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    if loop_trials._peak_of_right.cache_info().currsize:
+    if loops._peak_of_right.cache_info().currsize:
         print("a reference was computed in this process")
     count = sum(p.numel() for p in model.parameters())
     frame, seen = sys._getframe(), []

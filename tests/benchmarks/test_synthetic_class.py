@@ -13,9 +13,9 @@ import synthetic_class
 from synthetic_class import MIX, as_bytes, handed_in, roster, write_handed_in
 from synthetic_notebooks import MAKERS
 
-from autograder.classroom.roster import read_roster
+from autograder.classroom.gradebook.roster import read_roster
+from autograder.reading.submissions import SubmissionError, parse_submission
 from autograder.released import exercises_in, released_content
-from autograder.submissions import SubmissionError, parse_submission
 
 UNIT = "03_accumulate"
 

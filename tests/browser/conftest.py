@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.solution_script import source_notebook, unit_scripts
+from autograder.publishing.solution_script import source_notebook, unit_scripts
 
 if find_spec("playwright"):
     from jupyterlab_session import chromium, notebook_in, running_browser, running_lab

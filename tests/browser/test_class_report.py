@@ -8,8 +8,8 @@ from datetime import datetime
 import pytest
 from sample_class import dealt_class
 
-from autograder.classroom.report import ClassReport, class_report
-from autograder.classroom.report_page import write_report
+from autograder.classroom.report.class_report import ClassReport, class_report
+from autograder.classroom.report.page import write_report
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 

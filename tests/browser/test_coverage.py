@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.solution_script import unit_scripts
+from autograder.publishing.solution_script import unit_scripts
 from gradaccum import phenomena
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]

@@ -9,7 +9,7 @@ import pytest
 from jupyterlab_session import running_lab
 from nbgrader_class import ORDER, UNIT, Course, mistaken
 
-from autograder.classroom.course import course_directory
+from autograder.publishing.nbgrader_course import course_directory
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 

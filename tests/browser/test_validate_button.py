@@ -8,8 +8,8 @@ import nbformat
 import pytest
 from jupyterlab_session import notebook_page
 
-from autograder.marking import mark_file
-from autograder.solution_script import source_notebook
+from autograder.marking.marker import mark_file
+from autograder.publishing.solution_script import source_notebook
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 

@@ -8,10 +8,10 @@ import torch
 from claim import Claim
 from torch import Tensor
 
-from autograder.exercises.unit_05 import PUBLISHED
+from autograder.exercises.unit_05_learning_rate.exercises import PUBLISHED
 from gradaccum.fingerprint import batch_gradient
 from gradaccum.loops import right, windows
-from gradaccum.loops_schedule import schedule_per_micro_batch, scheduled
+from gradaccum.loops.schedules import schedule_per_micro_batch, scheduled
 from gradaccum.phenomena.gradient_noise import finite_factor, sample_gradients, scatter
 from gradaccum.phenomena.learning_rate_scaling import MICRO_BATCH, RATES, STEPS, Settings, compute, train
 from gradaccum.problems import Problem, flat_parameters, trainable

@@ -10,9 +10,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from gradaccum.fingerprint import batch_gradient
-from gradaccum.loops_tokens import TOKEN_LOOPS, as_loop
+from gradaccum.loops.tokens import TOKEN_LOOPS, as_loop
+from gradaccum.problems.tokens import TokenProblem, one_large_batch
 from gradaccum.recording import record
-from gradaccum.token_problems import TokenProblem, one_large_batch
 
 UNIT = "08_unequal_micro_batches"
 EQUAL = ((4,), (2, 2), (1, 3), (1, 1, 2))

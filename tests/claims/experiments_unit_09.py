@@ -9,9 +9,9 @@ from claim import Claim
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gradaccum.contrastive import ContrastiveProblem, gradients, info_nce
-from gradaccum.loops_contrastive import GALLERY, cached_features, one_large_batch
+from gradaccum.loops.contrastive import GALLERY, cached_features, one_large_batch
 from gradaccum.phenomena import contrastive_negatives as cn
+from gradaccum.problems.contrastive import ContrastiveProblem, gradients, info_nce
 from gradaccum.recording import LiveBytes
 
 UNIT = "09_contrastive_losses"

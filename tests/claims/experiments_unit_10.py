@@ -10,7 +10,7 @@ from claim import Claim
 from torch import nn
 
 from gradaccum.collectives import Collectives
-from gradaccum.loops_ddp import DDP_GALLERY
+from gradaccum.loops.ddp import DDP_GALLERY
 from gradaccum.phenomena.ranks_over_time import LINKS, RANKS, Settings, compute
 from gradaccum.problems import Problem, flat_parameters
 from gradaccum.ranks import on_ranks

@@ -18,7 +18,7 @@ from experiments_unit_05 import (
     variance_ratios,
 )
 
-from gradaccum.loops_schedule import schedule_before_step, schedule_never, schedule_per_micro_batch, scheduled
+from gradaccum.loops.schedules import schedule_before_step, schedule_never, schedule_per_micro_batch, scheduled
 
 
 def test_row_12_no_other_rate_at_the_same_effective_batch_and_a_higher_one_at_a_larger():

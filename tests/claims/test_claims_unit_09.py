@@ -17,7 +17,7 @@ from experiments_unit_09 import (
     times_due,
 )
 
-from gradaccum.loops_contrastive import GALLERY, cached_features, one_large_batch
+from gradaccum.loops.contrastive import GALLERY, cached_features, one_large_batch
 from gradaccum.phenomena import contrastive_negatives as cn
 
 pytestmark = pytest.mark.slow  # Part II: marked in the whole suite

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 import torch
 
-from gradaccum.capstone import loops as capstone
+from gradaccum.capstone import ways as capstone
 from gradaccum.capstone.config import LARGE
-from gradaccum.contrastive import ContrastiveProblem, gradients
 from gradaccum.fingerprint import expected, fingerprint
 from gradaccum.loops import GALLERY
-from gradaccum.loops_contrastive import cached_features
-from gradaccum.loops_tokens import TOKEN_LOOPS, as_loop
+from gradaccum.loops.contrastive import cached_features
+from gradaccum.loops.tokens import TOKEN_LOOPS, as_loop
 from gradaccum.phenomena import load, names
 from gradaccum.problems import Problem
+from gradaccum.problems.contrastive import ContrastiveProblem, gradients
+from gradaccum.problems.tokens import TokenProblem
 from gradaccum.recording import record
-from gradaccum.token_problems import TokenProblem
 
 UNEVEN = Problem(3, 3, ((2, 1, 4, 3, 2), (1, 2)), stale=True, gated=True, width=8)
 

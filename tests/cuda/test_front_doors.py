@@ -97,4 +97,4 @@ def is_installed() -> bool:
     return "gradaccum" in {point.name for point in entry_points(group="pytest11")}
 
 
-PLUGIN = () if is_installed() else ("-p", "autograder.pytest_plugin")
+PLUGIN = () if is_installed() else ("-p", "autograder.hosts.pytest_plugin")

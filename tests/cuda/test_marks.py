@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 from samples import ACCEPTED, SAMPLES, Sample, marks_differ
 
-from autograder.apart import observe_apart
-from autograder.exercise import EXERCISES, exercises_of
-from autograder.marking import device_for, judged
-from autograder.observing import observe_exercise
-from autograder.running import Limits, run
-from autograder.submissions import read_submission
+from autograder.exercises import all_exercises, exercises_of
+from autograder.isolation.fresh_process import observe_in_fresh_process
+from autograder.isolation.limits import Limits
+from autograder.isolation.statement_runner import run
+from autograder.isolation.worker import Request, observe_exercise
+from autograder.marking.in_process import trials_of
+from autograder.marking.marker import device_for, safe_verdict
+from autograder.reading.submissions import read_submission
 
 ROOT = Path(__file__).parent.parent.parent
 SOLUTIONS = sorted((ROOT / "solutions").glob("*.py"))
@@ -49,14 +51,17 @@ def test_a_sample_is_marked_as_on_the_cpu(sample):
 @pytest.mark.parametrize("path", SOLUTIONS, ids=lambda path: path.stem)
 def test_the_solution_has_every_point(path):
     submission = read_submission(path)
-    if on_a_gpu(submission.unit):
+    unit, exercises = submission.unit, exercises_of(submission.unit)
+    device = device_for(exercises, "cuda")
+    trials = {exercise.id: trials_of(exercise, 0, device) for exercise in exercises}
+    if on_a_gpu(unit):
         loaded = run(submission.cells, Limits())
-        seen = {e.id: observe_exercise(e, loaded, 0, "cuda", Limits()) for e in exercises_of(submission.unit)}
+        seen = {name: observe_exercise(unit, name, those, loaded, Limits()) for name, those in trials.items()}
     else:
-        seen = observe_apart(path, 0)
+        seen = observe_in_fresh_process(Request(submission.cells, unit, trials, device, Limits()))
     assert seen
     for name, observed in seen.items():
-        verdict = judged(EXERCISES[name], 0, device_for([EXERCISES[name]], "cuda"), observed)
+        verdict = safe_verdict(all_exercises()[name], trials[name], observed)
         assert verdict.passed, str(verdict)
 
 
@@ -67,7 +72,7 @@ def test_other_problems_are_marked_as_on_the_cpu(sample):
 
 def test_the_samples_on_several_ranks_get_their_verdicts_where_there_is_a_gpu():
     """They compute on the CPU, in forks, so in a process that does not see the GPU."""
-    tests = Path("tests", "autograder", "test_sample_submissions.py")
+    tests = Path("tests", "marker", "exercises", "test_sample_submissions.py")
     command = [sys.executable, "-m", "pytest", "-q", "-k", f"test_sample_gets_its_verdict and {RANKS}", str(tests)]
     environment = os.environ | {"CUDA_VISIBLE_DEVICES": ""}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)

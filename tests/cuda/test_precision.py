@@ -6,13 +6,14 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from autograder.devices import full_precision
-from autograder.exercise import EXERCISES, mark_function
-from autograder.precision_messages import AMP_TOLERANCE, parameters_message
-from autograder.precision_trials import AmpTrial, observe_amp
-from gradaccum.loops_precision import AMP, amp
+from autograder.contract.devices import full_precision
+from autograder.exercises import all_exercises
+from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages import AMP_TOLERANCE, parameters_message
+from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import AmpTrial, observe_amp
+from autograder.marking.in_process import mark_function
+from gradaccum.loops.precision import AMP, amp
 
-EXERCISE = EXERCISES["train_epoch_amp"]
+EXERCISE = all_exercises()["train_epoch_amp"]
 
 
 def trial(name: str, device: str) -> AmpTrial:

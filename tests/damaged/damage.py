@@ -14,9 +14,9 @@ from functools import cache
 
 import nbformat
 
-from autograder.classroom.course import SOLUTIONS
+from autograder.publishing.nbgrader_course import SOLUTIONS
+from autograder.publishing.solution_script import source_notebook
 from autograder.released import exercises_in, released_content
-from autograder.solution_script import source_notebook
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ import nbformat
 import pytest
 from typer.testing import CliRunner
 
-from autograder.classroom.course import SOLUTIONS
-from autograder.exercise import exercises_of
-from autograder.release import COURSE, FOR_THE_MARKER, app, build, stale_files
-from autograder.solution_script import ScriptError, source_notebook, unit_scripts
+from autograder.exercises import exercises_of
+from autograder.publishing.nbgrader_course import SOLUTIONS
+from autograder.publishing.release import COURSE, FOR_THE_MARKER, app, build, stale_files
+from autograder.publishing.solution_script import ScriptError, source_notebook, unit_scripts
 
 SCRIPTS = unit_scripts(SOLUTIONS)
 EVERY_UNIT = pytest.mark.parametrize("unit", SCRIPTS)
@@ -44,7 +44,7 @@ def test_the_markers_copies_are_what_the_scripts_make_of_them(released):
 
 @pytest.mark.slow
 def test_a_second_build_in_another_process_gives_the_same_bytes(released, tmp_path):
-    command = [sys.executable, "-m", "autograder.release", "--course", tmp_path / "course"]
+    command = [sys.executable, "-m", "autograder.publishing.release", "--course", tmp_path / "course"]
     environment = os.environ | {"PYTHONHASHSEED": "1", "TZ": "Pacific/Auckland", "LC_ALL": "C"}
     subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
     assert {path.stem: path.read_bytes() for path in (tmp_path / "course").iterdir()} == {
@@ -161,7 +161,7 @@ def _stubs(notebook):
 
 
 class TestCommand:
-    """``python -m autograder.release`` on a copy of one unit."""
+    """``python -m autograder.publishing.release`` on a copy of one unit."""
 
     @pytest.fixture
     def release(self, tmp_path):
@@ -209,6 +209,6 @@ class TestCommand:
 
 
 def test_a_script_nbgrader_itself_refuses_is_reported(tmp_path, monkeypatch):
-    monkeypatch.setattr("autograder.solution_script._nbgrader", lambda grade_id, **roles: {"grade_id": ""})
+    monkeypatch.setattr("autograder.publishing.solution_script._nbgrader", lambda grade_id, **roles: {"grade_id": ""})
     with pytest.raises(ScriptError, match="nbgrader could not release"):
         build({"03_accumulate": SCRIPTS["03_accumulate"]})

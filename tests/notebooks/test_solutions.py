@@ -10,13 +10,14 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from autograder.classroom.course import SOLUTIONS
-from autograder.exercise import EXERCISES, exercises_of, mark_function
-from autograder.exercises.unit_04 import PUZZLE, PUZZLE_PROBLEM
-from autograder.loop_trials import MEMORY
-from autograder.puzzle import candidates, show_puzzle
-from autograder.release import COURSE
-from autograder.solution_script import source_notebook, unit_scripts
+from autograder.exercises import all_exercises, exercises_of
+from autograder.exercises.unit_04_training_loop.exercises import PUZZLE, PUZZLE_PROBLEM
+from autograder.exercises.unit_04_training_loop.puzzle import candidates, show_puzzle
+from autograder.judging.loops import MEMORY
+from autograder.marking.in_process import mark_function
+from autograder.publishing.nbgrader_course import SOLUTIONS
+from autograder.publishing.release import COURSE
+from autograder.publishing.solution_script import source_notebook, unit_scripts
 from gradaccum.fingerprint import expected, fingerprint
 from gradaccum.loops import GALLERY
 from gradaccum.phenomena import missing_scale
@@ -38,7 +39,7 @@ def code(unit: str) -> list[nbformat.NotebookNode]:
 
 def around(name: str) -> tuple[str, str]:
     """The prose before an exercise's cell, back to its heading, and the cell after its check."""
-    cells = SOURCES[EXERCISES[name].unit].cells
+    cells = SOURCES[all_exercises()[name].unit].cells
     ids = [cell.id for cell in cells]
     place = ids.index(f"{name}-solution")
     heading = max(k for k in range(place) if cells[k].source.startswith("## Exercise"))
@@ -70,7 +71,7 @@ class TestProse:
 
     @EVERY_EXERCISE
     def test_an_exercise_says_how_hard_how_long_and_for_what_there_are_points(self, name):
-        exercise, (statement, _) = EXERCISES[name], around(name)
+        exercise, (statement, _) = all_exercises()[name], around(name)
         assert re.match(rf"## Exercise( \d)? · `{name}`\n\n\*Difficulty [●○]{{3}} · about \d+ minutes? · ", statement)
         if exercise.graded:
             assert f"· {amount(exercise.max_score)}*" in statement
@@ -79,7 +80,7 @@ class TestProse:
 
     @pytest.mark.parametrize("name", ["accumulate_gradient", "train_epoch"])
     def test_an_exercise_that_measures_memory_says_how_much_is_allowed(self, name):
-        memory, words = EXERCISES[name].trials(0, "cpu")["memory"].problem, {8: "eight", 12: "twelve"}
+        memory, words = all_exercises()[name].trials(0, "cpu")["memory"].problem, {8: "eight", 12: "twelve"}
         statement = " ".join(around(name)[0].split())
         assert f"peak memory stays below {words[MEMORY]} times that of a loop with one graph alive" in statement
         assert re.search(rf"\b{len(memory.epochs[0])}\b", statement)
@@ -122,11 +123,13 @@ class TestWrongCode:
         ],
     )
     def test_a_wrong_loop_handed_in_as_it_is_gets_no_point_and_its_name(self, given, asked, slug):
-        verdict = mark_function(EXERCISES[asked], demonstrated("04_training_loop", given), seed=3)
+        verdict = mark_function(all_exercises()[asked], demonstrated("04_training_loop", given), seed=3)
         assert (verdict.score, [mistake.slug for mistake in verdict.mistakes]) == (0, [slug])
 
     def test_the_wrong_average_of_the_start_page_is_a_sum(self):
-        verdict = mark_function(EXERCISES["average_gradients"], demonstrated("00_start_here", "average_gradients"), seed=3)
+        verdict = mark_function(
+            all_exercises()["average_gradients"], demonstrated("00_start_here", "average_gradients"), seed=3
+        )
         assert (verdict.score, [mistake.slug for mistake in verdict.mistakes]) == (0, ["no-scale"])
 
 
@@ -175,7 +178,7 @@ def executed(notebook: nbformat.NotebookNode, folder) -> nbformat.NotebookNode:
 
 def verdicts(notebook: nbformat.NotebookNode) -> dict[str, str]:
     """What the check cells show: the score as plain text, by exercise."""
-    cells = {cell.id: cell for cell in notebook.cells if cell.id in EXERCISES}
+    cells = {cell.id: cell for cell in notebook.cells if cell.id in all_exercises()}
     return {name: cell.outputs[-1].data["text/plain"] for name, cell in cells.items()}
 
 

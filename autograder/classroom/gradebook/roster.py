@@ -1,0 +1,135 @@
+"""The students of a class: from a CSV file, as a spreadsheet or an LMS writes it, into nbgrader's gradebook, and back."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from autograder.classroom.students import Student, id_problem
+
+COLUMNS = {
+    "id": (
+        *("id", "sis_login_id", "login_id", "username", "user_name", "login", "netid", "student_id", "student_number"),
+        *("sid", "sis_user_id", "id_number", "matriculation_number", "identifier"),
+    ),
+    "first_name": ("first_name", "firstname", "given_name", "forename"),
+    "last_name": ("last_name", "lastname", "surname", "family_name"),
+    "email": ("email", "email_address", "e_mail", "mail"),
+    "lms_user_id": ("lms_user_id", "canvas_id", "canvas_user_id", "moodle_id", "blackboard_id", "github_username"),
+    "name": ("student", "full_name", "student_name", "name"),
+}
+"""What is read of a roster, and the names its column may have, the one that is believed most first."""
+
+
+class RosterError(ValueError):
+    """A roster with bad rows; the message has one line for each."""
+
+
+def read_roster(path: Path) -> tuple[Student, ...]:
+    """The students in a CSV file with a header line.
+
+    Columns may be separated by commas, semicolons or tabs, and be called as Canvas, Moodle, Gradescope, Blackboard and GitHub
+    Classroom call them (:data:`COLUMNS`); others are ignored. Where there is no id, the email address is one. Rows that say the
+    same of the same student count once.
+
+    Raises:
+        RosterError: rows without an id, with an unusable one, or with one that somebody else has; all of them are named, so
+            that none is lost.
+        OSError: the file cannot be read.
+    """
+    lines = _rows(path)
+    _, header = next(lines, (1, []))
+    columns = _columns(header)
+    if "id" not in columns:
+        raise RosterError(f"{path}: no column 'id' or 'email'; the first line should be id,first_name,last_name,email")
+    students: dict[str, Student] = {}
+    wrong = []
+    for line, row in lines:
+        student = _student(row, columns)
+        if not any(asdict(student).values()) or _is_canvas_remark(row):
+            continue
+        reason = _misplaced(row, header) or id_problem(student.id) or _clash(student, students)
+        if reason:
+            wrong.append(f"{path}, line {line}: {reason}")
+        students.setdefault(student.id.casefold(), student)
+    if wrong:
+        raise RosterError("\n".join(wrong))
+    return tuple(students.values())
+
+
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV file, each with the number of the line it ends in."""
+    text = _text(path)
+    separator = re.match(r"sep=(.)\r?\n", text)  # Excel writes this, and reads it
+    text = text[separator.end() :] if separator else text
+    first = text.partition("\n")[0]
+    delimiter = separator[1] if separator else max(",;\t", key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True, skipinitialspace=True)
+    try:
+        for row in reader:
+            yield reader.line_num + bool(separator), [value.strip() for value in row]
+    except csv.Error as error:
+        problem = f"a quotation mark too many or too few ({error})"
+        raise RosterError(f"{path}, line {reader.line_num}: {problem}; nothing after it can be told apart") from None
+
+
+def _text(path: Path) -> str:
+    data = path.read_bytes()
+    if data.startswith(b"PK\x03\x04"):
+        raise RosterError(f"{path}: is a workbook, not a CSV file; save the sheet as CSV (UTF-8)")
+    encodings = ("utf-16",) if data.startswith((b"\xff\xfe", b"\xfe\xff")) else ("utf-8-sig", "cp1252")
+    for encoding in encodings:  # as spreadsheets on Windows write what they call Unicode text, and CSV
+        with contextlib.suppress(UnicodeDecodeError):
+            return data.decode(encoding)
+    raise RosterError(f"{path}: not a CSV file in UTF-8")
+
+
+def _columns(header: Sequence[str]) -> dict[str, int]:
+    """Where each fact stands, by the names of columns."""
+    names = [re.sub(r"[\W_]+", "_", name.strip().casefold()).strip("_") for name in header]
+    places = {name: place for place, name in reversed(list(enumerate(names)))}
+    columns = {fact: next((places[name] for name in known if name in places), -1) for fact, known in COLUMNS.items()}
+    if (
+        "id" in places
+        and (login := next((places[n] for n in ("sis_login_id", "sis_user_id") if n in places), None)) is not None
+    ):
+        columns["id"], columns["lms_user_id"] = login, places["id"]  # Canvas calls its own number ID
+    if columns["id"] < 0:
+        columns["id"] = columns["email"]
+    return {fact: place for fact, place in columns.items() if place >= 0}
+
+
+def _student(row: Sequence[str], columns: dict[str, int]) -> Student:
+    facts = {fact: row[place] if place < len(row) else "" for fact, place in columns.items()}
+    name = facts.pop("name", "")
+    if name and not facts.get("first_name") and not facts.get("last_name"):
+        last, comma, first = name.partition(",")
+        if not comma:
+            first, _, last = name.rpartition(" ")
+        facts |= {"first_name": first.strip(), "last_name": last.strip()}
+    return Student(**facts)
+
+
+def _is_canvas_remark(row: Sequence[str]) -> bool:
+    """Whether this is the row below the header in which Canvas says what can be earned."""
+    return "Points Possible" in row[:1]
+
+
+def _misplaced(row: Sequence[str], header: Sequence[str]) -> str:
+    if any(row[len(header) :]):
+        return f"{len(row)} values where the first line names {len(header)}; put quotation marks around one that has a comma"
+    return ""
+
+
+def _clash(student: Student, known: dict[str, Student]) -> str:
+    other = known.get(student.id.casefold(), student)
+    if other == student:
+        return ""
+    if other.id != student.id:
+        return f"the id {student.id!r} differs from {other.id!r} by capitals only"
+    return f"the id {student.id!r} stands here for the second time, and says something else"

@@ -1,0 +1,175 @@
+"""A class as marking sees it: what was handed in, what its marks depend on, which are there, and the gradebook."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+
+from nbgrader.utils import parse_utc
+
+from autograder.classroom.course import existing_class
+from autograder.classroom.gradebook.reading import database
+from autograder.classroom.gradebook.recording import GradebookError, Recorder, with_patience
+from autograder.classroom.grading.marks_store import FORMAT, DamagedMarksError, MarksStore, StudentMarks
+from autograder.classroom.grading.workers import Job
+from autograder.contract.units import UNITS
+from autograder.hosts.nbgrader_plugins import MarkSubmission
+from autograder.reading.released_template import template_of
+from autograder.support.atomic_files import write_atomically
+from autograder.support.edition import edition
+
+
+class GradingError(Exception):
+    """Marking a class cannot begin or go on. One line: what is wrong, what to do. What was marked before is kept."""
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """One student's notebook for one unit."""
+
+    student: str
+    unit: str
+    path: Path
+
+
+class ClassToMark:
+    """A class with its submissions, marks and gradebook.
+
+    Args:
+        directory: of the class.
+        db_url: of the gradebook, if not the one of the class's configuration.
+        device, sandbox: if not those of the class's configuration, see
+            :class:`autograder.hosts.nbgrader_plugins.MarkSubmission`.
+
+    Raises:
+        NoClassError: the directory is no class.
+        NoGradebookError: there is no such database.
+    """
+
+    def __init__(self, directory: Path, db_url: str = "", device: str = "", sandbox: str = ""):
+        self.directory = directory
+        self.coursedir = existing_class(directory)
+        self.coursedir.db_url = with_patience(database(self.coursedir, db_url))
+        configured = MarkSubmission(config=self.coursedir.config)
+        self.seed, self.device = configured.seed, device or configured.device
+        self.sandbox = sandbox or configured.sandbox
+        self.store = MarksStore(directory)
+
+    @cached_property
+    def recorder(self) -> Recorder:
+        return Recorder(self.coursedir)
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Nobody else marks this class meanwhile. The lock goes with the process that holds it.
+
+        Raises:
+            GradingError: somebody does, or the directory cannot be written to.
+        """
+        try:
+            lock = os.open(self.directory / ".grading.lock", os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise GradingError(f"{error.filename}: {error.strerror}") from None
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise GradingError(f"{self.directory} is being graded by another process; wait for it, or stop it") from None
+        try:
+            yield
+        finally:
+            os.close(lock)
+
+    def handed_in(self, units: Sequence[str] = (), students: Sequence[str] = ()) -> tuple[list[HandedIn], list[str]]:
+        """What is in ``submitted/``, by unit and student, and a line for each folder without its notebook.
+
+        Args:
+            units: only these; all units of the course if empty. Other assignments of the class are nbgrader's business.
+            students: only these; all if empty.
+        """
+        folder = Path(self.coursedir.format_path(self.coursedir.submitted_directory, ".", ".")).resolve()
+        found, complaints = [], []
+        for place in sorted(folder.glob("*/*"), key=lambda place: (place.name, place.parent.name)):
+            student, unit = place.parent.name, place.name
+            if unit not in (units or UNITS) or (students and student not in students) or not place.is_dir():
+                continue
+            notebook = place / f"{unit}.ipynb"
+            if notebook.is_file():
+                found.append(HandedIn(student, unit, notebook))
+            else:
+                there = ", ".join(sorted(path.name for path in place.iterdir())[:3]) or "nothing"
+                complaints.append(f"{place}: holds {there}, but no {unit}.ipynb; rename the notebook")
+        return found, complaints
+
+    def job(self, handed_in: HandedIn, template: dict) -> Job:
+        """What a worker needs to mark a submission.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        data = handed_in.path.read_bytes()
+        decides = [edition(), FORMAT, handed_in.unit, self.seed, self.device, template, sha256(data).hexdigest()]
+        key = sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
+        return Job(handed_in.student, handed_in.unit, key, data, template, self.seed, self.sandbox, self.device)
+
+    def template(self, unit: str) -> dict:
+        """The notebook of a unit that was released in the class."""
+        return template_of(self.coursedir, {"nbgrader": {"assignment": unit, "notebook": unit}})
+
+    def marks_for(self, job: Job) -> StudentMarks | None:
+        """The marks of exactly this submission, if it has been marked."""
+        try:
+            marks = self.store.read(job.student, job.unit)
+        except DamagedMarksError:
+            return None
+        there = self.store.notebook_path(job.student, job.unit).is_file()
+        return marks if marks and marks.key == job.key and there else None
+
+    def record(self, marks: StudentMarks) -> None:
+        """Put marks into the gradebook, and note that.
+
+        Raises:
+            GradebookError: that cannot be done.
+            OSError: the note cannot be written.
+        """
+        noted = self._noted(marks)
+        notebook = self.store.notebook_path(marks.student, marks.unit).read_text(encoding="utf-8")
+        self.recorder.record(marks.student, marks.unit, notebook)
+        write_atomically(self._note(marks), noted)
+
+    def is_recorded(self, marks: StudentMarks) -> bool:
+        """Whether marks have been put into this gradebook. It may have been replaced since, see :meth:`Recorder.known`."""
+        try:
+            return self._note(marks).read_text(encoding="utf-8") == self._noted(marks)
+        except (OSError, UnicodeDecodeError, GradebookError):
+            return False
+
+    def _note(self, marks: StudentMarks) -> Path:
+        return self.store.path(marks.student, marks.unit).with_suffix(".recorded")
+
+    def _noted(self, marks: StudentMarks) -> str:
+        when = self._timestamp(marks)  # on which nbgrader's late penalties depend
+        return sha256(f"{marks.key} {self.coursedir.db_url} {when}".encode()).hexdigest() + "\n"
+
+    def _timestamp(self, marks: StudentMarks) -> datetime | None:
+        """When it was handed in, if that is known.
+
+        Raises:
+            GradebookError: the file that should say so does not.
+        """
+        folder = self.coursedir.format_path(self.coursedir.submitted_directory, marks.student, marks.unit)
+        file = Path(folder, "timestamp.txt")
+        try:
+            text = file.read_text(encoding="utf-8").strip()
+            return parse_utc(text) if text else None
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, OverflowError):
+            raise GradebookError(f"{file} holds no time") from None

@@ -1,0 +1,72 @@
+"""How marking a class looks while it runs, and what is said when it has ended."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from autograder.classroom.grading.grading import Outcome
+from autograder.classroom.grading.marks_store import StudentMarks
+
+NARROWEST = 110
+"""Characters in a line of the summary: where there is no terminal, rich would cut it."""
+
+STEPS = 10
+"""Lines about progress where there is no terminal, say in a log."""
+
+
+@contextlib.contextmanager
+def progress(number: int, doing: str = "marking", done: str = "marked") -> Iterator[Callable[[], None]]:
+    """Shows on stderr how far it is with so many submissions, and how long it will take; yields what to call after each."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _lines(console, number, done)
+        return
+    columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"))
+    with Progress(*columns, TimeRemainingColumn(), console=console) as bar:
+        task = bar.add_task(doing, total=number)
+        yield lambda: bar.advance(task)
+
+
+def _lines(console: Console, number: int, what: str) -> Callable[[], None]:
+    began, done = time.monotonic(), 0  # which no clock that is set can turn back
+
+    def advance() -> None:
+        nonlocal done
+        done += 1
+        if done * STEPS // number > (done - 1) * STEPS // number:
+            left = (time.monotonic() - began) / done * (number - done)
+            console.print(f"{done} of {number} {what}, about {left:.0f} s left", highlight=False)
+
+    return advance
+
+
+def print_summary(outcome: Outcome) -> None:
+    """A table with a line for each unit, on stdout."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("unit")
+    for name in ("handed in", "marked now", "unchanged", "mean", "of", "full marks", "no points", "unreadable"):
+        table.add_column(name, justify="right")
+    every = [*outcome.marked, *outcome.unchanged]
+    for unit in sorted({marks.unit for marks in every}):
+        table.add_row(unit, *_numbers(outcome, [marks for marks in every if marks.unit == unit]))
+    if every:
+        Console(width=max(NARROWEST, Console().width)).print(table)
+    print(f"{len(outcome.marked)} marked, {len(outcome.unchanged)} unchanged, {outcome.recorded} put into the gradebook")
+
+
+def _numbers(outcome: Outcome, marks: list[StudentMarks]) -> Iterator[str]:
+    unit = marks[0].unit
+    yield str(len(marks))
+    yield str(sum(one.unit == unit for one in outcome.marked))
+    yield str(sum(one.unit == unit for one in outcome.unchanged))
+    yield f"{sum(one.score for one in marks) / len(marks):.1f}"
+    yield f"{max(one.max_score for one in marks):g}"
+    yield str(sum(one.score == one.max_score for one in marks))
+    yield str(sum(one.score == 0 for one in marks))
+    yield str(sum(bool(one.problem) for one in marks))

@@ -1,0 +1,114 @@
+"""Puts notebooks where nbgrader looks for them, and keeps those they replace in ``submitted-earlier/STUDENT/UNIT/``."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from autograder.classroom.intake.attempts import Attempt
+from autograder.classroom.intake.file_names import utc
+from autograder.classroom.intake.sources import CHUNK, UnreadableFileError
+from autograder.support.atomic_files import write_atomically, written_atomically
+
+TAKEN, UNCHANGED, OLDER = "taken", "unchanged", "older"
+
+
+class Shelf:
+    """What a class has been handed in.
+
+    Args:
+        submitted, earlier: give the folder of a student and a unit, for what counts and for what it replaced.
+    """
+
+    def __init__(self, submitted: Callable[[str, str], Path], earlier: Callable[[str, str], Path]):
+        self._submitted, self._earlier = submitted, earlier
+
+    def put(self, attempt: Attempt, student: str) -> tuple[str, str]:
+        """Let an attempt count, unless a newer one is there. Until all of it has been read, nothing changes.
+
+        Returns:
+            TAKEN, UNCHANGED or OLDER, and why if it was not taken.
+
+        Raises:
+            UnreadableFileError: it has become unreadable, or has changed.
+            OSError: it cannot be written.
+        """
+        folder = self._submitted(student, attempt.unit)
+        place, stamp = folder / f"{attempt.unit}.ipynb", folder / "timestamp.txt"
+        there, since = digest_of(place), _time_in(stamp)
+        if there == attempt.digest:
+            if attempt.time and since is None:
+                write_atomically(stamp, _stamp(attempt.time))
+            return UNCHANGED, "is there already"
+        if there and (reason := self._newer(attempt, student, since)):
+            return OLDER, reason
+        with written_atomically(place) as unfinished:
+            _copy(attempt, unfinished)
+            if there:
+                self._keep(place, there, since, self._earlier(student, attempt.unit))
+            if attempt.time:
+                write_atomically(stamp, _stamp(attempt.time))
+            else:
+                stamp.unlink(missing_ok=True)  # it says when the replaced one was handed in
+        return TAKEN, ""
+
+    def _newer(self, attempt: Attempt, student: str, since: datetime | None) -> str:
+        """Why what is there is newer; empty if it is not."""
+        if since and attempt.time:
+            return f"is older than what is there, of {since:%Y-%m-%d %H:%M:%S} UTC" if attempt.time < since else ""
+        kept = next(self._earlier(student, attempt.unit).glob(f"*{attempt.digest[:16]}.ipynb"), None)
+        return f"was replaced by a newer one before; to take it again, delete {kept}" if kept else ""
+
+    @staticmethod
+    def _keep(place: Path, digest: str, since: datetime | None, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        when = f"{since:%Y-%m-%dT%H-%M-%S}-" if since else ""
+        target = folder / f"{when}{digest[:16]}.ipynb"
+        if target.exists():
+            return
+        try:
+            os.link(place, target)
+        except OSError:  # a file system without links
+            with written_atomically(target) as unfinished:
+                shutil.copy2(place, unfinished)
+
+
+def digest_of(path: Path) -> str | None:
+    """The digest of a file; None if there is none.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            while chunk := file.read(CHUNK):
+                digest.update(chunk)
+    except FileNotFoundError:
+        return None
+    return digest.hexdigest()
+
+
+def _copy(attempt: Attempt, place: Path) -> None:
+    digest = hashlib.sha256()
+    with place.open("wb") as file:
+        for chunk in attempt.file.chunks():
+            digest.update(chunk)
+            file.write(chunk)
+    if digest.hexdigest() != attempt.digest:
+        raise UnreadableFileError("changed while it was read; give it again")
+
+
+def _time_in(stamp: Path) -> datetime | None:
+    try:
+        return utc(stamp.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _stamp(time: datetime) -> str:
+    return f"{time:%Y-%m-%d %H:%M:%S.%f} UTC\n"

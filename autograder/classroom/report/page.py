@@ -1,0 +1,219 @@
+"""The class report as one page of HTML, and as CSV.
+
+The page holds everything it needs, opens from disk without a network, and is whole without its script, which only sorts.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from datetime import datetime
+from html import escape
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from autograder.classroom.report.class_report import ClassReport, MistakeReport, UnitReport, middle
+from autograder.classroom.report.student import ABSENT, BROKEN, PARTLY, SOLVED, STATES, UNWRITTEN, WAITING, WRONG, Result
+from autograder.showing.fingerprint_tables import GREEN, GREY, TITLES, VERMILLION
+from autograder.support.atomic_files import write_atomically
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+SIGNS = {SOLVED: "✓", PARTLY: "◐", WRONG: "✗", BROKEN: "!", UNWRITTEN: "○", ABSENT: "–", WAITING: "…"}
+"""A sign for each state, so that none is told by its colour alone."""
+CLASSES = dict(zip(STATES, ("solved", "partly", "wrong", "broken", "unwritten", "absent", "waiting"), strict=True))
+BINS = 10
+COLUMNS = 15
+"""Exercises side by side in one table: as many as fit on an A4 page."""
+EXAMPLES, REVISITS = 10, 10
+"""Mistakes shown with an example, and sections to revisit: as many as an hour has room for."""
+
+CSV_COLUMNS = ("student", "first_name", "last_name", "unit", "exercise", "score", "max_score", "passed", "slugs", "state")
+
+
+def page_path(directory: Path, to: Path | None) -> Path:
+    """Where the page of a class goes.
+
+    Raises:
+        ValueError: that is no place for a page.
+    """
+    page = directory / "report.html" if to is None else to / "report.html" if to.is_dir() else to
+    if page.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"{page} is no name for a page; end it in .html, or name a directory that is there")
+    return page
+
+
+def write_report(report: ClassReport, page: Path, made: datetime) -> tuple[Path, Path]:
+    """Write the page, and the table beside it under the same name.
+
+    Returns:
+        Where both are.
+
+    Raises:
+        OSError: one cannot be written; what was there before is still there.
+    """
+    table = page.with_suffix(".csv")
+    texts = {page: report_html(report, made), table: report_csv(report)}
+    for path, text in texts.items():
+        write_atomically(path, text.encode(errors="backslashreplace").decode())  # names of folders may be no Unicode
+    return page, table
+
+
+def report_csv(report: ClassReport) -> str:
+    """A line for each student and exercise. Points are empty where a submission waits to be marked."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
+    for student in report.students:
+        person = [_plain(value) for value in (student.person.id, student.person.first_name, student.person.last_name)]
+        for result in student.results:
+            points = "" if result.state == WAITING else f"{result.points:g}"
+            passed = "" if result.state == WAITING else result.passed
+            marks = [points, f"{result.max_points:g}", passed, _plain(" ".join(result.mistakes)), result.state]
+            writer.writerow([*person, result.unit, _plain(result.exercise), *marks])
+    return text.getvalue()
+
+
+def _plain(text: str) -> str:
+    """A text that no spreadsheet takes for a formula (https://owasp.org/www-community/attacks/CSV_Injection)."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else text
+
+
+def report_html(report: ClassReport, made: datetime) -> str:
+    """The page. Everything that somebody else wrote is escaped."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    page = Environment(
+        loader=PackageLoader("autograder.classroom.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    page.filters |= {"points": _points, "percent": _percent, "number": lambda unit: unit[:2], "titled": _titled}
+    styles = _Styles()
+    return page.get_template("report.html.jinja").render(
+        report=report,
+        made=f"{made.day} {made:%B %Y, %H:%M}",
+        facts=_facts(report),
+        ranking=sorted(report.students, key=lambda s: (not s.handed_in, -s.share, s.person.sort_key)),
+        chunks=_chunks(report.units),
+        examples=[(mistake, *_example(mistake, styles)) for mistake in report.mistakes[:EXAMPLES]],
+        further=list(enumerate(report.mistakes, 1))[EXAMPLES:],
+        revisits=report.revisits[:REVISITS],
+        further_revisits=report.revisits[REVISITS:],
+        histogram=_histogram,
+        numbers={mistake.slug: number for number, mistake in enumerate(report.mistakes, 1)},
+        cell=_cell,
+        middle=middle,
+        signs=SIGNS,
+        classes=CLASSES,
+        colors={"green": GREEN, "grey": GREY, "vermillion": VERMILLION},
+        styles=styles,
+    )
+
+
+def _facts(report: ClassReport) -> list[tuple[str, str]]:
+    """The figures at the top: what, and how many."""
+    some = [student for student in report.students if student.handed_in]
+    waiting = sum(unit.waiting for unit in report.units)
+    facts = [(_counted("student", len(report.students)), str(len(report.students))), ("handed something in", str(len(some)))]
+    if waiting:
+        facts.append((f"{_counted('submission', waiting)} not marked yet", str(waiting)))
+    if report.shares:
+        facts.append(("median share of the points", _percent(middle(report.shares))))
+    helped = len(report.needing_help)
+    return [*facts, ("needs help" if helped == 1 else "need help", str(helped))] if some else facts
+
+
+def _counted(noun: str, count: int) -> str:
+    return noun if count == 1 else f"{noun}s"
+
+
+def _chunks(units: tuple[UnitReport, ...]) -> list[list[tuple[UnitReport, slice]]]:
+    """Units side by side in one table, each with the places of its exercises among all; a unit is never torn."""
+    chunks: list[list[tuple[UnitReport, slice]]] = []
+    ends = [0]
+    for unit in units:
+        ends.append(ends[-1] + len(unit.exercises))
+    for unit, (start, end) in zip(units, pairwise(ends), strict=True):
+        if not chunks or end - chunks[-1][0][1].start > COLUMNS:
+            chunks.append([])
+        chunks[-1].append((unit, slice(start, end)))
+    return chunks
+
+
+def _histogram(shares: tuple[float, ...]) -> list[dict[str, Any]]:
+    """Ten columns of the marks distribution: students in each, height relative to the fullest, and where it starts."""
+    counts = [0] * BINS
+    for share in shares:
+        counts[max(0, min(BINS - 1, int(share * BINS + 1e-9)))] += 1
+    most = max(*counts, 1)
+    return [
+        {"count": n, "height": n / most, "start": 100 * k // BINS, "end": 100 * (k + 1) // BINS} for k, n in enumerate(counts)
+    ]
+
+
+def _cell(result: Result) -> tuple[str, str]:
+    """Class and text of a cell of the heat map."""
+    text = _points(result.points) if result.state in (PARTLY, WRONG) else SIGNS[result.state]
+    name = CLASSES[result.state]
+    if result.state == PARTLY and result.points < result.max_points / 2:
+        name = "little"
+    return name, text + ("*" if result.by_hand else "")
+
+
+def _example(mistake: MistakeReport, styles: _Styles) -> tuple[list[Markup], list[str]]:
+    """The fingerprints to show, due and found, and the other mistakes that are in them."""
+    tables = [styles.shared(table) for table in mistake.example]
+    others = [slug for slug in mistake.example_mistakes if slug != mistake.slug]
+    return ([] if None in tables else tables), others
+
+
+class _Styles:
+    """The inline styles of fingerprints as classes, each once for the whole page: a tenth of the bytes."""
+
+    def __init__(self):
+        self.names: dict[str, str] = {}
+
+    def shared(self, table: str) -> Markup | None:
+        """A fingerprint for this page; None if it is anything but a table of numbers, and could be somebody's text."""
+        from markupsafe import Markup
+
+        if not _TABLE.fullmatch(table):
+            return None
+        for title, new in zip(TITLES, ("Due", "Found"), strict=True):
+            table = table.replace(escape(title), new)
+        return Markup(_STYLE.sub(lambda match: f'class="{self._name(match[1])}"', table))
+
+    def _name(self, style: str) -> str:
+        return self.names.setdefault(style, f"f{len(self.names)}")
+
+    @property
+    def rules(self) -> Markup:
+        from markupsafe import Markup
+
+        return Markup("\n".join(f".fingerprint .{name}{{{style}}}" for style, name in self.names.items()))
+
+
+_STYLE = re.compile(r'style="([^"]*)"')
+_WORDS = "|".join([*map(re.escape, map(escape, TITLES)), "update", "missing", "before", "no update at all"])
+_TEXT = rf"(?:{_WORDS}|epoch \d+|[-−\d/.,e+%×≈·∞ ]|rate|rest|nan|inf)*"
+_ATTRIBUTE = r' (?:style="[\w\s:;,.#()%-]*"|(?:scope|colspan|aria-hidden)="\w*")'
+_TAG = rf"</?(?:div|table|tbody|tr|th|td)(?:{_ATTRIBUTE})*>"
+_TABLE = re.compile(rf"(?:{_TAG}{_TEXT})*")
+
+
+def _points(value: float) -> str:
+    return f"{round(value, 1):g}"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}"
+
+
+def _titled(unit: str) -> str:
+    return f"{unit[:2]} · {unit[3:].replace('_', ' ')}"

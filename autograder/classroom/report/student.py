@@ -1,0 +1,149 @@
+"""One student's part of the class report: what became of each exercise, and why the student needs help."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from autograder.classroom.grading.marks_store import ExerciseMarks, StudentMarks
+from autograder.classroom.report.data import ClassData
+from autograder.classroom.students import Student
+
+SOLVED, PARTLY, WRONG = "solved", "partly", "no points"
+BROKEN, UNWRITTEN, ABSENT, WAITING = "does not run", "not written", "nothing handed in", "not marked yet"
+STATES = (SOLVED, PARTLY, WRONG, BROKEN, UNWRITTEN, ABSENT, WAITING)
+"""What has become of an exercise; each student's is in one of these states."""
+
+FAILURES = {
+    "missing": "function not there",
+    "unwritten": UNWRITTEN,
+    "raised": "raises an error",
+    "time": "runs out of time",
+    "died": "ends its process",
+}
+UNNAMED, UNREADABLE, UNKNOWN = "no known mistake", "file cannot be read", "marked by nbgrader alone"
+HALF = 0.5
+"""Who has a smaller share of the points needs help."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One student's exercise.
+
+    Attributes:
+        points: what the student gets; those of the gradebook where a person decided.
+        causes: why points are missing: slugs of mistakes, or one entry of :data:`FAILURES` or its neighbours.
+        by_hand: whether a person decided.
+    """
+
+    unit: str
+    exercise: str
+    state: str
+    points: float
+    max_points: float
+    mistakes: tuple[str, ...] = ()
+    causes: tuple[str, ...] = ()
+    by_hand: bool = False
+
+    @property
+    def lost(self) -> float:
+        return max(0.0, self.max_points - self.points)
+
+    @property
+    def passed(self) -> bool:
+        return self.points >= self.max_points
+
+
+@dataclass(frozen=True)
+class StudentReport:
+    """One student: results in the order of the exercises, and why they need help, if they do.
+
+    Attributes:
+        penalty: points taken off for lateness.
+        points, max_points: of the units that are marked or were not handed in.
+    """
+
+    person: Student
+    results: tuple[Result, ...]
+    penalty: float = 0.0
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def points(self) -> float:
+        return max(0.0, sum(result.points for result in self.results) - self.penalty)
+
+    @property
+    def max_points(self) -> float:
+        return sum(result.max_points for result in self.results if result.state != WAITING)
+
+    @property
+    def share(self) -> float:
+        return self.points / self.max_points if self.max_points else 0.0
+
+    @property
+    def handed_in(self) -> bool:
+        return any(result.state != ABSENT for result in self.results)
+
+    @property
+    def marked(self) -> bool:
+        return any(result.state not in (ABSENT, WAITING) for result in self.results)
+
+
+def result_of(data: ClassData, marks: StudentMarks | None, student: str, unit: str, exercise: str, most: float) -> Result:
+    """What became of an exercise. What a person wrote into the gradebook goes before what marking found.
+
+    Args:
+        data: of the class.
+        marks: of the student's unit, if there are any.
+        student, unit, exercise: ids.
+        most: the points the exercise gives in this class.
+    """
+    grade = data.grades.get((student, unit, exercise))
+    found = next((one for one in marks.exercises if one.id == exercise), None) if marks else None
+    decided = grade if grade and grade.score is not None and (grade.by_hand or not found) else None
+    if not found and not decided:
+        there = marks or grade or (student, unit) in data.handed_in
+        return Result(unit, exercise, WAITING if there else ABSENT, 0.0, most)
+    points = decided.score if decided else found.score / found.max_score * most if found.max_score else 0.0
+    mistakes = tuple(dict.fromkeys(one.slug for one in found.mistakes)) if found else ()
+    cause = UNKNOWN if not found else UNREADABLE if marks.problem else FAILURES.get(found.failure, UNNAMED)
+    state = SOLVED if points >= most else PARTLY if points > 0 else _pointless(found, cause)
+    causes = () if state == SOLVED else mistakes or (cause,)
+    return Result(unit, exercise, state, points, most, mistakes, causes, bool(decided and decided.by_hand))
+
+
+def _pointless(found: ExerciseMarks | None, cause: str) -> str:
+    """The state of an exercise without points."""
+    if found and cause != UNREADABLE and found.failure in ("unwritten", "missing"):
+        return UNWRITTEN
+    return BROKEN if cause == UNREADABLE or (found and found.failure and not found.mistakes) else WRONG
+
+
+def reasons(student: StudentReport) -> Iterator[str]:
+    """Why a student needs help, the gravest first."""
+    if not student.results:
+        return
+    if not student.handed_in:
+        yield ABSENT
+        return
+    states: dict[str, set[str]] = {}
+    for result in student.results:
+        states.setdefault(result.unit, set()).add(UNREADABLE if UNREADABLE in result.causes else result.state)
+    kinds = {
+        f"{ABSENT} for": [unit for unit, found in states.items() if found == {ABSENT}],
+        f"{UNREADABLE} in": [unit for unit, found in states.items() if UNREADABLE in found],
+        "nothing runs in": [unit for unit, found in states.items() if BROKEN in found and found <= {BROKEN, UNWRITTEN}],
+        "nothing written in": [unit for unit, found in states.items() if found == {UNWRITTEN}],
+    }
+    yield from (f"{what} {_numbers(units)}" for what, units in kinds.items() if units)
+    if student.marked and student.share < HALF:
+        yield "below half of the points"
+    counts = Counter(slug for result in student.results for slug in result.mistakes if result.state != SOLVED)
+    for slug, exercises in counts.most_common():
+        if exercises > 1:
+            yield f"{slug} in {exercises} exercises"
+
+
+def _numbers(units: list[str]) -> str:
+    return ("unit " if len(units) == 1 else "units ") + ", ".join(unit[:2] for unit in units)

@@ -1,0 +1,148 @@
+"""What students get back: a page for each submission, made by nbgrader, and packed as Moodle and Canvas take it back."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nbgrader.converters import GenerateFeedback
+from traitlets.config import Config
+
+from autograder.classroom.gradebook.converters import ConvertingError, Remembering, convert, quiet_log
+from autograder.classroom.grading.class_to_mark import ClassToMark
+from autograder.classroom.intake.attempts import Attempt
+from autograder.classroom.intake.collect import newest_attempts
+from autograder.classroom.intake.sources import printable
+from autograder.support.atomic_files import written_atomically
+from autograder.support.interrupts import stoppable
+
+TEMPLATES, TEMPLATE = Path(__file__).parent / "templates", "gradaccum_feedback"
+FEW = 5
+"""Submissions that a complaint names one by one."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A student's marked notebook as a page that opens in any browser.
+
+    Attributes:
+        student, unit: ids.
+        path: of the page.
+        packed: what it is called in a zip.
+    """
+
+    student: str
+    unit: str
+    path: Path
+    packed: str
+
+
+@dataclass
+class Feedback:
+    """Pages for students, and what could not be done, a line each."""
+
+    pages: list[Page] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+
+class _Generate(Remembering, GenerateFeedback):
+    """Makes a page, which looks as the class's configuration says, or else as our template does."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        chosen = kwargs["config"].HTMLExporter
+        if "template_name" not in chosen and "extra_template_basedirs" not in chosen:
+            ours, theirs = Config(), self.config.HTMLExporter
+            ours.HTMLExporter.template_name = TEMPLATE
+            ours.HTMLExporter.extra_template_basedirs = [str(TEMPLATES)]
+            ours.HTMLExporter.extra_template_paths = [*theirs.extra_template_paths, *theirs.extra_template_basedirs]
+            self.update_config(ours)
+
+
+def make_pages(
+    marked_class: ClassToMark,
+    units: Sequence[str],
+    students: Sequence[str],
+    source: Path | None,
+    progress: Callable[[int, str, str], AbstractContextManager[Callable[[], None]]],
+) -> Feedback:
+    """Make the pages of what has been graded anew, with the points and comments that are in the gradebook now.
+
+    Args:
+        marked_class: the class. How pages look its configuration may say, as nbgrader documents.
+        units: only these.
+        students: only these; all if empty.
+        source: only what lies in this folder or zip, called as the LMS that it comes from wants it; everything if None.
+        progress: shows how far it is, see :func:`autograder.classroom.grading.view.progress`.
+
+    Raises:
+        SourceError: the source cannot be used.
+        NoGradebookError: the gradebook cannot be used.
+    """
+    feedback, attempts = Feedback(), {}
+    graded = [one for one in _graded(marked_class, units) if not students or one[0] in students]
+    if source is not None:
+        unit = units[0] if len(units) == 1 else None
+        attempts, unrecognised = newest_attempts(marked_class.directory, source, unit, marked_class.coursedir.db_url)
+        feedback.complaints += [f"{source}: {arrival}" for arrival in unrecognised]
+        feedback.complaints += _not_graded(attempts, graded, units, students)
+        graded = [one for one in graded if one in attempts]
+    with stoppable() as stop_if_asked, progress(len(graded), "making pages", "made") as step:
+        for student, unit in graded:
+            try:
+                path = _make(marked_class, student, unit)
+                feedback.pages.append(Page(student, unit, path, _packed(student, unit, attempts.get((student, unit)))))
+            except ConvertingError as error:
+                feedback.complaints.append(f"{student}, {unit}: {error}; there is no page, grade it again")
+            step()
+            stop_if_asked()
+    return feedback
+
+
+def pack(feedback: Feedback, to: Path) -> Path:
+    """Write a zip of pages.
+
+    Raises:
+        OSError: it cannot be written; what was there is still there.
+    """
+    with written_atomically(to) as unfinished, zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
+        for page in feedback.pages:
+            archive.write(page.path, page.packed)
+    return to
+
+
+def _graded(marked_class: ClassToMark, units: Sequence[str]) -> list[tuple[str, str]]:
+    """Students and units with a graded notebook, in order."""
+    coursedir = marked_class.coursedir
+    folder = Path(coursedir.format_path(coursedir.autograded_directory, ".", ".")).resolve()
+    return sorted((path.parts[-3], unit) for unit in units for path in folder.glob(f"*/{unit}/{unit}.ipynb"))
+
+
+def _not_graded(
+    attempts: Mapping[tuple[str, str], Attempt],
+    graded: Collection[tuple[str, str]],
+    units: Sequence[str],
+    students: Sequence[str],
+) -> list[str]:
+    """A line on what was handed in and has no marks, if there is any."""
+    wanted = [one for one in sorted(attempts) if one[1] in units and (not students or one[0] in students)]
+    missing = [f"{student}, {unit}" for student, unit in wanted if (student, unit) not in graded]
+    if not missing:
+        return []
+    who = "; ".join(missing[:FEW]) + (f"; and {len(missing) - FEW} more" if len(missing) > FEW else "")
+    return [f"not graded yet, so without a page: {who}; use gradaccum classroom grade with the same --from first"]
+
+
+def _make(marked_class: ClassToMark, student: str, unit: str) -> Path:
+    coursedir = marked_class.coursedir
+    convert(_Generate(coursedir=coursedir, config=coursedir.config, log=quiet_log()), unit, student)
+    return Path(coursedir.format_path(coursedir.feedback_directory, student, unit), f"{unit}.html")
+
+
+def _packed(student: str, unit: str, attempt: Attempt | None) -> str:
+    """What a page is called for the LMS to know whose it is; where no LMS has a say, ``STUDENT/UNIT.html``."""
+    reply = printable(attempt.owner.claim.reply) if attempt else ""
+    return f"{reply}{unit}.html" if reply else f"{student}/{unit}.html"

@@ -1,0 +1,159 @@
+"""CSV files of learning management systems: read as they are, filled in, and written again with nothing else changed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from autograder.classroom.students import Student
+
+
+class SheetError(ValueError):
+    """A CSV file that cannot be filled in. The message is one line: which file, what is wrong with it, what to do."""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A CSV file.
+
+    Attributes:
+        header: names of its columns.
+        rows: its other lines, each as wide as the header.
+        delimiter: between cells.
+        mark: whether it begins with a byte order mark, by which spreadsheets recognise UTF-8.
+    """
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    delimiter: str = ","
+    mark: bool = False
+
+    def column(self, name: str) -> int | None:
+        """Where the column of this name is, in whatever case it is written; None if there is none."""
+        return next((k for k, head in enumerate(self.header) if head.strip().casefold() == name.casefold()), None)
+
+    def with_column(self, name: str) -> Sheet:
+        """With an empty column at the end."""
+        return replace(self, header=(*self.header, name), rows=tuple((*row, "") for row in self.rows))
+
+    def with_cells(self, cells: Mapping[tuple[int, int], str]) -> Sheet:
+        """With other texts in the cells at these rows and columns."""
+        rows = [tuple(cells.get((i, k), cell) for k, cell in enumerate(row)) for i, row in enumerate(self.rows)]
+        return replace(self, rows=tuple(rows))
+
+    def text(self) -> str:
+        """The file as text."""
+        file = io.StringIO(newline="")
+        csv.writer(file, delimiter=self.delimiter, lineterminator="\n").writerows([self.header, *self.rows])
+        return ("\ufeff" if self.mark else "") + file.getvalue()
+
+
+def read_sheet(path: Path) -> Sheet:
+    """Read a CSV file in UTF-8, with commas, semicolons or tabs.
+
+    Raises:
+        SheetError: it is not that, or a line has more cells than the header.
+        OSError: it cannot be read.
+    """
+    data = path.read_bytes()
+    try:
+        text = data.decode("utf-8-sig")
+        delimiter = max(",;\t", key=lambda candidate: len(_first_line(text, candidate)))
+        header, *rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
+    except UnicodeDecodeError:
+        raise SheetError(f"{path}: is not in UTF-8; use the file as it was exported, not as a spreadsheet saved it") from None
+    except (csv.Error, ValueError):
+        raise SheetError(f"{path}: is not a CSV file; export it again") from None
+    for row in rows:
+        if any(row[len(header) :]):
+            raise SheetError(f"{path}: the line of {row[0]!r} has more cells than the header; export it again")
+    width = len(header)
+    padded = tuple((*row[:width], *[""] * (width - len(row))) for row in rows)
+    return Sheet(tuple(header), padded, delimiter, data.startswith(b"\xef\xbb\xbf"))
+
+
+def match_rows(sheet: Sheet, keys: Mapping[str, Sequence[str]], students: Iterable[Student]) -> dict[int, Student]:
+    """Which row is whose.
+
+    Args:
+        sheet: the file.
+        keys: columns that identify somebody, the surest first, each with the attributes of students it may hold. Upper and
+            lower case are the same.
+        students: of the class.
+
+    Raises:
+        SheetError: a student has two rows.
+    """
+    found: dict[int, Student] = {}
+    for name, attributes in keys.items():
+        column = sheet.column(name)
+        if column is None:
+            continue
+        known = _students_by(attributes, students)
+        for i, row in enumerate(sheet.rows):
+            if i not in found and (student := known.get(row[column].strip().casefold())):
+                found[i] = student
+    rows_of: dict[str, int] = {}
+    for i, student in sorted(found.items()):
+        if student.id in rows_of:
+            both = f"{sheet.rows[rows_of[student.id]][0]!r} and {sheet.rows[i][0]!r}"
+            raise SheetError(f"{both} would both be {student.id}; correct the ids in one of the gradebooks")
+        rows_of[student.id] = i
+    return found
+
+
+def unit_column(sheet: Sheet, unit: str, titles: Mapping[int, str]) -> int | None:
+    """The column whose title is a unit's name, however its words are joined and whether or not "unit" stands in front.
+
+    Args:
+        sheet: the file.
+        unit: such as ``"04_training_loop"``.
+        titles: of the columns that come into question.
+
+    Raises:
+        SheetError: there are several.
+    """
+    columns = [column for column, title in titles.items() if _words(title) == _words(unit)]
+    if len(columns) > 1:
+        both = " and ".join(repr(sheet.header[column]) for column in columns)
+        raise SheetError(f"{both} are both called like the unit {unit}; rename one")
+    return columns[0] if columns else None
+
+
+def harmless_cell(text: str) -> str:
+    """A text that no spreadsheet takes for a formula: an apostrophe in front where it might.
+
+    Source: OWASP, "CSV Injection".
+    """
+    return f"'{text}" if text.lstrip(" \ufeff").startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else text
+
+
+def points_text(points: float) -> str:
+    """Points as every learning management system reads them: a decimal point, and no more than the five digits Moodle keeps."""
+    return f"{points:.5f}".rstrip("0").rstrip(".")
+
+
+def _students_by(attributes: Sequence[str], students: Iterable[Student]) -> dict[str, Student | None]:
+    """Students by what these attributes hold; None where that is true of two of them. An earlier attribute goes first."""
+    known: dict[str, Student | None] = {}
+    for attribute in attributes:
+        of_this: dict[str, Student | None] = {}
+        for student in students:
+            if value := getattr(student, attribute).strip().casefold():
+                of_this[value] = None if value in of_this else student
+        known = of_this | known
+    return known
+
+
+def _words(title: str) -> str:
+    return re.sub(r"[\W_]+", "_", title.casefold()).strip("_").removeprefix("unit_")
+
+
+def _first_line(text: str, delimiter: str) -> list[str]:
+    return next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])

@@ -1,0 +1,31 @@
+"""``gradaccum classroom release``: what students get, made by nbgrader from ``source/``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder.classroom.gradebook.converters import ConvertingError, convert, quiet_log
+
+if TYPE_CHECKING:
+    from nbgrader.coursedir import CourseDirectory
+
+
+class ReleaseError(Exception):
+    """A unit cannot be released. One line: which, and why."""
+
+
+def release_unit(coursedir: CourseDirectory, unit: str) -> Path:
+    """Write ``release/UNIT/`` and enter the unit into the gradebook, as ``nbgrader generate_assignment --force`` does.
+
+    Raises:
+        ReleaseError: nbgrader refuses.
+    """
+    from nbgrader.converters import GenerateAssignment
+
+    converter = GenerateAssignment(coursedir=coursedir, config=coursedir.config, log=quiet_log())
+    try:
+        convert(converter, unit, ".")
+    except ConvertingError as error:
+        raise ReleaseError(f"{unit}: {error}") from None
+    return Path(coursedir.format_path(coursedir.release_directory, ".", unit))

@@ -1,0 +1,34 @@
+"""What running a student's function on one trial yields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import Tensor
+
+SECONDS = 10.0
+"""Limit for one trial, as :func:`autograder.observing.student_calls.stopwatch` counts. Right solutions need milliseconds; slow
+but legal code has ample time."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a trial has no result.
+
+    Attributes:
+        kind: ``"missing"`` (no such function), ``"unwritten"`` (the stub), ``"raised"``, ``"time"`` or ``"died"``.
+        message: one line for the student.
+    """
+
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What one trial brought back: tensors and JSON, nothing else."""
+
+    tensors: dict[str, Tensor] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+    failure: Failure | None = None

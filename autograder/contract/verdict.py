@@ -1,0 +1,86 @@
+"""The marks of one exercise and the reasons for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from autograder.contract.observation import Failure
+from gradaccum.diagnosis.catalogue import Mistake
+from gradaccum.fingerprint import Fingerprint
+
+MOST_ROWS = 50
+"""Rows of a fingerprint that a verdict shows. Right loops have a dozen; one with thousands would be megabytes of picture."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something an exercise gives points for. ``title`` completes the sentence "points for …"."""
+
+    name: str
+    title: str
+    points: float
+
+
+@dataclass(frozen=True)
+class PartResult:
+    """A part, the share of its points that was earned (0 or 1), and what was missing."""
+
+    part: Part
+    passed: bool
+    message: str = ""
+
+    @property
+    def points(self) -> float:
+        return self.part.points if self.passed else 0.0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The marks of one exercise and the reason for them.
+
+    Attributes:
+        exercise, unit: ids.
+        results: one for each part.
+        mistakes: named mistakes, the simplest explanation first.
+        failure: why the function brought back nothing, if it did.
+        expected, found: fingerprints to show, if there are any.
+        remark: a sentence for what no catalogued mistake explains.
+    """
+
+    exercise: str
+    unit: str
+    results: tuple[PartResult, ...]
+    mistakes: tuple[Mistake, ...] = ()
+    failure: Failure | None = None
+    expected: Fingerprint | None = None
+    found: Fingerprint | None = None
+    remark: str = ""
+
+    @property
+    def score(self) -> float:
+        return float(sum(result.points for result in self.results))
+
+    @property
+    def max_score(self) -> float:
+        return float(sum(result.part.points for result in self.results))
+
+    @property
+    def passed(self) -> bool:
+        return all(result.passed for result in self.results)
+
+    @property
+    def failure_everywhere(self) -> bool:
+        """Whether there is nothing to say about single parts."""
+        return self.failure is not None and all(result.message == self.failure.message for result in self.results)
+
+    def __str__(self) -> str:
+        from autograder.showing.verdict_html import as_text
+
+        return as_text(self)
+
+    __repr__ = __str__
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+        from autograder.showing.verdict_html import mimebundle
+
+        return mimebundle(self)

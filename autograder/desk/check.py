@@ -1,0 +1,56 @@
+"""``check(function)``: the verdict under an exercise, in a notebook or anywhere else.
+
+Where a cell or a prompt shows the value of its last expression, ``check`` only returns the verdict. In a script, such as a
+unit run by ``python solutions/04_training_loop.py``, nobody would see it, so there ``check`` prints it as well. Where somebody
+sees it, it is remembered for their progress page. It never raises for a wrong answer: the next exercise shall be checked too.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from autograder.contract.devices import pick_device
+from autograder.contract.verdict import Verdict
+from autograder.desk.results import remember
+from autograder.exercises import all_exercises
+from autograder.marking.in_process import mark_function
+
+
+def check(function: Callable, *, seed: int = 0, device: str = "auto") -> Verdict:
+    """Mark one function and say what it computes.
+
+    Args:
+        function: the function an exercise asked for. Its name says which exercise it is, or the caller's name for it if it is
+            an object, or wrapped.
+        seed: chooses the problems it is run on.
+        device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
+
+    Raises:
+        TypeError: ``function`` cannot be called.
+        ValueError: no exercise has this name, or the device is not there.
+    """
+    if not callable(function):
+        raise TypeError(f"check needs your function, as in check(train_epoch), not {type(function).__name__}")
+    name = _exercise_of(function, sys._getframe(1).f_globals)
+    verdict = mark_function(all_exercises()[name], function, seed, pick_device(device))
+    if _caller_shows_values():
+        remember(verdict)
+    else:
+        print(verdict)
+    return verdict
+
+
+def _caller_shows_values() -> bool:
+    """Whether this is a notebook, IPython or Python's own prompt."""
+    ipython = sys.modules.get("IPython")
+    return hasattr(sys, "ps1") or (ipython is not None and ipython.get_ipython() is not None)
+
+
+def _exercise_of(function: Callable, namespace: dict[str, object]) -> str:
+    own_name = getattr(function, "__name__", type(function).__name__)
+    names = [own_name, *(name for name, value in namespace.items() if value is function)]
+    found = next((name for name in names if name in all_exercises()), None)
+    if found is None:
+        raise ValueError(f"no exercise is called {own_name!r}; there are {', '.join(all_exercises())}")
+    return found

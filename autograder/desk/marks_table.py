@@ -1,0 +1,45 @@
+"""How the marks of a file look in a terminal, and in a log."""
+
+from __future__ import annotations
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from autograder.contract.verdict import Verdict
+from autograder.marking.marker import Marks
+from autograder.support.one_line import one_line
+
+WIDTH_OF_A_LOG = 120
+
+
+def print_marks(marks: Marks, console: Console | None = None) -> None:
+    """Print a table: a line for each exercise with its points and what it computes instead."""
+    console = console or Console(width=None if Console().is_terminal else WIDTH_OF_A_LOG, highlight=False)
+    console.print(Text(f"{one_line(marks.file)}: {marks.score:g} of {marks.max_score:g} points", style="bold"))
+    console.print(Text(f"unit {marks.unit}, marked on {marks.device}", style="dim"))
+    table = Table(box=box.SIMPLE_HEAD if console.is_terminal else None, padding=(0, 2, 0, 0), show_edge=False)
+    table.add_column("", width=1)
+    table.add_column("exercise", no_wrap=True)
+    table.add_column("points", justify="right", no_wrap=True)
+    table.add_column("what it does", ratio=1, overflow="fold")
+    for verdict in marks.verdicts:
+        sign = Text("✓", style="green") if verdict.passed else Text("✗", style="red")
+        points = f"{verdict.score:g}/{verdict.max_score:g}"
+        table.add_row(sign, Text(verdict.exercise), points, _said(verdict))
+    console.print(table)
+    console.print()
+
+
+def _said(verdict: Verdict) -> Text:
+    """The mistakes in a sentence each, or, if none has a name, what is missing."""
+    if verdict.passed:
+        return Text("right", style="dim")
+    if verdict.failure_everywhere:
+        return Text(verdict.failure.message)
+    lines = [Text.assemble((mistake.slug, "red"), f": {mistake.message}") for mistake in verdict.mistakes]
+    if not lines:
+        missing = dict.fromkeys(result.message for result in verdict.results if not result.passed)
+        lines = [Text(message) for message in filter(None, [*missing, verdict.remark])]
+    return Text("\n").join(lines)

@@ -1,0 +1,127 @@
+"""What a loop computes instead of what was due, read off its fingerprint and what else was seen of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from autograder.contract.observation import Observation
+from autograder.observing.loops import LoopTrial
+from gradaccum.diagnosis.loops import Passes, name_mistakes
+from gradaccum.fingerprint import Fingerprint, as_fraction, expected, micro_batch_gradients, solve
+
+
+def read_observation(trial: LoopTrial, observation: Observation, **options) -> Fingerprint:
+    """The fingerprint of a loop that was observed with frozen parameters; options as of :func:`gradaccum.fingerprint.solve`."""
+    movements = observation.tensors["movements"] / trial.problem.lr
+    problem = trial.problem.with_(device="cpu")
+    return solve(observation.tensors["gradients"], movements, observation.facts["update_epochs"], problem, **options)
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Named mistakes, a remark for what has no name, and the two fingerprints."""
+
+    slugs: tuple[str, ...]
+    remark: str
+    found: Fingerprint | None
+    expected: Fingerprint
+
+
+def diagnose(trial: LoopTrial, observation: Observation) -> Diagnosis:
+    """What a loop computes instead, read off its fingerprint."""
+    due, facts = expected(trial.problem), observation.facts
+    if observation.failure:
+        return Diagnosis(_cut_off(facts) if facts.get("without_graph") else (), "", None, due)
+    found, beside = _explained(trial, observation)
+    if not facts["training_after"]:
+        beside = tuple(dict.fromkeys((*beside, "eval-mode")))
+    micro_batches = sum(map(len, trial.problem.epochs))
+    passes = Passes(
+        all_seen=facts["micro_batches_seen"] == micro_batches,
+        repeated=(facts["backwards"] or facts["forwards_with_grad"]) > micro_batches,
+    )
+    slugs = name_mistakes(found, trial.problem, passes)
+    if slugs is None:
+        return Diagnosis(beside, difference_in_words(found, due), found, due)
+    shown = None if found.same_as(due) else found  # two equal pictures would say nothing
+    return Diagnosis((*beside, *_with_evidence(slugs, facts, micro_batches)), "", shown, due)
+
+
+def _explained(trial: LoopTrial, observation: Observation) -> tuple[Fingerprint, tuple[str, ...]]:
+    """The fingerprint, and the mistake without which the updates are no combination of micro-batch gradients."""
+    found = read_observation(trial, observation)
+    if found.linear:
+        return found, ()
+    mixed = _by_row(found, read_observation(trial, observation, training=False))
+    if mixed.linear:
+        return mixed, ("eval-mode",)
+    gradients = observation.tensors["gradients"]
+    reached = gradients.any(0)
+    due = micro_batch_gradients(trial.problem.with_(device="cpu"))[: len(found.columns)]  # without what was there before
+    if not reached.any() or not (due.any(0) & ~reached).any():
+        return found, ()
+    try:
+        part = read_observation(trial, observation, among=reached)
+    except ValueError:  # too few numbers are reached to tell the micro-batches apart
+        part = found
+    return (part if part.linear else found), ("detached",)
+
+
+def _by_row(first: Fingerprint, second: Fingerprint) -> Fingerprint:
+    """Row by row the reading that explains the update, the first if both do: the mode may change from window to window."""
+    take = first.residuals <= second.residuals
+    stale = None if first.stale is None else first.stale.where(take, second.stale)
+    coefficients = first.coefficients.where(take[:, None], second.coefficients)
+    return replace(first, coefficients=coefficients, residuals=first.residuals.where(take, second.residuals), stale=stale)
+
+
+def difference_in_words(found: Fingerprint, due: Fingerprint) -> str:
+    """The first row in which two fingerprints differ, in plain words."""
+    if not found.linear:
+        share = float(found.residuals.max())
+        if math.isinf(share):
+            return "Your updates hold values that are no longer numbers (NaN or inf)."
+        return (
+            "Your updates are not a combination of micro-batch gradients at the window's parameters: "
+            f"up to {share:.0%} of one is something else."
+        )
+    if not len(found.coefficients):
+        return "The optimizer you were given was never asked for an update: there was no call of its step."
+    if len(found.coefficients) != len(due.coefficients):
+        return f"Your loop made {len(found.coefficients)} updates where {len(due.coefficients)} were due."
+    for u, (row, right_row) in enumerate(zip(found.coefficients, due.coefficients, strict=True)):
+        if not torch.allclose(row, right_row, atol=1e-4):
+            return f"Update {u + 1} holds {_row_in_words(row)}; due were {_row_in_words(right_row)}."
+    for u, rate in enumerate(found.rates.tolist()):
+        if abs(rate - 1) > 1e-4:
+            return f"Update {u + 1} moves the parameters {rate:.3g} times as far as its gradient and the learning rate say."
+    return ""
+
+
+def _cut_off(facts: dict) -> tuple[str, ...]:
+    """Why the first loss has no graph: it was built without one, or cut from it."""
+    if facts["backwards"] or not (facts["forwards_with_grad"] or facts["forwards_without_grad"]):
+        return ()
+    return ("detached",) if facts["last_forward_with_grad"] else ("grad-disabled",)
+
+
+def _with_evidence(slugs: tuple[str, ...], facts: dict, micro_batches: int) -> tuple[str, ...]:
+    """A gradient that never was looks like one that was cleared; what else was seen tells them apart."""
+    backwards = facts["backwards"]
+    if facts["forwards_without_grad"] and facts["forwards_with_grad"] < micro_batches:
+        other = "grad-disabled"
+    elif facts["forwards_in_graph"] and backwards <= len(facts["update_epochs"]) < micro_batches:
+        other = "detached"
+    else:
+        return slugs
+    cleared = {"zero-every"} | (set() if backwards else {"zero-before-step"})
+    return tuple(other if slug in cleared else slug for slug in slugs)
+
+
+def _row_in_words(row: Tensor) -> str:
+    present = [(k + 1, as_fraction(value)) for k, value in enumerate(row.tolist()) if abs(value) > 1e-4]
+    return ", ".join(f"{share} of micro-batch {k}" for k, share in present) or "nothing"

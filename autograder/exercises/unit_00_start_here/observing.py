@@ -1,0 +1,35 @@
+"""What the start page's exercise is run on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from autograder.contract.observation import Observation
+
+
+@dataclass(frozen=True)
+class ListTrial:
+    """``count`` random gradients of length 5."""
+
+    seed: int
+    count: int
+    device: str
+
+    def gradients(self) -> list[torch.Tensor]:
+        generator = torch.Generator(device="cpu").manual_seed(self.seed % 2**63)
+        rows = torch.randn(self.count, 5, generator=generator, dtype=torch.float64, device="cpu")
+        return list(rows.to(self.device))
+
+
+def observe_tensor(function: Callable, trial: ListTrial) -> Observation:
+    """Call the function with the gradients; note the tensor it returned, or what else it was."""
+    value = function(trial.gradients())
+    if not isinstance(value, torch.Tensor):
+        return Observation(facts={"type": type(value).__name__})
+    return Observation({"value": value.detach().cpu()})
+
+
+OBSERVERS = {"average_gradients": observe_tensor}

@@ -1,0 +1,102 @@
+"""Running a student's function on one batch: the gradients it returns, the model it leaves, and what of it is not as it was."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from autograder.contract.observation import Observation
+from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial, _left_behind
+from gradaccum.fingerprint import LINEAR
+from gradaccum.problems import trainable
+
+
+def changes(trial: BatchTrial, seen: Observation) -> list[str]:
+    """What of a model is not as it was: ``"parameters"``, ``".grad"``, ``"mode"`` or ``"requires_grad"``.
+
+    Compared bit by bit: what is left alone does not round.
+    """
+    model = trial.model()
+    tensors, facts = _left_behind(model)
+    changed = []
+    for what, prefix in (("parameters", "parameter/"), (".grad", "grad/")):
+        was = {name: value for name, value in tensors.items() if name.startswith(prefix)}
+        now = {name: value for name, value in seen.tensors.items() if name.startswith(prefix)}
+        if was.keys() != now.keys() or any(not torch.equal(was[name], now[name]) for name in was):
+            changed.append(what)
+    changed += ["mode"] * (facts["modes"] != seen.facts["modes"])
+    return changed + ["requires_grad"] * (facts["trainable"] != seen.facts["trainable"])
+
+
+def returned_gradient(trial: BatchTrial, seen: Observation) -> Tensor | str:
+    """The returned dictionary as one vector ``(P,)`` in the order of the trainable parameters, or what is wrong with it.
+
+    A parameter without a gradient may be missing. A frozen one does not matter here, see :func:`frozen_returned`.
+    """
+    if "type" in seen.facts:
+        return f"Your function returned {seen.facts['type']} where a dictionary was due."
+    model = trial.model()
+    parameters = dict(model.named_parameters())
+    needed = _names_with_gradient(trial)
+    flat = []
+    for name, parameter in parameters.items():
+        value = seen.tensors.get(f"returned/{name}")
+        if name in needed and value is None:
+            return f"There is no tensor under the name {name!r}."
+        if value is not None and value.shape != parameter.shape:
+            return f"Under the name {name!r} there is a tensor of another shape than the parameter's."
+        if parameter.requires_grad:
+            flat.append(torch.zeros(parameter.numel()) if value is None else value.reshape(-1))
+    dtype = trial.problem.torch_dtype
+    strangers = [name for name in seen.tensors if name.startswith("returned/") and name[9:] not in parameters]
+    if strangers:
+        return f"There is no parameter called {strangers[0][9:][:40]!r}."
+    return torch.cat([part.to(dtype) for part in flat])
+
+
+def frozen_returned(trial: BatchTrial, seen: Observation) -> bool:
+    """Whether the returned dictionary has an entry for a frozen parameter."""
+    frozen = [name for name, parameter in trial.model().named_parameters() if not parameter.requires_grad]
+    return any(f"returned/{name}" in seen.tensors or name in seen.facts.get("no_tensors", ()) for name in frozen)
+
+
+def frozen_unmoved(trial: BatchTrial, seen: Observation) -> bool:
+    """Whether every frozen parameter is where it was."""
+    frozen = {name: p for name, p in trial.model().named_parameters() if not p.requires_grad}
+    return all(torch.equal(seen.tensors[f"parameter/{name}"], p.detach().cpu()) for name, p in frozen.items())
+
+
+def moved_by_old_gradient(trial: BatchTrial, seen: Observation) -> bool:
+    """Whether a parameter to which the loss has no gradient has moved along what its ``.grad`` held before."""
+    needed = _names_with_gradient(trial)
+    for name, parameter in trial.model().named_parameters():
+        if name not in needed and parameter.grad is not None:
+            moved = (parameter.detach().cpu() - seen.tensors[f"parameter/{name}"]).reshape(-1)
+            old = parameter.grad.cpu().reshape(-1)
+            beside = moved - (moved @ old) / (old @ old) * old
+            if moved.any() and beside.norm() <= LINEAR * moved.norm():
+                return True
+    return False
+
+
+def leaves_a_gradient(trial: BatchTrial, seen: Observation) -> bool:
+    """Whether ``.grad`` of a trainable parameter is neither absent nor zero."""
+    names = [name for name, parameter in trial.model().named_parameters() if parameter.requires_grad]
+    return any(bool(seen.tensors[f"grad/{name}"].any()) for name in names if f"grad/{name}" in seen.tensors)
+
+
+def movement(trial: BatchTrial, seen: Observation) -> Tensor:
+    """Trainable parameters before minus after, ``(P,)``, divided by the learning rate."""
+    model = trial.model()
+    after = dict(model.named_parameters())
+    parts = [(p.detach().cpu() - seen.tensors[f"parameter/{name}"]).reshape(-1) for name, p in after.items() if p.requires_grad]
+    return torch.cat(parts) / trial.lr
+
+
+def _names_with_gradient(trial: BatchTrial) -> set[str]:
+    """The trainable parameters that the loss depends on."""
+    model = trial.model()
+    x, y = trial.batch()
+    gradients = torch.autograd.grad(trial.loss_fn(model(x), y), trainable(model), allow_unused=True)
+    names = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
+    return {name for name, gradient in zip(names, gradients, strict=True) if gradient is not None}

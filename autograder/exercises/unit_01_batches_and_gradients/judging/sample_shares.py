@@ -1,0 +1,147 @@
+"""How much of each sample's gradient is in a vector, and which mistake that is.
+
+A batch of n samples is a problem whose micro-batches are single samples. Whatever is made of their gradients g_1 ... g_n,
+least squares says how much of each is in it: a mean holds 1/n of every one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import factorial
+
+import torch
+from torch import Tensor
+
+from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial
+from gradaccum.fingerprint import LINEAR, as_fraction, batch_gradient
+from gradaccum.problems import flat_gradient, trainable
+
+MATCH = 1e-4
+"""Largest difference of a coefficient from its due value. Rounding leaves below 1e-9 in float64, sums in float32 about 1e-6;
+the coefficients of different mistakes on batches of 5 to 7 samples differ by more than 1e-2."""
+
+
+OTHER_SIZES = (2, 4, 8)
+"""How many outputs, features or parameters, and units there are in models without extras. No batch has as many samples."""
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """How much of each sample's gradient is in a vector.
+
+    Attributes:
+        samples: ``(n,)`` coefficients.
+        stale: coefficient of what ``.grad`` held before, 0 if it held nothing.
+        linear: whether these explain the vector.
+    """
+
+    samples: Tensor
+    stale: float
+    linear: bool
+
+    @property
+    def has_samples(self) -> bool:
+        return bool((self.samples.abs() > MATCH).any())
+
+    @property
+    def has_stale(self) -> bool:
+        return self.linear and abs(self.stale) > MATCH
+
+    def holds(self, due: list[float] | Tensor) -> bool:
+        """Whether the coefficients are those, up to rounding."""
+        due = torch.as_tensor(due, dtype=self.samples.dtype)
+        return self.linear and bool(((self.samples - due).abs() <= MATCH * due.abs().clamp_min(1)).all())
+
+    def in_words(self) -> str:
+        """``"1/4 of sample 1, 1 of sample 2"`` or ``"1/4 of each"``."""
+        if self.holds([float(self.samples[0])] * len(self.samples)) and self.has_samples:
+            return f"{as_fraction(float(self.samples[0]))} of each"
+        shares = [(k, as_fraction(value)) for k, value in enumerate(self.samples.tolist(), 1) if abs(value) > MATCH]
+        return ", ".join(f"{share} of sample {k}" for k, share in shares) or "nothing of any sample"
+
+
+def unmix(trial: BatchTrial, vector: Tensor, *, training: bool | None = None) -> Mixture:
+    """Read off which sample gradients a vector ``(P,)`` is made of.
+
+    Args:
+        trial: whose samples.
+        vector: a gradient, or a movement over the learning rate.
+        training: the mode to take the sample gradients in, if not the trial's.
+    """
+    model = trial.problem.with_(device="cpu").build_model()
+    stale = flat_gradient(model).cpu()
+    model.train(trial.training if training is None else training)
+    batches = trial.problem.with_(device="cpu").batches()
+    basis = torch.stack([batch_gradient(model, trial.loss_fn, sample).cpu() for sample in batches])
+    if trial.problem.stale:
+        basis = torch.cat([basis, stale[None]])
+    vector = vector.to(basis)
+    if not torch.isfinite(vector).all():
+        return Mixture(torch.zeros(trial.samples, dtype=basis.dtype), 0.0, False)
+    coefficients = torch.linalg.lstsq(basis.T, vector[:, None]).solution[:, 0]
+    error, size = float((vector - coefficients @ basis).norm()), float(vector.norm())
+    stale_share = float(coefficients[-1]) if trial.problem.stale else 0.0
+    return Mixture(coefficients[: trial.samples], stale_share, error <= LINEAR * size)
+
+
+def name_shares(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str, ...]]:
+    """What is wrong with a vector that should be the mean of the sample gradients: in words, and the slugs of mistakes.
+
+    Empty words mean that nothing is.
+    """
+    if not torch.isfinite(vector).all():
+        return "It holds values that are no longer numbers (NaN or inf).", ()
+    n, mixture, slugs = trial.samples, unmix(trial, vector), ()
+    if not mixture.linear:
+        mixture, slugs = unmix(trial, vector, training=not trial.training), (other_mode(trial),)
+    if not mixture.linear:
+        return "It is not a combination of the gradients of your samples at the parameters you were given.", ()
+    if mixture.holds([1 / n] * n):
+        mode = "evaluation" if trial.training else "training"
+        return (f"It is the gradient of a model in {mode} mode.", slugs) if slugs else ("", ())
+    named = [slug for slug, shares in _wrong_shares(n).items() if any(map(mixture.holds, shares))]
+    return f"Due is 1/{n} of every sample's gradient; yours holds {mixture.in_words()}.", (*slugs, *named[:1])
+
+
+def other_mode(trial: BatchTrial) -> str:
+    """The slug of a function that computes in the mode that the model did not come in."""
+    return "eval-mode" if trial.training else "training-mode"
+
+
+def _wrong_shares(n: int) -> dict[str, list[list[float]]]:
+    """By slug, how much of each of n samples is in the result of a function with this mistake."""
+    only = [[float(k == j) for k in range(n)] for j in range(n)]
+    without = [[float(k != j) for k in range(n)] for j in range(n)]
+    without += [[float(k < m) for k in range(n)] for m in range(2, n)]
+    without += [[float(k >= m) for k in range(n)] for m in range(1, n - 1)]
+    halves = [0.5 ** (n - k) for k in range(n)]
+    powers = [(1 / n) ** (n - k) for k in range(n)]
+    factorials = [factorial(k) / factorial(n) for k in range(n)]  # the k-th sum is divided by k
+    return {
+        "sums-samples": [[1.0] * n],
+        "samples-divided-twice": [[1 / n**2] * n],
+        "single-sample": only + [[share / n for share in row] for row in only],
+        "sample-missing": [[share / d for share in row] for row in without for d in (1, sum(row), n)],
+        "halved-again-and-again": [halves, [2 * halves[0], *halves[1:]]],
+        "divided-again-and-again": [powers, [powers[1], *powers[1:]], factorials],
+        "other-divisor": [[1 / d] * n for d in OTHER_SIZES if d != n],
+    }
+
+
+def moves_between_samples(trial: BatchTrial, moved: Tensor) -> bool:
+    """Whether a movement is that of an update after every sample, with its whole gradient or with its share of the batch's."""
+    replayed = (_sample_by_sample(trial, share) for share in (1, 1 / trial.samples))
+    return any(bool(torch.dist(moved, other) <= LINEAR * other.norm()) for other in replayed)
+
+
+def _sample_by_sample(trial: BatchTrial, share: float) -> Tensor:
+    """How far an update after every sample moves the parameters, over the learning rate."""
+    model = trial.problem.with_(device="cpu").build_model().train(trial.training)
+    parameters, total = trainable(model), 0.0
+    for sample in trial.problem.with_(device="cpu").batches():
+        gradient = share * batch_gradient(model, trial.loss_fn, sample)
+        total = total + gradient
+        with torch.no_grad():
+            for p, g in zip(parameters, gradient.split([p.numel() for p in parameters]), strict=True):
+                p -= trial.lr * g.view_as(p)
+    return total

@@ -1,0 +1,113 @@
+"""Mistakes of functions on one batch: what they make of its samples and of the model, in words for students."""
+
+from gradaccum.diagnosis.catalogue import add_mistake
+
+add_mistake(
+    "sums-samples",
+    "You add up the gradients of the samples where their average is due: your gradient is as many times too long as "
+    "there are samples.",
+    "How does the mean of a list of numbers differ from their sum?",
+)
+add_mistake(
+    "batch-not-samples",
+    "You take the gradient of the whole batch at once. With a loss_fn that averages nobody can tell; with one that adds it is "
+    "not the mean of the sample gradients.",
+    "What is x[i : i + 1]? Ask for the gradient of that batch of one, for every i.",
+)
+add_mistake(
+    "samples-divided-twice",
+    "Each sample's gradient is divided by the number of samples twice, so the result is too short.",
+    "Follow one sample's gradient to the result and count the divisions on its way.",
+)
+add_mistake(
+    "single-sample",
+    "Only one sample of the batch is in your gradient; the others are computed and lost, or never looked at.",
+    "What happens to the gradient of the first sample when the second one arrives?",
+)
+add_mistake(
+    "sample-missing",
+    "Not every sample of the batch reaches your gradient.",
+    "Which numbers does your loop count through, and which one is the last?",
+)
+add_mistake(
+    "halved-again-and-again",
+    "You average the running result with each new sample, so early samples are halved again and again; late ones weigh most.",
+    "Work out by hand how much of the first of three samples is left in your result.",
+)
+add_mistake(
+    "divided-again-and-again",
+    "You divide the running result at every sample, so early samples are divided again and again; late ones weigh most.",
+    "Work out by hand how much of the first of three samples is left in your result. How often is it to be divided?",
+)
+add_mistake(
+    "other-divisor",
+    "You have the sum of the samples' gradients, divided by another number than that of the samples.",
+    "Which number do you divide by, and does it grow by one when the batch does?",
+)
+add_mistake(
+    "frozen-returned",
+    "You return an entry for a frozen parameter. It takes no part in training, and has no gradient.",
+    "How does a parameter tell you whether it is to be trained?",
+)
+add_mistake(
+    "frozen-thawed",
+    "You change requires_grad of a parameter that is none of your function's business: whoever froze it wants it frozen.",
+    "Which parameters can you ask a gradient for without changing any of them?",
+)
+add_mistake(
+    "grad-touched",
+    "You change .grad. Somebody else may be gathering a gradient there, and it is lost or mixed with yours.",
+    "Is there a way to ask autograd for gradients that returns them instead of storing them?",
+)
+add_mistake(
+    "parameters-moved",
+    "You change the parameters, although you were only asked to measure.",
+    "Which line of yours writes into a parameter?",
+)
+add_mistake(
+    "mode-changed",
+    "You leave the model in another mode than you found it in, so that layers such as dropout act differently afterwards.",
+    "Do you need to call train() or eval() at all?",
+)
+add_mistake(
+    "parameters-unmoved",
+    "The parameters are the same before and after your function.",
+    "Does your line write into the parameter itself, or make a new tensor and forget it? And what is in .grad when it runs?",
+)
+add_mistake(
+    "update-uphill",
+    "You move along the gradient, which raises the loss.",
+    "Into which direction does a gradient point: up or down?",
+)
+add_mistake(
+    "moves-between-samples",
+    "You update after every sample, so the gradients of later samples are taken at parameters that have already moved. That is "
+    "several small updates, not the one of the batch.",
+    "Where do the parameters have to be while the gradient of the last sample is taken?",
+)
+add_mistake(
+    "training-mode",
+    "The model came in evaluation mode, and you compute in training mode, in which layers such as dropout and BatchNorm act "
+    "differently.",
+    "Which mode is the model in when you are called, and who changes it?",
+)
+add_mistake(
+    "rate-unused",
+    "You move by the whole gradient; the learning rate is not used.",
+    "How far would your update go with lr = 0?",
+)
+add_mistake(
+    "gradient-left-behind",
+    "A gradient stays in .grad, where the next backward will add to it.",
+    "Backward adds. In which state do you want to leave .grad for whoever comes next?",
+)
+add_mistake(
+    "loss-after-update",
+    "You report the loss after the update, which needs a second forward pass and says nothing about the gradient you used.",
+    "Which loss did the gradient of your update come from?",
+)
+add_mistake(
+    "loss-summed-over-samples",
+    "You report the sum of the samples' losses, which grows with the batch.",
+    "What does loss_fn return for the whole batch?",
+)

@@ -1,0 +1,146 @@
+"""Mistakes in counting bytes, in drawing a line through them and in planning with it, in words for students."""
+
+from gradaccum.diagnosis.catalogue import add_mistake
+
+add_mistake(
+    "nothing-saved",
+    "You count nothing: no tensor passed through your hooks.",
+    "Does the forward pass run while the hooks are active, and does it build a graph?",
+)
+add_mistake(
+    "counts-twice",
+    "You count memory twice that two operations keep together: it is there only once.",
+    "When do two tensors share their memory? What tells their storages apart?",
+)
+add_mistake(
+    "counts-parameters",
+    "You count parameters. Autograd keeps weights for the backward pass, but they are in memory anyway, whatever the batch.",
+    "A weight may be kept as a transposed view of itself. What does a view share with the parameter?",
+)
+add_mistake(
+    "parameters-subtracted",
+    "You count everything and subtract all parameters. Autograd does not keep all of them: no bias, for example.",
+    "Look at the output of the watching cell. Which of the model's parameters are among the tensors that are kept?",
+)
+add_mistake(
+    "parameters-by-shape",
+    "You leave out every tensor that has the shape of a parameter. An activation may have the same shape.",
+    "What does a kept weight share with the parameter, besides its shape?",
+)
+add_mistake(
+    "sizes-merged",
+    "Whatever has equally many bytes counts only once for you.",
+    "What tells two storages apart that are equally large?",
+)
+add_mistake(
+    "tensors-let-go",
+    "What your pack returns does not keep the tensors. They are freed while the forward pass is still running, and their "
+    "addresses are given to others, which then look like the same storage.",
+    "What autograd keeps is what pack returns. What does yours return?",
+)
+add_mistake(
+    "views-cut-short",
+    "You count the elements of a view where its whole storage is held: as long as one slice is kept, none of it is freed.",
+    "Ask the storage, not the tensor, for its size.",
+)
+add_mistake(
+    "inputs-left-out",
+    "You leave out x and y, although autograd keeps them for the backward pass as it keeps any other tensor.",
+    "Which tensors are you asked to leave out? Only those.",
+)
+add_mistake(
+    "graph-left-out",
+    "You leave out every tensor that requires a gradient. Parameters do, but so does whatever the model computes from them.",
+    "Which tensors are you asked to leave out, and what do they share with the model's parameters?",
+)
+add_mistake(
+    "loss-not-watched",
+    "You watch the model but not the loss, which keeps tensors of its own.",
+    "Which lines build the graph? All of them belong inside the hooks.",
+)
+add_mistake(
+    "elements-not-bytes",
+    "You count elements, or take every element for four bytes. How many it has depends on the dtype.",
+    "How many bytes is a float64, and who knows that?",
+)
+add_mistake(
+    "line-turned-round",
+    "You return the two numbers in the wrong order.",
+    "Read the first line of the exercise: which one comes first?",
+)
+add_mistake(
+    "line-through-zero",
+    "Your line goes through zero. With no sample at all, weights, gradients and optimizer state are still there.",
+    "How many unknowns does the line have?",
+)
+add_mistake(
+    "line-through-two-points",
+    "Your line goes through two of the points and ignores the others.",
+    "Which of the points does the sum of squares run over?",
+)
+add_mistake(
+    "line-of-sizes",
+    "You fit the sizes to the bytes: the squares that you make small are distances in samples, not in bytes.",
+    "Which of the two do you want to compute from the other? Look at the order of the arguments where you fit.",
+)
+add_mistake(
+    "plan-turned-round",
+    "You return N first and B second.",
+    "What is the order of the two numbers that were asked for?",
+)
+add_mistake(
+    "budget-ignored",
+    "You take the whole effective batch at once, whatever the budget.",
+    "What does a micro-batch of B samples cost? Compare it with the budget.",
+)
+add_mistake(
+    "not-the-largest",
+    "Micro-batches of one sample fit, but larger ones do as well, and are faster.",
+    "Of all sizes that fit, which one do you want?",
+)
+add_mistake(
+    "halves-only",
+    "You halve the batch until it fits and miss the sizes in between.",
+    "Which numbers divide 12? Not only 12, 6 and 3.",
+)
+add_mistake(
+    "does-not-divide",
+    "Your micro-batch is the largest that fits, but the effective batch cannot be divided into such ones.",
+    "B times N must be the effective batch, to the sample. Which sizes B allow that?",
+)
+add_mistake(
+    "fixed-for-each",
+    "You pay the fixed part once for each of the N micro-batches. They come one after the other and share it.",
+    "Look at the table of the four kinds of bytes. Which of them grow with N?",
+)
+add_mistake(
+    "whole-batch-or-nothing",
+    "You plan only where the whole effective batch fits at once, and refuse everything else. Micro-batches come one after the "
+    "other: only one of them has to fit.",
+    "How many micro-batches are in memory at the same time, and what does that many need?",
+)
+add_mistake(
+    "whole-batch-not-tried",
+    "You never take the whole effective batch at once, although it may fit.",
+    "What is the largest size that your loop tries? What is the largest that there is?",
+)
+add_mistake(
+    "not-whole",
+    "B and N are the right numbers, but at least one of them is a float. A loop over range(N) needs an int.",
+    "Python has two divisions. Which one gives an int?",
+)
+add_mistake(
+    "fixed-forgotten",
+    "You spend the whole budget on samples. Weights, gradients and optimizer state need their share first.",
+    "What is left of the budget when the fixed part is paid?",
+)
+add_mistake(
+    "budget-not-used-up",
+    "You refuse a micro-batch that needs exactly the budget. What fits, fits.",
+    "Is a budget of 100 bytes enough for 100 bytes?",
+)
+add_mistake(
+    "misfit-not-refused",
+    "Not even a single sample fits, and your function does not refuse it with a ValueError.",
+    "What should a caller learn when no plan exists? Raise what says it.",
+)

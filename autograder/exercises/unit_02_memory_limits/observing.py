@@ -1,0 +1,111 @@
+"""Models whose saved tensors are counted, and what a function counts."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from autograder.contract.observation import Observation
+from autograder.observing.calls import observe_call, plain
+
+
+@dataclass(frozen=True)
+class SavedTrial:
+    """A model and a batch, made from a seed.
+
+    Attributes:
+        kind: ``"plain"`` (one linear layer), ``"shared"`` (a tensor that two operations keep), ``"deep"`` (weights are kept
+            too, one of them frozen, and activations of their shape), ``"gated"`` (slices of a larger tensor are kept).
+        samples, width: of the batch and of the layers.
+    """
+
+    kind: str
+    seed: int
+    samples: int
+    width: int
+    device: str
+    dtype: str
+
+    def model(self) -> nn.Module:
+        width = self.width
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.seed)
+            layers = {
+                "plain": lambda: nn.Linear(width, 2),
+                "shared": lambda: nn.Sequential(nn.Linear(width, 3), nn.Tanh()),
+                "deep": lambda: deep_model(width, self.samples),
+                "gated": lambda: GatedUnit(width, 3),
+            }
+            model = layers[self.kind]().to(device=self.device, dtype=getattr(torch, self.dtype))
+        return model
+
+    def batch(self) -> tuple[Tensor, Tensor]:
+        """Inputs ``(samples, width)`` and targets as the model's predictions; neither shares its memory with anything."""
+        outputs = 2 if self.kind == "plain" else 3
+        generator = torch.Generator().manual_seed(self.seed + 1)
+        shapes = (self.samples, self.width), (self.samples, outputs)
+        x, y = (torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes)
+        return tuple(t.to(device=self.device, dtype=getattr(torch, self.dtype)) for t in (x, y))
+
+    @property
+    def loss_fn(self):
+        return F.mse_loss
+
+
+class Noting(nn.Sequential):
+    """Linear layers and GELUs. ``let_go`` says whether what a GELU keeps was gone before the forward was over."""
+
+    let_go = False
+
+    def forward(self, x: Tensor) -> Tensor:
+        outputs = []
+        for layer in self:
+            x = layer(x)
+            if isinstance(layer, nn.Linear):
+                outputs.append(weakref.ref(x.untyped_storage()))
+        self.let_go |= torch.is_grad_enabled() and any(output() is None for output in outputs)
+        return x
+
+
+def deep_model(width: int, hidden: int, depth: int = 10) -> Noting:
+    """Many layers, so that of activations that are let go some are sure to have their memory given to others.
+
+    How sure depends on the allocator: with three layers, or activations below a kilobyte, it happens only sometimes. A GELU
+    keeps its input and a linear layer its own, so nothing is kept twice; the frozen layer keeps its weight only. With as many
+    samples as hidden units, activations have the shape of weights.
+    """
+    layers = [nn.Linear(width, hidden), nn.GELU()]
+    for _ in range(depth):
+        layers += [nn.Linear(hidden, hidden), nn.GELU()]
+    return Noting(*layers, nn.Linear(hidden, 3).requires_grad_(False))
+
+
+class GatedUnit(nn.Module):
+    """One linear layer whose output is cut in three: a · silu(b) + c. Autograd keeps a and b, slices of one storage."""
+
+    def __init__(self, width: int, outputs: int):
+        super().__init__()
+        self.project = nn.Linear(width, 3 * outputs)
+
+    def forward(self, x: Tensor) -> Tensor:
+        a, b, c = self.project(x).chunk(3, dim=-1)
+        return a * F.silu(b) + c
+
+
+def observe_count(function: Callable, trial: SavedTrial) -> Observation:
+    """Call ``function(model, loss_fn, x, y)``; note the number it returned, and whether tensors were let go."""
+    model = trial.model()
+    value = function(model, trial.loss_fn, *trial.batch())
+    let_go = {"let go": bool(getattr(model, "let_go", False))}  # for the name of a mistake, never for points
+    try:
+        return Observation(facts={"value": plain(value)} | let_go)
+    except TypeError:
+        return Observation(facts={"type": type(value).__name__} | let_go)
+
+
+OBSERVERS = {"saved_bytes": observe_count, "memory_line": observe_call, "plan_micro_batches": observe_call}

@@ -1,0 +1,36 @@
+"""The mistakes that only unit 03 knows, as its verdicts name them."""
+
+from __future__ import annotations
+
+from gradaccum.diagnosis.catalogue import add_mistake
+
+add_mistake(
+    "rate-multiplied",
+    "You multiply the rate by N. A sum is already N times as long as the mean: your updates would be N² times too long.",
+    "Is the sum of N gradients longer or shorter than their mean?",
+)
+add_mistake(
+    "rate-unchanged",
+    "You return the rate as it was. With summed gradients the update is then N times too long.",
+    "By which factor do the sum and the mean of N gradients differ?",
+)
+add_mistake(
+    "compares-sum",
+    "You compare B + N. How many samples does an update average over?",
+    "With B samples in each of N micro-batches, count the samples.",
+)
+add_mistake(
+    "compares-accumulation-steps",
+    "You compare the accumulation steps only, but how many samples an update averages over depends on B as well.",
+    "With B samples in each of N micro-batches, count the samples.",
+)
+add_mistake(
+    "compares-micro-batch",
+    "You compare the micro-batch sizes only, but how many samples an update averages over depends on N as well.",
+    "With B samples in each of N micro-batches, count the samples.",
+)
+add_mistake(
+    "compares-configurations",
+    "You call configurations different as soon as they are written differently, although they may average the same samples.",
+    "Are B=8, N=1 and B=2, N=4 the same update?",
+)

@@ -1,0 +1,25 @@
+"""Running training loops, and asking for the answers to the puzzle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from autograder.contract.observation import Observation
+from autograder.observing.loops import observe_loop
+
+
+def observe_answers(function: Callable, trial: None) -> Observation:
+    """Call the function; note the dictionary of short texts it returned, or what else it was."""
+    answers = function()
+    if not isinstance(answers, dict):
+        return Observation(facts={"type": type(answers).__name__})
+    return Observation(facts={"answers": {str(k)[:8]: str(v)[:40] for k, v in list(answers.items())[:20]}})
+
+
+OBSERVERS = {
+    "train_epoch": observe_loop,
+    "repaired_early_clear": observe_loop,
+    "repaired_eager_step": observe_loop,
+    "repaired_lost_tail": observe_loop,
+    "name_that_loop": observe_answers,
+}

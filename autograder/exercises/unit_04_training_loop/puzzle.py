@@ -1,0 +1,45 @@
+"""The puzzle of unit 04: six fingerprints without a name, and the mistakes to choose from. Needs matplotlib."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+
+from autograder.exercises.unit_04_training_loop.exercises import PUZZLE, PUZZLE_PROBLEM
+from gradaccum.diagnosis.catalogue import mistake
+from gradaccum.fingerprint import fingerprint
+from gradaccum.loops import GALLERY
+from gradaccum.notebook.showing import Picture, show_fingerprints
+
+DISTRACTORS = ("off-by-one-late", "step-every", "tail-scale")
+"""Offered beside the mistakes that are in the puzzle; on its problem their fingerprints are others than those six."""
+
+
+def candidates() -> tuple[str, ...]:
+    """The slugs to choose from, in alphabetical order, which says nothing about the letters."""
+    return tuple(sorted((*PUZZLE.values(), *DISTRACTORS)))
+
+
+def show_puzzle() -> Puzzle:
+    """Six fingerprints, A to F, of wrong loops from the gallery."""
+    loops = {letter: GALLERY[slug] for letter, slug in PUZZLE.items()}
+    return Puzzle(show_fingerprints({letter: fingerprint(loop, PUZZLE_PROBLEM) for letter, loop in loops.items()}))
+
+
+@dataclass(frozen=True)
+class Puzzle:
+    """The picture, and below it the mistakes to choose from, each with what it computes."""
+
+    picture: Picture
+
+    def __str__(self) -> str:
+        return "\n".join([self.picture.alt, "", *(f"{slug}: {mistake(slug).message}" for slug in candidates())])
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+        rows = "".join(
+            f'<tr><td style="text-align:left"><code style="white-space:nowrap">{slug}</code></td>'
+            f'<td style="text-align:left">{escape(mistake(slug).message)}</td></tr>'
+            for slug in candidates()
+        )
+        table = f'<table style="max-width:60em"><tbody>{rows}</tbody></table>'
+        return {"text/html": self.picture._repr_mimebundle_()["text/html"] + table, "text/plain": str(self)}

@@ -1,0 +1,91 @@
+"""The mistakes that only unit 05 knows, as its verdicts name them."""
+
+from __future__ import annotations
+
+from gradaccum.diagnosis.catalogue import add_mistake
+
+add_mistake(
+    "forgets-world-size",
+    "You multiply B and N but leave out the number of ranks.",
+    "Each rank works on its own micro-batch. How many samples reach one update?",
+)
+add_mistake(
+    "adds-sizes",
+    "You add the numbers up. How many samples are in N micro-batches of B?",
+    "Draw N boxes with B dots each and count the dots.",
+)
+add_mistake(
+    "ratio-inverted",
+    "Your rate goes down when the batch goes up: the ratio of the two batches is upside down.",
+    "A larger batch is less noisy. Does it allow a longer or a shorter step?",
+)
+add_mistake(
+    "rules-swapped",
+    "The linear rule and the square-root rule have changed places.",
+    "When the batch doubles, by how much does the rate grow under each rule?",
+)
+add_mistake(
+    "forgets-micro-batch-size",
+    "You treat each micro-batch gradient as if it came from one sample; it is a mean over B of them and less noisy.",
+    "By how much does averaging B samples shrink the variance?",
+)
+add_mistake(
+    "biased-signal",
+    "You take the squared length of the mean gradient for that of the true one, but it still holds noise and is too large.",
+    "What would that length be if the true gradient were zero?",
+)
+add_mistake(
+    "noise-inverted",
+    "Your number is the reciprocal: signal over noise.",
+    "Should a noisier gradient give a larger or a smaller noise scale?",
+)
+add_mistake(
+    "biased-noise",
+    "Your estimate of the noise is too small: you take all that L holds for the gradient's, but part of it is noise.",
+    "Subtract the two equations term by term. What becomes of the noise in the second?",
+)
+add_mistake(
+    "lengths-added-up",
+    "S or L is a sum in your formula where the equations have a mean.",
+    "Both S and L have a 1/N. What does it divide in each, and is it inside the square or outside?",
+)
+add_mistake(
+    "lengths-not-squared",
+    "You put lengths into the equations, which are about squared lengths.",
+    "By which factor does the noise scale change if all gradients are twice as long? By which does yours?",
+)
+add_mistake(
+    "schedule-per-micro-batch",
+    "The schedule advances with every micro-batch, N times too fast: warmup ends early and so does training.",
+    "In which unit does a schedule count: micro-batches or updates?",
+)
+add_mistake(
+    "schedule-before-step",
+    "The schedule advances before the update, so every update uses the rate of the next one and the first rate is never used.",
+    "Which rate should the very first update use?",
+)
+add_mistake(
+    "schedule-per-epoch",
+    "The schedule advances once per epoch, although it counts updates.",
+    "How many updates does an epoch make, and how often did your schedule move?",
+)
+add_mistake(
+    "schedule-never",
+    "The schedule never advances: every update uses the first rate.",
+    "Who moves the schedule forward?",
+)
+add_mistake(
+    "rate-of-next",
+    "Your updates are right, but you report the rate after the schedule has moved on: that of the next update.",
+    "At which moment does the optimizer hold the rate that an update uses?",
+)
+add_mistake(
+    "schedule-skips-leftover",
+    "The schedule does not advance after a leftover window, although that is an update like any other.",
+    "How many updates does an epoch with a leftover make, and how often did your schedule move in it?",
+)
+add_mistake(
+    "lr-multiplied",
+    "Updates of yours use N times the rate that the schedule gives.",
+    "Who decides on the rate of an update here? Does your loop have a say in it?",
+)

@@ -1,0 +1,103 @@
+"""What is wrong with sums of gradients in float32, in words for students, and the mistakes they are made with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from autograder.contract.observation import Observation
+from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_sums import (
+    float32_sums,
+    otherwise_computed_sums,
+    sums_without_fusion,
+)
+from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import Float32SumTrial
+from gradaccum.diagnosis.catalogue import Mistake, mistake
+
+SUM_TOLERANCE = 0.02
+"""Weights may be applied before or after rounding to bfloat16 (0.4 %, averaging out over the sum); a running sum in bfloat16
+over 600 nearly equal addends stalls and is off by more than 30 %."""
+
+TELLING_TOLERANCE = 0.04
+"""On problems that tell what computed a gradient: when weights are rounded makes a difference up to 1.5 %; a float32 model
+one of more than 9 %, another cut more than 5 times the gradient."""
+
+
+def sums_message(seen: Observation, due: dict[str, Tensor], tolerance: float = SUM_TOLERANCE) -> str:
+    """What is wrong with sums of gradients by parameter name; empty if nothing is."""
+    if seen.failure:
+        return seen.failure.message
+    if "type" in seen.facts:
+        return f"Your function returned {seen.facts['type']} where a dictionary of tensors by parameter name was due."
+    if seen.tensors.keys() != due.keys() or any(seen.tensors[name].shape != due[name].shape for name in due):
+        return "Return one tensor for each named parameter, of its shape."
+    if not sums_distance(seen.tensors, due) <= tolerance:
+        return "The tensors are not the gradient of the mean loss over all samples."
+    return ""
+
+
+def sums_distance(found: dict[str, Tensor], due: dict[str, Tensor]) -> float:
+    """Length of the difference over that of what is due; infinite if names or shapes differ."""
+    if found.keys() != due.keys() or any(found[name].shape != due[name].shape for name in due):
+        return torch.inf
+    a, b = _flat(found, due), _flat(due, due)
+    return float((a - b).norm() / b.norm())
+
+
+def stalled(seen: Observation, due: dict[str, Tensor]) -> bool:
+    """Whether sums point the right way but stopped growing: in bfloat16 somewhere between a fifth and six sevenths."""
+    if seen.tensors.keys() != due.keys():
+        return False
+    found, wanted = _flat(seen.tensors, due), _flat(due, due)
+    cosine = torch.nn.functional.cosine_similarity(found, wanted, dim=0)
+    return bool(cosine > 0.9 and 0.2 < found.norm() / wanted.norm() < 0.85)
+
+
+def _flat(tensors: dict[str, Tensor], names: Iterable[str]) -> Tensor:
+    return torch.cat([tensors[name].double().reshape(-1) for name in sorted(names)])
+
+
+def kept_message(observations: Iterable[Observation]) -> str:
+    """What is wrong with the dtype of what came back and with what became of the model; empty if nothing is."""
+    for seen in observations:
+        if seen.failure:
+            return seen.failure.message
+        if "type" in seen.facts or not seen.tensors:
+            return "There are no tensors by parameter name whose dtype could be looked at."
+        if any(tensor.dtype != torch.float32 for tensor in seen.tensors.values()):
+            return "The tensors you return are not float32."
+        if seen.facts["moved"]:
+            return "Your function changed the model's parameters or their dtype."
+    return ""
+
+
+def how_computed(trial: Float32SumTrial, seen: Observation) -> tuple[str, tuple[str, ...]]:
+    """Of right sums, whether each micro-batch went through the model as it is: what is wrong, and the mistakes in it."""
+    due = (float32_sums(trial)[()], sums_without_fusion(trial))
+    if any(sums_distance(seen.tensors, sums) <= TELLING_TOLERANCE for sums in due):
+        return "", ()
+    message = "These are not gradients that the model as it is computes for each micro-batch on its own."
+    others = otherwise_computed_sums(trial).items()
+    return message, next((slugs for slugs, sums in others if sums_distance(seen.tensors, sums) <= TELLING_TOLERANCE), ())
+
+
+SUM_WORDS = {
+    "no-scale": {
+        "message": "The mean gradients of the micro-batches are added up where their mean was due, so the result is as many "
+        "times too long as there are micro-batches.",
+    },
+    "mean-of-means": {
+        "message": "All micro-batches weigh alike, although some hold fewer samples: you compute a mean of means, and the "
+        "samples of small micro-batches count too much.",
+        "hint": "By which share of all samples should a micro-batch weigh?",
+    },
+}
+"""What is said of windows elsewhere; here there are none, and no updates."""
+
+
+def in_words_of_sums(slug: str) -> Mistake:
+    """The catalogue's entry, in the words of this exercise."""
+    return replace(mistake(slug), **SUM_WORDS.get(slug, {}))

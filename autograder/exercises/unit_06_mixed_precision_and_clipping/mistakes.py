@@ -1,0 +1,155 @@
+"""The mistakes that only unit 06 knows, as its verdicts name them."""
+
+from __future__ import annotations
+
+from gradaccum.diagnosis.catalogue import add_mistake
+
+add_mistake(
+    "gradients-pile-up",
+    "What you add to your sums still holds the micro-batches before it, so the first ones count again and again.",
+    "backward() adds. What should .grad hold when you add it to your sums, and what does it hold?",
+)
+add_mistake(
+    "low-precision-sum",
+    "The sums are kept in bfloat16: once a sum is a few hundred times its addend, adding changes nothing.",
+    "In which dtype does + happen in your loop?",
+)
+add_mistake(
+    "last-only",
+    "What you return is the last micro-batch's gradient alone; those before it are gone.",
+    "What becomes of the entry that is already there when the next micro-batch writes its own?",
+)
+add_mistake(
+    "computed-in-float32",
+    "The gradients are those of a model in float32, not of the bfloat16 model you were given: they take twice the memory, "
+    "and only their sum was to be in float32.",
+    "Which of your numbers have to be float32: the parameters, each gradient, or only what you add up in?",
+)
+add_mistake(
+    "one-forward",
+    "All samples go through the model in one forward. Nothing is accumulated, and memory grows with their number.",
+    "The micro-batches are what fits into memory. How many of them may be in the model at a time?",
+)
+add_mistake(
+    "clip-per-micro-batch",
+    "You clip inside the window, after each micro-batch: what is clipped are parts of the gradient, so its direction changes.",
+    "The threshold speaks of the gradient an update uses. When is that gradient complete?",
+)
+add_mistake(
+    "clip-too-late",
+    "No update is clipped: clipping comes after the update has read the gradient, or not at all.",
+    "Which line reads .grad? Clipping has to happen before it.",
+)
+add_mistake(
+    "clip-too-early",
+    "You clip before the last backward, so the last micro-batch joins unclipped.",
+    "What is in .grad at the moment you clip, and what is added to it afterwards?",
+)
+add_mistake(
+    "clip-by-value",
+    "You clip each component by itself, which turns the gradient; the threshold here is for the length of the whole.",
+    "After clipping by norm a gradient points where it pointed before. Does yours?",
+)
+add_mistake(
+    "clip-per-parameter",
+    "You clip the gradient of each parameter by itself, which turns the whole; the threshold is for the length of the whole.",
+    "The norm that counts is that of one long vector. Which numbers are in it?",
+)
+add_mistake(
+    "leftover-unclipped",
+    "Full windows are clipped, the leftover one is not.",
+    "What should clipping ask about a window: how many micro-batches it holds, or how long its gradient is?",
+)
+add_mistake(
+    "clip-always",
+    "Every gradient gets the length of the threshold, also those that were shorter: you lengthen what should be left alone.",
+    "What should happen to a gradient that is shorter than the threshold?",
+)
+add_mistake(
+    "threshold-too-high",
+    "Your threshold is too high for what you clip, by as many times as the window has micro-batches.",
+    "Which is as long as one large batch's gradient, the sum or the mean? Which of the two do you clip?",
+)
+add_mistake(
+    "threshold-too-low",
+    "Your threshold is too low for what you clip: a sum held against the threshold for a mean, or a mean against one that was "
+    "divided.",
+    "At the moment you clip, is a sum in .grad or a mean? How long may it be?",
+)
+add_mistake(
+    "clip-before-unscale",
+    "You clip while the gradients are still multiplied by the scale, so the threshold is in effect divided by it.",
+    "In which unit is the threshold, and in which are the gradients when you clip?",
+)
+add_mistake(
+    "unscale-missing",
+    "The update uses gradients that are still multiplied by the scale.",
+    "Which call divides the gradients by the scale, and who calls it in your loop?",
+)
+add_mistake(
+    "unscale-each",
+    "Gradients are divided by the scale after every micro-batch, so the early ones are divided again and again.",
+    "How often may one gradient be unscaled before it is used?",
+)
+add_mistake(
+    "scaler-step-every",
+    "Your loop makes an update after every micro-batch; scaling does not change where updates belong.",
+    "How many updates does a window make?",
+)
+add_mistake(
+    "scaler-update-every",
+    "The scale moves inside a window, so its micro-batches are added up in different units.",
+    "What must be true of the scale between the first backward of a window and its unscaling?",
+)
+add_mistake(
+    "inf-applied",
+    "A window with infinite gradients reaches the parameters.",
+    "Who looks for infinities before an update, and do you give it the chance?",
+)
+add_mistake(
+    "inf-not-reported",
+    "You sort out windows with infinities yourself, so the scaler never hears of them and keeps a scale that is too high.",
+    "Which calls look for infinities and lower the scale? Do they run for such a window?",
+)
+add_mistake(
+    "inf-left-out",
+    "You leave out the micro-batch with the infinity and apply the rest of its window; the scaler never hears of it.",
+    "Is what is left still the gradient of the large batch? And who lowers the scale?",
+)
+add_mistake(
+    "steps-twice",
+    "Each window moves the parameters twice: the scaler makes an update, and the optimizer another with the same gradient.",
+    "Who calls optimizer.step? Look at what each of the scaler's calls does.",
+)
+add_mistake(
+    "model-converted",
+    "You convert the model itself, so that its parameters and .grad are in low precision as well.",
+    "In mixed precision the parameters stay in float32. What chooses the dtype of single operations instead?",
+)
+add_mistake(
+    "scaler-update-early",
+    "The scaler hears that the window is over before it has made the window's update, so it forgets that the gradients are "
+    "unscaled already and divides them again.",
+    "In which order do unscaling, clipping, the update and the end of the window come?",
+)
+add_mistake(
+    "inf-not-cleared",
+    "A window with infinite gradients makes no update, as it should, but it is not cleared either: its infinities stay in "
+    ".grad, and every later window is skipped, too.",
+    "Follow .grad through a window that the scaler skips. What is in it when the next one begins?",
+)
+add_mistake(
+    "scaler-update-missing",
+    "The scaler is not told that a window is over, so it refuses to work on the next one.",
+    "A scaler has three things to do at the end of every window, the last one included: unscale, step, and one more.",
+)
+add_mistake(
+    "autocast-missing",
+    "The model does not compute in the dtype asked for.",
+    "Which block makes operations run in another dtype, which lines belong into it, and for which device and dtype?",
+)
+add_mistake(
+    "norm-after-clip",
+    "The norms you return are those after clipping: whatever was above the threshold is reported as the threshold.",
+    "clip_grad_norm_ returns something. Is it the norm before it clipped, or after?",
+)

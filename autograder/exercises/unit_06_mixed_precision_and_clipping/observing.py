@@ -1,0 +1,162 @@
+"""What loops that clip, loops in mixed precision and sums in float32 are run on, and what is noted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from autograder.contract.observation import Observation
+from autograder.observing.loops import LoopTrial, observe_loop
+from gradaccum.problems import Problem
+
+NEARNESS = 0.006
+"""How far telling targets are from outputs, as a share of these; bfloat16 rounds by up to 0.004."""
+
+
+@dataclass(frozen=True)
+class Float32SumTrial:
+    """Many nearly equal micro-batches for a bfloat16 model.
+
+    Attributes:
+        seed: of model and data.
+        count: micro-batches; sizes alternate between 1 and 4 samples if ragged, else they are 2.
+        ragged: see there.
+        spread: how much the samples differ; the smaller, the sooner a sum in bfloat16 stalls.
+        device: where.
+        telling: whether the gradients tell what computed them: the samples of one forward act on each other, micro-batches have
+            one sample, and a target is so near the model's output that the rounding of bfloat16 decides how far it is off.
+    """
+
+    seed: int
+    count: int
+    ragged: bool
+    spread: float
+    device: str
+    telling: bool = False
+
+    def build(self):
+        """The model in bfloat16, the loss and the micro-batches."""
+        sizes = tuple(1 if self.telling else (1, 4)[k % 2] if self.ragged else 2 for k in range(self.count))
+        basics = {"device": self.device, "dtype": "float32", "stale": True, "coupled": self.telling}
+        problem = Problem(self.seed, self.count, (sizes,), **basics)
+        model = problem.build_model().to(torch.bfloat16)
+        first_x, first_y = problem.batches()[0]
+        batches = [
+            ((first_x[:1] + self.spread * x).to(torch.bfloat16), (first_y[:1] + self.spread * y).to(torch.bfloat16))
+            for x, y in problem.batches()
+        ]
+        if self.telling:
+            with torch.no_grad():
+                batches = [(x, (model(x).float() * (1 + NEARNESS * y.float().sign())).to(torch.bfloat16)) for x, y in batches]
+        return model, problem.loss_fn, batches
+
+
+def observe_float32_sums(function: Callable, trial: Float32SumTrial) -> Observation:
+    """The tensors a function returns by name, and whether the model is still what it was."""
+    model, loss_fn, batches = trial.build()
+    before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
+    value = function(model, loss_fn, batches)
+    if not isinstance(value, Mapping):
+        return Observation(facts={"type": type(value).__name__})
+    tensors = {str(name): t.detach().cpu() for name, t in value.items() if isinstance(t, Tensor)}
+    after = dict(model.named_parameters())
+    kept = after.keys() == before.keys() and all(
+        after[name].dtype == torch.bfloat16 and torch.equal(before[name], after[name]) for name in before
+    )
+    return Observation(tensors, {"moved": not kept})
+
+
+@dataclass(frozen=True)
+class ClipTrial:
+    """A loop trial and the threshold."""
+
+    loop: LoopTrial
+    max_norm: float
+
+
+def observe_clipped(function: Callable, trial: ClipTrial) -> Observation:
+    """Run a loop that clips; what it returns is among the facts as ``"losses"``."""
+    return observe_loop(lambda *arguments: function(*arguments, trial.max_norm), trial.loop)
+
+
+@dataclass(frozen=True)
+class AmpTrial:
+    """A loop trial in mixed precision.
+
+    Attributes:
+        loop: problem (float32 parameters) and how it is watched.
+        precision: ``"float16"`` or ``"bfloat16"``.
+        scale, growth_interval: of the scaler.
+        max_norm: clipping threshold, for unscaled gradients.
+        broken: micro-batch of the epoch whose targets are infinite, or None.
+    """
+
+    loop: LoopTrial
+    precision: str
+    scale: float
+    max_norm: float
+    growth_interval: int = 1000
+    broken: int | None = None
+
+
+class CountingScaler(torch.amp.GradScaler):
+    """A gradient scaler that counts what is asked of it, and knows the last three things a loop asked for."""
+
+    def __init__(self, *arguments, **keywords):
+        super().__init__(*arguments, **keywords)
+        self.calls = {"unscales": 0, "scaler_steps": 0, "scaler_updates": 0}
+        self.last: list[str] = []
+        self.stepping = False
+
+    def unscale_(self, optimizer):
+        self._note("unscales")
+        return super().unscale_(optimizer)
+
+    def step(self, optimizer, *arguments, **keywords):
+        self._note("scaler_steps")
+        self.stepping = True  # it may unscale by itself
+        try:
+            return super().step(optimizer, *arguments, **keywords)
+        finally:
+            self.stepping = False
+
+    def update(self, new_scale=None):
+        self._note("scaler_updates")
+        return super().update(new_scale)
+
+    def _note(self, call: str) -> None:
+        self.calls[call] += 1
+        if not self.stepping:
+            self.last = [*self.last, call][-3:]
+
+
+def observe_amp(function: Callable, trial: AmpTrial) -> Observation:
+    """Run a loop in mixed precision; bring back also the scaler's calls, its scale, and the dtypes the model computed in."""
+    scaler = CountingScaler(trial.loop.problem.device, init_scale=trial.scale, growth_interval=trial.growth_interval)
+    dtypes: set[str] = set()
+    parameters: list[torch.nn.Parameter] = []
+
+    def loop(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+        parameters[:] = model.parameters()
+        hook = model.register_forward_hook(lambda module, x, out: dtypes.add(str(out.dtype).removeprefix("torch.")))
+        batches = [(x, torch.full_like(y, torch.inf) if k == trial.broken else y) for k, (x, y) in enumerate(micro_batches)]
+        precision = getattr(torch, trial.precision)
+        try:
+            return function(model, loss_fn, optimizer, scaler, batches, accumulation_steps, trial.max_norm, precision)
+        finally:
+            hook.remove()
+
+    seen = observe_loop(loop, trial.loop)
+    facts = {"scale": scaler.get_scale(), "dtypes": sorted(dtypes), "last_calls": scaler.last}
+    facts["converted"] = any(parameter.dtype != torch.float32 for parameter in parameters)
+    return replace(seen, facts=seen.facts | scaler.calls | facts)
+
+
+OBSERVERS = {
+    "train_epoch_clipped": observe_clipped,
+    "train_epoch_amp": observe_amp,
+    "accumulate_in_float32": observe_float32_sums,
+}

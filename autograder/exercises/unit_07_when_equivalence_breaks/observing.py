@@ -1,0 +1,175 @@
+"""Models with BatchNorm in them, what a function made of one, and what of it was right.
+
+What a model looks like crosses the border between processes as plain data: the kind of every layer by its path, and the values
+of its state. :func:`rebuild` makes the model again from that, so that what it is said to compute can be compared with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.nn.modules.batchnorm import _BatchNorm
+
+from autograder.contract.observation import Observation
+from autograder.observing.calls import observe_call
+from gradaccum.memory import storage_key
+
+CHANNELS, FEATURES, SAMPLES, STEPS = 12, 5, 12, 4
+
+
+Layers = dict[str, dict[str, Any]]
+"""For each path the ``kind`` of a layer; of a GroupNorm also ``groups`` and ``affine``."""
+
+
+@dataclass(frozen=True)
+class NormTrial:
+    """A model with BatchNorm layers, made from a seed.
+
+    Attributes:
+        kind: ``"flat"`` (BatchNorm1d among the direct children), ``"deep"`` (in blocks within blocks), ``"conv"`` (BatchNorm2d
+            as well) or ``"double"`` (float64, one layer without affine weights).
+        num_groups: what BatchNorm is to become.
+        training: the mode the model is in.
+    """
+
+    kind: str
+    seed: int
+    num_groups: int
+    device: str
+    training: bool = True
+
+    def model(self) -> nn.Module:
+        """A fresh model, the same on every call; affine weights and running statistics are not what they are at the start."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.seed)
+            model = MODELS[self.kind]()
+            for layer in batchnorms(model).values():
+                if layer.affine:
+                    layer.weight.data.uniform_(0.5, 1.5)
+                    layer.bias.data.normal_()
+                layer.running_mean.normal_()
+                layer.running_var.uniform_(0.5, 2.0)
+        dtype = torch.float64 if self.kind == "double" and not self.device.startswith("mps") else torch.float32
+        return model.to(device=self.device, dtype=dtype).train(self.training)
+
+    def batch(self) -> tuple[Tensor, Tensor]:
+        """One large batch of 12 samples."""
+        generator = torch.Generator().manual_seed(self.seed + 1)
+        shape = (SAMPLES, FEATURES, 4, 4) if self.kind == "conv" else (SAMPLES, FEATURES)
+        x, y = torch.randn(shape, generator=generator), torch.randn((SAMPLES, 2), generator=generator)
+        return x.to(self.device), y.to(self.device)
+
+
+class Residual(nn.Module):
+    """A block with one BatchNorm1d in a branch and one behind it."""
+
+    def __init__(self):
+        super().__init__()
+        self.branch = nn.Sequential(nn.Linear(CHANNELS, CHANNELS), nn.BatchNorm1d(CHANNELS), nn.Tanh())
+        self.norm = nn.BatchNorm1d(CHANNELS)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.norm(x + self.branch(x))
+
+
+def _flat() -> nn.Module:
+    norms = nn.BatchNorm1d(CHANNELS), nn.LayerNorm(CHANNELS)
+    return nn.Sequential(nn.Linear(FEATURES, CHANNELS), norms[0], nn.Tanh(), norms[1], nn.Linear(CHANNELS, 2))
+
+
+def _deep() -> nn.Module:
+    inner = nn.Sequential(nn.Sequential(nn.BatchNorm1d(CHANNELS), nn.Tanh()), nn.Linear(CHANNELS, CHANNELS))
+    first = nn.Linear(FEATURES, CHANNELS), nn.BatchNorm1d(CHANNELS)
+    return nn.Sequential(*first, Residual(), inner, nn.GroupNorm(1, CHANNELS), nn.Linear(CHANNELS, 2))
+
+
+def _conv() -> nn.Module:
+    first = nn.Conv2d(FEATURES, CHANNELS, 3, padding=1), nn.BatchNorm2d(CHANNELS), nn.Tanh()
+    block = nn.Sequential(nn.Conv2d(CHANNELS, CHANNELS, 3), nn.BatchNorm2d(CHANNELS), nn.Tanh())
+    return nn.Sequential(
+        *first, block, nn.Flatten(), nn.Linear(4 * CHANNELS, CHANNELS), nn.BatchNorm1d(CHANNELS), nn.Linear(CHANNELS, 2)
+    )
+
+
+def _double() -> nn.Module:
+    plain = nn.BatchNorm1d(CHANNELS, affine=False)
+    return nn.Sequential(nn.Linear(FEATURES, CHANNELS), nn.BatchNorm1d(CHANNELS), nn.Tanh(), plain, nn.Linear(CHANNELS, 2))
+
+
+MODELS: dict[str, Callable[[], nn.Module]] = {"flat": _flat, "deep": _deep, "conv": _conv, "double": _double}
+
+
+def batchnorms(model: nn.Module) -> dict[str, _BatchNorm]:
+    """The BatchNorm layers of a model by path."""
+    return {path: layer for path, layer in model.named_modules() if isinstance(layer, _BatchNorm)}
+
+
+def layers_of(model: nn.Module) -> Layers:
+    """What a model is made of, as plain data.
+
+    A path stands there twice if ``setattr(model, "1.0", layer)`` made a child of that name: what was there first counts.
+    """
+    layers: Layers = {}
+    for path, module in model.named_modules():
+        layers.setdefault(path, _layer(module))
+    return layers
+
+
+def _layer(module: nn.Module) -> dict[str, Any]:
+    if not isinstance(module, nn.GroupNorm):
+        return {"kind": type(module).__name__}
+    return {"kind": "GroupNorm", "groups": module.num_groups, "affine": module.weight is not None}
+
+
+def observe_replacement(function: Callable, trial: NormTrial) -> Observation:
+    """Call the function; bring back the model it made and what that computes, and what became of the given one."""
+    given = trial.model()
+    result = function(given, trial.num_groups)
+    if not isinstance(result, nn.Module):
+        return Observation(facts={"type": type(result).__name__})
+    held = {storage_key(t) for t in given.state_dict(keep_vars=True).values()}
+    state = result.state_dict(keep_vars=True)
+    facts = {
+        "layers": layers_of(result),
+        "given": layers_of(given),
+        "same": result is given,
+        "shared": [name for name, tensor in state.items() if storage_key(tensor) in held],
+        "modes": [given.training, result.training],
+        "dotted": any("." in name for module in result.modules() for name, _ in module.named_children()),
+        "frozen": any(not parameter.requires_grad for parameter in result.parameters()),
+        "places": {name: [str(tensor.dtype), tensor.device.type] for name, tensor in state.items()},
+    }
+    tensors = {f"state/{name}": tensor.detach().clone() for name, tensor in state.items()}
+    tensors |= {f"given/{name}": tensor.detach().clone() for name, tensor in given.state_dict().items()}
+    try:
+        tensors |= measure(result, trial)
+    except RuntimeError:  # layers that do not fit together; said by the part that looks at what it computes
+        facts["runs"] = False
+    return Observation(tensors, facts)
+
+
+def measure(model: nn.Module, trial: NormTrial) -> dict[str, Tensor]:
+    """Outputs for one large batch in training mode, its gradient, and the one accumulated over four micro-batches."""
+    x, y = (t.to(next(model.parameters()).dtype) for t in trial.batch())
+    model.train()
+    measured = {"outputs": model(x).detach()}
+    for name, steps in (("large", 1), ("accumulated", STEPS)):
+        model.zero_grad(set_to_none=True)
+        for part_x, part_y in zip(x.chunk(steps), y.chunk(steps), strict=True):
+            (F.mse_loss(model(part_x), part_y) / steps).backward()
+        gradients = {key: p.grad for key, p in model.named_parameters() if p.grad is not None}
+        measured[name] = torch.cat([gradients[key].flatten() for key in sorted(gradients)])
+    return measured
+
+
+OBSERVERS = {
+    "replace_batchnorm": observe_replacement,
+    "matched_bn_momentum": observe_call,
+    "matched_beta": observe_call,
+    "breaks_equivalence": observe_call,
+}

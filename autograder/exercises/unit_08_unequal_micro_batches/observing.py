@@ -1,0 +1,20 @@
+"""Running a loop over tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from autograder.contract.observation import Observation
+from autograder.observing.calls import observe_call
+from autograder.observing.loops import LoopTrial, observe_loop
+from gradaccum.loops.tokens import as_loop
+from gradaccum.problems.tokens import IGNORE_INDEX
+
+
+def observe_tokens(function: Callable, trial: LoopTrial) -> Observation:
+    """Run a loop over tokens; it is told the ignore index only where that is not the usual one."""
+    index = trial.problem.ignore_index
+    return observe_loop(as_loop(function, None if index == IGNORE_INDEX else index), trial)
+
+
+OBSERVERS = {"train_epoch_tokens": observe_tokens, "window_denominator": observe_call}

@@ -1,0 +1,112 @@
+"""What a window's contrastive loss has left in the gradients, compared with what is due, in words."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.contract.observation import Observation
+from autograder.exercises.unit_09_contrastive_losses.judging.loss_variants import Policy, distance, name_scale
+from autograder.exercises.unit_09_contrastive_losses.judging.references import (
+    due,
+    found_towers,
+    left_alone,
+    reported_loss,
+    same_towers,
+)
+from autograder.exercises.unit_09_contrastive_losses.observing import ContrastiveTrial, Towers
+from autograder.judging.comparing import TOLERANCE, close
+from gradaccum.problems.contrastive import ContrastiveProblem
+
+NOTHING = "The encoders have no gradient."
+"""What ``towers_message`` says if it is so."""
+
+
+def towers_message(trial: ContrastiveTrial, seen: Observation) -> str:
+    """What is wrong with the gradient of the encoders; empty if nothing is."""
+    if seen.failure:
+        return seen.failure.message
+    problem = trial.problem
+    found = found_towers(problem, seen)
+    if found is None:
+        return "What is in .grad of the encoders is not a number everywhere (NaN or inf)."
+    empty = [name for name, tensor in found.items() if not tensor.any()]
+    if len(empty) == len(found):
+        return NOTHING
+    if empty:
+        return f"The encoder of {empty[0]} has no gradient."
+    if not same_towers(problem, found, due(problem).towers):
+        return _wrong_towers(problem, found)
+    return left_alone(problem, seen)
+
+
+def _wrong_towers(problem: ContrastiveProblem, found: Towers) -> str:
+    wanted = due(problem).towers
+    wrong = [name for name in wanted if not close(found[name], wanted[name], problem.dtype)]
+    if len(wrong) == len(wanted):
+        return "What is in .grad of the encoders is not the gradient of the whole window's loss."
+    (right,) = wanted.keys() - set(wrong)
+    return f"What is in .grad of the encoder of {wrong[0]} is not the gradient of the whole window's loss. Of {right} it is."
+
+
+def towers_in_words(problem: ContrastiveProblem, found) -> str:
+    """How far the encoders' gradient is from the one due; empty if it cannot be told."""
+    if found is None:
+        return ""
+    cosine, length = distance(problem, found)
+    if cosine > 1 - 1e-6:
+        return f"The encoders' gradient points the right way, but is {length:.2f} times as long as it should be."
+    return f"The encoders' gradient has a cosine of {cosine:.2f} with the one due and is {length:.2f} times as long."
+
+
+def scale_message(trial: ContrastiveTrial, seen: Observation) -> str:
+    """What is wrong with the gradient of logit_scale; empty if nothing is."""
+    if seen.failure:
+        return seen.failure.message
+    wanted, found = due(trial.problem).scale, seen.tensors.get("gradient/scale")
+    if found is not None and close(found.to(wanted), wanted, trial.problem.dtype):
+        return ""
+    if found is None or found.shape != wanted.shape or not torch.isfinite(found).all():
+        return "What is in .grad of logit_scale is not a number."
+    if not found.any():
+        return "logit_scale has no gradient."
+    return f"The gradient of logit_scale is {float(found.to(wanted) / wanted):.2f} times the one due."
+
+
+def stale_message(trials, observations) -> str:
+    """Whether logit_scale kept what it held before: its gradient is then another multiple of what is due than elsewhere."""
+    wanted = {name: due(trials[name].problem).scale for name in ("encoders", "clean")}
+    found = {name: observations[name].tensors.get("gradient/scale") for name in wanted}
+    if any(tensor is None or tensor.shape != wanted[name].shape for name, tensor in found.items()):
+        return ""  # there is nothing to compare, and another part says so
+    times = {name: tensor.to(wanted[name]) / wanted[name] for name, tensor in found.items()}
+    same = close(times["clean"], times["encoders"], trials["clean"].problem.dtype)
+    return "" if same else "What .grad of logit_scale held before is still in it."
+
+
+def loss_message(trial: ContrastiveTrial, seen: Observation) -> str:
+    """What is wrong with the returned loss; empty if nothing is."""
+    if seen.failure:
+        return seen.failure.message
+    if "type" in seen.facts:
+        return f"Your function returned {str(seen.facts['type'])[:40]} where the loss, a number, was due."
+    loss, wanted = reported_loss(seen), due(trial.problem).loss
+    if loss is not None and abs(loss - wanted) <= TOLERANCE[trial.problem.dtype] * wanted:
+        return ""
+    return "The number you return is not the loss of the whole window."
+
+
+def scale_slugs(problem: ContrastiveProblem, policy: Policy, seen: Observation) -> tuple[str, ...]:
+    """The mistakes that explain the gradient of logit_scale, given how the encoders' came about."""
+    found, wanted = seen.tensors.get("gradient/scale"), due(problem).scale
+    if found is None or found.shape != wanted.shape or not torch.isfinite(found).all():
+        return ()
+    return name_scale(problem, policy, found.to(wanted))
+
+
+def loss_slugs(problem: ContrastiveProblem, policy: Policy, seen: Observation) -> tuple[str, ...]:
+    """What is wrong with the loss alone: it goes without saying that other negatives or directions make another loss."""
+    loss, wanted, n = reported_loss(seen), due(problem).loss, len(problem.sizes)
+    if loss is None or policy.negatives != "window" or policy.loss != "mean":
+        return ()
+    factors = {"loss-summed": n, "loss-scaled-in-log": 1 / n}
+    return tuple(slug for slug, factor in factors.items() if abs(loss - factor * wanted) <= 1e-4 * factor * wanted)

@@ -1,0 +1,90 @@
+"""Running a student's contrastive loss on one window: the gradients it leaves, the loss it reports, and what is due."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from autograder.contract.observation import Observation
+from autograder.exercises.unit_09_contrastive_losses.observing import TOWERS, ContrastiveTrial, Towers, observe_contrastive
+from autograder.judging.comparing import close
+from gradaccum.loops.contrastive import cached_features, one_large_batch
+from gradaccum.problems import flat_gradients, flat_values, trainable
+from gradaccum.problems.contrastive import ContrastiveProblem
+
+MEMORY = 4.0
+"""How many times the reference's peak memory a function may use, on long images and texts in 24 micro-batches of two pairs.
+Every sort of right function needs below 1.8 times as much; a window whose graphs are alive together at least 16 times."""
+
+
+@dataclass(frozen=True)
+class Due:
+    """What a right function leaves and returns: gradients of both encoders and of ``logit_scale``, and the window's loss."""
+
+    towers: Towers
+    scale: Tensor
+    loss: float
+
+
+@lru_cache(maxsize=64)  # a class is marked on the same problems
+def due(problem: ContrastiveProblem) -> Due:
+    """The reference: the window as one large batch."""
+    *encoders, logit_scale = problem.build()
+    loss = one_large_batch(*encoders, logit_scale, problem.batches())
+    towers = {name: flat_gradients(trainable(tower)).cpu() for name, tower in zip(TOWERS, encoders, strict=True)}
+    return Due(towers, flat_gradients([logit_scale]).cpu(), loss)
+
+
+def found_towers(problem: ContrastiveProblem, seen: Observation) -> Towers | None:
+    """The encoders' gradients as they arrived, or None if they are not numbers of the right count."""
+    wanted = due(problem).towers
+    found = {name: seen.tensors.get(f"gradient/{name}") for name in TOWERS}
+    if any(tensor is None or tensor.shape != wanted[name].shape for name, tensor in found.items()):
+        return None
+    found = {name: tensor.to(wanted[name]) for name, tensor in found.items()}
+    return found if all(torch.isfinite(tensor).all() for tensor in found.values()) else None
+
+
+def same_towers(problem: ContrastiveProblem, found: Towers | None, wanted: Mapping[str, Tensor]) -> bool:
+    """Whether the gradients of both encoders are those, up to rounding; each encoder is measured against its own."""
+    return found is not None and all(close(found[name], wanted[name], problem.dtype) for name in TOWERS)
+
+
+def left_alone(problem: ContrastiveProblem, seen: Observation) -> str:
+    """What a function changed that it should not have, if it did."""
+    *encoders, logit_scale = problem.build()
+    values = {name: flat_values(trainable(tower)) for name, tower in zip(TOWERS, encoders, strict=True)}
+    for name, before in (values | {"scale": flat_values([logit_scale])}).items():
+        after = seen.tensors.get(f"parameters/{name}")
+        if after is None or not torch.equal(after.to(before.cpu()), before.cpu()):  # what is left alone does not round
+            return "Your function changed parameters; it should only fill .grad."
+    return "" if seen.facts.get("training") is True else "Your function left an encoder in evaluation mode."
+
+
+def holds_several_graphs(trial: ContrastiveTrial, seen: Observation) -> bool:
+    """Whether a metered function needed far more memory than one with a single micro-batch's graph alive.
+
+    A count that is smaller than the gradients that are due, which are alive at the end, is no count.
+    """
+    peak = seen.facts.get("peak_bytes")
+    if isinstance(peak, bool) or not isinstance(peak, int):
+        return True
+    gradients = sum(tensor.numel() * tensor.element_size() for tensor in due(trial.problem).towers.values())
+    return not gradients <= peak <= MEMORY * peak_of_right(trial.problem)
+
+
+@lru_cache(maxsize=32)
+def peak_of_right(problem: ContrastiveProblem) -> int:
+    """Bytes alive at most with cached features."""
+    return observe_contrastive(cached_features, ContrastiveTrial(problem, meter=True)).facts["peak_bytes"]
+
+
+def reported_loss(seen: Observation) -> float | None:
+    """The number a function returned, or None if it returned something else."""
+    loss = seen.facts.get("loss")
+    return loss if isinstance(loss, float) and math.isfinite(loss) else None

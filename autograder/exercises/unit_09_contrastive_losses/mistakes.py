@@ -1,0 +1,154 @@
+"""The mistakes that only unit 09 knows, as its verdicts name them."""
+
+from __future__ import annotations
+
+from gradaccum.diagnosis.catalogue import add_mistake
+
+add_mistake(
+    "local-negatives",
+    "Each micro-batch is compared with its own pairs only. A pair then sees a handful of negatives instead of the whole "
+    "window's, and the gradient is that of another, easier loss.",
+    "Which features does a row of the large batch's similarity matrix need? You can have them without a graph.",
+)
+add_mistake(
+    "negatives-so-far",
+    "Each micro-batch is compared with those before it, but not with those to come: early ones see too few negatives.",
+    "When must all features of the window be known? What do you have to do before the first backward, then?",
+)
+add_mistake(
+    "window-loss-over-n",
+    "What you send backward for a micro-batch is already its share of the whole window's loss. You divide it once more, so the "
+    "encoders' gradients are too small.",
+    "The loss averages over all pairs of the window by itself. Add the parts up: what is there left to divide?",
+)
+add_mistake(
+    "temperature-times-n",
+    "The gradient of logit_scale is N times too large: it is part of every backward pass, and each one carries all of it.",
+    "A micro-batch's features are in one of your backward passes. In how many is logit_scale?",
+)
+add_mistake(
+    "temperature-again",
+    "The gradient of logit_scale is a multiple of the one due: it is part of several backward passes, and each carries "
+    "all of it.",
+    "Go through your backward passes one by one: which of them reach logit_scale? One is enough.",
+)
+add_mistake(
+    "temperature-over-n",
+    "The gradient of logit_scale is divided by N, although it is a part of one backward pass and complete after it.",
+    "In how many of your backward passes is logit_scale?",
+)
+add_mistake(
+    "scale-exponentiated",
+    "You hand info_nce the exponential of logit_scale. It takes the exponential itself, so your logits are far too large.",
+    "Compare your call of info_nce with the one at the beginning of the unit.",
+)
+add_mistake(
+    "backward-twice",
+    "Every gradient is twice the one due, and the loss you return is right: it goes backward twice.",
+    "Count the calls that send the window's loss backward.",
+)
+add_mistake(
+    "own-rows-only",
+    "Features of a micro-batch get a gradient from their own rows of the matrix only. They are columns, too: "
+    "others are compared with them, and that part of the gradient is missing.",
+    "Whose loss changes when the features of one pair change?",
+)
+add_mistake(
+    "encoder-not-reached",
+    "At the end an encoder has no gradient of the loss: no backward pass goes through features that it made with gradients "
+    "on, or its .grad is cleared afterwards.",
+    "Features made under no_grad have no graph. Where is each encoder called a second time, what goes backward from there, and "
+    "what happens to .grad after that?",
+)
+add_mistake(
+    "features-differ",
+    "You take the loss's gradient for features divided by their length, and send it through features that are not.",
+    "What happened to the features between the first pass and the loss? Does the second pass do the same?",
+)
+add_mistake(
+    "features-swapped",
+    "Each encoder is sent the gradient for the features of the other one.",
+    "Which half of the loss's gradient belongs to the images?",
+)
+add_mistake(
+    "first-rows-for-all",
+    "Every micro-batch is sent rows from the top of the loss's gradient for all features, as if it were the first one.",
+    "In which row of all features does micro-batch k begin? Follow the variable that says so through two micro-batches.",
+)
+add_mistake(
+    "equal-sizes-assumed",
+    "With micro-batches of equal size your gradients are right, with ragged ones they are not.",
+    "In which row of all features does micro-batch k begin, and in which does it end?",
+)
+add_mistake(
+    "temperature-forgotten",
+    "At the end .grad of logit_scale holds nothing of the loss, although it is a parameter like any other.",
+    "Which of your backward passes reaches logit_scale, and what happens to its .grad after that?",
+)
+add_mistake(
+    "directions-added",
+    "You add the losses of the two directions, image to text and text to image, where their mean was due.",
+    "How many averages does the loss consist of, and what is done with them?",
+)
+add_mistake(
+    "one-direction",
+    "You compute the loss in one direction only: images look for their texts, or texts for their images.",
+    "The similarity matrix has rows and columns. Which of them do you use?",
+)
+add_mistake(
+    "stream-spent",
+    "With a list the encoders get gradients, with a generator they do not. A generator can be walked through only once, and "
+    "has neither a length nor places.",
+    "How often does your function walk through micro_batches, and what else does it ask of them? Where could they wait for the "
+    "second pass?",
+)
+add_mistake(
+    "cost-turned-round",
+    "You return the two numbers in the wrong order.",
+    "Read the first line of the exercise: which one comes first?",
+)
+add_mistake(
+    "first-pass-forgotten",
+    "You count one forward pass per sample. The pass that fills the cache is one, too.",
+    "How often does a sample go through its encoder until its gradient is there?",
+)
+add_mistake(
+    "window-for-each",
+    "You let every sample through its encoder again for each micro-batch. That is what the cache saves.",
+    "Which features are computed anew for a micro-batch, and which ones come from the cache?",
+)
+add_mistake(
+    "backward-counted",
+    "You count a backward pass as a forward pass.",
+    "Only calls of the encoder are asked for.",
+)
+add_mistake(
+    "encoders-added",
+    "You add up the passes of both encoders.",
+    "An image goes through one encoder, a text through the other. How often each?",
+)
+add_mistake(
+    "passes-of-all",
+    "You count all passes of the window, not those per sample.",
+    "Follow one image: how often does it go through its encoder?",
+)
+add_mistake(
+    "one-encoder",
+    "You count the features of one encoder. A pair has two.",
+    "What does the loss need of each pair?",
+)
+add_mistake(
+    "one-micro-batch",
+    "You count the features of one micro-batch, but the cache holds the window.",
+    "How many micro-batches are compared with each other?",
+)
+add_mistake(
+    "others-only",
+    "You leave out one micro-batch. In the first pass nobody knows yet which one that could be.",
+    "How many micro-batches are in the cache when the first pass is over?",
+)
+add_mistake(
+    "single-cached",
+    "With N = 1 you count a cache or a second pass, although the only micro-batch is the whole batch.",
+    "What would you need a cache for if all pairs are there at once?",
+)

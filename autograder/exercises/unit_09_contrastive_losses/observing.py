@@ -1,0 +1,57 @@
+"""Running a contrastive loss on one window of pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from autograder.contract.observation import Observation
+from autograder.observing.calls import observe_call
+from gradaccum.problems import flat_gradients, flat_values, trainable
+from gradaccum.problems.contrastive import ContrastiveProblem
+from gradaccum.recording import LiveBytes
+
+TOWERS = ("images", "texts")
+
+Towers = dict[str, Tensor]
+"""Gradients ``(P,)`` of the two encoders, by :data:`TOWERS`."""
+
+
+@dataclass(frozen=True)
+class ContrastiveTrial:
+    """A window of pairs, and whether the bytes alive are counted while a function works on it."""
+
+    problem: ContrastiveProblem
+    meter: bool = False
+
+
+def observe_contrastive(function: Callable, trial: ContrastiveTrial) -> Observation:
+    """Call the function; bring back what is in ``.grad``, the parameters, the modes and the number it returned."""
+    *encoders, logit_scale = trial.problem.build()
+    towers = dict(zip(TOWERS, map(trainable, encoders), strict=True))
+    batches = trial.problem.micro_batches()
+    with LiveBytes() if trial.meter else nullcontext() as live:
+        returned = function(*encoders, logit_scale, batches)
+    tensors = {f"gradient/{name}": flat_gradients(parameters).cpu() for name, parameters in towers.items()}
+    tensors |= {f"parameters/{name}": flat_values(parameters).cpu() for name, parameters in towers.items()}
+    tensors |= {"gradient/scale": flat_gradients([logit_scale]).cpu(), "parameters/scale": flat_values([logit_scale]).cpu()}
+    facts = {
+        "training": all(module.training for encoder in encoders for module in encoder.modules()),
+        "peak_bytes": live.peak if live else 0,
+    }
+    return Observation(tensors, facts | _number(returned))
+
+
+def _number(returned: object) -> dict:
+    if isinstance(returned, bool):
+        return {"type": "bool"}
+    try:
+        return {"loss": float(returned)}
+    except (TypeError, ValueError, RuntimeError):
+        return {"type": type(returned).__name__}
+
+
+OBSERVERS = {"accumulate_contrastive": observe_contrastive, "accumulation_cost": observe_call}

@@ -1,0 +1,150 @@
+"""Unit 10, distributed: how do ranks and windows multiply?"""
+
+from __future__ import annotations
+
+from autograder.contract.exercise import Exercise
+from autograder.contract.observation import Failure, Observation
+from autograder.contract.trials import probe_length, trial_random, uneven_sizes
+from autograder.contract.verdict import Part
+from autograder.exercises.unit_10_distributed import mistakes  # noqa: F401 - enters them in the catalogue
+from autograder.exercises.unit_10_distributed.judging.all_ranks import RankSeen, ranks_seen
+from autograder.exercises.unit_10_distributed.judging.ranks import (
+    SEVERAL_GRAPHS,
+    WHOLE_WINDOW,
+    drift_message,
+    graphs_message,
+    movement_message,
+    name_rank_mistakes,
+    needless_rounds,
+    rounds_message,
+)
+from autograder.exercises.unit_10_distributed.judging.token_scale import WRONG, factor_message, scale_slugs
+from autograder.exercises.unit_10_distributed.observing import DEVICE, RanksTrial, TokenTrial
+from autograder.observing.loops import LoopTrial
+from gradaccum.diagnosis.catalogue import mistake
+from gradaccum.problems import Problem
+
+UNIT = "10_distributed"
+
+
+class DdpTrainEpoch(Exercise):
+    """``ddp_train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps)``, on two ranks."""
+
+    id = "ddp_train_epoch"
+    unit = UNIT
+    cpu_only = True
+    parts = (
+        Part("full", "full windows, one micro-batch's graph at a time", 2),
+        Part("leftover", "leftover windows, ragged micro-batches and a stale .grad", 2),
+        Part("ranks", "ranks that stay identical", 1),
+        Part("rounds", "one all-reduce round per window", 2),
+    )
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+        n = chance.choice([3, 4])
+        size, left = chance.choice([2, 5]), chance.randint(2, n - 1)
+        uneven = [uneven_sizes(chance, [1, 2, 3, 5, 6], n) for _ in range(2)]
+        basics = {"accumulation_steps": n, "device": DEVICE, "dtype": "float64", "width": 12}
+
+        def trial(offset, *epochs, frozen=False, **options):
+            problem = Problem(seed + offset, epochs=tuple(map(tuple, epochs)), **basics, **options)
+            return RanksTrial(LoopTrial(problem, frozen=frozen))
+
+        deep = Problem(seed + 4, 24, ((16,) * 24,), width=2, depth=12, coupled=True, device=DEVICE, dtype="float64")
+        every_kind = ([*uneven[0], *uneven[1][:left]], [size] * probe_length(1, n, left), [size] * (n - 1))
+        return {
+            "full": trial(1, [size] * (2 * n), [size] * n, gated=True),
+            "leftover": trial(2, [*uneven[1], *uneven[0][:left]], [size] * (n - 1), stale=True),
+            "memory": RanksTrial(LoopTrial(deep, meter=True)),
+            "probe": trial(3, *every_kind, frozen=True, stale=True, gated=True),
+        }
+
+    def judge(self, trials, observations):
+        checked = {name: _checked(trials[name], observations[name]) for name in trials}
+        failures = {name: ranks for name, ranks in checked.items() if isinstance(ranks, Failure)}
+        looks = {
+            "full": ((movement_message, "full"), (_mode_message, "full"), (graphs_message, "memory")),
+            "leftover": ((movement_message, "leftover"),),
+            "ranks": ((drift_message, "full"), (drift_message, "leftover")),
+            # Counts are what the ranks say; that they did share is seen from their numbers.
+            "rounds": ((drift_message, "full"), (rounds_message, "full"), (rounds_message, "leftover")),
+        }
+        results = {}
+        for part, several in looks.items():
+            said = (failures[n].message if n in failures else look(trials[n], checked[n]) for look, n in several)
+            results[part] = next(filter(None, said), "")
+        failure = next(iter(failures.values()), None)
+        if not any(results.values()):
+            return self.verdict(results)
+        slugs, shown, remark = (), {}, ""
+        if "memory" not in failures and graphs_message(trials["memory"], checked["memory"]) in (SEVERAL_GRAPHS, WHOLE_WINDOW):
+            slugs = ("one-big-batch",)
+        if "probe" in failures:
+            slugs += _cut_off(observations["probe"])
+        else:
+            named, remark, due, found = name_rank_mistakes(trials["probe"], checked["probe"])
+            rounds = needless_rounds(trials["probe"], checked["probe"])
+            if {"sync-wrong-one", "windows-not-synced"} & set(
+                named
+            ):  # what must change is where gradients travel, not how often
+                rounds = ()
+            slugs = (*named, *rounds, *slugs)
+            shown = {"expected": due, "found": found} if not found.same_as(due) else {}
+        if "retained-graph" in slugs:
+            slugs = tuple(slug for slug in slugs if slug != "one-big-batch")  # what is retained is in memory, of course
+        remark = "" if slugs else remark
+        return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure, remark=remark, **shown)
+
+
+def _checked(trial: RanksTrial, seen: Observation) -> list[RankSeen] | Failure:
+    if seen.failure:
+        return seen.failure
+    try:
+        return ranks_seen(trial, seen)
+    except ValueError:
+        return Failure("died", "What the ranks brought back cannot be read.")
+
+
+def _mode_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
+    in_training = all(rank.facts["training_after"] for rank in ranks)
+    return "" if in_training else "Your function left the model in evaluation mode."
+
+
+def _cut_off(seen: Observation) -> tuple[str, ...]:
+    """Why the first loss of a loop has no graph, if that is what stopped it."""
+    if seen.facts.get("without_graph") is not True or seen.facts.get("backwards") != 0:
+        return ()
+    return ("detached",) if seen.facts.get("last_forward_with_grad") is True else ("grad-disabled",)
+
+
+class GlobalTokenScale(Exercise):
+    """``global_token_scale(local_tokens) -> Tensor``: what to multiply a rank's mean loss by."""
+
+    id = "global_token_scale"
+    unit = UNIT
+    cpu_only = True
+    parts = (
+        Part("uneven", "two ranks with different numbers of tokens", 1),
+        Part("ranks", "another number of ranks", 1),
+        Part("empty", "ranks without tokens", 1),
+    )
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+        two, three = ([chance.sample(range(3, 90), world) for _ in range(2)] for world in (2, 3))
+        some = chance.randint(3, 90)
+        calls = {"uneven": two, "ranks": three, "empty": [(0, some), (some, 0), (0, 0)]}
+        return {name: TokenTrial(seed, tuple(map(tuple, several))) for name, several in calls.items()}
+
+    def judge(self, trials, observations):
+        results, named = {}, []
+        for name, trial in trials.items():
+            seen = observations[name]
+            results[name] = seen.failure.message if seen.failure else factor_message(trial, seen)
+            if results[name] and not seen.failure:
+                named.append(scale_slugs(trial, seen))
+        everywhere = [slug for slug in WRONG if named and all(slug in several for several in named)]
+        slugs = everywhere[:1] or [slug for several in named for slug in several[:1]]
+        failure = next((seen.failure for seen in observations.values() if seen.failure), None)
+        return self.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))), failure=failure)

@@ -1,0 +1,96 @@
+"""What the ranks multiply their mean losses by: trials, what is wrong with it in words, and the mistakes that explain it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from autograder.contract.observation import Observation
+from autograder.exercises.unit_10_distributed.observing import TokenTrial
+
+
+def _share(local: int, tokens: Sequence[int]) -> float:
+    total = sum(tokens)
+    return len(tokens) * local / total if total else 0.0
+
+
+TOKENS = 1e-5
+"""Relative difference up to which two factors are the same: float32 leaves 1e-7, wrong formulas are more than 1e-2 off."""
+
+
+def factor_message(trial: TokenTrial, seen: Observation) -> str:
+    """What is wrong with the factors of a trial; empty if nothing is."""
+    factors = _factors(trial, seen)
+    if factors is None:
+        return "What the ranks brought back cannot be read."
+    kinds = [value for one in factors for value in one if type(value) not in (int, float)]
+    if kinds:
+        return f"Your function returned {str(kinds[0])[:40]} where a tensor with one number was due."
+    if _fits(_share, trial, seen):
+        return ""
+    if not all(math.isfinite(value) for one in factors for value in one):
+        return "A factor is not a finite number."
+    wrong = (k for k, tokens in enumerate(trial.calls) if not _fits(_share, TokenTrial(trial.seed, (tokens,)), _call(seen, k)))
+    k = next(wrong)
+    tokens, found = " and ".join(map(str, trial.calls[k])), " and ".join(f"{one[k]:.4g}" for one in factors)
+    return f"Ranks with {tokens} tokens get {found}. Mean losses times these do not average to the mean over all tokens."
+
+
+def _factors(trial: TokenTrial, seen: Observation) -> list[list] | None:
+    """What each rank's calls returned; None if it has not that form."""
+    ranks = seen.facts.get("ranks")
+    if not isinstance(ranks, list) or len(ranks) != trial.world_size:
+        return None
+    return ranks if all(isinstance(one, list) and len(one) == len(trial.calls) for one in ranks) else None
+
+
+def _call(seen: Observation, k: int) -> Observation:
+    """What came back of one call."""
+    return Observation(facts={"ranks": [[one[k]] for one in seen.facts["ranks"]]})
+
+
+def _fits(formula: Callable[[int, Sequence[int]], float], trial: TokenTrial, seen: Observation) -> bool:
+    """Whether a formula of a rank's tokens and everybody's yields every factor."""
+    factors = _factors(trial, seen) or []
+    calls = [(k, rank, local) for k, tokens in enumerate(trial.calls) for rank, local in enumerate(tokens)]
+    return bool(factors) and all(_same(factors[rank][k], formula, local, trial.calls[k]) for k, rank, local in calls)
+
+
+def _same(found: object, formula: Callable[[int, Sequence[int]], float], local: int, tokens: Sequence[int]) -> bool:
+    if type(found) not in (int, float):
+        return False
+    try:
+        due = formula(local, tokens)
+    except ZeroDivisionError:
+        return not math.isfinite(found)
+    return math.isclose(found, due, rel_tol=TOKENS, abs_tol=1e-12)
+
+
+WRONG: dict[str, tuple[Callable[[int, Sequence[int]], float], ...]] = {
+    "empty-not-a-number": (lambda local, tokens: len(tokens) * local / sum(tokens),),
+    "local-tokens-only": (
+        lambda local, tokens: 1.0,
+        lambda local, tokens: local,
+        lambda local, tokens: local / (len(tokens) * local),
+        lambda local, tokens: local / local,
+    ),
+    "world-size-missing": (lambda local, tokens: local / sum(tokens),),
+    "count-overwritten": (lambda local, tokens: float(len(tokens)),),
+    "scale-upside-down": (lambda local, tokens: sum(tokens) / (len(tokens) * local), lambda local, tokens: sum(tokens) / local),
+    "scale-for-sums": (lambda local, tokens: len(tokens) / sum(tokens), lambda local, tokens: 1 / sum(tokens)),
+    "world-size-fixed": (lambda local, tokens: 2 * local / sum(tokens),),
+    "world-size-twice": (lambda local, tokens: len(tokens) ** 2 * local / sum(tokens),),
+    "same-factor-for-all": (lambda local, tokens: sum(tokens) / len(tokens), lambda local, tokens: sum(tokens)),
+}
+"""By slug, what is computed instead of the share of a rank in all tokens, times the number of ranks."""
+
+
+def scale_slugs(trial: TokenTrial, seen: Observation) -> list[str]:
+    """All the mistakes that explain the factors of a trial: with few tokens several formulas come to the same."""
+    shared = seen.facts.get("shared")
+    if isinstance(shared, list) and any(one != shared[0] for one in shared):
+        return ["ranks-call-apart"]
+    slugs = [slug for slug, formulas in WRONG.items() if any(_fits(f, trial, seen) for f in formulas)]
+    if shared == [[0] * len(trial.calls)] * trial.world_size:  # nobody asked the others, so there was nothing to overwrite
+        slugs = list(dict.fromkeys("local-tokens-only" if slug == "count-overwritten" else slug for slug in slugs))
+    return slugs

@@ -1,0 +1,217 @@
+"""Unit 11, running it: stop, resume, watch, plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from autograder.contract.exercise import Exercise
+from autograder.contract.observation import Observation
+from autograder.contract.trials import trial_random
+from autograder.contract.verdict import Part
+from autograder.exercises.unit_11_running_it import mistakes  # noqa: F401 - enters them in the catalogue
+from autograder.exercises.unit_11_running_it.judging.meter import difference, due, reported, same
+from autograder.exercises.unit_11_running_it.judging.plans import WRONG_PLANS, plan
+from autograder.exercises.unit_11_running_it.judging.resuming import forgotten, resumed_message
+from autograder.exercises.unit_11_running_it.judging.wrong_meters import wrong_slug
+from autograder.exercises.unit_11_running_it.observing.meter import KEYS, MeterTrial
+from autograder.exercises.unit_11_running_it.observing.resuming import ResumeTrial
+from autograder.judging.calls import judge_calls
+from autograder.observing.calls import CallTrial
+from gradaccum.diagnosis.catalogue import mistake
+from gradaccum.resuming import RunProblem
+
+UNIT = "11_running_it"
+
+
+class LoadCheckpoint(Exercise):
+    """``save_checkpoint(path, run)`` and ``load_checkpoint(path, run)``: a resumed run is bit-identical."""
+
+    id = "load_checkpoint"
+    unit = UNIT
+    parts = (
+        Part("epochs", "a simple run, killed after each epoch", 1),
+        Part("updates", "a run with everything, killed at every update", 2),
+        Part("window", "kills in the middle of a window", 1),
+        Part("start", "a run that has no checkpoint yet", 0.5),
+        Part("saving", "a kill while the checkpoint is being written", 0.5),
+    )
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+        n = chance.choice([2, 3, 4])
+        m = 2 * n + chance.randint(1, n - 1)  # a leftover in every epoch
+        full = RunProblem(seed % 2**31, n, chance.choice([2, 3]), m, 2, device=device)
+        simple = replace(full, seed=full.seed + 1, shuffled=False, dropout=False, overflowing=False)
+        updates = full.boundaries()[1:]
+        inside = [k for k in range(updates[0], simple.total) if simple.is_open(k)]
+        return {
+            "epochs": ResumeTrial(simple, (m, 2 * m)),
+            "updates": ResumeTrial(full, tuple(updates)),
+            "window": ResumeTrial(simple, tuple(inside)),
+            "start": ResumeTrial(simple, (0,)),
+            "saving": ResumeTrial(simple, tuple(k for k in updates[1:-1] for _ in range(MOMENTS)), while_saving=True),
+        }
+
+    def judge(self, trials, observations):
+        results = {name: resumed_message(trials[name], observations[name]) for name in trials}
+        slugs = [
+            slug
+            for name in ("epochs", "updates", "window")
+            if results[name]
+            for slug in forgotten(trials[name], observations[name])
+        ]
+        failures = {name: seen.failure for name, seen in observations.items() if seen.failure}
+        if results["saving"]:
+            failures.pop("saving", None)  # what load makes of half a file is not what went wrong
+            if not all(o.failure for o in observations.values()):
+                results["saving"] = "This can be seen once the simple run survives kills between and within windows."
+        if results["saving"] and not (results["epochs"] or results["window"]):
+            slugs.append("checkpoint-overwritten")
+            results["saving"] = (
+                "Killed inside save_checkpoint, the run goes on neither from the new checkpoint nor from the one before."
+            )
+        named = tuple(map(mistake, list(dict.fromkeys(slugs))[:FEW]))
+        return self.verdict(results, mistakes=named, failure=next(iter(failures.values()), None))
+
+
+MOMENTS = 2
+"""Kills during each writing that is interrupted. They go through its moments in turn; a right one has two."""
+
+FEW = 3
+"""Mistakes that are named at once; who saves nothing but the weights need not read seven sentences."""
+
+
+class RunMeter(Exercise):
+    """``RunMeter(clock)`` with ``micro_batch(loss, samples)`` and ``update(lr) -> dict``: honest numbers for each update."""
+
+    id = "RunMeter"
+    unit = UNIT
+    parts = (
+        Part("loss", "the mean loss over the samples of each window", 1),
+        Part("throughput", "samples per second over the whole window", 1),
+        Part("update", "effective batch size and rate of each update", 0.5),
+        Part("memory", "no graph kept alive", 0.5),
+    )
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+
+        def micro_batch(size):
+            return (size, round(chance.uniform(0.5, 4.0), 3), round(chance.uniform(0.01, 0.2), 3))
+
+        def trial(*windows):
+            return MeterTrial(
+                tuple(tuple(micro_batch(size) for size in window) for window in windows),
+                tuple(round(chance.uniform(0.05, 0.3), 3) for _ in windows),
+                tuple(round(chance.uniform(0.001, 0.1), 5) for _ in windows),
+                round(chance.uniform(10, 1000), 2),
+                device,
+            )
+
+        n, size = chance.choice([3, 4]), chance.randint(4, 8)
+        return {
+            "even": trial([size] * n, [size] * n, [size] * n),
+            "uneven": trial([size] * n, chance.sample(range(1, 9), n), [size, size - 3], [size - 1]),
+        }
+
+    def judge(self, trials, observations):
+        failure = next((o.failure for o in observations.values() if o.failure), None)
+        if failure:
+            return self.failed(failure)
+        seen, watched, slugs = list(observations.values()), list(trials.values()), []
+        fine = {key: all(same(reported(o, key), due(t)[key]) for t, o in zip(watched, seen, strict=True)) for key in KEYS}
+        for key in KEYS:
+            missing = any(reported(o, key) is None for o in seen)
+            slug = None if fine[key] or missing else wrong_slug(watched, seen, key)
+            slugs += [slug] if slug else []
+        named = {RUNS[name]: trial for name, trial in trials.items()}
+        observations = {RUNS[name]: one for name, one in observations.items()}
+        results = {
+            "loss": self._said(named, observations, fine, "loss"),
+            "throughput": ""
+            if fine["samples_per_second"]
+            else _clock_said(seen) or self._said(named, observations, fine, "samples_per_second"),
+            "update": self._said(named, observations, fine, "effective_batch") or self._said(named, observations, fine, "lr"),
+            "memory": "",
+        }
+        if all(results[name] for name in ("loss", "throughput", "update")):
+            results["memory"] = "There is no right report yet whose memory could be looked at."
+        elif any(o.facts.get("kept") != 0 for o in seen):
+            results["memory"] = "Graphs of micro-batches are still alive when their window is over."
+            slugs.append("graph-kept")
+        return self.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))))
+
+    def _said(self, trials, observations, fine, key):
+        if any(reported(o, key) is None for o in observations.values()):
+            return f"update() did not return a dictionary with a number under {key!r} each time."
+        return "" if fine[key] else difference(trials, observations, key)
+
+
+RUNS = {"even": "With full windows", "uneven": "With ragged micro-batches"}
+"""The runs of a meter, as a message begins with them."""
+
+
+def _clock_said(seen: Sequence[Observation]) -> str:
+    asked = [o.facts.get("clock_asked") for o in seen]
+    if all(count == 0 for count in asked):
+        return "Your meter never asks the clock it is given."
+    return "Your meter asks the clock it is given a single time." if all(count == 1 for count in asked) else ""
+
+
+class PlanRun(Exercise):
+    """``plan_run(recipe_batch, memory_budget, fixed, per_sample, world_size) -> dict``."""
+
+    id = "plan_run"
+    unit = UNIT
+    parts = (
+        Part("plan", "the largest micro-batch first, then the steps", 1),
+        Part("ranks", "several ranks", 0.5),
+        Part("refusal", "refusing what cannot be planned", 0.5),
+    )
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+
+        def call(share, room, ranks, spare):
+            per_sample = chance.randint(30, 90) * 100
+            fixed = per_sample * (max(share // 2 - room, 3) + chance.randint(0, 3))  # whoever forgets it doubles B or so
+            return CallTrial((share * ranks, fixed + per_sample * room + spare, fixed, per_sample, ranks))
+
+        # Shares and room for which the largest micro-batch that divides is no power of two times smaller than the share.
+        cuts = chance.sample([(60, 21), (96, 33), (90, 19), (84, 29), (72, 25), (36, 13)], 3)
+        calls = {f"plan {k}": call(*cut, 1, chance.randint(1, 99)) for k, cut in enumerate(cuts)}
+        calls |= {"plan 3": call(48, 16, 1, 0), "plan 4": call(40, 70, 1, 7)}
+        ranked = chance.sample([(60, 21, 4), (96, 33, 8), (90, 19, 2), (84, 29, 4), (72, 25, 3)], 2)
+        calls |= {f"ranks {k}": call(*cut, chance.randint(1, 99)) for k, cut in enumerate(ranked)}
+        # The largest divisor of the recipe that fits does not divide a share; there is room for more than a share; half the
+        # budget still holds something.
+        odd = chance.choice([(45, 20, 2), (15, 12, 4), (21, 14, 2), (35, 20, 4), (63, 20, 2)])
+        calls |= {f"ranks {k + 2}": call(*cut, 5) for k, cut in enumerate((odd, (24, 70, 4), (48, 30, 2)))}
+        uneven = call(24, 9, 4, 5)
+        batch, *rest = uneven.arguments
+        return calls | {"refusal 0": call(24, 0, 2, 50), "refusal 1": CallTrial((batch + 2, *rest))}
+
+    def judge(self, trials, observations):
+        message = "This is not the plan that is due: the largest micro-batch that divides and fits, and what goes with it."
+        seen = {name: _plan_of(observation) for name, observation in observations.items()}
+        verdict = judge_calls(
+            *(self, trials, seen, lambda name: name.split()[0], plan, WRONG_PLANS, message),
+            refusal="What cannot be planned is not refused with a ValueError.",
+        )
+        if all("type" in seen[name].facts for name in trials if name.startswith("plan")):
+            return replace(verdict, remark=NO_PLAN)
+        silent = {"refusal 0": "misfit-not-refused", "refusal 1": "uneven-ranks-not-refused"}
+        named = [slug for name, slug in silent.items() if {"value", "type"} & observations[name].facts.keys()]
+        return replace(verdict, mistakes=(*verdict.mistakes, *map(mistake, named)))
+
+
+NO_PLAN = "What you return is no dictionary with the three keys, so there is no plan to look at yet."
+
+
+def _plan_of(seen: Observation) -> Observation:
+    """An observation of a plan; something else is observed as such."""
+    value, keys = seen.facts.get("value"), {"micro_batch_size", "accumulation_steps", "effective_batch"}
+    if seen.failure or "value" not in seen.facts or (isinstance(value, dict) and value.keys() >= keys):
+        return seen
+    return Observation(facts={"type": "no dictionary with the three keys"})

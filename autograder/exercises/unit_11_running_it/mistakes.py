@@ -1,0 +1,200 @@
+"""The mistakes that only unit 11 knows, as its verdicts name them."""
+
+from __future__ import annotations
+
+from gradaccum.diagnosis.catalogue import add_mistake
+
+for _slug, _what, _hint in (
+    ("model", "parameters are", "With which weights does a run go on that is built anew by the same script?"),
+    ("optimizer", "optimizer's state is", "What does AdamW know after ten updates that it does not know before the first?"),
+    ("schedule", "schedule's place is", "Which rate should the first update after the pause use, and who knows it?"),
+    ("scaler", "scale of the gradients is", "With which scale does a new scaler begin, and where had the old one got to?"),
+    ("position", "place in the data is", "Which micro-batch should the resumed run read first?"),
+    ("order", "order of this epoch's samples is", "The epoch is half over. In which order will the other half be read?"),
+    ("shuffler", "state of the generator that shuffles is", "Who draws the order of the next epoch, and from where on?"),
+    ("rng", "state of torch's own random numbers is", "What does a dropout layer draw from, and where was it?"),
+):
+    add_mistake(f"state-missing-{_slug}", f"After loading, the {_what} not the same as when the run was saved.", _hint)
+add_mistake(
+    "nothing-restored",
+    "After loading, the run is as it was at the very beginning: it trains everything again.",
+    "Print run.position before and after load_checkpoint.",
+)
+add_mistake(
+    "checkpoint-in-memory",
+    "Your checkpoint is kept in the memory of the process, and that dies with it: only what is in files is left.",
+    "Restart Python in your mind between save_checkpoint and load_checkpoint. What is still there?",
+)
+add_mistake(
+    "saving-disturbs",
+    "Saving changes the run: with your checkpoints it ends elsewhere than without.",
+    "Does your save_checkpoint clear, step, draw or move anything? It should only read.",
+)
+add_mistake(
+    "mid-window-checkpoint",
+    "You also save in the middle of a window. The gradients gathered so far wait in .grad and are in no state_dict, so they "
+    "are lost, and the next update is made of the rest.",
+    "At which moments is nothing waiting in .grad? The run knows.",
+)
+add_mistake(
+    "checkpoint-too-old",
+    "Not every update is followed by a checkpoint, so updates are made again that had been made before the kill.",
+    "After which micro-batches does an update come? At the end of an epoch it may be sooner than after N.",
+)
+add_mistake(
+    "older-checkpoint-loaded",
+    "Something is written after every update, and yet the run that load_checkpoint brings back stands at an earlier one.",
+    "Print run.position when you save and when you load. If there are several files: in which order do you look at …8 and …12?",
+)
+add_mistake(
+    "objects-in-the-file",
+    "torch.load refuses what is in your file. It reads what torch.save has written of tensors, of numbers, and of dictionaries "
+    "and lists of these, and no other objects.",
+    "What does each object of the run give you to be saved in its place?",
+)
+add_mistake(
+    "state-in-place-of-object",
+    "After loading, an object of the run has been replaced by something else, such as its own state, and the run cannot go on.",
+    "The fresh run has all its objects. How does a state get into an object that is there?",
+)
+add_mistake(
+    "checkpoint-overwritten",
+    "If the process dies while you save, load finds no whole checkpoint: the old one is written over, removed or half replaced "
+    "by then, or load takes the unfinished one although an older one is whole.",
+    "Go through save_checkpoint line by line. If it ended there, which files would there be, and which would load take?",
+)
+add_mistake(
+    "graph-kept",
+    "You keep losses as they come, and with each the graph of its micro-batch: memory grows for as long as you do.",
+    "What of a loss do you need for a report, and what else hangs on it?",
+)
+add_mistake(
+    "loss-never-restarted",
+    "Your loss is a mean over all windows so far: it follows late and hides what happens now.",
+    "What should your sums hold when a new window begins?",
+)
+add_mistake(
+    "loss-sum-never-restarted",
+    "Your sum of losses goes on from window to window and is never set back, so the loss seems to rise.",
+    "What should your sums hold when a new window begins?",
+)
+add_mistake(
+    "throughput-of-one-micro-batch",
+    "You divide the samples of one micro-batch by the time of a whole window: N times too few samples per second.",
+    "How many samples went through the model between two updates?",
+)
+add_mistake(
+    "throughput-of-updates",
+    "You report updates per second, which change when N does, though nothing has become faster.",
+    "Which number can you compare between two runs with another N?",
+)
+add_mistake(
+    "throughput-of-micro-batches",
+    "You report micro-batches per second, which change when B does, though nothing has become faster.",
+    "Which number can you compare between two runs with another B?",
+)
+add_mistake(
+    "throughput-without-update",
+    "Your clock stops at the last micro-batch, so the time of the window's own update is missing.",
+    "From which moment to which does a window last? The time of an update belongs to it.",
+)
+add_mistake(
+    "throughput-without-first",
+    "Your clock starts in the first call of micro_batch, when the first forward and backward pass are already over.",
+    "When does a window begin? Which call comes last before that?",
+)
+add_mistake(
+    "throughput-turned-round",
+    "You report how long it takes, not how many samples there are in a second.",
+    "Which of two numbers is divided by the other?",
+)
+add_mistake(
+    "throughput-since-start",
+    "Your throughput is an average since the start: it hardly moves when the run slows down.",
+    "Over which samples and which seconds should this window's number be?",
+)
+add_mistake(
+    "clock-never-restarted",
+    "You divide the samples of one window by the time since the start, so throughput seems to fall with every window.",
+    "When does the clock of the second window start?",
+)
+add_mistake(
+    "samples-never-restarted",
+    "Your count of samples goes on from window to window and is never set back.",
+    "What should your sums hold when a new window begins?",
+)
+add_mistake(
+    "throughput-of-nominal-size",
+    "You count every micro-batch of a window as if it had the size of one of them: ragged ones hold fewer samples.",
+    "You are told the samples of every micro-batch. Who adds them up?",
+)
+add_mistake(
+    "effective-batch-of-one",
+    "You report the size of a micro-batch as the effective batch size.",
+    "Over how many samples does an update average?",
+)
+add_mistake(
+    "effective-batch-in-micro-batches",
+    "You report how many micro-batches an update has seen, not how many samples.",
+    "Over how many samples does an update average?",
+)
+add_mistake(
+    "loss-never-divided",
+    "The loss you report is a sum over the samples of the window that is never divided: it grows with the window.",
+    "What makes a mean of a sum over samples?",
+)
+add_mistake(
+    "loss-means-over-samples",
+    "You add up the mean losses of micro-batches and divide by the number of samples: each was divided by its samples before.",
+    "How do you get from a mean loss to the sum over its samples?",
+)
+add_mistake(
+    "throughput-mean-of-rates",
+    "You average the speeds of the micro-batches: one that was over soon then counts as much as one that took long.",
+    "60 km at 60 km/h and 60 km at 20 km/h: how fast is that on average?",
+)
+add_mistake(
+    "largest-or-nothing",
+    "You look at one size only, the largest that fits, and refuse to plan if it does not divide. A smaller one may.",
+    "There is room for 16 and the share is 60. Which sizes come next, and which of them divides 60?",
+)
+add_mistake(
+    "size-divides-recipe-only",
+    "Your micro-batch divides the recipe's batch, but not what one rank reads of it: B × N × W misses the recipe's batch.",
+    "Of 90 samples each of 2 ranks reads 45. Is 18 a size that one rank can cut them into?",
+)
+add_mistake(
+    "plan-for-one-rank",
+    "You plan as if one rank had to read the whole recipe batch: with W ranks the effective batch is W times too large.",
+    "How many of the recipe's samples are left for each rank?",
+)
+add_mistake(
+    "micro-batch-of-all-ranks",
+    "The micro-batch size you return is that of all ranks together.",
+    "B is what goes through one model at once. Which one do you multiply by W?",
+)
+add_mistake(
+    "budget-of-all-ranks",
+    "You add up the memory of all ranks. A micro-batch lives on one device and has that one's budget.",
+    "Whose memory does memory_budget describe?",
+)
+add_mistake(
+    "budget-divided-among-ranks",
+    "You divide the memory among the ranks. Each rank is a device of its own with a budget of its own.",
+    "Whose memory does memory_budget describe?",
+)
+add_mistake(
+    "powers-of-two-only",
+    "You only consider powers of two and miss larger micro-batches that fit: the run is slower and nothing is gained.",
+    "Which numbers divide 48? 3 is one of them.",
+)
+add_mistake(
+    "effective-batch-of-one-rank",
+    "Your plan is right, but the effective batch size you report is that of a single rank.",
+    "How many samples does one update average over, all ranks together?",
+)
+add_mistake(
+    "uneven-ranks-not-refused",
+    "The recipe's batch cannot be shared evenly among the ranks, and your function returns as if all were well.",
+    "What becomes of the samples that are left over when 26 are shared among 4 ranks?",
+)

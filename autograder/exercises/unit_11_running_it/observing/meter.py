@@ -1,0 +1,95 @@
+"""Driving a meter with a clock of our own, and noting what it reports."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from autograder.contract.observation import Observation
+from autograder.observing.calls import plain
+from gradaccum.problems import best_dtype
+
+KEYS = ("loss", "samples_per_second", "effective_batch", "lr")
+
+
+@dataclass(frozen=True)
+class MeterTrial:
+    """A run as a meter sees it.
+
+    Attributes:
+        windows: for each, the samples, mean loss and seconds of each micro-batch.
+        seconds: what each update takes.
+        rates: of each update.
+        start: what the clock shows when the meter is made.
+        device: where losses are.
+    """
+
+    windows: tuple[tuple[tuple[int, float, float], ...], ...]
+    seconds: tuple[float, ...]
+    rates: tuple[float, ...]
+    start: float
+    device: str
+
+
+def observe_meter(make: Callable, trial: MeterTrial) -> Observation:
+    """Let time pass, tell the meter about micro-batches and updates, and bring back its reports.
+
+    ``kept`` counts the graphs of micro-batches that are still alive when their window is over, ``clock_asked`` the questions
+    to the clock.
+    """
+    now = trial.start
+
+    def clock() -> float:
+        nonlocal asked
+        asked += 1
+        return now
+
+    reports, kept, asked = [], 0, 0
+    meter = make(clock)
+    for window, update_takes, rate in zip(trial.windows, trial.seconds, trial.rates, strict=True):
+        graphs = []
+        for samples, value, takes in window:
+            loss, graph = _loss(value, trial.device)
+            graphs.append(graph)
+            now += takes
+            meter.micro_batch(loss, samples)
+            del loss
+        now += update_takes
+        reports.append(meter.update(rate))
+        kept += sum(graph() is not None for graph in graphs)
+    return Observation(facts={"reports": [_plain(report) for report in reports], "kept": kept, "clock_asked": asked})
+
+
+def _loss(value: float, device: str) -> tuple[torch.Tensor, weakref.ref]:
+    """A loss of this value with a graph, and a reference to something that lives as long as the graph."""
+    anchor = _Anchor()
+    weight = torch.tensor(value, dtype=getattr(torch, best_dtype(device)), device=device, requires_grad=True)
+    return _Anchored.apply(weight, anchor), weakref.ref(anchor)
+
+
+class _Anchor:
+    pass
+
+
+class _Anchored(torch.autograd.Function):
+    """The identity; its node of the graph holds on to an object."""
+
+    @staticmethod
+    def forward(context, value, anchor):
+        context.anchor = anchor
+        return value.clone()
+
+    @staticmethod
+    def backward(context, gradient):
+        return gradient, None
+
+
+def _plain(report: object) -> Any:
+    try:
+        return plain(report)
+    except (TypeError, ValueError, RuntimeError, RecursionError):
+        return type(report).__name__

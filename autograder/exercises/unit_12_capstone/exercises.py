@@ -1,0 +1,225 @@
+"""Unit 12, capstone: train a small GPT inside a memory budget."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+from autograder.contract.exercise import Exercise
+from autograder.contract.trials import trial_random
+from autograder.contract.verdict import Part
+from autograder.exercises.unit_08_unequal_micro_batches.exercises import in_tokens
+from autograder.exercises.unit_12_capstone import mistakes  # noqa: F401 - enters them in the catalogue
+from autograder.exercises.unit_12_capstone.judging.batch_sizes import WRONG_SIZES, divisors, explains, largest, size_message
+from autograder.exercises.unit_12_capstone.judging.diagnosis import run_mistakes, window_mistakes
+from autograder.exercises.unit_12_capstone.judging.messages import (
+    UNKNOWN,
+    budget_message,
+    history_message,
+    is_above_before_training,
+    leftover_message,
+    report_mistakes,
+    resume_message,
+    run_message,
+    weights_message,
+)
+from autograder.exercises.unit_12_capstone.judging.references import (
+    bytes_needed,
+    large_run_due,
+    large_windows_due,
+    run_due,
+    updates_after_every,
+)
+from autograder.exercises.unit_12_capstone.observing import RunTrial, WindowTrial
+from autograder.judging.calls import judge_calls
+from autograder.observing.calls import CallTrial
+from gradaccum.capstone.config import Config
+from gradaccum.diagnosis.catalogue import mistake
+from gradaccum.problems import best_dtype
+
+UNIT = "12_capstone"
+IDLE = 1000.0
+"""A threshold that no gradient of these runs reaches; their norms are about 0.5."""
+
+BINDING = 0.02
+"""A threshold below all of them, and below their largest component, so that clipping by value does something, too."""
+
+
+class PickMicroBatchSize(Exercise):
+    """``pick_micro_batch_size(config) -> int``: the largest one that fits."""
+
+    id = "pick_micro_batch_size"
+    unit = UNIT
+    parts = (
+        Part("fits", "never more than the budget", 1),
+        Part("largest", "the largest that fits", 1),
+        Part("refuse", "a `ValueError` when nothing fits", 1),
+    )
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+        first, second = chance.sample([18, 30, 42], 2)
+        config = _with_short_lines_first(Config(seed % 2**31, lines=60, width=8, device=device, dtype="float32"))
+
+        def trial(window: int, place: int, spare: int) -> CallTrial:
+            sizes = divisors(window)
+            changed = config.with_(effective_batch=window, micro_batch_size=sizes[-3])
+            return CallTrial((changed.with_(budget=bytes_needed(changed, sizes[place]) + spare),))
+
+        return {
+            "fits 1": trial(first, -2, -1),
+            "fits 2": trial(second, chance.choice([1, 2]), -1),
+            "largest 1": trial(first, 2, 0),
+            "largest 2": trial(second, 0, 1000),
+            "refuse": trial(second, -1, -1),
+        }
+
+    def judge(self, trials, observations):
+        refusal = "A budget too small for a single line is not refused with a ValueError."
+        part_of = lambda name: name.split()[0]  # noqa: E731
+        verdict = judge_calls(self, trials, observations, part_of, largest, {}, size_message, refusal=refusal)
+        if all(result.passed for result in verdict.results if result.part.name != "refuse"):
+            return verdict
+        slugs = (slug for slug, formula in WRONG_SIZES if explains(formula, trials, observations))
+        return replace(verdict, mistakes=tuple(map(mistake, itertools.islice(slugs, 1))))
+
+
+def _with_short_lines_first(config: Config) -> Config:
+    """The config with the next seed for which the first lines of an epoch are not its longest."""
+    config = config.with_(effective_batch=2, micro_batch_size=2)
+    while next(config.micro_batches(0))[0].shape[1] >= config.longest_micro_batch(2)[0].shape[1]:
+        config = config.with_(seed=config.seed + 1)
+    return config
+
+
+class TrainWindow(Exercise):
+    """``train_window(run, window, max_norm) -> None``: one update and its entry in the history."""
+
+    id = "train_window"
+    unit = UNIT
+    parts = (
+        Part("full", "micro-batches of equal lines", 2),
+        Part("uneven", "padding, ragged micro-batches and leftovers", 2),
+        Part("clip", "one clip per update", 1),
+        Part("schedule", "one step of the schedule per update", 1),
+        Part("report", "honest numbers", 2),
+    )
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+        size = chance.choice([2, 3])
+        window = size * chance.choice([3, 4])
+        config = Config(
+            micro_batch_size=size, effective_batch=window, device=device, dtype=best_dtype(device), max_norm=IDLE, epochs=1
+        )
+        equal, sgd = {"shortest": 16, "longest": 16}, {"optimizer": "sgd", "lr": 0.1}
+        seeds = [(8 * seed + k) % 2**31 for k in range(4)]
+        return {
+            "full": WindowTrial(config.with_(seed=seeds[0], lines=3 * window, **equal, **sgd), stale=True),
+            "uneven": WindowTrial(config.with_(seed=seeds[1], lines=2 * window + 2 * size - 1, **sgd), stale=True),
+            "clip": WindowTrial(
+                config.with_(seed=seeds[2], lines=3 * window, **equal, optimizer="sgd", lr=1.0, max_norm=BINDING)
+            ),
+            "schedule": WindowTrial(config.with_(seed=seeds[3], lines=6 * window, **equal, **sgd, warmup=2, decay=True)),
+        }
+
+    def judge(self, trials, observations):
+        due = {name: large_windows_due(trial) for name, trial in trials.items()}
+        results = {name: weights_message(observations[name], due[name], trials[name].config) for name in trials}
+        if not results["full"] and observations["full"].facts.get("training") is not True:
+            results["full"] = "Your function left the model in evaluation mode."
+        right = {name for name, said in results.items() if not said}
+        messages = (history_message(observations[name], due[name], name in right) for name in ("uneven", "clip", "schedule"))
+        results["report"] = next(filter(None, messages), "")
+        failure = next((seen.failure for seen in observations.values() if seen.failure), None)
+        if failure or not any(results.values()):
+            return self.verdict(results, failure=failure)
+        slugs = () if right >= set(trials) else window_mistakes(trials, observations)
+        if not slugs and results["full"] and updates_after_every(trials["full"], observations["full"]):
+            slugs = ("step-every",)
+        if observations["full"].facts.get("training") is False:
+            slugs += ("eval-mode",)
+        if results["report"]:
+            slugs += report_mistakes(trials, observations, due, right, slugs)
+        return self.verdict(results, mistakes=tuple(map(in_tokens, slugs)))
+
+
+class Train(Exercise):
+    """``train(config) -> History``: the whole run."""
+
+    id = "train"
+    unit = UNIT
+    parts = (
+        Part("even", "full windows, clipped, at the schedule's rates", 1),
+        Part("uneven", "padding, ragged micro-batches and leftovers", 2),
+        Part("budget", "memory within the budget", 2),
+        Part("resume", "stopping and going on", 3),
+        Part("report", "an honest history", 1),
+    )
+
+    def trials(self, seed, device):
+        chance = trial_random(self.id, seed)
+        size, steps = chance.choice([2, 3]), chance.choice([3, 4])
+        window = size * steps
+        config = Config(micro_batch_size=size, effective_batch=window, device=device, dtype=best_dtype(device))
+        equal, sgd = {"shortest": 16, "longest": 16}, {"optimizer": "sgd", "lr": 0.1}
+        seeds = [(8 * seed + k) % 2**31 for k in range(5)]
+        moving = {"warmup": 2, "decay": True}
+        metered = config.with_(
+            seed=seeds[2],
+            lines=24,
+            shortest=40,
+            coupled=True,
+            longest=40,
+            effective_batch=12,
+            micro_batch_size=2,
+            epochs=1,
+            max_norm=IDLE,
+            **sgd,
+        )
+        return {
+            "even": RunTrial(
+                config.with_(seed=seeds[0], lines=2 * window, **equal, **moving, optimizer="sgd", lr=1.0, max_norm=BINDING)
+            ),
+            "uneven": RunTrial(config.with_(seed=seeds[1], lines=2 * window + 2 * size - 1, **moving, lr=0.01, max_norm=IDLE)),
+            "budget": RunTrial(metered.with_(budget=2 * bytes_needed(metered, 2)), meter=True),
+            "resume": RunTrial(
+                config.with_(seed=seeds[3], lines=5 * window, **equal, **moving, lr=0.01, max_norm=2 * BINDING),
+                stop_after=7,  # more than one window into the second epoch
+                then_norm=BINDING,
+                then_stop=9,  # the first update still has the rate that AdamW remembers
+                last_norm=4 * BINDING,
+            ),
+            "leftover": RunTrial(
+                config.with_(seed=seeds[4], lines=14, **equal, effective_batch=4, micro_batch_size=2, max_norm=IDLE, **sgd),
+                stop_after=5,  # the first update of the second epoch; a leftover came before
+                then_norm=IDLE,
+            ),
+        }
+
+    def judge(self, trials, observations):
+        due = {name: run_due(trial) if name == "budget" else large_run_due(trial) for name, trial in trials.items()}
+        results = {
+            name: run_message(observations[name], due[name], trials[name].config) for name in ("even", "uneven", "budget")
+        }
+        results["resume"] = resume_message(trials["resume"], observations["resume"], due["resume"])
+        if not results["uneven"]:  # who gets leftovers wrong anyway has lost points for them already
+            results["resume"] = results["resume"] or leftover_message(trials["leftover"], observations["leftover"])
+        failure = next((seen.failure for seen in observations.values() if seen.failure), None)
+        right = {name for name, said in results.items() if not said}
+        held = budget_message(trials["budget"], observations["budget"])
+        results["budget"] = held or results["budget"]
+        none_right = failure.message if failure else "No run ended with the weights due, so there is no history to compare."
+        messages = (history_message(observations[name], due[name], True) for name in sorted(right))
+        results["report"] = next(filter(None, messages), "") if right else none_right
+        if not any(results.values()):
+            return self.verdict(results)
+        slugs: tuple[str, ...] = ()
+        if not (observations["even"].failure or observations["uneven"].failure):
+            slugs = run_mistakes(trials, observations)
+        if held not in ("", UNKNOWN) and not observations["budget"].failure:
+            early = is_above_before_training(trials["budget"], observations["budget"])
+            slugs += ("budget-spent-before-training" if early else "one-big-batch",)
+        if results["report"]:
+            slugs += report_mistakes({name: trials[name] for name in right}, observations, due, right, slugs)
+        return self.verdict(results, mistakes=tuple(map(in_tokens, slugs)), failure=failure)

@@ -1,0 +1,234 @@
+"""What is wrong with a capstone run, in words for students: its weights, its memory, its resuming, what it reports."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import vector_to_parameters
+
+from autograder.contract.observation import Observation
+from autograder.exercises.unit_12_capstone.judging.references import (
+    ceiling_of,
+    first_difference,
+    history_of,
+    large_run_due,
+    run_due,
+    weights_like,
+)
+from autograder.exercises.unit_12_capstone.observing import RunTrial, WindowTrial
+from gradaccum.capstone.config import Config
+from gradaccum.capstone.model import token_loss
+from gradaccum.capstone.text import tokens_in
+from gradaccum.capstone.ways import MISTAKES, ways_of, weigh
+from gradaccum.loops import windows
+
+NAMES = {
+    "tokens": "The tokens you report are not those of the window that are no padding.",
+    "losses": "The losses you report are not the mean over the window's tokens, before the update.",
+    "norms": "The norms you report are not those of the window's gradient before clipping.",
+    "rates": "The rates you report are not those the updates used.",
+}
+
+NUMBERS = 1e-5
+"""Relative difference up to which two reported numbers are the same; what is wrongly reported differs by more than 1e-3."""
+
+History = Mapping[str, Sequence[float]]
+Trials = Mapping[str, WindowTrial | RunTrial]
+
+
+def weights_message(seen: Observation, due: Observation, config: Config) -> str:
+    """What is wrong with the weights; empty if nothing is."""
+    if seen.failure:
+        return seen.failure.message
+    if weights_like(seen, due, config):
+        return ""
+    update = first_difference(seen, due, config)
+    where = f"From update {update} on the" if update else "The"
+    return f"{where} weights are not those of one large batch for each window."
+
+
+def run_message(seen: Observation, due: Observation, config: Config) -> str:
+    """What is wrong with the weights of a run; empty if nothing is."""
+    if seen.failure:
+        return seen.failure.message
+    if not seen.facts.get("built"):
+        return "No run was made: call config.build() and train what it gives you."
+    return weights_message(seen, due, config)
+
+
+UNKNOWN = "How much memory your run needed is not known."
+
+
+def budget_message(trial: RunTrial, seen: Observation) -> str:
+    """What is wrong with how much a run held at once; empty if nothing is.
+
+    The bytes are what the student's process says. Which lines went through the model together is seen from the weights, for the
+    trial's model is coupled.
+    """
+    if seen.failure:
+        return seen.failure.message
+    if weights_like(seen, large_run_due(trial), trial.config):
+        return "All lines of a window go through the model together: this is the batch that does not fit."
+    peak, limit = seen.facts.get("peak_bytes"), ceiling_of(trial.config)
+    if not isinstance(peak, int) or isinstance(peak, bool) or peak <= 0:
+        return UNKNOWN
+    return f"At its peak your run held {peak / limit:.1f} times as many bytes as it may." if peak > limit else ""
+
+
+def is_above_before_training(trial: RunTrial, seen: Observation) -> bool:
+    """Whether a run held too much before a micro-batch went through its model, by what the student's process says."""
+    before = seen.facts.get("peak_before")
+    return isinstance(before, int) and before > ceiling_of(trial.config)
+
+
+def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:
+    """What is wrong with a run that was stopped and went on."""
+    if seen.failure:
+        return seen.failure.message
+    if seen.facts.get("written") is not True:
+        return "Told to stop after some updates, your run wrote no file at config.checkpoint."
+    stopped = history_of(seen, "stopped")
+    if stopped is None or len(stopped["losses"]) != trial.stop_after:
+        return "Told to stop after some updates, your run did not return a history of just these."
+    if not weights_like(seen, run_due(trial), trial.config, "stopped"):
+        return "The weights of the run that was stopped are not those of large batches."
+    if not weights_like(seen, due, trial.config):
+        found, wanted = history_of(seen), history_of(due)
+        if found and len(found["losses"]) != len(wanted["losses"]):
+            return f"After going on, {_updates_told(found, wanted)}"
+        return "A run that was stopped and went on ends elsewhere than one that was not."
+    if said := _count_message(seen, due):
+        return said
+    if not weights_like(seen, due, trial.config, "last"):
+        return "A run that was stopped a second time, and went on from there, ends elsewhere than one that was not."
+    return ""
+
+
+def leftover_message(trial: RunTrial, seen: Observation) -> str:
+    """What is wrong with a run that was stopped when a leftover lay behind it."""
+    if seen.failure:
+        return seen.failure.message
+    if weights_like(seen, large_run_due(trial), trial.config):
+        return ""
+    return "A run that was stopped after an epoch with a leftover, and went on, ends elsewhere than one that was not."
+
+
+def history_message(seen: Observation, due: Observation, right: bool) -> str:
+    """What is wrong with a history; empty if nothing is.
+
+    Args:
+        seen: with the history.
+        due: with the one due.
+        right: whether the weights are right. If they are not, only what does not depend on them is compared: how many updates
+            there were, their tokens, and the first loss.
+    """
+    if said := seen.failure.message if seen.failure else _count_message(seen, due):
+        return said
+    found, wanted = history_of(seen), history_of(due)
+    for name, message in NAMES.items():
+        upto = len(found["losses"]) if right or name == "tokens" else int(name == "losses")
+        if not same(found[name][:upto], wanted[name][:upto]):
+            return message
+    return ""
+
+
+def _count_message(seen: Observation, due: Observation) -> str:
+    """What is wrong with a history without a look at its numbers: that there is one, and its length."""
+    found, wanted = history_of(seen), history_of(due)
+    if found is None:
+        kind = seen.facts.get("type", "History")
+        if kind != "History":
+            return f"Your function returned {str(kind)[:40]} where the run's History was due."
+        return "The history does not hold plain numbers for every update."
+    if len(found["losses"]) == len(wanted["losses"]):
+        return ""
+    said = _updates_told(found, wanted)
+    return said[0].upper() + said[1:]
+
+
+def _updates_told(found: History, wanted: History) -> str:
+    return f"the history tells of {len(found['losses'])} updates where there should be {len(wanted['losses'])}."
+
+
+def same(found: Sequence[float], due: Sequence[float], tolerance: float = NUMBERS) -> bool:
+    """Whether two lists of numbers agree up to rounding."""
+    return len(found) == len(due) and all(
+        math.isfinite(f) and math.isclose(f, d, rel_tol=tolerance, abs_tol=0.0) for f, d in zip(found, due, strict=True)
+    )
+
+
+def report_mistakes(
+    trials: Trials,
+    observations: Mapping[str, Observation],
+    due: Mapping[str, Observation],
+    right: set[str],
+    known: Sequence[str] = (),
+) -> tuple[str, ...]:
+    """Names for what is reported instead, list by list. A loss that follows from a ``known`` one needs no name."""
+    slugs: list[str] = []
+    for name in [name for name in ("uneven", "even", "clip", "schedule") if name in trials]:
+        found, wanted, config = history_of(observations[name]), history_of(due[name]), trials[name].config
+        if found is None or len(found["losses"]) != len(wanted["losses"]):
+            continue
+        if not same(found["tokens"], wanted["tokens"]):
+            slugs += _first(_tokens(config), found["tokens"][:1])
+        if not same(found["losses"][:1], wanted["losses"][:1]):
+            after = due[name].tensors["rows"][0] if name in right else None
+            slugs += _first(_losses(config, known, after), found["losses"][:1])
+        if name in right and not same(found["norms"], wanted["norms"]) and _reordered(found, wanted):
+            slugs += ["entries-in-another-order"]
+            continue
+        if name in right and same(found["norms"], [min(norm, config.max_norm) for norm in wanted["norms"]], 1e-4):
+            slugs += ["norm-after-clip"] if not same(found["norms"], wanted["norms"]) else []
+        if name in right and not same(found["rates"], wanted["rates"]):
+            ahead = [config.lr * config.rate(k + 1) for k in range(len(found["rates"]))]
+            slugs += ["rate-of-next"] if same(found["rates"], ahead) else []
+    return tuple(slug for slug in dict.fromkeys(slugs) if slug not in known)
+
+
+def _reordered(found: History, wanted: History) -> bool:
+    """Whether the numbers of every update are right, in another order."""
+    both = ([sorted(update) for update in zip(*lists.values(), strict=True)] for lists in (found, wanted))
+    return all(same(one, other) for one, other in zip(*both, strict=True))
+
+
+def _first(candidates: Iterator[tuple[str, float]], found: Sequence[float]) -> list[str]:
+    return next(([slug] for slug, value in candidates if same(found, [value])), [])
+
+
+def _tokens(config: Config) -> Iterator[tuple[str, float]]:
+    window = _first_window(config)
+    yield "tokens-with-padding", sum(y.numel() for _, y in window)
+    yield "tokens-of-last", tokens_in(window[-1][1])
+
+
+def _losses(config: Config, known: Sequence[str], after: Tensor | None) -> Iterator[tuple[str, float]]:
+    """What may be reported for the first window, at the weights before training, or at those after the first update."""
+    window, model = _first_window(config), config.build_model()
+    tokens, n = [tokens_in(y) for _, y in window], len(window)
+    losses, mean = _losses_of(model, window)
+    for slug, way in ways_of(*(slug for slug in known if slug in MISTAKES)):
+        yield slug[0], sum(w * loss for w, loss in zip(weigh(way.weight, window, n), losses, strict=True))
+    yield "loss-of-last", losses[-1]
+    yield "loss-mean-of-means", sum(losses) / n
+    yield "loss-scaled-in-log", mean / n
+    yield "loss-share-of-last", losses[-1] * tokens[-1] / sum(tokens)
+    yield "loss-summed", sum(losses)
+    yield "loss-summed", mean * sum(tokens)
+    if after is not None:
+        vector_to_parameters(after.to(config.device), model.parameters())
+        yield "loss-after-update", _losses_of(model, window)[1]
+
+
+@torch.no_grad()
+def _losses_of(model: nn.Module, window) -> tuple[list[float], float]:
+    """The losses of the micro-batches, and their mean over the tokens of the window."""
+    losses, tokens = [token_loss(model(x), y).item() for x, y in window], [tokens_in(y) for _, y in window]
+    return losses, sum(loss * t for loss, t in zip(losses, tokens, strict=True)) / sum(tokens)
+
+
+def _first_window(config: Config):
+    return next(windows(config.micro_batches(0), config.accumulation_steps))

@@ -1,0 +1,131 @@
+"""What the functions of unit 12 are run on, and what is brought back from them and believed of it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from autograder.contract.observation import Observation
+from autograder.exercises.unit_12_capstone.observing import (
+    LISTS,
+    RunTrial,
+    WindowTrial,
+    _observe_call,
+    observe_run,
+    observe_windows,
+)
+from gradaccum.capstone.budget import activation_bytes, ceiling
+from gradaccum.capstone.config import Config
+from gradaccum.capstone.run import History
+from gradaccum.capstone.ways import RIGHT, Way, joined, train, train_window
+from gradaccum.loops import windows
+from gradaccum.problems import flat_parameters
+
+TOLERANCE = 1e-4
+"""Relative difference up to which two movements are the same. float64 leaves 1e-13, float32 1e-5, and torch's clipping divides
+by the norm plus 1e-6, which others need not do. The smallest error of a mistake on these runs is above 1e-3."""
+
+
+def updates_after_every(trial: WindowTrial, seen: Observation) -> bool:
+    """Whether there was an update for each micro-batch, and perhaps one more for each window."""
+    micro_batches = sum(1 for epoch in range(trial.config.epochs) for _ in trial.config.micro_batches(epoch))
+    return seen.facts.get("steps") in (micro_batches, micro_batches + trial.config.updates)
+
+
+@lru_cache(maxsize=512)
+def windows_due(trial: WindowTrial, way: Way = RIGHT) -> Observation:
+    """What a loop that trains in this way brings back; without a way, one large batch for each window."""
+    steps = trial.config.accumulation_steps
+    return observe_windows(lambda run, window, norm: train_window(run, window, norm, way, steps), trial)
+
+
+@lru_cache(maxsize=64)
+def large_windows_due(trial: WindowTrial) -> Observation:
+    """What large batches bring back."""
+    return observe_windows(lambda run, window, norm: train_window(run, [joined(window)], norm), trial)
+
+
+@lru_cache(maxsize=512)
+def run_due(trial: RunTrial, way: Way = RIGHT) -> Observation:
+    """What a run that goes about it in this way brings back."""
+    return observe_run(lambda config: train(config, way), trial)
+
+
+@lru_cache(maxsize=64)
+def large_run_due(trial: RunTrial) -> Observation:
+    """What a run with large batches brings back; one that would be stopped is not, but changes its threshold there."""
+
+    def large(config: Config) -> History:
+        run = config.build()
+        for epoch in range(config.epochs):
+            for window in windows(config.micro_batches(epoch), config.accumulation_steps):
+                train_window(run, [joined(window)], trial.norm_at(run.history.updates))
+        return run.history
+
+    whole, stop = _observe_call(large, trial.config), trial.then_stop
+    if stop is None:
+        return whole
+    rows, history = whole.tensors["rows"][:stop], {name: whole.facts["history"][name][:stop] for name in LISTS}
+    return Observation({"rows": rows, "final": rows[-1], "last": whole.tensors["final"]}, whole.facts | {"history": history})
+
+
+@lru_cache(maxsize=64)
+def ceiling_of(config: Config) -> int:
+    """Bytes that a run with this config may have alive at once."""
+    return ceiling(config)
+
+
+@lru_cache(maxsize=512)
+def bytes_needed(config: Config, lines: int) -> int:
+    """What the longest micro-batch of so many lines needs."""
+    return activation_bytes(config.build_model(), *config.longest_micro_batch(lines))
+
+
+def history_of(seen: Observation, name: str = "history") -> dict[str, list[float]] | None:
+    """A history as it was brought back, if it is four lists of numbers of one length; nothing else is believed."""
+    history = seen.facts.get(name)
+    if not isinstance(history, dict) or any(not _is_numbers(history.get(key)) for key in LISTS):
+        return None
+    lists = {key: history[key] for key in LISTS}
+    return lists if len({len(numbers) for numbers in lists.values()}) == 1 else None
+
+
+def _is_numbers(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, int | float) and not isinstance(item, bool) for item in value)
+
+
+def weights_like(seen: Observation, due: Observation, config: Config, name: str = "final") -> bool:
+    """Whether weights are those due, up to rounding, measured against how far training has moved them."""
+    return same_weights(seen.tensors.get(name), due.tensors[name], config)
+
+
+def first_difference(seen: Observation, due: Observation, config: Config) -> int | None:
+    """The first update, counted from 1, after which the weights are not those due; None if that cannot be said."""
+    rows, wanted = seen.tensors.get("rows"), due.tensors["rows"]
+    if rows is None or rows.dim() != 2 or rows.shape[1:] != wanted.shape[1:]:
+        return None
+    both = zip(rows, wanted, strict=False)
+    return next((k for k, (row, right) in enumerate(both, 1) if not same_weights(row, right, config)), None)
+
+
+def same_weights(found: Tensor | None, due: Tensor, config: Config) -> bool:
+    """Whether found weights are those due, as :func:`weights_like` compares them."""
+    if found is None or found.shape != due.shape or not found.is_floating_point():
+        return False
+    start = start_of(config).to(due)
+    moved, way = found.to(due) - start, due - start
+    return bool(torch.isfinite(moved).all()) and bool((moved - way).norm() <= TOLERANCE * way.norm())
+
+
+def unmoved(seen: Observation, config: Config) -> bool:
+    """Whether weights have come back, and are exactly those before training."""
+    found, start = seen.tensors.get("final"), start_of(config)
+    return found is not None and found.dtype == start.dtype and torch.equal(found, start)
+
+
+@lru_cache(maxsize=64)
+def start_of(config: Config) -> Tensor:
+    """The weights before training."""
+    return flat_parameters(config.build_model()).cpu()

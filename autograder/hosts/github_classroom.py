@@ -1,0 +1,73 @@
+"""Points of each exercise for GitHub Classroom, from what ``gradaccum check --json`` printed.
+
+A step of a GitHub workflow runs ``python -P -m autograder.github_classroom marks.json``. It puts a table on the run's page, and
+the output ``result``, as ``education/autograding-grading-reporter`` reads it: Base64 of one JSON document, whose tests have a
+name, a status and points, and which has the points to be had in total.
+Source: https://github.com/classroom-resources/autograding-grading-reporter, ``src``.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def reporter_result(marked: dict[str, Any]) -> dict[str, Any]:
+    """The reporter's document for one file of ``gradaccum check --json``."""
+    tests = [
+        {
+            "name": one["id"],
+            "status": "pass" if one["passed"] else "fail",
+            "score": one["score"],
+            "message": f"{one['score']:g} of {one['max_score']:g} points. {_said(one)}".strip(),
+            "test_code": "",
+            "filename": "",
+            "line_no": 0,
+            "duration": 0,
+        }
+        for one in marked["exercises"]
+    ]
+    status = "pass" if all(one["passed"] for one in marked["exercises"]) else "fail"
+    return {"version": 1, "status": status, "max_score": marked["max_score"], "tests": tests}
+
+
+def summary(marked: dict[str, Any]) -> str:
+    """A table in Markdown: exercises, their points, and what they compute instead."""
+    lines = [f"### {marked['unit']}: {marked['score']:g} of {marked['max_score']:g} points", ""]
+    lines += ["| | exercise | points | what it does |", "|---|---|---|---|"]
+    for one in marked["exercises"]:
+        said = (_said(one) or ("right" if one["passed"] else "not there yet")).replace("|", "\\|")
+        lines.append(f"| {'✅' if one['passed'] else '❌'} | `{one['id']}` | {one['score']:g}/{one['max_score']:g} | {said} |")
+    return "\n".join(lines) + "\n"
+
+
+def main(path: Path) -> None:
+    """Report the file of marks to the workflow that runs this.
+
+    Raises:
+        OSError: a file cannot be read or written.
+        ValueError: it holds no marks.
+    """
+    files = json.loads(path.read_text(encoding="utf-8"))["files"]
+    if len(files) != 1:
+        raise ValueError(f"{path}: holds the marks of {len(files)} files, not of one")
+    encoded = base64.b64encode(json.dumps(reporter_result(files[0])).encode()).decode()
+    _append("GITHUB_OUTPUT", f"result={encoded}\n")
+    _append("GITHUB_STEP_SUMMARY", summary(files[0]))
+
+
+def _said(exercise: dict[str, Any]) -> str:
+    return " ".join(mistake["message"] for mistake in exercise["mistakes"])
+
+
+def _append(variable: str, text: str) -> None:
+    with Path(os.environ[variable]).open("a", encoding="utf-8") as file:
+        file.write(text)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

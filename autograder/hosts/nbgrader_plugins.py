@@ -1,0 +1,87 @@
+"""What the course adds to nbgrader; the ``nbgrader_config.py`` of a class names these classes.
+
+nbgrader's Autograde first makes a clean copy of each submission ("sanitizing"), then runs that copy and saves what its graded
+cells say. Both steps are ours for notebooks of the course; any other notebook of the class is left to nbgrader, in a sandbox.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from nbconvert.exporters import NotebookExporter
+from nbgrader.converters.base import NbGraderException
+from nbgrader.preprocessors import Execute
+from traitlets import Enum, Integer
+
+from autograder.contract.devices import DEVICES
+from autograder.isolation.sandbox import BWRAP, SANDBOXES, SandboxError, require_bwrap
+from autograder.reading.released_template import template_of, unit_of
+
+
+class ReadSubmission(NotebookExporter):
+    """Reads what a student handed in, in whatever state it is, as the notebook that was released with the student's answers.
+
+    nbgrader itself stops at a file it cannot read, and so does the marking of the class.
+
+    Raises:
+        NbGraderException: there is no sandbox here. Said once, before anybody's old marks are touched.
+    """
+
+    def __init__(self, config=None, **kw):
+        super().__init__(config=config, **kw)
+        if MarkSubmission(parent=self).sandbox == BWRAP:
+            try:
+                require_bwrap()
+            except SandboxError as error:
+                self.log.error("%s", error)
+                raise NbGraderException(str(error)) from None
+
+    def from_filename(self, filename, resources=None, **kw):
+        template = template_of(self.parent.coursedir, resources) if getattr(self.parent, "_sanitizing", False) else None
+        if template is None:
+            return super().from_filename(filename, resources, **kw)
+        from nbformat import from_dict
+
+        from autograder.reading.rebuilding import unreadable
+        from autograder.reading.submissions import SubmissionError, parse_submission
+
+        try:
+            notebook = parse_submission(Path(filename), Path(filename).read_bytes(), unit_of(template), template).notebook
+        except SubmissionError as error:
+            self.log.warning("%s", error)
+            notebook = unreadable(from_dict(template), str(error).removeprefix(f"{filename}: "))
+        return self.from_notebook_node(notebook, resources, **kw)
+
+
+class MarkSubmission(Execute):
+    """Marks a notebook of the course instead of running it: observed in a sandbox, judged outside of it."""
+
+    sandbox = Enum(SANDBOXES, BWRAP, help="Where submissions run; 'none' only for a class in which you trust every file.").tag(
+        config=True
+    )
+    seed = Integer(
+        0, help="Chooses the problems that functions are run on. Secret: an answer to known ones can be typed in."
+    ).tag(config=True)
+    device = Enum(DEVICES, "cpu", help="What to mark on.").tag(config=True)
+
+    def preprocess(self, nb, resources, km=None):
+        unit = unit_of(nb)
+        if unit is None:
+            if self.sandbox == BWRAP:
+                from autograder.hosts.provisioner import install_kernelspec
+
+                self.kernel_name = install_kernelspec()
+            return super().preprocess(nb, resources, km)
+        from autograder.marking.marked_notebook import mark, nothing_to_mark
+        from autograder.marking.marker import shared_marker
+
+        template = template_of(self.parent.parent.coursedir, resources)
+        if reason := nb.metadata["gradaccum"].get("unreadable"):
+            marked = nothing_to_mark(unit, reason, device=self.device, template=template)
+        else:
+            marker = shared_marker(self.sandbox, self.device)
+            marked = mark(json.dumps(nb).encode(), unit, seed=self.seed, marker=marker, template=template)
+        for verdict in marked.marks.verdicts:
+            self.log.info("%s: %g of %g points", verdict.exercise, verdict.score, verdict.max_score)
+        return marked.notebook, resources

@@ -1,0 +1,62 @@
+"""A Jupyter kernel in the sandbox that submissions are marked in: kernelspec ``gradaccum-sandbox``.
+
+Notebooks of the course are not marked by running them in a kernel (see ARCHITECTURE.md). This one is for all other foreign
+notebooks: those of an instructor's own in the same class, run by nbgrader, and a student's that somebody wants to open and try.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_client.provisioning import LocalProvisioner
+
+from autograder.isolation.sandbox import bwrap_command, require_bwrap
+
+KERNEL = "gradaccum-sandbox"
+
+
+def install_kernelspec() -> str:
+    """Make the kernel known to Jupyter, in this Python environment or, where that is read-only, for this user; its name."""
+    manager = KernelSpecManager()
+    if KERNEL not in manager.find_kernel_specs():
+        with as_file(files("autograder.hosts").joinpath("kernels", KERNEL)) as folder:
+            try:
+                manager.install_kernel_spec(str(folder), KERNEL, prefix=sys.prefix)
+            except OSError:
+                manager.install_kernel_spec(str(folder), KERNEL, user=True)
+    return KERNEL
+
+
+class SandboxProvisioner(LocalProvisioner):
+    """Starts a kernel under bubblewrap: no network, nothing to write but a private ``/tmp``.
+
+    Where there is no network a kernel cannot listen on a port, so it listens on sockets in a folder that both sides see.
+
+    Raises:
+        SandboxError: bubblewrap is not there.
+    """
+
+    _place: Path | None = None
+
+    async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
+        require_bwrap()
+        if self._place is None:
+            self._place = Path(tempfile.mkdtemp(prefix="gradaccum-kernel-"))
+        manager = self.parent
+        manager.transport, manager.ip = "ipc", str(self._place / "kernel")
+        manager.connection_file = str(self._place / "connection.json")
+        kwargs = await super().pre_launch(**kwargs)
+        sandbox = bwrap_command(more=["--bind", str(self._place), str(self._place), "--setenv", "IPYTHONDIR", "/tmp/ipython"])
+        return kwargs | {"cmd": [*sandbox, *kwargs["cmd"]], "cwd": str(self._place)}
+
+    async def cleanup(self, restart: bool = False) -> None:
+        await super().cleanup(restart)
+        if self._place is not None and not restart:
+            shutil.rmtree(self._place, ignore_errors=True)
+            self._place = None

@@ -1,0 +1,174 @@
+"""``pytest --grade FILE [--grade FILE…] [--device D] [--seed N]``: every exercise of a submission is a test.
+
+Observes and judges in pytest's own process, so it needs torch and pytest and nothing else. Without ``--grade`` it does nothing,
+costs nothing, and leaves the names of its other options to others.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from autograder.contract.devices import DEVICES, pick_device
+from autograder.reading.submissions import Submission, SubmissionError, read_submission
+
+if TYPE_CHECKING:
+    from autograder.contract.exercise import Exercise
+    from autograder.contract.observation import Observation
+
+NAME = "gradaccum-graded-files"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Take a name that nobody else uses; see the next function for the others."""
+    parser.getgroup("gradaccum", "marking (gradaccum)").addoption(
+        "--grade",
+        action="append",
+        metavar="FILE",
+        help="mark a notebook or Python file of the gradient-accumulation course, every exercise as a test, with "
+        f"--device {'|'.join(DEVICES)} and --seed N",
+    )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_load_initial_conftests(early_config: pytest.Config, parser: pytest.Parser) -> None:
+    """Take ``--device`` and ``--seed`` only where files are marked, and only if no other plug-in has taken them."""
+    if not early_config.known_args_namespace.grade:
+        return
+    group = parser.getgroup("gradaccum")
+    with contextlib.suppress(ValueError):
+        group.addoption("--device", default="auto", metavar="D", help="where to mark")
+    with contextlib.suppress(ValueError):
+        group.addoption("--seed", default=0, metavar="N", help="chooses the hidden problems")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Read the files to mark, or say in a line each what is wrong with them."""
+    files = config.getoption("grade")
+    if not files:
+        return
+    try:
+        seed = int(config.getoption("seed") or 0)
+        if not 0 <= seed < 2**32:
+            raise ValueError
+    except ValueError:
+        raise pytest.UsageError(f"--seed: {config.getoption('seed')!r} is not a number from 0 to {2**32 - 1}") from None
+    complaints, submissions = [], []
+    for file in files:
+        try:
+            submissions.append(_read(file))
+        except SubmissionError as error:
+            complaints.append(str(error))
+    try:
+        device = pick_device(config.getoption("device") or "auto")
+    except ValueError as error:
+        complaints.append(str(error))
+    if complaints:
+        raise pytest.UsageError(*complaints)
+    config.pluginmanager.register(GradedFiles(submissions, device, seed), NAME)
+    if config.args_source is not pytest.Config.ArgsSource.ARGS:
+        config.args = []  # graded files only, not the tests that happen to be here
+
+
+class GradedFiles:
+    """Adds the exercises of the files to mark to what pytest collects."""
+
+    def __init__(self, submissions: list[Submission], device: str, seed: int):
+        self.submissions, self.device, self.seed = submissions, device, seed
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+        for submission in self.submissions:
+            path = submission.path
+            file = GradedFile.from_parent(
+                session, path=path.absolute(), nodeid=path.as_posix(), submission=submission, marking=self
+            )
+            exercises = list(file.collect())
+            report = pytest.CollectReport(file.nodeid, "passed", None, exercises)
+            session.ihook.pytest_collectreport(report=report)
+            items.extend(exercises)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        marks: dict[str, list[tuple[float, float]]] = {}
+        for report in [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]:
+            found = dict(report.user_properties) if report.when == "call" else {}
+            if "score" in found:
+                marks.setdefault(report.nodeid.rpartition("::")[0], []).append((found["score"], found["max_score"]))
+        for file, scores in marks.items():
+            points, due = (sum(column) for column in zip(*scores, strict=True))
+            terminalreporter.line(f"{file}: {points:g} of {due:g} points, marked on {self.device}")
+
+
+class GradedFile(pytest.File):
+    """A submission. Its code is run once, when its first exercise is marked."""
+
+    def __init__(self, *, submission: Submission, marking: GradedFiles, **others):
+        super().__init__(**others)
+        self.submission, self.marking = submission, marking
+
+    def collect(self) -> Iterator[GradedExercise]:
+        from autograder.exercises import exercises_of
+
+        for exercise in exercises_of(self.submission.unit):
+            yield GradedExercise.from_parent(self, name=exercise.id)
+
+    @functools.cached_property
+    def loaded(self):
+        from autograder.isolation.limits import Limits
+        from autograder.isolation.statement_runner import run
+
+        return run(self.submission.cells, Limits())
+
+    def observe(self, exercise: Exercise, trials: Mapping[str, Any]) -> Mapping[str, Observation]:
+        """What an exercise's function does: here, or in a process that can be forked, which none can that sees a GPU."""
+        import torch
+
+        from autograder.isolation.fresh_process import observe_in_fresh_process
+        from autograder.isolation.limits import Limits
+        from autograder.isolation.worker import Request, observe_exercise
+
+        unit, limits = self.submission.unit, Limits()
+        if exercise.cpu_only and torch.cuda.is_available():
+            request = Request(self.submission.cells, unit, {exercise.id: trials}, "cpu", limits)
+            return observe_in_fresh_process(request)[exercise.id]
+        return observe_exercise(unit, exercise.id, trials, self.loaded, limits)
+
+
+class GradedExercise(pytest.Item):
+    """An exercise of a submission: passed with all of its points, else failed with the verdict."""
+
+    def runtest(self) -> None:
+        from autograder.exercises import all_exercises
+        from autograder.marking.in_process import trials_of
+        from autograder.marking.marker import device_for, safe_verdict
+
+        exercise, marking = all_exercises()[self.name], self.parent.marking
+        trials = trials_of(exercise, marking.seed, device_for([exercise], marking.device))
+        verdict = safe_verdict(exercise, trials, self.parent.observe(exercise, trials))
+        self.user_properties += [("score", verdict.score), ("max_score", verdict.max_score)]
+        if not verdict.passed:
+            raise NotPassedError(str(verdict))
+
+    def repr_failure(self, excinfo, style=None):
+        if isinstance(excinfo.value, NotPassedError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self):
+        return self.path, None, f"{self.path.name}::{self.name}"
+
+
+class NotPassedError(Exception):
+    """An exercise without all of its points; what it says is the verdict."""
+
+
+def _read(file: str) -> Submission:
+    submission = read_submission(file)
+    from autograder.marking.marker import exercises_to_mark
+
+    exercises_to_mark(submission)
+    return submission

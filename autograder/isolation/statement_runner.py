@@ -1,0 +1,226 @@
+"""Run the code of a submission, statement by statement, so that what fails costs only what it would have defined.
+
+A notebook and a file with the same code are run the same way: cells matter only where one cannot be parsed.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import contextlib
+import io
+import linecache
+import os
+import re
+import sys
+import types
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+
+from autograder.contract.cell import Cell
+from autograder.isolation.cell_reports import MOST_PRINTED, CellReport
+from autograder.isolation.limits import Limits
+from autograder.observing.student_calls import OutOfTime, quiet, seeded, stopwatch, time_limit
+from autograder.reading.python_source import bound_names, statements
+from autograder.support.one_line import one_line
+
+SHOWN_ONLY = {"check", "explore", "predict", "display", "show_fingerprint", "show_puzzle", "show_progress", "live_run"}
+"""Calls that show something and define nothing. As statements of their own they are skipped: marking needs no pictures."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement of a submission, or a piece of one that is not Python."""
+
+    node: ast.stmt | None
+    source: str
+    cell: Cell
+    error: SyntaxError | None = None
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """What went wrong with a statement, in words, and whether it was only that a name was not there."""
+
+    what: str
+    lacks_name: bool = False
+
+
+class _Nowhere(io.RawIOBase):
+    """Takes bytes and forgets them."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data) -> int:
+        return len(data)
+
+
+class _Printed(io.TextIOWrapper):
+    """Keeps the beginning of what is printed, cell by cell; in all else like a file that nobody reads."""
+
+    def __init__(self):
+        super().__init__(_Nowhere(), encoding="utf-8", errors="replace")
+        self.cell = ""
+        self.texts: dict[str, str] = {}
+
+    def write(self, text: str) -> int:
+        kept = self.texts.get(self.cell, "")
+        if len(kept) < MOST_PRINTED:
+            self.texts[self.cell] = kept + str(text)[: MOST_PRINTED - len(kept)]
+        return len(text)
+
+
+@dataclass
+class Loaded:
+    """A submission whose code was run: what it defines, what it printed and what went wrong."""
+
+    module: types.ModuleType
+    troubles: list[tuple[Statement, str]] = field(default_factory=list)
+    printed: dict[str, str] = field(default_factory=dict)
+
+    def reports(self) -> list[CellReport]:
+        """How running each cell went that printed something or went wrong."""
+        wrong: dict[str, str] = {}
+        for statement, trouble in self.troubles:
+            wrong[statement.cell.name] = f"{wrong.get(statement.cell.name, '')}{trouble}\n"[:MOST_PRINTED]
+        names = dict.fromkeys([*self.printed, *wrong])
+        return [CellReport(name, self.printed.get(name, ""), wrong.get(name, "")) for name in names]
+
+    @property
+    def namespace(self) -> dict[str, object]:
+        return self.module.__dict__
+
+    def why_missing(self, name: str) -> str:
+        """One line for a student about a function that is not there."""
+        defines = re.compile(rf"\b(def|class)\s+{re.escape(name)}\b|^{re.escape(name)}\s*=", re.MULTILINE)
+        said = [f": {trouble}" for statement, trouble in self.troubles if defines.search(statement.source)]
+        return f"There is no function called {name}{said[-1] if said else ''}."
+
+
+def run(
+    cells: Collection[Cell],
+    limits: Limits,
+    skip: Collection[int] = (),
+    before: Callable[[int], None] = lambda number: None,
+) -> Loaded:
+    """Run code in a fresh namespace, as the main module of a program would be.
+
+    Args:
+        cells: in the order in which they are run.
+        limits: of time.
+        skip: numbers of statements not to run, because they ended an earlier process.
+        before: called with each statement's number before it is run; again if it is tried again, because it lacked a name.
+    """
+    loaded = Loaded(types.ModuleType("__main__"))
+    loaded.namespace["display"] = lambda *args, **kwargs: None
+    flags, used, printed = 0, stopwatch(), _Printed()
+    loaded.printed = printed.texts
+    troubles: dict[int, tuple[Statement, Trouble]] = {}
+    latest: dict[str, int] = {}
+
+    def attempt(number: int, statement: Statement) -> bool:
+        nonlocal flags
+        before(number)
+        printed.cell = statement.cell.name
+        left = limits.load - used()
+        if number in skip:
+            trouble = Trouble("it ended the process")
+        elif left <= 0 and not isinstance(statement.node, _DEFINITIONS):
+            trouble = Trouble(f"the code before it ran for more than {limits.load:g} seconds")
+        else:
+            flags, trouble = _run_one(statement, loaded.namespace, flags, min(limits.statement, max(left, 1.0)))
+        if trouble:
+            troubles[number] = statement, trouble
+            return False
+        troubles.pop(number, None)
+        latest.update(dict.fromkeys(bound_names(statement.node), number))
+        return True
+
+    with quiet(), contextlib.redirect_stdout(printed), seeded(0), as_main(loaded.module), _agg():
+        for number, statement in enumerate(_statements(cells)):
+            attempt(number, statement)
+        succeeded = True
+        while succeeded:  # what lacked a name may find it now; but a later statement's value of a name stays
+            succeeded = False
+            for number, (statement, trouble) in list(troubles.items()):
+                overtaken = trouble.lacks_name and any(latest.get(name, -1) > number for name in bound_names(statement.node))
+                if trouble.lacks_name and not overtaken and used() < limits.load:
+                    succeeded |= attempt(number, statement)
+    loaded.troubles = [(s, f"in {s.cell.name}, {trouble.what}") for s, trouble in troubles.values()]
+    return loaded
+
+
+@contextlib.contextmanager
+def as_main(module: types.ModuleType) -> Iterator[None]:
+    """Let ``module`` be ``__main__``: pickle, dataclasses and multiprocessing look there for what a submission defines."""
+    before = sys.modules["__main__"]
+    sys.modules["__main__"] = module
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = before
+
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+_FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+
+
+def _run_one(statement: Statement, namespace: dict, flags: int, seconds: float) -> tuple[int, Trouble | None]:
+    """Run a statement; the compiler flags it leaves to the next ones, and what went wrong, if anything did."""
+    if statement.error:
+        return flags, Trouble(f"line {statement.error.lineno} is not Python ({statement.error.msg})")
+    if _only_shows(statement.node):
+        return flags, None
+    line = statement.node.lineno
+    try:
+        with time_limit(seconds):
+            try:
+                code = compile(ast.Module([statement.node], []), _file_name(statement.cell), "exec", flags, dont_inherit=True)
+                flags |= code.co_flags & _FUTURES
+                exec(code, namespace)
+            except (OutOfTime, KeyboardInterrupt):
+                raise
+            except BaseException as error:  # named here, because an error's own words are student code, too
+                return flags, Trouble(f"line {line} raised {_named(error)}", isinstance(error, NameError))
+    except OutOfTime:
+        return flags, Trouble(f"line {line} was still running after {seconds:g} seconds")
+    return flags, None
+
+
+def _named(error: BaseException) -> str:
+    try:
+        said = one_line(str(error).strip())[:120]
+    except Exception:  # a student's own exception may not know how to say what it is
+        said = ""
+    return type(error).__name__ + (f": {said}" if said else "")
+
+
+def _statements(cells: Collection[Cell]) -> Iterator[Statement]:
+    for cell in cells:
+        linecache.cache[_file_name(cell)] = len(cell.source), None, cell.source.splitlines(True), _file_name(cell)
+        for found in statements(cell.source):
+            yield Statement(found.node, found.source, cell, found.error)
+
+
+def _only_shows(node: ast.stmt) -> bool:
+    call = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in SHOWN_ONLY
+
+
+def _file_name(cell: Cell) -> str:
+    return f"<{cell.name}>"
+
+
+@contextlib.contextmanager
+def _agg() -> Iterator[None]:
+    """Draw without a screen."""
+    before = os.environ.get("MPLBACKEND")
+    os.environ["MPLBACKEND"] = "Agg"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["MPLBACKEND"]
+        else:
+            os.environ["MPLBACKEND"] = before

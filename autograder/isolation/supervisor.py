@@ -1,0 +1,212 @@
+"""Have a submission observed in a process of its own, and live through whatever becomes of that process.
+
+A process that ends early, or hangs, costs the exercise it was observing, or the statement it was running. Another one takes
+up the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from autograder.contract.cell import Cell
+from autograder.contract.observation import Failure, Observation
+from autograder.isolation import wire, worker
+from autograder.isolation.cell_reports import CellReport
+from autograder.isolation.limits import Limits
+from autograder.isolation.namespaces import Bounds
+from autograder.isolation.sandbox import Run, WarmParent
+from autograder.isolation.worker import CELL_REPORTS, OBSERVED, PROGRESS, REQUEST, Request
+from autograder.observing.student_calls import PATIENCE
+
+Observed = dict[str, Observation] | Failure
+"""What a function did on each trial, or why there is nothing at all."""
+
+Trials = Mapping[str, Mapping[str, Any]]
+"""The trials of each exercise, by exercise id and trial name."""
+
+
+MOST_SKIPPED = 5
+"""Statements that may end a process, each in turn, before the submission counts as one that cannot be run."""
+
+MOST_REPORTS = 4 * 2**20
+"""Bytes in which a process may say what its cells printed, and, again, what it is about to do."""
+
+LARGEST_NOTE = 1000
+
+OVER = {
+    "memory": "Your code used more memory than the {memory:.0f} GB it may.",
+    "processes": "Your code started more than {processes} processes at a time.",
+}
+
+
+@dataclass
+class Observations:
+    """All that was observed of a submission: by exercise id, and how running each cell went."""
+
+    observed: dict[str, Observed] = field(default_factory=dict)
+    reports: list[CellReport] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a process ended: what it was about to do (see :mod:`autograder.isolation.worker`), and why it stopped."""
+
+    last: worker.Progress
+    failure: Failure
+
+    @property
+    def exercise(self) -> str | None:
+        return self.last[0] if isinstance(self.last, tuple) else None
+
+
+def observe_in_child(
+    parent: WarmParent,
+    cells: Sequence[Cell],
+    unit: str,
+    trials: Trials,
+    device: str,
+    limits: Limits,
+    folder: Path,
+) -> Observations:
+    """What each exercise's function does.
+
+    Args:
+        parent: what forks the process.
+        cells: the submission's code.
+        unit, trials, device: what to observe, and where.
+        limits: of what the submission may use.
+        folder: where it runs if there is no sandbox.
+
+    Raises:
+        ChildError: no process can be started.
+    """
+    found, end = Observations(), time.monotonic() + PATIENCE * limits.whole
+    results, skip, pending = found.observed, [], list(trials)
+    for _ in range(2 * len(trials) + MOST_SKIPPED):
+        request = Request(cells, unit, {exercise: trials[exercise] for exercise in pending}, device, limits, tuple(skip))
+        ending = _one_process(parent, request, folder, end, found)
+        first, pending = pending[0], [exercise for exercise in pending if exercise not in results]
+        if not pending:
+            return found
+        if isinstance(ending.last, int):
+            skip.append(ending.last)
+        elif ending.exercise == first and first in pending:
+            results[first] = ending.failure
+            pending.remove(first)
+        else:
+            # What ran before may be to blame: an exercise that a process ended in is the first of the next one.
+            pending.sort(key=lambda exercise: exercise != ending.exercise)
+        if not pending:
+            return found
+        if isinstance(ending.last, str) or len(skip) > MOST_SKIPPED or time.monotonic() > end:
+            break
+    results |= dict.fromkeys(pending, ending.failure)
+    return found
+
+
+def _one_process(parent: WarmParent, request: Request, folder: Path, end: float, found: Observations) -> Ending:
+    """Run one process to its end and add what it observed to ``found``."""
+    limits = request.limits
+    bounds = Bounds(limits.memory if request.device == "cpu" else 0, limits.processes, limits.disk)
+    trials = {exercise: list(those) for exercise, those in request.trials.items()}
+    with parent.run(bounds, folder) as run:
+        try:
+            wire.send(run.channel, REQUEST, request.encode())
+        except OSError:
+            pass  # it has died already
+        return _watch(run, limits, trials, min(end, time.monotonic() + PATIENCE * _work(limits, trials)), found)
+
+
+def _work(limits: Limits, trials: dict[str, list[str]]) -> float:
+    """Seconds that everything may take: of a process that only pretends to get on."""
+    return limits.load + limits.statement + limits.trial * sum(map(len, trials.values()))
+
+
+def _watch(run: Run, limits: Limits, trials: dict[str, list[str]], end: float, found: Observations) -> Ending:
+    """Take what arrives until the process ends, by itself or because it exceeds a limit."""
+    most = {PROGRESS: LARGEST_NOTE, CELL_REPORTS: MOST_REPORTS, OBSERVED: max(map(wire.largest, trials.values())) + 256}
+    together = 2 * MOST_REPORTS + sum(map(wire.largest, trials.values()))
+    frames = wire.Frames(run.channel, most, together)
+    last, began, done = worker.READY, time.monotonic(), False
+    while True:
+        had_ended = run.ended
+        try:
+            if arrived := run.wait(0.05):
+                for kind, payload in frames.arrived():
+                    if kind == PROGRESS:
+                        noted, began = _progress(payload, trials), time.monotonic()
+                        last, done = _later(last, noted), done or noted == worker.FINISHED
+                    elif kind == CELL_REPORTS:
+                        found.reports = CellReport.decode(payload)
+                    else:
+                        _take(payload, trials, last, found.observed)
+        except EOFError:
+            return Ending(last, _why(run.ended_within(2.0) or run.stop(), limits))
+        except wire.TransportError:
+            return Ending(last, Failure("died", "What your code sent back cannot be read."))
+        if done:
+            return Ending(last, Failure("died", "Your code sent back less than it was asked for."))
+        if had_ended and not arrived:
+            return Ending(last, _why(had_ended, limits))
+        patience = PATIENCE * (limits.trial if isinstance(last, tuple) else limits.statement) + limits.grace
+        if time.monotonic() > min(began + patience, end):
+            seconds = min(patience, limits.whole)
+            message = f"Your code was still running after {seconds:.0f} seconds. Does one of its loops never end?"
+            return Ending(last, Failure("time", message))
+
+
+def _take(payload: bytes, trials: dict[str, list[str]], last: worker.Progress, observed: dict[str, Observed]) -> None:
+    """Add the observations of an exercise; what is unreadable counts as a failure of that exercise alone.
+
+    Those of an exercise that is not being observed, stale or forged, are passed over.
+    """
+    length = payload[0] if payload else 0
+    name = payload[1 : 1 + length].decode("ascii", "replace")
+    if name not in trials:
+        raise wire.TransportError("observations of nothing that was asked for")
+    if not isinstance(last, tuple) or last[0] != name:
+        return
+    try:
+        observed[name] = wire.decode(payload[1 + length :], trials[name])
+    except wire.TransportError:
+        observed[name] = Failure("died", "What your code sent back cannot be read.")
+
+
+def _progress(payload: bytes, trials: dict[str, Collection[str]]) -> worker.Progress | None:
+    """What the process says it is about to do, None if that is nonsense."""
+    try:
+        noted = json.loads(payload)
+    except (ValueError, RecursionError):
+        return None
+    if type(noted) is int or noted in (worker.READY, worker.LOADED, worker.FINISHED):
+        return noted
+    known = ((exercise, name) for exercise, names in trials.items() for name in names)
+    return next((pair for pair in known if list(pair) == noted), None)
+
+
+def _later(last: worker.Progress, noted: worker.Progress | None) -> worker.Progress:
+    """What to blame if the process ends now: it gets on from statements to exercises, and whatever says otherwise is forged."""
+    forged = noted is None or isinstance(noted, str) or (isinstance(noted, int) and isinstance(last, tuple))
+    return last if forged else noted
+
+
+def _why(ended: dict, limits: Limits) -> Failure:
+    if said := OVER.get(ended["over"]):
+        return Failure("died", said.format(memory=limits.memory / 2**30, processes=limits.processes))
+    return Failure("died", _how_it_ended(ended["code"]))
+
+
+def _how_it_ended(code: int | None) -> str:
+    if code is None:
+        return "Your code closed the connection over which it is marked."
+    if code >= 0:
+        return f"Your code crashed the process it ran in (exit status {code})."
+    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+    name += ", as happens when memory runs out" if name == "SIGKILL" else ""
+    return f"Your code crashed the process it ran in ({name})."

@@ -1,0 +1,231 @@
+"""Carry what was observed from one process to another: tensors and JSON as safetensors over a socket, never pickle.
+
+The sender may be a student's process. So everything is bounded and checked on arrival, and nothing that arrives is more than
+numbers and text. The JSON travels as a tensor of bytes, which leaves no format to parse but the two kept libraries'.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import socket
+import struct
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.contract.observation import Failure, Observation
+from autograder.support.one_line import one_line
+
+LARGEST = 16 * 2**20
+"""Bytes one trial may bring back. Right loops bring back some 10⁴; one with a thousand times as many updates is refused."""
+
+LARGEST_TEXT = 2**20
+LARGEST_HEADER = 2**20
+"""Bytes of a safetensors header: names, types and shapes. A megabyte has room for some thousand tensors."""
+
+MOST_FRAMES = 100_000
+"""Each costs whoever receives it some microseconds. A right submission sends one for each statement and each trial."""
+
+LONGEST_MESSAGE = 400
+KINDS = ("missing", "unwritten", "raised", "time", "died")
+DTYPES = {torch.float64, torch.float32, torch.float16, torch.bfloat16}
+DTYPES |= {torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool}
+
+_TEXT = "json"
+
+
+class TransportError(ValueError):
+    """What arrived is not what :func:`encode` makes."""
+
+
+def plain(observation: Observation) -> Observation:
+    """The same as it will arrive: dense tensors on the CPU and JSON; a failure if it cannot be brought to that.
+
+    Marking in one process uses this too, so that it sees what marking in two sees.
+    """
+    try:
+        text = json.dumps(observation.facts)
+        tensors = {str(name): _dense(tensor) for name, tensor in observation.tensors.items()}
+        if len(text) > LARGEST_TEXT or sum(t.numel() * t.element_size() for t in tensors.values()) > LARGEST:
+            return _refused("Your function brought back far more than was asked for.")
+        tensors = {name: torch.empty(t.shape, dtype=t.dtype).copy_(t) for name, t in tensors.items()}
+        return Observation(tensors, json.loads(text), observation.failure and _plain_failure(observation.failure))
+    except (TypeError, ValueError, RuntimeError, RecursionError):
+        return _refused("Your function brought back something else than plain numbers.")
+
+
+def encode(observations: Mapping[str, Observation]) -> bytes:
+    """The observations of an exercise, by trial, as the content of a safetensors file."""
+    from safetensors.torch import save
+
+    tensors, described = {}, []
+    for k, (trial, observation) in enumerate(observations.items()):
+        observation = plain(observation)
+        failure = observation.failure and [observation.failure.kind, observation.failure.message]
+        described.append({"trial": trial, "facts": observation.facts, "failure": failure})
+        tensors |= {f"{k}/{name}": tensor for name, tensor in observation.tensors.items()}
+    text = json.dumps(described).encode()
+    return save(tensors | {_TEXT: torch.frombuffer(bytearray(text), dtype=torch.uint8)})
+
+
+def decode(data: bytes, trials: Collection[str]) -> dict[str, Observation]:
+    """What :func:`encode` was given.
+
+    Args:
+        data: what arrived.
+        trials: the names that may occur; each has to, once.
+
+    Raises:
+        TransportError: the data is anything else.
+    """
+    from safetensors import SafetensorError
+    from safetensors.torch import load
+
+    if len(data) > largest(trials) or int.from_bytes(data[:8], "little") > LARGEST_HEADER:
+        raise TransportError("too large")
+    try:
+        tensors = load(data)
+        text = bytes(tensors.pop(_TEXT).numpy(force=True)) if _TEXT in tensors else b""
+        if len(text) > (len(trials) + 1) * LARGEST_TEXT:  # it would unfold to a hundred times as much
+            raise TransportError("too much text")
+        described = json.loads(text)
+    except TransportError:
+        raise
+    except (SafetensorError, ValueError, TypeError, RuntimeError, RecursionError, KeyError, AssertionError) as error:
+        raise TransportError(f"not readable: {type(error).__name__}") from None
+    if not isinstance(described, list) or any(not isinstance(entry, dict) for entry in described):
+        raise TransportError("not a list of observations")
+    if sorted(str(entry.get("trial")) for entry in described) != sorted(trials):
+        raise TransportError("not the trials that were asked for")
+    observations = {entry["trial"]: Observation({}, _facts(entry), _failure(entry)) for entry in described}
+    for key, tensor in tensors.items():
+        k, _, name = key.partition("/")
+        if not (k.isdecimal() and int(k) < len(described)) or tensor.dtype not in DTYPES:
+            raise TransportError("a tensor that belongs to nothing or is of a strange kind")
+        if math.prod(max(length, 1) for length in tensor.shape) > LARGEST:  # empty, but not if multiplied by another one
+            raise TransportError("a tensor of a strange shape")
+        observations[described[int(k)]["trial"]].tensors[name] = tensor
+    return observations
+
+
+def send(channel: socket.socket, kind: bytes, payload: bytes) -> None:
+    """Send a frame: its kind in one byte, the payload's length in eight, the payload."""
+    channel.sendall(_HEAD.pack(kind, len(payload)) + payload)
+
+
+def receive(channel: socket.socket) -> tuple[bytes, bytes]:
+    """Wait for a frame from a sender that is trusted.
+
+    Raises:
+        EOFError: the sender hung up.
+    """
+    kind, length = _HEAD.unpack(_exactly(channel, _HEAD.size))
+    return kind, _exactly(channel, length)
+
+
+class Frames:
+    """The frames that arrive from a sender that is not trusted, each kind and all together of limited size.
+
+    Args:
+        channel: where they arrive; it is made not to block.
+        largest: bytes a frame of each kind may have; no other kind may occur.
+        together: bytes that may arrive at all.
+        most: frames that may arrive at all.
+    """
+
+    def __init__(self, channel: socket.socket, largest: Mapping[bytes, int], together: int, most: int = MOST_FRAMES):
+        self._channel, self._largest, self._left, self._frames_left = channel, largest, together, most
+        self._buffer = bytearray()
+        channel.setblocking(False)
+
+    def arrived(self) -> Iterator[tuple[bytes, bytes]]:
+        """The frames that are complete by now; to be called when the channel can be read.
+
+        Raises:
+            EOFError: the sender hung up, and its frames have all been given.
+            TransportError: what arrives are no such frames.
+        """
+        while True:
+            yield from self._complete()
+            try:
+                data = self._channel.recv(min(2**20, self._left + 1))
+            except BlockingIOError:
+                return
+            except OSError:
+                data = b""
+            if not data:
+                raise EOFError
+            self._left -= len(data)
+            if self._left < 0:
+                raise TransportError("too much")
+            self._buffer += data
+
+    def _complete(self) -> Iterator[tuple[bytes, bytes]]:
+        while len(self._buffer) >= _HEAD.size:
+            kind, length = _HEAD.unpack_from(self._buffer)
+            if length > self._largest.get(kind, -1):
+                raise TransportError("a frame that is too large or of an unknown kind")
+            end = _HEAD.size + length
+            if len(self._buffer) < end:
+                return
+            self._frames_left -= 1
+            if self._frames_left < 0:
+                raise TransportError("too many")
+            payload = bytes(self._buffer[_HEAD.size : end])
+            del self._buffer[:end]
+            yield kind, payload
+
+
+_HEAD = struct.Struct(">cQ")
+
+
+def _exactly(channel: socket.socket, length: int) -> bytes:
+    data = bytearray()
+    while len(data) < length:
+        part = channel.recv(min(2**20, length - len(data)))
+        if not part:
+            raise EOFError
+        data += part
+    return bytes(data)
+
+
+def largest(trials: Collection[str]) -> int:
+    """Bytes that :func:`encode` makes of the observations of so many trials, at most."""
+    return len(trials) * (LARGEST + LARGEST_TEXT) + LARGEST_TEXT
+
+
+def _dense(tensor: Tensor) -> Tensor:
+    if not isinstance(tensor, Tensor) or tensor.dtype not in DTYPES:
+        raise TypeError("not a tensor of numbers")
+    return tensor.detach() if tensor.layout is torch.strided else tensor.detach().to_dense()
+
+
+def _plain_failure(failure: Failure) -> Failure:
+    if failure.kind not in KINDS:
+        raise ValueError(f"unknown kind of failure {failure.kind!r}")
+    return Failure(failure.kind, one_line(str(failure.message))[:LONGEST_MESSAGE])
+
+
+def _refused(message: str) -> Observation:
+    return Observation(failure=Failure("raised", message))
+
+
+def _facts(entry: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(entry.get("facts"), dict):
+        raise TransportError("facts are not an object")
+    return entry["facts"]
+
+
+def _failure(entry: dict[str, Any]) -> Failure | None:
+    failure = entry.get("failure")
+    if failure is None:
+        return None
+    if not (isinstance(failure, list) and len(failure) == 2 and all(isinstance(text, str) for text in failure)):
+        raise TransportError("a failure is not a kind and a message")
+    try:
+        return _plain_failure(Failure(*failure))
+    except ValueError as error:
+        raise TransportError(str(error)) from None

@@ -1,0 +1,125 @@
+"""Comparing the plain values that a function returned with a formula, and with wrong ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from autograder.contract.exercise import Exercise
+from autograder.contract.observation import Observation
+from autograder.contract.verdict import Verdict
+from autograder.observing.calls import CallTrial, Plain, plain
+from gradaccum.diagnosis.catalogue import mistake
+
+Formula = Callable[..., Any]
+
+CLOSE = 1e-9
+"""Relative difference up to which two numbers are the same: plain float arithmetic in any order stays below 1e-14, a wrong
+formula on these arguments differs by more than 1e-3."""
+
+
+def same_value(found: Plain, due: Plain, tolerance: float = CLOSE) -> bool:
+    """Whether two plain values agree, numbers up to ``tolerance``. A truth value is not a number and a text is neither."""
+    if isinstance(due, list) and isinstance(found, list):
+        return len(found) == len(due) and all(same_value(f, d, tolerance) for f, d in zip(found, due, strict=True))
+    if isinstance(due, dict) and isinstance(found, dict):
+        return found.keys() == due.keys() and all(same_value(found[key], due[key], tolerance) for key in due)
+    if isinstance(due, bool) or isinstance(found, bool):
+        return type(found) in (bool, int) and type(due) in (bool, int) and found == due
+    if isinstance(due, int | float) and isinstance(found, int | float):
+        return math.isclose(found, due, rel_tol=tolerance, abs_tol=0.0)
+    return type(found) is type(due) and found == due
+
+
+def in_words(value: object) -> str:
+    """A plain value as a message quotes it: numbers to six digits, and little of anything long."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, list):
+        short = 0 < len(value) <= 3 and all(isinstance(item, int | float) for item in value)
+        return f"[{', '.join(map(in_words, value))}]" if short else f"a list of length {len(value)}"
+    return "nothing" if value is None else "a dictionary" if isinstance(value, dict) else str(value)[:40]
+
+
+RAISES = object()
+"""What a formula returns for arguments that must be refused with a ValueError."""
+
+
+def judge_calls(
+    exercise: Exercise,
+    trials: Mapping[str, CallTrial],
+    observations: Mapping[str, Observation],
+    part_of: Callable[[str], str],
+    formula: Formula,
+    wrong: Mapping[str, Formula | tuple[Formula, ...]],
+    message: str | Callable[[CallTrial, Plain], str],
+    *,
+    tolerance: float = CLOSE,
+    refusal: str = "{call} is not refused with a ValueError.",
+) -> Verdict:
+    """Compare every call with a formula, part by part, and name the wrong formula that fits what is wrong.
+
+    Args:
+        exercise: whose verdict.
+        trials: the calls, by name.
+        observations: what came back.
+        part_of: the part that a trial's name belongs to.
+        formula: what is due; returns :data:`RAISES` where a ValueError is due.
+        wrong: by slug, what is computed instead by a function with this mistake, or several ways to compute it. A formula
+            fits if it explains every call of a part.
+        message: what to say of a wrong value; ``{0}`` stands for the call's first argument, and so on. Or what finds the words,
+            given the call and the value.
+        tolerance: relative difference up to which two numbers are the same.
+        refusal: what to say where a ValueError is due and none is raised; ``{call}`` stands for the call.
+    """
+    results = {part.name: "" for part in exercise.parts}
+    for name, trial in trials.items():
+        due = formula(*trial.arguments, **trial.keywords)
+        call = f"{exercise.id}({', '.join(map(repr, trial.arguments))})"
+        found = observations[name].facts.get("value")
+        wrong_value = message(trial, found) if callable(message) else message.format(*trial.arguments, call=call)
+        not_refused = refusal.format(*trial.arguments, call=call)
+        said = _call_message(observations[name], due, wrong_value, tolerance, not_refused)
+        failed = observations[name].failure
+        if due is RAISES and failed and failed.kind == "raised" and not all(o.failure for o in observations.values()):
+            said += " A ValueError was due."
+        results[part_of(name)] = results[part_of(name)] or said
+    failure = next((o.failure for o in observations.values() if o.failure), None)
+    slugs = []
+    for part in (name for name, said in results.items() if said):
+        calls = {name: trial for name, trial in trials.items() if part_of(name) == part}
+        slugs += [slug for slug, others in wrong.items() if _any_fits(others, calls, observations, tolerance)][:1]
+    return exercise.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))), failure=failure)
+
+
+def _call_message(seen: Observation, due: Any, message: str, tolerance: float, refusal: str) -> str:
+    if seen.failure:
+        return seen.failure.message
+    if due is RAISES:
+        if "raised" not in seen.facts:
+            return refusal
+        return "" if seen.facts.get("reason") else "Your ValueError gives no reason."
+    if "raised" in seen.facts:
+        return f"Arguments that are fine are refused. {seen.facts['raised']}"
+    if "type" in seen.facts:
+        return f"Your function returned {seen.facts['type']}, which is not the kind of value that was asked for."
+    return "" if "value" in seen.facts and same_value(seen.facts["value"], plain(due), tolerance) else message
+
+
+def _any_fits(
+    formulas: Formula | tuple[Formula, ...],
+    trials: Mapping[str, CallTrial],
+    observations: Mapping[str, Observation],
+    tolerance: float,
+) -> bool:
+    several = formulas if isinstance(formulas, tuple) else (formulas,)
+    return any(_fits(formula, trials, observations, tolerance) for formula in several)
+
+
+def _fits(formula: Formula, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation], tolerance: float) -> bool:
+    try:
+        due = {name: formula(*trial.arguments, **trial.keywords) for name, trial in trials.items()}
+    except (TypeError, ArithmeticError):  # a wrong formula need not make sense of arguments that make no sense
+        return False
+    return all(not _call_message(observations[name], value, "differs", tolerance, "differs") for name, value in due.items())

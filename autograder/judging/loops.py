@@ -1,0 +1,113 @@
+"""What a loop is compared with: training with one large batch per window, and the memory of a right loop."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from autograder.contract.observation import Observation
+from autograder.judging.comparing import close
+from autograder.observing.loops import LoopTrial
+from gradaccum.fingerprint import batch_gradient
+from gradaccum.loops import right, windows
+from gradaccum.problems import Problem, flat_parameters, joined, trainable
+from gradaccum.recording import record
+
+MEMORY = 12.0
+"""How many times the reference's peak memory a loop may use, on a deep, narrow model with 24 small micro-batches. There own
+buffers need below 1.3 times as much; torch.func, which keeps the graph of a micro-batch while it differentiates, 2.8; copies of
+a whole window's data 5.3; a gradient for every sample of a micro-batch 7.4. A window whose graphs are alive together needs at
+least 18 times as much."""
+
+
+def moves_like_large_batches(trial: LoopTrial, observation: Observation) -> bool:
+    """Whether the parameters after each epoch are those of one large batch per window."""
+    parameters = observation.tensors.get("parameters")
+    start, reference = large_batch_parameters(trial.problem)
+    if parameters is None or parameters.shape != reference.shape:
+        return False
+    return close(parameters.to(reference) - start, reference - start, trial.problem.dtype)
+
+
+def large_batch_parameters(problem: Problem, rate_factors: Sequence[float] | None = None) -> tuple[Tensor, Tensor]:
+    """Parameters ``(P,)`` before training and ``(E, P)`` after each epoch, one large batch per window, on the CPU.
+
+    Args:
+        problem: what is trained.
+        rate_factors: what to multiply the learning rate by, for each update; 1 if not given.
+    """
+    model = problem.build_model()
+    start, after = flat_parameters(model), []
+    factors = iter(rate_factors) if rate_factors is not None else itertools.repeat(1.0)
+    for epoch in range(len(problem.epochs)):
+        for window in windows(problem.batches(epoch), problem.accumulation_steps):
+            step = problem.lr * next(factors) * batch_gradient(model, problem.loss_fn, joined(window))
+            _move(model, step)
+        after.append(flat_parameters(model))
+    return start.cpu(), torch.stack(after).cpu()
+
+
+def large_batch_gradients(problem: Problem) -> Tensor:
+    """``(U, P)``, one row for each window: the gradient of its large batch, at the parameters the problem starts with."""
+    model = problem.build_model()
+    batches = [problem.batches(epoch) for epoch in range(len(problem.epochs))]
+    rows = [joined(window) for epoch in batches for window in windows(epoch, problem.accumulation_steps)]
+    return torch.stack([batch_gradient(model, problem.loss_fn, row) for row in rows])
+
+
+def holds_several_graphs(trial: LoopTrial, observation: Observation) -> bool:
+    """Whether a metered loop needed far more memory than a loop with one micro-batch's graph alive."""
+    return observation.facts.get("peak_bytes", 0) > MEMORY * _peak_of_right(trial.problem)
+
+
+def window_gradient(problem: Problem, observation: Observation) -> Tensor:
+    """``(P,)``, what a problem's only window moved the parameters by, over the learning rate."""
+    start = flat_parameters(problem.build_model()).cpu()
+    return (start - observation.tensors["parameters"][0].to(start)) / problem.lr
+
+
+def is_cut_finely(problem: Problem, gradient: Tensor) -> bool:
+    """Whether no forward had samples of several micro-batches.
+
+    The peak of memory is what the student's process says it was. This is seen from numbers: the gradient of a model whose
+    forwards mix their samples.
+
+    Args:
+        problem: coupled, one window of micro-batches of equal size.
+        gradient: ``(P,)``, what the loop made of the window.
+    """
+    size = problem.epochs[0][0]
+    parts = (part for part in range(size, 0, -1) if size % part == 0)  # smaller pieces of a micro-batch are as good
+    return any(close(gradient, _cut(problem, part).to(gradient), problem.dtype) for part in parts)
+
+
+def is_one_forward(problem: Problem, gradient: Tensor) -> bool:
+    """Whether all samples of a window went through the model together; arguments as of :func:`is_cut_finely`."""
+    return close(gradient, _cut(problem, sum(problem.epochs[0])).to(gradient), problem.dtype)
+
+
+@lru_cache(maxsize=128)  # a class is marked on the same problems
+def _cut(problem: Problem, size: int) -> Tensor:
+    """The mean gradient of a window whose forwards have ``size`` samples each."""
+    model = problem.build_model()
+    x, y = joined(problem.batches())
+    pieces = zip(x.split(size), y.split(size), strict=True)
+    return torch.stack([batch_gradient(model, problem.loss_fn, piece) for piece in pieces]).mean(0).cpu()
+
+
+@lru_cache(maxsize=32)
+def _peak_of_right(problem: Problem) -> int:
+    return record(right, problem, meter=True).peak_bytes
+
+
+def _move(model: torch.nn.Module, step: Tensor) -> None:
+    start = 0
+    with torch.no_grad():
+        for parameter in trainable(model):
+            end = start + parameter.numel()
+            parameter -= step[start:end].view_as(parameter)
+            start = end

@@ -1,0 +1,67 @@
+"""What a training loop reports: the mean loss of each window, and what it is when it is something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from gradaccum.loops import windows
+from gradaccum.problems import Problem
+
+Losses = list[list[float]]
+"""For each epoch one number for each window."""
+
+
+def window_losses(problem: Problem) -> Losses:
+    """The mean loss of each window over its samples, at the parameters the problem starts with."""
+    return [[_mean(losses, sizes) for losses, sizes in epoch] for epoch in _micro_batch_losses(problem)]
+
+
+def loss_mistakes(problem: Problem, returned: Losses) -> tuple[str, ...]:
+    """Name what a loop reported instead of each window's mean loss; empty if nothing known explains it."""
+    micro_batch_losses = list(_micro_batch_losses(problem))
+    for slugs, formula in _wrong_reports(problem.accumulation_steps):
+        if same_numbers(returned, [[formula(*window) for window in epoch] for epoch in micro_batch_losses]):
+            return slugs
+    return ()
+
+
+def same_numbers(found: Losses, due: Losses) -> bool:
+    """Whether two lists of lists agree to rounding; 1e-6 admits sums in float32, wrong losses differ by more than 1e-2."""
+    if [len(row) for row in found] != [len(row) for row in due]:
+        return False
+    pairs = ((f, d) for a, b in zip(found, due, strict=True) for f, d in zip(a, b, strict=True))
+    return all(abs(f - d) <= 1e-6 * abs(d) for f, d in pairs)
+
+
+def _micro_batch_losses(problem: Problem) -> Iterator[list[tuple[list[float], list[int]]]]:
+    """For each epoch and window the losses of its micro-batches and their sizes."""
+    model, steps = problem.build_model(), problem.accumulation_steps
+    for epoch, sizes in enumerate(problem.epochs):
+        with torch.no_grad():
+            losses = [problem.loss_fn(model(x), y).item() for x, y in problem.batches(epoch)]
+        yield list(zip(windows(losses, steps), windows(sizes, steps), strict=True))
+
+
+def _wrong_reports(steps: int):
+    """Slugs and what is reported for a window with these mistakes, from its micro-batches' losses and sizes."""
+    last, means, scaled, summed = "loss-of-last", "loss-mean-of-means", "loss-scaled-in-log", "loss-summed"
+    return (
+        ((last,), lambda losses, sizes: losses[-1]),
+        ((means,), lambda losses, sizes: sum(losses) / len(losses)),
+        ((scaled,), lambda losses, sizes: _mean(losses, sizes) / len(losses)),
+        ((scaled,), lambda losses, sizes: _mean(losses, sizes) / steps),
+        ((summed,), lambda losses, sizes: sum(losses)),
+        ((summed,), lambda losses, sizes: _mean(losses, sizes) * sum(sizes)),
+        ((last, scaled), lambda losses, sizes: losses[-1] / len(losses)),
+        ((last, scaled), lambda losses, sizes: losses[-1] / steps),
+        ((last, scaled), lambda losses, sizes: losses[-1] * sizes[-1] / sum(sizes)),
+        ((means, scaled), lambda losses, sizes: sum(losses) / steps),
+        ((means, scaled), lambda losses, sizes: sum(losses) / len(losses) ** 2),
+        ((means, scaled), lambda losses, sizes: sum(losses) / steps**2),
+    )
+
+
+def _mean(losses: list[float], sizes: list[int]) -> float:
+    return sum(loss * size for loss, size in zip(losses, sizes, strict=True)) / sum(sizes)

@@ -1,0 +1,169 @@
+"""Mark a submission: have it observed in another process, judge here."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.contract.devices import pick_device
+from autograder.contract.exercise import Exercise
+from autograder.contract.observation import Failure
+from autograder.contract.verdict import Verdict
+from autograder.exercises import exercises_of
+from autograder.isolation.cell_reports import CellReport
+from autograder.isolation.limits import Limits
+from autograder.isolation.sandbox import NONE, WarmParent, shared_parent
+from autograder.isolation.supervisor import Observed, observe_in_child
+from autograder.marking.in_process import judge_observations, trials_of
+from autograder.reading.submissions import Submission, SubmissionError, read_submission
+from gradaccum.threads import one_thread
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The marks of one submission.
+
+    Attributes:
+        file: its path, as it was given.
+        unit: which unit it answers.
+        device: what it was marked on.
+        verdicts: one for each exercise of the unit, in order.
+        reports: how running each cell went, of cells that printed something or went wrong.
+    """
+
+    file: str
+    unit: str
+    device: str
+    verdicts: tuple[Verdict, ...]
+    reports: tuple[CellReport, ...] = ()
+
+    @property
+    def score(self) -> float:
+        return float(sum(verdict.score for verdict in self.verdicts))
+
+    @property
+    def max_score(self) -> float:
+        return float(sum(verdict.max_score for verdict in self.verdicts))
+
+    def as_json(self) -> dict[str, Any]:
+        """As ``gradaccum check --json`` prints it."""
+        total = {"score": self.score, "max_score": self.max_score}
+        exercises = [_verdict_as_json(verdict) for verdict in self.verdicts]
+        return {"file": self.file, "unit": self.unit, "device": self.device} | total | {"exercises": exercises}
+
+
+class Marker:
+    """Marks submissions one after the other; keeps the process warm that they are forked from. A context manager.
+
+    Args:
+        sandbox: ``"bwrap"`` to run submissions in a sandbox, ``"none"`` to trust them.
+        device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
+        parent: the process to fork from, if there is one already.
+
+    Raises:
+        SandboxError: there is no sandbox here.
+        ValueError: the sandbox or the device is unknown or not there.
+    """
+
+    def __init__(self, sandbox: str = NONE, device: str = "cpu", parent: WarmParent | None = None):
+        self.device = pick_device(device)
+        self._parent = parent or WarmParent(sandbox, self.device)
+        self._on_cpu = self._parent if self.device == "cpu" else WarmParent(sandbox, "cpu")  # started when needed
+
+    def __enter__(self) -> Marker:
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the warm process. Marking again starts another one."""
+        self._parent.close()
+        self._on_cpu.close()
+
+    def mark(self, submission: Submission, *, seed: int = 0, limits: Limits | None = None) -> Marks:
+        """Mark a submission. The same submission and seed give the same marks.
+
+        Raises:
+            SubmissionError: its unit has no exercises.
+            ChildError: no process can be started here.
+        """
+        exercises, folder = exercises_to_mark(submission), submission.path.absolute().parent
+        limits, device = limits or Limits(), device_for(exercises, self.device)
+        parent = self._on_cpu if device == "cpu" else self._parent
+        with one_thread():
+            trials = {exercise.id: trials_of(exercise, seed, device) for exercise in exercises}
+        found = observe_in_child(parent, submission.cells, submission.unit, trials, device, limits, folder)
+        with one_thread():
+            verdicts = tuple(safe_verdict(one, trials[one.id], found.observed[one.id]) for one in exercises)
+        return Marks(str(submission.path), submission.unit, device, verdicts, tuple(found.reports))
+
+
+def mark_file(
+    path: str | Path, *, seed: int = 0, device: str = "cpu", limits: Limits | None = None, sandbox: str = NONE
+) -> Marks:
+    """Mark a notebook or a Python file.
+
+    Args:
+        path: of the file.
+        seed: chooses the problems the functions are run on; the same seed gives the same marks.
+        device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
+        limits: of time, memory, processes and files.
+        sandbox: see :class:`Marker`.
+
+    Raises:
+        SubmissionError: the file cannot be marked.
+        ValueError: the device is not there.
+        ChildError: no process can be started here.
+    """
+    return mark_submission(read_submission(path), seed=seed, device=device, limits=limits, sandbox=sandbox)
+
+
+def mark_submission(
+    submission: Submission, *, seed: int = 0, device: str = "cpu", limits: Limits | None = None, sandbox: str = NONE
+) -> Marks:
+    """Mark what was read, see :func:`mark_file`."""
+    exercises_to_mark(submission)
+    return shared_marker(sandbox, pick_device(device)).mark(submission, seed=seed, limits=limits)
+
+
+@functools.cache
+def shared_marker(sandbox: str, device: str) -> Marker:
+    """The marker of this process for a sandbox and a device: it stays warm until the process ends."""
+    return Marker(sandbox, device, shared_parent(sandbox, pick_device(device)))
+
+
+def exercises_to_mark(submission: Submission) -> tuple[Exercise, ...]:
+    """The exercises of a submission's unit.
+
+    Raises:
+        SubmissionError: it has none.
+    """
+    exercises = exercises_of(submission.unit)
+    if not exercises:
+        raise SubmissionError(submission.path, f"unit {submission.unit} has no exercises to mark")
+    return exercises
+
+
+def device_for(exercises: Sequence[Exercise], device: str) -> str:
+    """Where these exercises are marked if a device is asked for: none elsewhere than on the CPU that computes only there."""
+    return "cpu" if all(exercise.cpu_only for exercise in exercises) else device
+
+
+def safe_verdict(exercise: Exercise, trials: Mapping[str, Any], observed: Observed) -> Verdict:
+    """The verdict on what arrived, whatever it is."""
+    if isinstance(observed, Failure):
+        return exercise.failed(observed)
+    try:
+        return judge_observations(exercise, trials, observed)
+    except Exception:  # what arrives may be forged in any way, and must not stop the marking of other exercises
+        return exercise.failed(Failure("died", "What your code sent back makes no sense."))
+
+
+def _verdict_as_json(verdict: Verdict) -> dict[str, Any]:
+    mistakes = [{"slug": mistake.slug, "message": mistake.message} for mistake in verdict.mistakes]
+    marks = {"score": verdict.score, "max_score": verdict.max_score, "passed": verdict.passed}
+    return {"id": verdict.exercise} | marks | {"mistakes": mistakes}

@@ -1,0 +1,53 @@
+"""Calling a function that takes and returns plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from autograder.contract.observation import Observation
+from autograder.observing.student_calls import describe_error
+
+Plain = bool | int | float | str | list | dict
+
+
+@dataclass(frozen=True)
+class CallTrial:
+    """Arguments of one call."""
+
+    arguments: tuple = ()
+    keywords: dict[str, Any] = field(default_factory=dict)
+
+
+def observe_call(function: Callable, trial: CallTrial) -> Observation:
+    """Call once. Bring back the ``value`` if it is plain, else its ``type``; of a ValueError what was ``raised``."""
+    try:
+        value = function(*trial.arguments, **trial.keywords)
+    except ValueError as error:
+        return Observation(facts={"raised": describe_error(error), "reason": bool(str(error).strip())})
+    try:
+        return Observation(facts={"value": plain(value)})
+    except TypeError:
+        return Observation(facts={"type": type(value).__name__})
+
+
+def plain(value: object) -> Plain:
+    """Numbers, truth values, texts, one-element tensors, and lists, tuples and dictionaries of them, as JSON has them.
+
+    Raises:
+        TypeError: something else is in there.
+    """
+    if isinstance(value, torch.Tensor):
+        return plain(value.tolist())
+    if isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if hasattr(value, "tolist"):  # numpy's numbers and arrays
+        return plain(value.tolist())
+    raise TypeError(f"{type(value).__name__} is not plain data")

@@ -1,0 +1,81 @@
+"""Running a training loop on a problem and noting its gradients, movements, losses and counts."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from autograder.contract.observation import Observation
+from autograder.observing.student_calls import failure_of
+from gradaccum.problems import Problem
+from gradaccum.recording import Event, Recording, record
+
+
+@dataclass(frozen=True)
+class LoopTrial:
+    """A problem and how the loop is watched on it, see :func:`gradaccum.recording.record`."""
+
+    problem: Problem
+    frozen: bool = False
+    meter: bool = False
+
+
+def observe_loop(loop: Callable, trial: LoopTrial) -> Observation:
+    """Run a loop; bring back its gradients, movements, parameters, losses and the counts of what was seen."""
+    events: list[Event] = []
+    try:
+        seen = record(loop, trial.problem, frozen=trial.frozen, meter=trial.meter, on_event=events.append)
+    except Exception as error:
+        return Observation(facts=_counts(events) | {"without_graph": _is_without_graph(error)}, failure=failure_of(error))
+    tensors = {"gradients": seen.gradients, "movements": seen.movements, "parameters": seen.parameters}
+    return Observation({name: tensor.cpu() for name, tensor in tensors.items()}, _counts(events) | _facts(seen))
+
+
+def _counts(events: list[Event]) -> dict:
+    forwards = [event for event in events if event.kind == "forward"]
+    learning = [event for event in forwards if event.grad_enabled]
+    return {
+        "backwards": sum(event.kind == "backward" for event in events),
+        "forwards_with_grad": len(learning),
+        "forwards_without_grad": len(forwards) - len(learning),
+        "forwards_in_graph": sum(event.size > 0 for event in learning),  # those inside torch.func show no size
+        "micro_batches_seen": len({(e.epoch, e.micro_batch) for e in learning if e.micro_batch is not None}),
+        "last_forward_with_grad": bool(forwards) and forwards[-1].grad_enabled,
+    }
+
+
+def _facts(seen: Recording) -> dict:
+    return {
+        "update_epochs": list(seen.update_epochs),
+        "fetched": list(seen.fetched),
+        "losses": [plain_losses(value) for value in seen.returned],
+        "training_after": seen.training_after,
+        "peak_bytes": seen.peak_bytes,
+    }
+
+
+def _is_without_graph(error: Exception) -> bool:
+    """Whether autograd's engine refused a loss because it has no graph."""
+    frames = traceback.extract_tb(error.__traceback__)
+    in_engine = bool(frames) and frames[-1].filename.replace("\\", "/").endswith("torch/autograd/graph.py")
+    return in_engine and "does not require grad" in str(error)
+
+
+LONGEST = 10_000
+"""Losses that one epoch may report. Right ones are a handful; more than these is not read."""
+
+
+def plain_losses(value: object) -> list[float] | None:
+    """A returned sequence of numbers or one-element tensors as floats; None if it is not one."""
+    if isinstance(value, Tensor) or type(value).__module__ == "numpy":
+        value = value.tolist()
+    if not isinstance(value, list | tuple) or len(value) > LONGEST:
+        return None
+    try:
+        items = [item.detach() if isinstance(item, Tensor) else item for item in value]
+        return None if any(isinstance(item, str) for item in items) else [float(item) for item in items]
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        return None

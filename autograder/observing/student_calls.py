@@ -1,0 +1,242 @@
+"""Running a student's function safely enough for the process that runs it: limits, silence, and readable failures."""
+
+from __future__ import annotations
+
+import contextlib
+import dis
+import itertools
+import os
+import random
+import re
+import signal
+import sys
+import sysconfig
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from types import CodeType, FrameType
+
+import torch
+
+import autograder
+import gradaccum
+from autograder.contract.observation import SECONDS, Failure, Observation
+
+FEW = 6
+"""Small numbers that an error message may keep, such as those of two shapes."""
+
+
+class OutOfTime(BaseException):
+    """Raised inside student code whose time is over. Not an Exception, so that ``except Exception`` does not swallow it."""
+
+
+def guarded(observe: Callable[[], Observation], seconds: float = SECONDS, seed: int = 0) -> Observation:
+    """Call ``observe``; report what it raises as a failure.
+
+    Output is swallowed, warnings are silenced, and global random states are seeded before and restored after.
+    """
+    try:
+        with quiet(), seeded(seed), time_limit(seconds):
+            try:
+                return observe()
+            except (OutOfTime, SystemExit, KeyboardInterrupt):
+                raise
+            except BaseException as error:  # described here, because an error's own words are student code, too
+                return Observation(failure=failure_of(error))
+    except OutOfTime:
+        message = f"Your code was still running after {seconds:g} seconds. Does one of its loops never end?"
+        return Observation(failure=Failure("time", message))
+    except SystemExit:
+        return Observation(failure=Failure("raised", "Your code tried to end the program (SystemExit)."))
+    except KeyboardInterrupt as error:
+        if not raised_by_statement(error):
+            raise  # somebody at the keyboard did
+        return Observation(failure=failure_of(error))
+
+
+def failure_of(error: BaseException) -> Failure:
+    """Why a run has no result: not written yet, or this error.
+
+    Only a ``raise NotImplementedError`` says that something is not written yet; torch raises it for what it cannot do.
+    """
+    if isinstance(error, NotImplementedError) and raised_by_statement(error):
+        return Failure("unwritten", "Not written yet.")
+    return Failure("raised", describe_error(error))
+
+
+def describe_error(error: BaseException) -> str:
+    """One line: what was raised, what it said and where in the student's code; without numbers of the problem it ran on.
+
+    Lines are counted from the ``def`` of the function they are in, which is the same in a notebook and in a file.
+    """
+    text, statement = _first_line(error), raised_by_statement(error)
+    # What a student's own statement says may be made of the problem's numbers, unless it stands there word for word.
+    said = ": " + _without_data(text)[:160] if text and (not statement or text in statement.co_consts) else ""
+    frames = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__) if _is_students(frame.f_code)]
+    named = [(code, line) for code, line in frames if not code.co_name.startswith("<")]  # not of <lambda> or <listcomp>
+    place = ""
+    if named:
+        code, line = named[-1]
+        place = f" (line {line - code.co_firstlineno + 1} of {_without_data(code.co_name)[:40]})"
+    return f"Your code raised {_without_data(type(error).__name__)[:40]}{said}{place}."
+
+
+def raised_by_statement(error: BaseException) -> CodeType | None:
+    """The student's code whose own ``raise`` or ``assert`` raised an error; None if Python or a library did."""
+    last = error.__traceback__
+    while last and last.tb_next:
+        last = last.tb_next
+    if not last or not _is_students(last.tb_frame.f_code):
+        return None
+    code = last.tb_frame.f_code
+    return code if code.co_code[last.tb_lasti] == dis.opmap["RAISE_VARARGS"] else None
+
+
+def _first_line(error: BaseException) -> str:
+    try:
+        lines = re.sub(r"\x1b\[[\d;]*[A-Za-z]", "", str(error)).strip().splitlines()  # torch writes some words in bold
+    except OutOfTime:
+        raise
+    except BaseException:  # a student's own exception may not know how to say what it is
+        lines = []
+    return lines[0].strip() if lines else ""
+
+
+def _without_data(text: str) -> str:
+    """A message without decimals, long numbers, many numbers or long quotations: what is left counts arguments or sizes."""
+    text = re.sub(r"[-+]?(\d+\.\d*|\.\d+)(e[-+]?\d+)?|[-+]?\d{3,}", "…", text)
+    # A quotation does not begin inside a word, as the apostrophe of "doesn't" would; but b'…' is one. What stands between two
+    # quotations is none: "'<' not supported between instances of 'int' and 'str'".
+    text = re.sub(r"(?<!\w\w)(['\"])((?:(?!\1).)*)(?:\1|$)", lambda q: f"{q[1]}…{q[1]}" if len(q[2]) > 30 else q[0], text)
+    return text if len(re.findall(r"\d+", text)) <= FEW else re.sub(r"\d+", "…", text)
+
+
+def _is_students(code: CodeType) -> bool:
+    name = code.co_filename
+    return not (name.startswith(_NOT_STUDENTS) or "site-packages" in name or "dist-packages" in name)
+
+
+_NOT_STUDENTS = (
+    *("<frozen", "<string"),
+    *(os.path.join(place, "") for place in (sysconfig.get_path("stdlib"), *autograder.__path__, *gradaccum.__path__)),
+)
+"""How names of code begin that is Python's own or ours."""
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Swallow output and warnings. Prints, progress bars and warnings never cost a mark and never bury the verdict."""
+    with (
+        open(os.devnull, "w") as nowhere,  # a text kept in memory could grow as fast as a loop prints
+        contextlib.redirect_stdout(nowhere),
+        contextlib.redirect_stderr(nowhere),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextlib.contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Seed the global random states of torch, Python and, if it is in use, numpy; put them back afterwards."""
+    # Asked in this order: to ask whether there is a GPU, in a process that is to be forked, costs its forks the use of it.
+    devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() and torch.cuda.is_available() else []
+    numpy = sys.modules.get("numpy")
+    python_state, numpy_state = random.getstate(), numpy.random.get_state() if numpy else None
+    with torch.random.fork_rng(devices=devices), torch.enable_grad():
+        torch.manual_seed(seed)
+        random.seed(seed)
+        if numpy:
+            numpy.random.seed(seed % 2**32)
+        try:
+            yield
+        finally:
+            random.setstate(python_state)
+            if numpy:
+                numpy.random.set_state(numpy_state)
+
+
+PATIENCE = 3.0
+"""How much longer than its limit code may take by the clock, if it only waits: for a busy machine, or in a sleep."""
+
+
+def stopwatch() -> Callable[[], float]:
+    """Starts to count; what it returns says how many seconds this thread has used by now.
+
+    Seconds of work count in full and seconds of waiting a third, so that other people's work on the same machine costs nobody
+    a mark, and sleeping for ever is noticed all the same.
+    """
+    clock, work = time.monotonic(), time.thread_time()
+    return lambda: max(time.thread_time() - work, (time.monotonic() - clock) / PATIENCE)
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise :class:`OutOfTime` in Python code that uses more than ``seconds``, see :func:`stopwatch`.
+
+    A limit inside another one, ours or that of a test runner, leaves the outer one in force. Without effect outside the main
+    thread or on systems without timers.
+    """
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+    used, began = stopwatch(), time.monotonic()
+    tracer, here, caller = sys.gettrace(), sys._getframe(), sys._getframe(2)
+    anywhere = itertools.cycle((True, False))
+
+    def interrupt(signum, frame):
+        frames = _frames(frame, caller)
+        if used() >= seconds and here not in frames:  # which is there only while things are put back in order
+            _raise_again_when_caught([frame for frame in frames if _is_students(frame.f_code)], next(anywhere))
+            raise OutOfTime
+
+    previous = signal.signal(signal.SIGALRM, interrupt)
+    # Again and again: it may be too early, and the exception may be caught.
+    outer, repeat = signal.setitimer(signal.ITIMER_REAL, seconds, min(0.5, seconds / 4))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+        sys.settrace(tracer)
+        if outer:
+            signal.setitimer(signal.ITIMER_REAL, max(0.001, outer - (time.monotonic() - began)), repeat)
+
+
+def _frames(frame: FrameType | None, outermost: FrameType) -> list[FrameType]:
+    """What runs inside ``outermost``, this included, innermost first."""
+    frames = []
+    while frame is not None:
+        frames.append(frame)
+        frame = frame.f_back if frame is not outermost else None
+    return frames
+
+
+def _raise_again_when_caught(frames: list[FrameType], anywhere: bool) -> None:
+    """Let a line reached after an ``except:`` has caught :class:`OutOfTime` raise it once more.
+
+    The first line is usually in the handler, so that the handler is left; but it may be in another ``try``, in a ``finally`` or
+    at the end of a ``with``. Then only a line outside of every ``try`` will do.
+    """
+
+    def trace(frame, event, argument):
+        if event == "line" and (anywhere or not _is_in_try(frame)):  # other events are the exception on its way
+            raise OutOfTime
+        return trace
+
+    for frame in frames:
+        frame.f_trace = trace
+    sys.settrace(lambda *_: None)  # new frames are left alone
+
+
+def _is_in_try(frame: FrameType) -> bool:
+    """Whether a handler may catch what is raised here; code that only tidies up (``lasti``) raises it again, further out."""
+    entries, position = dis.Bytecode(frame.f_code).exception_entries, frame.f_lasti
+    for _ in entries:
+        covering = next((entry for entry in entries if entry.start <= position < entry.end), None)
+        if covering is None or not covering.lasti:
+            return covering is not None
+        position = covering.target
+    return False

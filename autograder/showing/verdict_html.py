@@ -1,0 +1,103 @@
+"""How a verdict looks: HTML for a notebook, plain text elsewhere."""
+
+from __future__ import annotations
+
+from html import escape
+
+from autograder.contract.verdict import Verdict
+from autograder.showing.fingerprint_tables import GREEN, GREY, VERMILLION, fingerprint_tables
+
+
+def mimebundle(verdict: Verdict) -> dict[str, str]:
+    """What a notebook shows. nbgrader reads partial credit from ``text/plain``, so in a kernel that is the bare score."""
+    return {"text/html": as_html(verdict), "text/plain": str(verdict.score) if _in_kernel() else as_text(verdict)}
+
+
+def as_text(verdict: Verdict) -> str:
+    """The verdict in plain text."""
+    lines = [f"{_headline(verdict)}"]
+    for result in verdict.results:
+        mark = "✓" if result.passed else "✗"
+        reason = "" if result.passed or verdict.failure_everywhere else f" — {result.message}"
+        lines.append(f"  {mark} {result.points:g}/{result.part.points:g}  {result.part.title}{reason}")
+    if verdict.failure_everywhere:
+        lines.append(verdict.failure.message)
+    for mistake in verdict.mistakes:
+        lines += [f"{mistake.slug}: {mistake.message}", f"  Hint: {mistake.hint}"]
+    if verdict.remark:
+        lines.append(verdict.remark)
+    if verdict.found is not None:
+        lines += ["Fingerprint expected:", verdict.expected.as_text(), "Fingerprint found:", verdict.found.as_text()]
+    return "\n".join(lines)
+
+
+def as_html(verdict: Verdict) -> str:
+    """The verdict as self-contained HTML: inline styles only, no script, readable without colour, on dark pages too."""
+    color = _color(verdict)
+    parts = [f'<div style="font-weight:600;font-size:15px;color:{color}">{escape(_headline(verdict))}</div>']
+    if verdict.failure_everywhere and not _unwritten(verdict):
+        parts.append(_paragraph(escape(verdict.failure.message)))
+    for k, mistake in enumerate(verdict.mistakes):
+        parts.append(_paragraph(f'<code style="{_SLUG}">{escape(mistake.slug)}</code> {escape(mistake.message)}'))
+        if k == 0:
+            parts.append(_paragraph(f"<b>Hint.</b> {escape(mistake.hint)}"))
+    if verdict.remark:
+        parts.append(_paragraph(escape(verdict.remark)))
+    if verdict.found is not None:
+        tables = fingerprint_tables(verdict.expected, verdict.found)
+        parts.append(f'<div style="display:flex;flex-wrap:wrap;gap:10px 20px;margin:10px 0">{"".join(tables)}</div>')
+    parts.append(_parts_list(verdict))
+    return f'<div style="{_CARD}border-left:4px solid {color}">{"".join(parts)}</div>'
+
+
+_CARD = (
+    "background:#fff;color:#1a1a1a;border:1px solid #ddd;border-radius:4px;padding:8px 14px;max-width:1120px;"
+    "font-family:Arial,Helvetica,sans-serif;font-size:14px;line-height:1.45;"
+)
+_SLUG = f"color:{VERMILLION};background:#fbefe7;padding:1px 5px;border-radius:3px;white-space:nowrap;font-size:13px"
+
+
+def _color(verdict: Verdict) -> str:
+    if _unwritten(verdict):
+        return GREY
+    return GREEN if verdict.passed else VERMILLION
+
+
+def _unwritten(verdict: Verdict) -> bool:
+    """Whether the student has not begun, which is no mistake."""
+    return verdict.failure is not None and verdict.failure.kind == "unwritten"
+
+
+def _paragraph(html: str) -> str:
+    return f'<p style="margin:6px 0;max-width:80ch">{html}</p>'
+
+
+def _headline(verdict: Verdict) -> str:
+    said = "right" if verdict.passed else "not there yet"
+    if _unwritten(verdict):
+        said = "not written yet"
+    return f"{verdict.exercise}: {verdict.score:g} of {verdict.max_score:g} points, {said}"
+
+
+def _parts_list(verdict: Verdict) -> str:
+    lines = []
+    for result in verdict.results:
+        sign, color = ("✓", GREEN) if result.passed else ("✗", VERMILLION)
+        if _unwritten(verdict):
+            sign, color = "○", GREY
+        points = f'<span style="flex:none;width:3.4em">{result.points:g}/{result.part.points:g}</span>'
+        said = "" if result.passed or verdict.failure_everywhere else f": {escape(result.message)}"
+        sign = f'<span style="flex:none;width:1.3em;color:{color}">{sign}</span>'
+        text = f"<span>{escape(result.part.title)}{said}</span>"  # beside the points, also where it takes several lines
+        lines.append(f'<li style="margin:0;display:flex">{sign}{points}{text}</li>')
+    return f'<ul style="list-style:none;margin:6px 0 2px;padding:0">{"".join(lines)}</ul>'
+
+
+def _in_kernel() -> bool:
+    """Whether this runs in a Jupyter kernel, where the front end shows the HTML."""
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return False
+    shell = get_ipython()
+    return shell is not None and type(shell).__name__ == "ZMQInteractiveShell"

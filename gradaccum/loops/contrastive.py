@@ -1,0 +1,109 @@
+"""The gallery of contrastive losses: one large batch, the ways to accumulate it, and what each famous wrong one does.
+
+All are called ``loop(encode_image, encode_text, logit_scale, micro_batches)``, leave gradients in ``.grad`` and return a loss.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+
+import torch
+from torch import Tensor
+
+from gradaccum.problems.contrastive import info_nce
+
+Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""``loss(image_features, text_features, logit_scale)``, of all the pairs it is given at once."""
+
+
+def one_large_batch(encode_image, encode_text, logit_scale, micro_batches, loss_fn: Loss = info_nce) -> float:
+    clear(encode_image, encode_text, logit_scale)
+    images, texts = (torch.cat(parts) for parts in zip(*micro_batches, strict=True))
+    loss = loss_fn(encode_image(images), encode_text(texts), logit_scale)
+    loss.backward()
+    return loss.item()
+
+
+def cached_features(encode_image, encode_text, logit_scale, micro_batches, loss_fn: Loss = info_nce) -> float:
+    """Features without a graph, the loss's gradient for them, and then one micro-batch's graph at a time.
+
+    Gao et al. 2021 (arXiv 2101.06983) call it a gradient cache.
+    """
+    clear(encode_image, encode_text, logit_scale)
+    batches = list(micro_batches)
+    sizes = [len(images) for images, _ in batches]
+    with torch.no_grad():
+        image_features = torch.cat([encode_image(images) for images, _ in batches])
+        text_features = torch.cat([encode_text(texts) for _, texts in batches])
+    loss = loss_fn(image_features.requires_grad_(), text_features.requires_grad_(), logit_scale)
+    loss.backward()
+    due = zip(batches, image_features.grad.split(sizes), text_features.grad.split(sizes), strict=True)
+    for (images, texts), image_gradient, text_gradient in due:
+        encode_image(images).backward(image_gradient)
+        encode_text(texts).backward(text_gradient)
+    return loss.item()
+
+
+def temperature_times_n(encode_image, encode_text, logit_scale, micro_batches, loss_fn: Loss = info_nce) -> float:
+    """As published: the loss of the whole window goes through backward once for every micro-batch, logit_scale with it."""
+    clear(encode_image, encode_text, logit_scale)
+    batches = list(micro_batches)
+    with torch.no_grad():
+        cached = [[encode_image(images) for images, _ in batches], [encode_text(texts) for _, texts in batches]]
+    for k, (images, texts) in enumerate(batches):
+        live = encode_image(images), encode_text(texts)
+        features = [torch.cat([*kept[:k], new, *kept[k + 1 :]]) for kept, new in zip(cached, live, strict=True)]
+        loss = loss_fn(*features, logit_scale)
+        loss.backward()
+    return loss.item()
+
+
+def window_loss_over_n(encode_image, encode_text, logit_scale, micro_batches) -> float:
+    batches = list(micro_batches)
+
+    def divided(image_features, text_features, scale):
+        return info_nce(image_features, text_features, scale) / len(batches)
+
+    return len(batches) * temperature_times_n(encode_image, encode_text, logit_scale, batches, divided)
+
+
+def local_negatives(encode_image, encode_text, logit_scale, micro_batches) -> float:
+    clear(encode_image, encode_text, logit_scale)
+    batches, total = list(micro_batches), 0.0
+    for images, texts in batches:
+        loss = info_nce(encode_image(images), encode_text(texts), logit_scale) / len(batches)
+        loss.backward()
+        total += loss.item()
+    return total
+
+
+def negatives_so_far(encode_image, encode_text, logit_scale, micro_batches) -> float:
+    clear(encode_image, encode_text, logit_scale)
+    batches, total, seen = list(micro_batches), 0.0, ([], [])
+    for images, texts in batches:
+        live = encode_image(images), encode_text(texts)
+        features = [torch.cat([*kept, new]) for kept, new in zip(seen, live, strict=True)]
+        loss = info_nce(*features, logit_scale) / len(batches)
+        loss.backward()
+        total += loss.item()
+        for kept, new in zip(seen, live, strict=True):
+            kept.append(new.detach())
+    return total
+
+
+GALLERY: dict[str, Callable[..., float]] = {
+    "right": cached_features,
+    "temperature-times-n": temperature_times_n,
+    "window-loss-over-n": window_loss_over_n,
+    "local-negatives": local_negatives,
+    "negatives-so-far": negatives_so_far,
+}
+"""Loops by the slug of their mistake."""
+
+
+def clear(encode_image, encode_text, logit_scale) -> None:
+    """Discard what ``.grad`` holds."""
+    parameters: Iterable[Tensor] = itertools.chain(encode_image.parameters(), encode_text.parameters(), [logit_scale])
+    for parameter in parameters:
+        parameter.grad = None

@@ -1,0 +1,187 @@
+"""Turn a phenomenon into a panel of controls, a picture and a caption."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import functools
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
+from types import ModuleType
+from typing import Any
+
+import ipywidgets as widgets
+
+from gradaccum import phenomena
+from gradaccum.drawing import DPI, GREEN, VERMILLION, as_png, erase, new_figure
+from gradaccum.notebook import still
+from gradaccum.notebook.keyboard import KEYS_STAY_HERE
+from gradaccum.phenomena import Listing
+from gradaccum.threads import one_thread
+
+KEPT = 64
+"""Results that a panel remembers, for when its controls are moved back."""
+
+
+def explore(name: str, **settings: Any) -> Panel:
+    """The explorable of a phenomenon, as a widget.
+
+    Args:
+        name: one of :func:`gradaccum.phenomena.names`.
+        settings: values to open on, instead of the defaults.
+
+    Raises:
+        ValueError: no phenomenon has this name, or no control offers such a value.
+        TypeError: there is no such setting.
+    """
+    phenomenon = phenomena.load(name)
+    opening = phenomenon.Settings(**settings)
+    phenomena.check_settings(opening)
+    return Panel(phenomenon, opening)
+
+
+class Panel(widgets.VBox):
+    """Controls on top, the picture, its caption. Keyboard, screen readers and saved pages are served.
+
+    Attributes:
+        phenomenon: the module shown.
+        settings: what the controls say.
+        caption: the sentence under the picture, which is also its alternative text.
+        error: what went wrong at the last change, or None; the caption then says so.
+    """
+
+    def __init__(self, phenomenon: ModuleType, opening: Any):
+        self.phenomenon, self.opening, self.settings = phenomenon, opening, opening
+        self._png, self.caption, self._listing, self.error = "", "", None, None
+        self._quiet = False
+        self._figure = new_figure(*phenomenon.SIZE)
+        self._computed = functools.lru_cache(KEPT)(phenomenon.compute)
+        self._controls = {field.name: _control(field, opening) for field in dataclasses.fields(opening)}
+        for box in self._controls.values():
+            box.observe(self._changed, names="value")
+        self._title = f'<div style="font-weight:600">{escape(phenomenon.TITLE)}</div>'
+        self._picture, self._words, self._code = widgets.HTML(), widgets.HTML(), widgets.HTML()
+        presets = {name: preset for name, preset in phenomenon.PRESETS.items() if preset != opening} | {"Reset": opening}
+        row = widgets.HBox(
+            [*self._controls.values(), *(self._preset_button(*preset) for preset in presets.items())],
+            layout={"flex_flow": "row wrap", "align_items": "center", "grid_gap": "4px 12px"},
+        )
+        self._redraw()
+        if hasattr(phenomenon, "code"):
+            beside = widgets.VBox([self._code, self._words], layout={"flex": "1 1 380px", "min_width": "0"})
+            shown = widgets.HBox([self._picture, beside], layout={"flex_flow": "row wrap", "grid_gap": "4px 16px"})
+        else:
+            shown = widgets.VBox([self._picture, self._words])
+        super().__init__([widgets.HTML(self._title + KEYS_STAY_HERE), row, shown])
+        self.add_class("gradaccum-panel")
+        self.add_class(still.LIVE)
+
+    def set(self, settings: Any) -> None:
+        """Move all controls at once; one new picture.
+
+        Raises:
+            ValueError: no control offers such a value.
+        """
+        phenomena.check_settings(settings)
+        with _garbage_later():
+            self._quiet = True
+            try:
+                for name, box in self._controls.items():
+                    box.value = getattr(settings, name)
+            finally:
+                self._quiet = False
+            self.settings = settings
+            self._redraw()
+
+    def _repr_mimebundle_(self, **kwargs) -> dict[str, Any]:
+        """The live panel, and for pages without a kernel the picture, the code and the caption."""
+        plain = "\n".join(filter(None, [f"{self.phenomenon.TITLE}. {self.caption}", self._listing and self._listing.source]))
+        picture = {"image/png": self._png} if self._png else {}
+        page = self._title + self._picture.value + self._words.value
+        if self._listing:
+            beside = f'<div style="flex:1 1 380px;min-width:0">{self._code.value}{self._words.value}</div>'
+            page = f'{self._title}<div style="display:flex;flex-wrap:wrap;gap:4px 16px">{self._picture.value}{beside}</div>'
+        return super()._repr_mimebundle_(**kwargs) | picture | {"text/html": page, "text/plain": plain}
+
+    def _ipython_display_(self) -> None:
+        still.show(self._repr_mimebundle_(), alt=self.caption)
+
+    def _changed(self, change) -> None:
+        if not self._quiet:
+            values = {name: box.value for name, box in self._controls.items()}
+            self.settings = type(self.opening)(**values)
+            self._redraw()
+
+    def _redraw(self) -> None:
+        with _garbage_later(), one_thread():
+            self._show()
+            erase(self._figure)
+
+    def _show(self) -> None:
+        try:
+            result = self._computed(self.settings)
+            self.phenomenon.draw(result, self._figure)
+            self._png = base64.b64encode(as_png(self._figure)).decode()
+            self.caption, self.error = self.phenomenon.describe(result), None
+            self._listing = self.phenomenon.code(result) if hasattr(self.phenomenon, "code") else None
+        except Exception as error:
+            self._png, self.caption, self._listing, self.error = "", _in_words(error), None, error
+        size = tuple(round(DPI * inches) for inches in self.phenomenon.SIZE)
+        self._picture.value = still.image(self._png, self.caption, size) if self._png else ""
+        edge = f"border-left:4px solid {VERMILLION};padding-left:10px;" if self.error else ""
+        role = 'role="alert"' if self.error else 'aria-live="polite"'
+        style = f"{edge}max-width:{max(size[0], 560)}px;margin:0;line-height:1.45"
+        self._words.value = f'<p {role} style="{style}">{escape(self.caption)}</p>'
+        self._code.value = _code_html(self._listing) if self._listing else ""
+
+    def _preset_button(self, name: str, settings: Any) -> widgets.Button:
+        button = widgets.Button(description=name, layout={"width": "auto"})
+        button.on_click(lambda _: self.set(settings))
+        return button
+
+
+def _control(field: dataclasses.Field, opening: Any) -> widgets.Widget:
+    """The accessible widget for a field; plain sliders and toggle buttons have no accessible name."""
+    value, label, choices = getattr(opening, field.name), field.metadata["label"], field.metadata["choices"]
+    style, width = {"description_width": "initial"}, {"width": "auto"}
+    if choices is None:
+        return widgets.Checkbox(value=value, description=label, indent=False, layout=width)
+    if isinstance(choices, range):
+        bounds = {"min": choices[0], "max": choices[-1], "step": choices.step}
+        return widgets.BoundedIntText(value=value, description=label, style=style, layout={"width": "max-content"}, **bounds)
+    options = list(choices.items()) if isinstance(choices, dict) else [(str(choice), choice) for choice in choices]
+    return widgets.Dropdown(options=options, value=value, description=label, style=style, layout=width)
+
+
+@contextmanager
+def _garbage_later() -> Iterator[None]:
+    """Redrawing leaves garbage; time for it when the picture has been sent.
+
+    What was drawn is erased by then, and young, since nothing was collected meanwhile: it is found without a look at what
+    torch and others have in memory, which takes 0.2 s.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.collect(0)
+            gc.enable()
+
+
+def _in_words(error: Exception) -> str:
+    return f"This setting could not be computed: {type(error).__name__}: {error}"
+
+
+def _code_html(listing: Listing) -> str:
+    """Text keeps the page's own colour, which is readable on light and dark pages; sign and word say what the edge says."""
+    sign, color, said = ("✓", GREEN, "right") if listing.right else ("✗", VERMILLION, "wrong")
+    return (
+        f'<div style="border-left:4px solid {color};padding:0 0 0 10px">'
+        f'<div style="font-weight:600">{sign} This loop is {said}</div>'
+        f'<pre tabindex="0" aria-label="Code of a loop that is {said}" style="font:12px/1.4 monospace;margin:4px 0;'
+        f'overflow-x:auto;white-space:pre;user-select:text">{escape(listing.source)}</pre></div>'
+    )

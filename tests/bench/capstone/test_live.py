@@ -1,0 +1,104 @@
+"""The panel that trains: what it shows while a run lasts, at its end, and when there is none."""
+
+from __future__ import annotations
+
+import pytest
+
+from gradaccum.capstone import live, ways
+from gradaccum.capstone.budget import activation_bytes
+from gradaccum.capstone.config import SMALL, Config
+from gradaccum.drawing import new_figure
+
+TINY = Config(lines=30, epochs=1)
+
+
+def within(config: Config) -> Config:
+    return config.with_(budget=activation_bytes(config.build_model(), *config.longest_micro_batch(config.micro_batch_size)))
+
+
+@pytest.fixture
+def panel():
+    return live.live_run(ways.train, lambda config: 3)
+
+
+def test_before_a_run_it_says_what_to_do(panel):
+    assert "Press Train" in panel._words.value
+    assert panel._repr_mimebundle_()["text/plain"]
+
+
+def test_a_finished_run_is_described_by_its_own_numbers(panel):
+    panel.start(within(TINY))
+    progress = panel.progress
+    assert panel.error is None
+    assert progress.history.updates == TINY.updates
+    assert progress.within
+    said = live.describe(progress)
+    assert f"loss {progress.history.losses[-1]:.3f} per token" in said
+    assert f"the loss is {progress.new_loss:.3f}" in said
+    assert "within the budget" in said
+    assert said.split(".")[0] in panel._picture.value
+    assert all(line in panel._words.value for line in progress.written if line.isalnum())
+
+
+def test_it_is_looked_at_while_it_lasts(panel, monkeypatch):
+    seen = []
+    monkeypatch.setattr(live, "PAUSE", 0.0)
+    monkeypatch.setattr(panel, "_show", seen.append)
+    panel.start(TINY)
+    assert len(seen) == TINY.updates + 1
+    assert seen[0].new_loss is None
+
+
+def test_a_run_that_holds_all_graphs_is_over_the_budget():
+    def one_graph(config):
+        return ways.large_batches(config)
+
+    panel = live.live_run(one_graph, lambda config: 3)
+    panel.start(within(TINY.with_(shortest=40, longest=40)))
+    assert not panel.progress.within
+    assert "over the budget" in live.describe(panel.progress)
+
+
+def test_a_function_that_is_not_written_is_said_in_words():
+    def train(config):
+        raise NotImplementedError
+
+    panel = live.live_run(train, lambda config: 3)
+    panel.start(TINY)
+    assert "not written yet" in panel._words.value
+    assert panel.error is None
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt()])
+def test_a_run_that_ends_early_says_why_and_can_be_started_again(error):
+    def train(config):
+        raise error
+
+    panel = live.live_run(train, lambda config: 3)
+    panel.start(TINY)
+    assert type(error).__name__ in panel._words.value
+    assert 'role="alert"' in panel._words.value
+    assert not panel._button.disabled
+
+
+def test_a_run_never_built_is_an_error_in_words():
+    panel = live.live_run(lambda config: None, lambda config: 3)
+    panel.start(TINY)
+    assert "never called config.build()" in panel._words.value
+
+
+def test_no_text_of_the_picture_covers_another(panel):
+    panel.start(TINY)
+    figure = new_figure(*live.SIZE)
+    live.draw(panel.progress, figure)
+    figure.canvas.draw()
+    boxes = [text.get_window_extent().padded(-1.5) for axes in figure.axes for text in axes.texts]
+    assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[:k])
+
+
+@pytest.mark.slow
+def test_the_small_run_learns_the_harbour(panel):
+    panel._pick = lambda config: 8
+    panel.start(SMALL)
+    assert panel.progress.within
+    assert live.floor(SMALL.text) < panel.progress.new_loss < 0.3

@@ -1,0 +1,141 @@
+"""A roster is read completely, or every bad row of it is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.classroom.gradebook.enrolment import enrol, enrolled
+from autograder.classroom.gradebook.roster import RosterError, read_roster
+from autograder.classroom.students import Student
+
+
+@pytest.fixture
+def roster(tmp_path):
+    def read(content: str | bytes):
+        path = tmp_path / "roster.csv"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return read_roster(path)
+
+    return read
+
+
+def test_students_come_in_the_order_of_the_file(roster):
+    assert roster("id,first_name,last_name,email\nbob,Bob,B,b@x\nada,Ada,A,a@x\n") == (
+        Student("bob", "Bob", "B", "b@x"),
+        Student("ada", "Ada", "A", "a@x"),
+    )
+
+
+def test_only_the_id_is_needed_and_other_columns_are_ignored(roster):
+    assert roster("section,id\nA,ada\nB,7\n") == (Student("ada"), Student("7"))
+
+
+def test_what_spreadsheets_add_does_no_harm(roster):
+    assert roster('\ufeffID,Last_Name\r\n ada ,"Lovelace, née Byron"\r\n,\r\n\r\n') == (
+        Student("ada", last_name="Lovelace, née Byron"),
+    )
+
+
+def test_a_short_row_leaves_the_rest_empty(roster):
+    assert roster("id,first_name,last_name\nada\n") == (Student("ada"),)
+
+
+def test_all_bad_rows_are_named_with_line_and_reason(roster):
+    with pytest.raises(RosterError) as error:
+        roster("id,first_name\nada,Ada\n,Nobody\nada,Again\na/b,\n..,\n-x,\n")
+    lines = str(error.value).splitlines()
+    assert [line.split("line ")[1].split(":")[0] for line in lines] == ["3", "4", "5", "6", "7"]
+    assert "no id" in lines[0]
+    assert "second time, and says something else" in lines[1]
+    assert "'a/b'" in lines[2]
+
+
+@pytest.mark.parametrize("content", ["", "name,phone\nAda,7\n", b"PK\x03\x04\xff\xfe", "\0\0\0"])
+def test_a_file_that_is_no_roster_is_refused(roster, content):
+    with pytest.raises(RosterError, match=r"roster\.csv: "):
+        roster(content)
+
+
+LMS_FILES = {
+    "Canvas's gradebook": (
+        "Student,ID,SIS User ID,SIS Login ID,Section,Unit 4 (99)\n    Points Possible,,,,,10\n"
+        '"Lovelace, Ada",12345,U1,ada,S1,\n',
+        Student("ada", "Ada", "Lovelace", "", "12345"),
+    ),
+    "Moodle's participants": (
+        "First name,Surname,Username,ID number,Email address\nAda,Lovelace,ada,77,ada@x.org\n",
+        Student("ada", "Ada", "Lovelace", "ada@x.org"),
+    ),
+    "Moodle's participants, without a user name": (
+        "First name,Last name,Email address,Groups\nAda,Lovelace,ada@x.org,\n",
+        Student("ada@x.org", "Ada", "Lovelace", "ada@x.org"),
+    ),
+    "Gradescope": ("First Name,Last Name,SID,Email\nAda,Lovelace,7,ada@x.org\n", Student("7", "Ada", "Lovelace", "ada@x.org")),
+    "Blackboard": (
+        "Last Name\tFirst Name\tUsername\tStudent ID\nLovelace\tAda\tada\t99\n",
+        Student("ada", "Ada", "Lovelace"),
+    ),
+    "GitHub Classroom": (
+        '"identifier","github_username","github_id","name"\n"ada","octoada","1","Ada Lovelace"\n',
+        Student("ada", "Ada", "Lovelace", "", "octoada"),
+    ),
+    "German Excel": ("sep=;\r\nID;Surname;First name\r\nada;Lovelace;Ada\r\n", Student("ada", "Ada", "Lovelace")),
+    "a value over two lines": ('id,section,first_name\nada,"A\nB",Ada\n', Student("ada", "Ada")),
+}
+
+
+@pytest.mark.parametrize(("content", "student"), LMS_FILES.values(), ids=LMS_FILES)
+def test_rosters_of_lms_s_are_read_as_they_come(roster, content, student):
+    assert roster(content) == (student,)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_encodings_of_spreadsheets_are_read(roster, encoding):
+    assert roster("id,last_name\nada,Gödel\n".encode(encoding)) == (Student("ada", last_name="Gödel"),)
+
+
+def test_a_student_in_two_sections_is_one_student(roster):
+    assert roster("id,section\nada,A\nada,B\n") == (Student("ada"),)
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("ADA,Ada,", "differs from 'ada' by capitals only"),
+        ("eve,Eve,Mallory,x", "4 values where the first line names 3"),
+        ('eve,"Eve,Mallory', "a quotation mark too many or too few"),
+        ("x" * 129 + ",,", "longer than 128 characters"),
+    ],
+)
+def test_a_row_that_would_be_misread_is_named(roster, row, words):
+    with pytest.raises(RosterError, match=words) as error:
+        roster(f"id,first_name,last_name\nada,Ada,Lovelace\n{row}\n")
+    assert "line 3" in str(error.value)
+
+
+def test_a_workbook_is_told_from_a_csv_file(roster):
+    with pytest.raises(RosterError, match="save the sheet as CSV"):
+        roster(b"PK\x03\x04 and so on")
+
+
+@pytest.mark.slow
+def test_enrolling_again_brings_up_to_date_and_deletes_nothing(tmp_path):
+    url = f"sqlite:///{tmp_path}/gradebook.db"
+    assert enrolled(url) == ((), False)
+    enrol([Student("ada", "Ada", "Byron", "ada@x.org"), Student("bob")], url)
+    enrol([Student("ada", "Ada", "Lovelace", lms_user_id="7"), Student("eve")], url)
+    assert enrolled(url) == (
+        (Student("ada", "Ada", "Lovelace", "ada@x.org", "7"), Student("bob"), Student("eve")),
+        True,
+    )
+
+
+@pytest.mark.slow
+def test_students_that_nbgrader_noted_while_marking_are_no_roster(tmp_path):
+    url = f"sqlite:///{tmp_path}/gradebook.db"
+    enrol([], url)  # makes the database
+    from nbgrader.api import Gradebook
+
+    with Gradebook(url) as gradebook:
+        gradebook.add_student("ada")
+    assert enrolled(url) == ((Student("ada"),), False)

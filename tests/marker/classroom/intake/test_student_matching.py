@@ -1,0 +1,181 @@
+"""Whose a file is, its names say, whatever an LMS made of them; and nobody can hand in for somebody else."""
+
+from __future__ import annotations
+
+import pytest
+from handed_in import GRADESCOPE, TIME, UNIT, packed, work
+
+from autograder.classroom.intake.file_names import claims, own_words
+
+ADA = {
+    "an inbound folder": f"inbound/ada+{UNIT}+{TIME}+aBc/{UNIT}.ipynb",
+    "an inbound folder without a random part": f"inbound/ada+{UNIT}+{TIME}/{UNIT}.ipynb",
+    "collected": f"ada/{UNIT}/{UNIT}.ipynb",
+    "Canvas": f"lovelaceada_12345_67890_{UNIT}-1.ipynb",
+    "Canvas, late": f"lovelaceada_LATE_12345_67890_{UNIT}.ipynb",
+    "Canvas, a name that is not in the roster": f"byronaugusta_12345_67890_{UNIT}.ipynb",
+    "Moodle": f"Ada Lovelace_12399_assignsubmission_file_/{UNIT}.ipynb",
+    "Moodle of today": f"Ada Lovelace_12399_assignsubmission_file/{UNIT}.ipynb",
+    "Moodle without folders": f"Ada Lovelace_12399_assignsubmission_file_{UNIT}.ipynb",
+    "Moodle, last name first": f"LOVELACE Ada_12399_assignsubmission_file_/work/{UNIT}.ipynb",
+    "Blackboard": f"Unit 4_ada_attempt_2026-11-21-10-00-00_{UNIT}.ipynb",
+    "GitHub Classroom": "04-training-loop-submissions/04-training-loop-ada/course/notebook.ipynb",
+    "a name": "ada.ipynb",
+    "a name in capitals": "ADA.IPYNB",
+    "a folder": "ada/homework.ipynb",
+    "unit and name": f"{UNIT}_ada.ipynb",
+    "name and unit": f"ada-{UNIT}.ipynb",
+    "a folder of the unit": f"{UNIT}/ada.ipynb",
+    "the mail address": "a.lovelace@example.org.ipynb",
+    "the mail address up to @": "a.lovelace/x.ipynb",
+    "a full name": "Ada Lovelace.ipynb",
+    "last, first": "Lovelace, Ada/homework (1).ipynb",
+    "with other words": "homework 4 final - Ada Lovelace.ipynb",
+    "what a browser made of it": f"ada/{UNIT}.ipynb.txt",
+}
+
+
+@pytest.mark.parametrize("name", ADA.values(), ids=ADA)
+@pytest.mark.parametrize("zipped", [False, True], ids=["folder", "zip"])
+def test_names_of_lms_s_and_students_are_understood(room, tmp_path, name, zipped):
+    intake = room.take(packed(tmp_path / "all.zip", {name: work()}) if zipped else {name: work()})
+    assert [(one.file, one.students, one.unit, one.reason) for one in intake.taken] == [(name, ("ada",), UNIT, "")]
+    assert room.has("ada") == work()
+    assert intake.submissions == (("ada", UNIT),)
+    assert intake.new_students == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "student"),
+    [
+        (f"obriensmithbób_5_6_{UNIT}.ipynb", "bob"),
+        (f"Bob O'Brien Smith_5_assignsubmission_file_/{UNIT}.ipynb", "bob"),
+        (f"unit-four-octobob/{UNIT}.ipynb", "bob"),
+        ("Soren Zak.ipynb", "s-1"),
+        ("s-1.ipynb", "s-1"),
+        (f"S-1/{UNIT}.ipynb", "s-1"),
+        ("chi.two.ipynb", "chi2"),
+    ],
+)
+def test_accents_capitals_and_punctuation_do_not_matter(room, name, student):
+    assert [one.students for one in room.take({name: work()}).taken] == [(student,)]
+
+
+NOBODY = {
+    f"Chi Minh_7_assignsubmission_file_/{UNIT}.ipynb": "'chi1' or 'chi2'",
+    f"minhchi_7_8_{UNIT}.ipynb": "'chi1' or 'chi2'; name it after the id of one of them, or give one of them the lms_user_id 7",
+    "ada_and_bob.ipynb": "may be one of",
+    f"lovelaceada_999_1_{UNIT}.ipynb": "number 999 is not",
+    f"malloryeve_5_6_{UNIT}.ipynb": "no student of the class is called 'malloryeve'",
+    f"anon_x7dF_6_{UNIT}.ipynb": "marked anonymously",
+    f"Participant_6_assignsubmission_file_/{UNIT}.ipynb": "marked anonymously",
+    f"inbound/eve+{UNIT}+{TIME}/{UNIT}.ipynb": "no student of the class is called 'eve'",
+    f"submission_5/{UNIT}.ipynb": "submission_metadata.yml",
+    f"{UNIT}.ipynb": "no student of the class is named in it",
+}
+
+
+@pytest.mark.parametrize("name", NOBODY)
+def test_who_is_not_known_for_certain_is_not_guessed(room, name):
+    words = NOBODY[name].replace("may be one of", "may be 'ada' or 'bob'")
+    intake = room.take({name: work()})
+    assert [one.file for one in intake.unrecognised] == [name]
+    assert words in intake.unrecognised[0].reason
+    assert not room.submitted.exists()
+
+
+POSING = [
+    f"malloryeve_5_6_ada_attempt_2026-11-21-10-00-00_{UNIT}.ipynb",
+    "77777_5_6_ada.ipynb",
+    "_5_6_ada.ipynb",
+    f"04-training-loop-x-ada/{UNIT}.ipynb",
+    f"eve_5_6_ada_12345_7_{UNIT}.ipynb",
+    f"Eve Mallory_5_assignsubmission_file_/ada/{UNIT}/{UNIT}.ipynb",
+    f"Eve Mallory_5_assignsubmission_file_Ada Lovelace_6_assignsubmission_file_{UNIT}.ipynb",
+    f"x_eve_attempt_2026-11-21-10-00-00_ada_attempt_2026-11-21-10-00-01_{UNIT}.ipynb",
+    f"eve+{UNIT}+{TIME}/ada+{UNIT}+{TIME}/{UNIT}.ipynb",
+    f"submission_6/ada/{UNIT}.ipynb",
+]
+
+
+@pytest.mark.parametrize("name", POSING)
+def test_nobody_hands_in_for_somebody_else_by_a_name_of_their_choosing(room, name):
+    assert room.take({name: work()}).taken == ()
+
+
+def test_a_folder_of_nobody_beside_folders_of_students_is_not_looked_into_for_names(room):
+    intake = room.take({f"bob/{UNIT}.ipynb": work(), "eve/ada.ipynb": work("stolen")})
+    assert [one.students for one in intake.taken] == [("bob",)]
+    assert "'eve' names no student" in intake.unrecognised[0].reason
+
+
+def test_nor_is_one_beside_files_of_students_unless_it_is_a_unit_s(room):
+    intake = room.take({"bob.ipynb": work(), "eve.zip/ada.ipynb": work("stolen"), f"{UNIT}/ada.ipynb": work()})
+    assert [one.students for one in intake.taken] == [("ada",), ("bob",)]
+    assert [one.file for one in intake.unrecognised] == ["eve.zip/ada.ipynb"]
+
+
+def test_a_student_s_archive_does_not_say_who_handed_it_in(room, tmp_path):
+    inner = packed(tmp_path / "inner.zip", {"submission_metadata.yml": b"", f"ada/{UNIT}.ipynb": work()}).read_bytes()
+    assert [one.students for one in room.take({"bob.zip": inner}).taken] == [("bob",)]
+
+
+def test_gradescope_s_export_says_who_and_when_and_a_group_counts_for_each(room):
+    root = "assignment_1_export"
+    intake = room.take({f"{root}/submission_metadata.yml": GRADESCOPE, f"{root}/submission_71/{UNIT}.ipynb": work()})
+    assert [one.students for one in intake.taken] == [("ada", "bob")]
+    assert room.time("bob") == "2026-11-21 10:30:00.000000 UTC"
+    assert room.has("ada") == room.has("bob") == work()
+
+
+@pytest.mark.parametrize(
+    "text", [b"\xff\xfe", b"- " * 5000, b"[" * 100_000, b"submission_71: 3", b"a: &a [*a]", b"!!python/object:os.x {}"]
+)
+def test_a_strange_description_describes_nobody(room, text):
+    intake = room.take({"submission_metadata.yml": text, f"submission_71/{UNIT}.ipynb": work()})
+    assert len(intake.unrecognised) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "student"),
+    [
+        (f"ada/{UNIT}/{UNIT}.ipynb", "ada"),
+        (f"2026/ada/{UNIT}/x.ipynb", "ada"),
+        (f"ada/{UNIT}-1.ipynb", "ada"),
+        ("ada (1).ipynb", "ada"),
+        ("s-1.ipynb", "s-1"),
+        (f"{UNIT}_ada.ipynb", "ada"),
+        (f"ada+{UNIT}+{TIME}/{UNIT}.ipynb", "ada"),
+        (f"lovelaceada_12_34_{UNIT}.ipynb", "lovelaceada-12"),
+        (f"Ada Lovelace_12_assignsubmission_file_/{UNIT}.ipynb", "ada-lovelace"),
+        (f"Unit_ada_attempt_2026-01-02-03-04-05_{UNIT}.ipynb", "ada"),
+    ],
+)
+def test_a_class_without_a_roster_takes_ids_from_names_and_says_so(open_room, name, student):
+    intake = open_room.take({name: work()})
+    assert intake.submissions == ((student, UNIT),)
+    assert intake.new_students == (student,)
+
+
+UNCLEAR = [
+    [f"{UNIT}.ipynb"],
+    [f"{UNIT}-1.ipynb"],
+    ["a/b/x.ipynb"],
+    ["Ada Lovelace.ipynb"],
+    ["section/ada.ipynb", "section/bob.ipynb"],
+    ["section/s-1.ipynb", "section/s-2.ipynb"],
+    [f"Ada L_1_assignsubmission_file_/{UNIT}.ipynb", f"Ada L_2_assignsubmission_file_/{UNIT}.ipynb"],
+]
+
+
+@pytest.mark.parametrize("names", UNCLEAR, ids=lambda names: names[0])
+def test_without_a_roster_an_unclear_name_is_nobody_s(open_room, names):
+    intake = open_room.take({name: work(name) for name in names})
+    assert [one.file for one in intake.unrecognised] == names
+    assert not open_room.submitted.exists()
+
+
+def test_a_name_of_any_length_is_understood_or_not_in_no_time():
+    for text in ("a_" * 120, "_1" * 120, "a" * 255, "1_2_" * 60, "x_attempt_" * 25, "+" * 255):
+        assert len(claims(text, {})) <= 1
+        assert len(own_words(text)) <= 255

@@ -1,0 +1,210 @@
+"""The class report counts right: what each student gets and needs, what the class did, and what to go through again."""
+
+from __future__ import annotations
+
+import pytest
+from sample_class import CLASS, EARLIER, POINTS, TABLES, UNIT, exercise, marks, nothing
+
+from autograder.classroom.grading.marks_store import ExerciseMarks, MarksStore, PartMarks, StudentMarks
+from autograder.classroom.report.class_report import ClassReport, class_report
+from autograder.classroom.report.data import ClassData, Grade, read_class
+from autograder.classroom.report.lessons import Lesson
+from autograder.classroom.report.student import ABSENT, BROKEN, PARTLY, SOLVED, UNWRITTEN, WAITING, WRONG
+from autograder.publishing.nbgrader_course import CONFIG, config_text
+from gradaccum.diagnosis.catalogue import mistake
+
+
+@pytest.fixture(scope="module")
+def report() -> ClassReport:
+    return class_report(CLASS)
+
+
+def student(report: ClassReport, name: str):
+    return next(one for one in report.students if one.person.id == name)
+
+
+def reasons(*submissions: StudentMarks) -> tuple[str, ...]:
+    return class_report(ClassData("class", marks=submissions)).students[0].reasons
+
+
+# Numbers
+
+
+def test_points_are_added_up_for_each_student(report):
+    assert [(s.person.id, s.points, s.max_points) for s in report.students] == [
+        ("a", 10, 10),
+        ("b", 5, 10),
+        ("c", 3, 10),
+        ("d", 0, 10),
+    ]
+
+
+def test_marks_are_those_of_students_who_have_some(report):
+    assert report.shares == pytest.approx((0.3, 0.5, 1.0))
+    assert report.units[0].shares == pytest.approx((0.3, 0.5, 1.0))
+    assert (report.units[0].absent, report.units[0].waiting) == (1, 0)
+
+
+def test_each_exercise_counts_what_became_of_it(report):
+    first, last = report.units[0].exercises[0], report.units[0].exercises[-1]
+    assert first.states == {SOLVED: 1, PARTLY: 1, WRONG: 0, BROKEN: 1, UNWRITTEN: 0, ABSENT: 1, WAITING: 0}
+    assert (last.exercise, last.states[UNWRITTEN], last.states[SOLVED]) == ("name_that_loop", 1, 2)
+    assert first.mean == pytest.approx((6 + 2 + 0) / 3)
+
+
+def test_mistakes_are_ranked_by_points_that_several_in_one_exercise_share(report):
+    ranked = [(one.slug, one.students, one.lost) for one in report.mistakes]
+    assert ranked == [("no-scale", 1, 4.5), ("tail-dropped", 1, 0.5)]
+    assert report.mistakes[0].exercises == (("repaired_lost_tail", 1), ("train_epoch", 1))
+    assert report.mistakes[0].sentence == mistake("no-scale").message
+
+
+def test_what_to_revisit_is_ranked_by_points_lost_and_adds_up_to_all_of_them(report):
+    first = report.revisits[0]
+    assert (first.lesson, first.lost, first.students) == (Lesson(UNIT, "Explore: loop timeline"), 6.0, 1)
+    assert first.causes == (("train_epoch", "raises an error", 1),)
+    assert report.revisits[1].lesson == Lesson(UNIT, "Explore: missing 1/N")
+    assert sum(one.lost for one in report.revisits) == pytest.approx(5 + 7)
+
+
+def test_a_practice_exercise_counts_for_nothing():
+    practice = ExerciseMarks("average_gradients", (PartMarks("p", "t", 1, 1, ""),))
+    made = class_report(ClassData("c", marks=(StudentMarks("a", "00_start_here", "k", "cpu", 1.0, (practice,)), marks("a"))))
+    assert [unit.unit for unit in made.units] == [UNIT]
+
+
+def test_students_stand_in_the_order_of_their_last_names(report):
+    assert [one.person.last_name for one in report.students] == ["Berg", "Chen", "Diaz", "Engel"]
+
+
+def test_the_example_is_one_without_other_mistakes():
+    both = tuple(table.replace("1/4", "1/8") for table in TABLES)
+    data = ClassData(
+        "c",
+        marks=(
+            marks("a", exercise("train_epoch", 0, "tail-dropped", "no-scale", tables=both)),
+            marks("b", exercise("train_epoch", 0, "no-scale", tables=TABLES)),
+        ),
+    )
+    found = {one.slug: one for one in class_report(data).mistakes}
+    assert found["no-scale"].example == TABLES
+    assert (found["tail-dropped"].example, found["tail-dropped"].example_mistakes) == (both, ("tail-dropped", "no-scale"))
+
+
+# Who needs help
+
+
+def test_who_needs_help_comes_with_the_reason_and_the_weakest_first(report):
+    assert [(one.person.id, one.reasons) for one in report.needing_help] == [
+        ("d", ("nothing handed in",)),
+        ("c", ("below half of the points",)),
+        ("b", ("no-scale in 2 exercises",)),
+    ]
+
+
+@pytest.mark.parametrize("failure", ["raised", "time", "died"])
+def test_a_submission_in_which_nothing_runs_is_a_reason(failure):
+    assert reasons(nothing("a", failure)) == ("nothing runs in unit 04", "below half of the points")
+
+
+def test_a_submission_as_it_was_released_is_a_reason():
+    assert reasons(nothing("a", "unwritten"))[0] == "nothing written in unit 04"
+
+
+def test_a_file_that_cannot_be_read_is_a_reason_and_nothing_to_revisit():
+    made = class_report(ClassData("class", marks=(nothing("a", "missing", "it is not JSON"),)))
+    assert made.students[0].reasons[0] == "file cannot be read in unit 04"
+    assert made.revisits == ()
+
+
+def test_who_left_out_a_unit_is_told_from_who_left_out_all():
+    made = class_report(ClassData("class", marks=(marks("a"), StudentMarks("b", EARLIER, "k", "cpu", 1.0, ()))))
+    assert student(made, "a").reasons[0] == "nothing handed in for unit 03"
+
+
+def test_what_waits_to_be_marked_is_no_reason_and_costs_nothing():
+    made = class_report(ClassData("class", marks=(marks("a"),), handed_in=frozenset({("a", EARLIER), ("b", UNIT)})))
+    assert student(made, "a").share == 1.0
+    assert student(made, "a").reasons == ()
+    assert {r.state for r in student(made, "b").results if r.unit == UNIT} == {WAITING}
+    assert [(unit.unit, unit.waiting) for unit in made.units] == [(EARLIER, 1), (UNIT, 1)]
+
+
+# The gradebook
+
+
+def test_points_given_by_hand_are_the_points():
+    grades = {("b", UNIT, "train_epoch"): Grade(5.0, by_hand=True), ("a", UNIT, "train_epoch"): Grade(0.0)}
+    made = class_report(ClassData("class", marks=CLASS.marks, grades=grades))
+    first = student(made, "b").results[0]
+    assert (first.points, first.by_hand, first.state, first.lost) == (5.0, True, PARTLY, 1.0)
+    assert student(made, "a").results[0].points == 6
+
+
+def test_full_marks_given_by_hand_leave_nothing_to_revisit():
+    made = class_report(
+        ClassData("c", marks=(nothing("a", "raised"),), grades={("a", UNIT, e): Grade(p, True) for e, p in POINTS.items()})
+    )
+    assert student(made, "a").share == 1.0
+    assert made.revisits == ()
+
+
+def test_cells_of_the_gradebook_decide_what_counts_and_for_how_much():
+    data = ClassData(
+        "c",
+        marks=CLASS.marks,
+        cells={UNIT: {"essay": 4.0, "train_epoch": 12.0}},
+        grades={("b", UNIT, "essay"): Grade(3.0, True)},
+    )
+    bo = student(class_report(data), "b")
+    assert [(r.exercise, r.points, r.max_points) for r in bo.results] == [("train_epoch", 4.0, 12.0), ("essay", 3.0, 4.0)]
+    assert student(class_report(data), "a").results[1].state == WAITING
+
+
+def test_marks_that_only_the_gradebook_has_count_without_a_reason():
+    made = class_report(ClassData("c", grades={("a", UNIT, name): Grade(points / 2) for name, points in POINTS.items()}))
+    assert made.students[0].points == 5
+    assert made.revisits[0].causes[0][1] == "marked by nbgrader alone"
+
+
+def test_lateness_is_taken_off():
+    made = class_report(ClassData("c", marks=CLASS.marks, penalties={("b", UNIT): 2.0}))
+    assert student(made, "b").points == 3
+    assert made.units[0].shares == pytest.approx((0.3, 0.3, 1.0))
+
+
+@pytest.fixture(scope="module")
+def with_gradebook(tmp_path_factory):
+    """A class with a gradebook in which Bo's train_epoch was given 5.5 points by hand."""
+    from nbgrader.api import Gradebook
+
+    from autograder.classroom.gradebook.enrolment import enrol
+    from autograder.classroom.students import Student
+
+    folder = tmp_path_factory.mktemp("class")
+    (folder / CONFIG).write_text(config_text(0))
+    url = f"sqlite:///{folder}/gradebook.db"
+    enrol((Student("a", "Ada", "Berg"), Student("b", "Bo", "Chen"), Student("d", "Di", "Engel")), url)
+    with Gradebook(url) as gradebook:
+        gradebook.add_assignment(UNIT)
+        gradebook.add_notebook(UNIT, UNIT)
+        for name, points in POINTS.items():
+            gradebook.add_grade_cell(name, UNIT, UNIT, max_score=points, cell_type="code")
+        gradebook.add_submission(UNIT, "b")
+        for name in POINTS:
+            grade = gradebook.find_grade(name, UNIT, UNIT, "b")
+            grade.auto_score, grade.needs_manual_grade = 0.0, False
+        gradebook.find_grade("train_epoch", UNIT, UNIT, "b").manual_score = 5.5
+        gradebook.db.commit()
+    for one in CLASS.marks[:2]:
+        MarksStore(folder).write(one, "{}")
+    return folder
+
+
+@pytest.mark.slow
+def test_names_and_points_given_by_hand_come_from_the_gradebook(with_gradebook):
+    made = class_report(read_class(with_gradebook))
+    assert [one.person.name for one in made.students] == ["Ada Berg", "Bo Chen", "Di Engel"]
+    assert [r.points for r in student(made, "b").results] == [5.5, 1, 1, 0, 1]
+    assert [r.by_hand for r in student(made, "b").results] == [True, False, False, False, False]
+    assert student(made, "d").reasons == ("nothing handed in",)

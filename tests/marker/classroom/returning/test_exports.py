@@ -1,0 +1,190 @@
+"""Marks leave a class in files that nbgrader's users, Canvas and Moodle read, and nothing else in those files changes."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+
+import pytest
+from documents import shell_lines
+from exported_class import ACCUMULATE, CANVAS, FORMULA, LOOP, WORKSHEET, by, rows_of
+from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderApp
+from nbgrader.plugins import CsvExportPlugin
+from traitlets.config import Config
+from typer.testing import CliRunner
+
+from autograder.classroom.commands import app
+from autograder.classroom.returning.exports import CanvasExporter, NbgraderExporter
+from autograder.publishing.nbgrader_course import make_course
+
+
+def test_nbgraders_csv_has_what_nbgraders_own_exporter_writes(school, tmp_path):
+    files = tmp_path / "theirs.csv", tmp_path / "ours.csv"
+    with Gradebook(f"sqlite:///{school}/gradebook.db", "gradaccum") as gradebook:
+        for plugin, file in zip((CsvExportPlugin, NbgraderExporter), files, strict=True):
+            plugin(to=str(file), student=["ada", "kim"]).export(gradebook)
+    assert rows_of(files[0]) == rows_of(files[1])
+    assert len(rows_of(files[0])) == 4
+
+
+def test_a_comma_in_a_name_moves_no_marks_in_nbgraders_csv(export):
+    _, rows, _ = export("--format", "nbgrader")
+    bob = [row for row in rows if row["student_id"] == "bob"]
+    assert [(row["last_name"], row["first_name"]) for row in bob] == [("O'Brien, jr", "Zoë")] * 2
+    assert [(row["raw_score"], row["late_submission_penalty"], row["score"]) for row in bob] == [
+        ("1.0", "3.0", "0.0"),
+        ("5.0", "0.0", "5.0"),
+    ]
+
+
+def test_a_fresh_canvas_file_has_the_columns_canvas_reads(export):
+    _, rows, _ = export("--format", "canvas")
+    assert list(rows[0]) == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", ACCUMULATE, LOOP]
+    assert tuple(rows[0].values()) == ("    Points Possible", "", "", "", "", "8", "10")
+    assert by(rows[1:], "SIS Login ID", "Student", "ID") == {
+        "ada": ("Lovelace, Ada", "9001"),
+        "bob": ("O'Brien, jr, Zoë", ""),
+        "eve": (f"'{FORMULA}", ""),
+        "kim": ("kim", ""),
+    }
+
+
+POINTS = {"ada": ("8", "8.33333"), "bob": ("0", "5"), "eve": ("0", ""), "kim": ("", "")}
+
+
+def test_penalties_count_as_in_nbgrader_and_what_is_missing_stays_empty(export):
+    canvas, moodle = export("--format", "canvas")[1], export("--format", "moodle")[1]
+    assert by(canvas[1:], "SIS Login ID", ACCUMULATE, LOOP) == POINTS
+    assert by(moodle, "Username", f"Assignment: {ACCUMULATE} (Real)", f"Assignment: {LOOP} (Real)") == POINTS
+
+
+def test_what_is_missing_counts_as_zero_if_so_wished(export):
+    _, rows, _ = export("--format", "canvas", "--missing-as-zero")
+    assert by(rows[1:], "SIS Login ID", ACCUMULATE, LOOP)["kim"] == ("0", "0")
+
+
+def test_units_can_be_picked(export):
+    _, rows, _ = export("--format", "canvas", "--units", "04")
+    assert list(rows[0])[5:] == [LOOP]
+
+
+def test_answers_that_nobody_has_graded_are_named(export):
+    assert export("--format", "canvas")[2] == [f"{LOOP} has answers that nobody has graded yet: bob"]
+    assert export("--format", "canvas", "--units", "03")[2] == []
+
+
+def test_a_student_without_email_is_named_because_moodle_would_take_the_line_above(export):
+    _, rows, notes = export("--format", "moodle", "--units", "03")
+    assert list(rows[0])[:4] == ["First name", "Last name", "Username", "Email address"]
+    assert notes[0].startswith("no email address, ")
+    assert notes[0].endswith(": kim")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--format", "excel"], "unknown format 'excel'; choose one of nbgrader, canvas, moodle"),
+        (["--units", "05"], f"no unit is called '05'; there are {ACCUMULATE}, {LOOP}"),
+        (["--missing-as-zero"], "--into and --missing-as-zero are for canvas and moodle"),
+        (["--db", "sqlite:///missing.db"], "missing.db: there is no such gradebook"),
+        (["--db", "gradebook.db"], "'gradebook.db' is no address of a database"),
+        (["--db", "mydb://x/y"], "mydb"),
+        (["--db", "mysql+no_such_driver://x:secret@y/z"], "no_such_driver"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(export, tmp_path, options, words):
+    code, _, (line,) = export(*options)
+    assert code == 2
+    assert words in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_directory_without_a_class_is_refused(export, tmp_path):
+    code, _, (line,) = export(directory=tmp_path)
+    assert (code, line) == (2, f"{tmp_path} is no class (it has no nbgrader_config.py); make one with gradaccum classroom init")
+
+
+def test_a_configuration_that_does_not_run_is_refused(export, tmp_path):
+    (tmp_path / "nbgrader_config.py").write_text("c.Exchange = 1 +\n")
+    code, _, (line,) = export(directory=tmp_path)
+    assert code == 2
+    assert line.startswith(f"{tmp_path}/nbgrader_config.py: SyntaxError: ")
+
+
+def test_a_class_without_a_gradebook_is_not_given_one(export, tmp_path):
+    make_course(tmp_path / "new", {})
+    code, _, (line,) = export(directory=tmp_path / "new")
+    assert (code, (tmp_path / "new/gradebook.db").exists()) == (2, False)
+    assert line.endswith("new/gradebook.db: there is no such gradebook; grade something first, or name another with --db")
+
+
+@pytest.mark.parametrize(("content", "words"), [(b"", "holds no gradebook"), (b"no database at all", "not a database")])
+def test_a_file_that_is_no_gradebook_is_refused_and_left_alone(export, tmp_path, content, words):
+    (tmp_path / "other.db").write_bytes(content)
+    code, _, (line,) = export("--db", "sqlite:///other.db")
+    assert (code, (tmp_path / "other.db").read_bytes()) == (2, content)
+    assert words in line
+
+
+def test_a_locked_gradebook_is_said_to_be_locked(export, school, tmp_path):
+    shutil.copy(school / "gradebook.db", tmp_path / "locked.db")
+    with sqlite3.connect(tmp_path / "locked.db") as somebody:
+        somebody.execute("BEGIN EXCLUSIVE")
+        code, _, (line,) = export("--db", "sqlite:///locked.db?timeout=0.01")
+        somebody.rollback()
+    assert code == 2
+    assert line.startswith("locked.db: the gradebook is locked by another program")
+
+
+def test_the_gradebook_stays_as_it_is_whatever_the_configuration_calls_the_course(export, school, tmp_path):
+    make_course(tmp_path / "class", {})
+    with (tmp_path / "class/nbgrader_config.py").open("a") as file:
+        file.write('c.CourseDirectory.course_id = "another name"\n')
+    before = shutil.copy(school / "gradebook.db", tmp_path / "class/gradebook.db").read_bytes()
+    assert export(directory=tmp_path / "class")[0] == 0
+    assert (tmp_path / "class/gradebook.db").read_bytes() == before
+
+
+def test_a_gradebook_elsewhere_can_be_named_in_the_configuration_relative_to_the_class(export, school, tmp_path):
+    make_course(tmp_path / "class", {})
+    with (tmp_path / "class/nbgrader_config.py").open("a") as file:
+        file.write('c.CourseDirectory.db_url = "sqlite:///marks.db"\n')
+    shutil.copy(school / "gradebook.db", tmp_path / "class/marks.db")
+    assert export("--format", "canvas", directory=tmp_path / "class")[0] == 0
+
+
+def test_a_file_that_cannot_be_written_is_said(export):
+    code, _, (line,) = export("--format", "canvas", "--to", "/proc/canvas.csv")
+    assert code == 2
+    assert "/proc" in line
+
+
+def test_nbgraders_own_command_takes_the_exporters(school, tmp_path, monkeypatch):
+    monkeypatch.chdir(school)
+    (tmp_path / "exported.csv").write_text("Student,ID,SIS Login ID,Section\nAda,1,ada,A\n")
+    configured = f"--CanvasExporter.gradebook={tmp_path / 'exported.csv'}"
+    exporter = "--exporter=autograder.classroom.returning.exports.CanvasExporter"
+    command = ["export", exporter, "--to", str(tmp_path / "out.csv"), "--assignment", f"['{LOOP}']", configured]
+    NbGraderApp(config=Config()).launch_instance(command)
+    assert by(rows_of(tmp_path / "out.csv"), "Student", LOOP) == {"Ada": ("8.33333",)}
+
+
+def test_in_nbgraders_own_command_a_file_that_cannot_be_filled_in_is_logged(school, tmp_path, caplog):
+    exporter = CanvasExporter(to=str(tmp_path / "out.csv"), gradebook="missing.csv")
+    exporter.log.propagate = True
+    with Gradebook(f"sqlite:///{school}/gradebook.db", "gradaccum") as gradebook, pytest.raises(SystemExit):
+        exporter.export(gradebook)
+    assert "missing.csv" in caplog.text
+
+
+def test_the_commands_in_the_documentation_run(school, tmp_path, monkeypatch):
+    shutil.copytree(school, tmp_path / "my-class")
+    (tmp_path / "exported.csv").write_text(CANVAS, encoding="utf-8")
+    (tmp_path / "worksheet.csv").write_text(WORKSHEET, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    commands = [line for line in shell_lines("exports.md") if line.startswith("gradaccum classroom export ")]
+    assert len(commands) == 4
+    for command in commands:
+        result = CliRunner().invoke(app, command.split()[2:])
+        assert result.exit_code == 0, (command, result.output)

@@ -1,0 +1,123 @@
+"""Gradebooks that Canvas and Moodle exported are filled in, and everything else in them stays as it was."""
+
+from __future__ import annotations
+
+import pytest
+from exported_class import ACCUMULATE, CANVAS, LOOP, WORKSHEET, by, rows_of
+
+from autograder.classroom.returning.lms_sheets import Sheet, harmless_cell, match_rows, points_text
+from autograder.classroom.students import Student
+
+
+def test_an_exported_canvas_gradebook_is_filled_in_and_everything_else_kept(export, tmp_path):
+    (tmp_path / "exported.csv").write_text(CANVAS, encoding="utf-8")
+    code, rows, notes = export("--format", "canvas", "--into", "exported.csv")
+    assert code == 0
+    loop, accumulate = "Unit 04: Training loop (4711)", "03_accumulate (4712)"
+    expected = rows_of(tmp_path / "exported.csv")
+    expected[2] |= {accumulate: "0"}
+    expected[4] |= {loop: "8.33333", accumulate: "8"}
+    expected[5] |= {"Student": "'=Eve", accumulate: "0"}
+    assert rows == expected
+    assert (tmp_path / "out.csv").read_bytes().startswith(b"\xef\xbb\xbfStudent,ID,")
+    assert notes[1:] == [
+        f"{ACCUMULATE} has 20 points there and 8 here",
+        f"excused or not assigned there, so left as it was: {LOOP} of bob (N/A), {ACCUMULATE} of kim (EX)",
+        "in exported.csv, but not in the class: Doe, Jo jo S80 80",
+    ]
+
+
+def test_semicolons_stay_and_points_keep_their_decimal_point(export, tmp_path):
+    exported = "Student;ID;SIS Login ID;Section;03_accumulate (1);04_training_loop (2)\n    Points Possible;;;;8,00;10,00\n"
+    (tmp_path / "exported.csv").write_text(f"{exported}Ada;9001;ada;A;;8,2\n")
+    assert export("--format", "canvas", "--into", "exported.csv")[0] == 0
+    lines = (tmp_path / "out.csv").read_text().splitlines()
+    assert lines[1:] == ["    Points Possible;;;;8,00;10,00", "Ada;9001;ada;A;8;8.33333"]
+
+
+def test_students_whose_marks_find_no_line_are_named(export, tmp_path):
+    (tmp_path / "exported.csv").write_text(f"Student,ID,SIS Login ID,Section,{ACCUMULATE} (1)\nAda,1,ada,A,\n")
+    _, rows, notes = export("--format", "canvas", "--into", "exported.csv", "--units", "03")
+    assert by(rows, "SIS Login ID", f"{ACCUMULATE} (1)") == {"ada": ("8",)}
+    assert notes == ["not in exported.csv, so their marks are not in it: bob, eve, kim"]
+
+
+def test_a_unit_that_canvas_does_not_know_gets_a_column_and_a_note(export, tmp_path):
+    (tmp_path / "exported.csv").write_text("Student,ID,SIS Login ID,Section\n    Points Possible,,,\nAda,1,ada,A\n")
+    _, rows, notes = export("--format", "canvas", "--into", "exported.csv", "--units", "03")
+    assert [row[ACCUMULATE] for row in rows] == ["8", "8"]
+    assert notes[0] == f"no assignment there is called {ACCUMULATE}; Canvas will ask what to do with the new column"
+
+
+def test_a_grading_worksheet_of_moodle_is_filled_in_and_everything_else_kept(export, tmp_path):
+    (tmp_path / "worksheet.csv").write_text(WORKSHEET, encoding="utf-8")
+    _, rows, notes = export("--format", "moodle", "--into", "worksheet.csv", "--units", "04")
+    expected = rows_of(tmp_path / "worksheet.csv")
+    for row, (name, grade) in zip(expected, [("Ada Lovelace", "8.33333"), ("'+Zoë", "5"), ("Kim", "3.00")], strict=True):
+        row |= {"Full name": name, "Grade": grade}
+    assert rows == expected
+    assert notes[1:] == [
+        f"{LOOP} has 100 points there and 10 here",
+        "not in worksheet.csv, so their marks are not in it: eve",
+    ]
+
+
+def test_a_worksheet_needs_one_unit(export, tmp_path):
+    (tmp_path / "worksheet.csv").write_text(WORKSHEET)
+    code, _, (line,) = export("--format", "moodle", "--into", "worksheet.csv")
+    assert code == 2
+    assert line == f"worksheet.csv: is the worksheet of one assignment; name its unit, one of {ACCUMULATE}, {LOOP}"
+
+
+def test_a_grade_export_of_moodle_is_filled_in(export, tmp_path):
+    exported = (
+        "First name,ID number,Email address,Assignment: Unit 03 - accumulate (Real),Course total (Real)\nAda,ada,a@x,-,-\n"
+    )
+    (tmp_path / "exported.csv").write_text(exported)
+    _, rows, notes = export("--format", "moodle", "--into", "exported.csv")
+    assert list(rows[0].values()) == ["Ada", "ada", "a@x", "8", "-"]
+    assert f"no column there for {LOOP}, left out" in notes
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "No such file"),
+        (b"", "is not a CSV file"),
+        (b"Student,ID\n\xff\xfe\n", "is not in UTF-8"),
+        (b"PK\x03\x04\0\0", "exported.csv: "),
+        (b"Name,Grade\nAda,1\n", "none of the columns SIS Login ID, SIS User ID, ID is there"),
+        (b"ID,Student\n1,Ada\n", "does not begin with the columns Student and ID"),
+        (b"Student,ID\nAda,1,2\n", "the line of 'Ada' has more cells than the header"),
+        (b"Student,ID,SIS Login ID\nA,1,ada\nB,2,ada@x.edu\n", "'A' and 'B' would both be ada"),
+        (b"Student,ID,SIS Login ID,03_accumulate (1),Unit 03 Accumulate (2)\n", "are both called like the unit 03_accumulate"),
+    ],
+)
+def test_a_file_that_cannot_be_filled_in_gets_one_line_and_nothing_is_written(export, tmp_path, content, words):
+    if content is not None:
+        (tmp_path / "exported.csv").write_bytes(content)
+    code, _, (line,) = export("--format", "canvas", "--into", "exported.csv", "--units", "03")
+    assert (code, (tmp_path / "out.csv").exists()) == (2, False)
+    assert line.startswith("exported.csv: ")
+    assert words in line
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+49", "-1", "@SUM(A1)", "\t=1", " =1", "\r=1"])
+def test_a_text_that_spreadsheets_take_for_a_formula_gets_an_apostrophe(text):
+    assert harmless_cell(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("text", ["O'Brien, Zoë", "", "ada@x.edu", "2+2", "李雷"])
+def test_other_texts_stay_as_they_are(text):
+    assert harmless_cell(text) == text
+
+
+@pytest.mark.parametrize(("points", "text"), [(0.0, "0"), (100.0, "100"), (7.5, "7.5"), (1 / 3, "0.33333"), (1e-9, "0")])
+def test_points_are_written_with_a_decimal_point_and_five_digits_at_most(points, text):
+    assert points_text(points) == text
+
+
+def test_two_students_with_the_same_address_get_no_line_by_it():
+    twins = [Student("a", email="x@y"), Student("b", email="X@y")]
+    sheet = Sheet(("Email address",), (("x@y",), ("b",)))
+    assert match_rows(sheet, {"Email address": ("email", "id")}, twins) == {1: twins[1]}

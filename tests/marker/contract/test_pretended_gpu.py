@@ -1,0 +1,105 @@
+"""Marking keeps to the device it is asked for: a machine without a GPU sees that with a pretended one.
+
+``tests/cuda`` marks the same samples on a real one.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import torch
+from pretend_device import pretended_cuda
+from samples import ACCEPTED, SAMPLES, mark, marks_differ, read, verdicts_differ
+from torch.nn import functional as F
+
+from autograder.exercises import all_exercises
+from autograder.marking.in_process import mark_function
+from gradaccum.fingerprint import expected, fingerprint
+from gradaccum.loops import GALLERY
+from gradaccum.problems import Problem
+
+ELSEWHERE = [sample for sample in SAMPLES if not all_exercises()[sample.exercise].cpu_only]
+MAKES_TENSORS = re.compile(r"torch\.(?!no_grad|enable_grad|manual_seed|utils)\w+\(|nn\.\w+\(|\.to\(|numpy")
+OF_EACH_SORT = [
+    sample
+    for exercise in all_exercises()
+    for kind in (ACCEPTED, "mistakes")
+    for sample in [
+        one for one in ELSEWHERE if (one.exercise, one.kind) == (exercise, kind) and MAKES_TENSORS.search(one.path.read_text())
+    ][:1]
+]
+"""Of each exercise a right one and a wrong one in which a tensor may be misplaced; all would take minutes."""
+
+QUICK = ("batch_gradient", "saved_bytes", "train_epoch", "train_epoch_amp", "replace_batchnorm")
+FIRST = {sample.exercise: sample for sample in reversed(ELSEWHERE) if sample.kind == ACCEPTED and sample.exercise in QUICK}
+
+
+def fast_or_slow(sample):
+    return pytest.param(sample, id=str(sample), marks=[] if sample in FIRST.values() else [pytest.mark.slow])
+
+
+@pytest.mark.parametrize("sample", [fast_or_slow(sample) for sample in dict.fromkeys([*FIRST.values(), *OF_EACH_SORT])])
+def test_a_sample_gets_the_verdict_that_it_gets_on_the_cpu(sample):
+    with pretended_cuda():
+        assert not verdicts_differ(sample, mark(sample, 0, "cuda"))
+
+
+FORGETS_THE_DEVICE = """
+import torch
+
+EXERCISE = "batch_gradient"
+
+def batch_gradient(model, loss_fn, x, y):
+    weights = torch.ones(len(x), dtype=x.dtype)
+    loss = (weights * torch.stack([loss_fn(model(x[k : k + 1]), y[k : k + 1]) for k in range(len(x))])).mean()
+    named = {name: p for name, p in model.named_parameters() if p.requires_grad}
+    found = torch.autograd.grad(loss, list(named.values()), allow_unused=True)
+    return {name: gradient for name, gradient in zip(named, found) if gradient is not None}
+"""
+
+
+def test_the_suite_for_a_gpu_notices_what_goes_wrong_there_only(tmp_path):
+    path = tmp_path / "01_batches_and_gradients" / "accepted" / "forgets_the_device.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(FORGETS_THE_DEVICE)
+    sample = read(path)
+    assert not marks_differ(sample, "cpu")
+    with pretended_cuda():
+        assert "on cuda rejected" in marks_differ(sample, "cuda")
+        assert not marks_differ(FIRST["batch_gradient"], "cuda")
+
+
+def test_a_verdict_at_a_desk_is_that_of_the_cpu():
+    exercise = all_exercises()["train_epoch"]
+    with pretended_cuda():
+        there = mark_function(exercise, GALLERY["no-scale"], 0, "cuda")
+    assert str(there) == str(mark_function(exercise, GALLERY["no-scale"], 0, "cpu"))
+
+
+@pytest.mark.parametrize("slug", ["right", "never-zero"])
+def test_a_fingerprint_is_on_the_cpu_wherever_the_loop_ran(slug):
+    problem = Problem(3, 3, ((2, 1, 4, 3, 2), (1, 2)), stale=True, width=8)
+    with pretended_cuda():
+        found = fingerprint(GALLERY[slug], problem.with_(device="cuda"))
+        assert found.coefficients.device.type == "cpu"
+        assert found.same_as(expected(problem)) == (slug == "right")
+    assert found.same_as(fingerprint(GALLERY[slug], problem))
+
+
+def test_the_pretence_refuses_what_a_gpu_refuses():
+    with pretended_cuda():
+        x = torch.ones(2, 3, device="cuda")
+        assert x.device.type == (x * 2).device.type == x.cpu().cuda().device.type == "cuda"
+        assert (x * torch.tensor(2.0)).is_cuda  # a number of no dimension may come from the CPU
+        assert not x.cpu().is_cuda
+        with pytest.raises(RuntimeError, match="same device"):
+            x + torch.ones(2, 3)
+        with pytest.raises(RuntimeError, match="same device"):
+            F.cross_entropy(x, torch.arange(2))
+        with pytest.raises(TypeError, match="numpy"):
+            x.numpy()
+        weight = torch.nn.Linear(3, 1).to("cuda").weight
+        (weight * x).sum().backward()
+        assert weight.grad.is_cuda
+    assert x.device.type == "cpu"

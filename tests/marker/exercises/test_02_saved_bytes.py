@@ -1,0 +1,142 @@
+"""Bytes are counted as autograd counts them, and a wrong number is explained by the way of counting that yields it."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+import torch
+
+from autograder.exercises import all_exercises
+from autograder.exercises.unit_02_memory_limits import exercises
+from autograder.exercises.unit_02_memory_limits.judging.byte_counts import (
+    Policy,
+    due_bytes,
+    keep,
+    name_count,
+    policies,
+    predict,
+)
+from autograder.judging.calls import same_value
+from autograder.marking.in_process import mark_function
+
+SEEDS = range(8)
+
+
+def trials(seed: int):
+    return list(all_exercises()["saved_bytes"].trials(seed, "cpu").values())
+
+
+def bytes_found_in_the_graph(trial) -> int:
+    """Another way to the same number: walk the graph and look into its nodes."""
+    model = trial.model()
+    todo, storages = [trial.loss_fn(model(trial.batch()[0]), trial.batch()[1]).grad_fn], []
+    while todo:
+        node = todo.pop()
+        todo += [parent for parent, _ in node.next_functions if parent is not None]
+        kept = [getattr(node, name) for name in dir(node) if name.startswith("_saved_")]
+        storages += [tensor.untyped_storage() for tensor in kept if isinstance(tensor, torch.Tensor)]
+    parameters = {p.untyped_storage().data_ptr() for p in model.parameters()}
+    sizes = {storage.data_ptr(): storage.nbytes() for storage in storages}
+    return sum(size for address, size in sizes.items() if address not in parameters)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_due_number_is_what_the_graph_holds(seed):
+    for trial in trials(seed):
+        assert due_bytes(trial) == bytes_found_in_the_graph(trial), trial.kind
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_wrong_way_of_counting_is_right_on_all_models(seed):
+    kept = {trial: keep(trial) for trial in trials(seed)}
+    for policy, slugs in policies():
+        if slugs:
+            assert any(predict(policy, notes) != predict(Policy(), notes) for notes in kept.values()), policy
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_single_mistake_is_named_alone(seed):
+    kept = {trial: keep(trial) for trial in trials(seed)}
+    for policy, slugs in policies():
+        if len(slugs) == 1:
+            assert name_count({trial: predict(policy, notes) for trial, notes in kept.items()}) == slugs, policy
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_who_lets_tensors_go_counts_too_little(seed):
+    def counted(pack):
+        trial = all_exercises()["saved_bytes"].trials(seed, "cpu")["deep"]
+        sizes, model = {}, trial.model()
+
+        def note(tensor):
+            sizes[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+            return pack(tensor)
+
+        with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
+            loss = trial.loss_fn(model(trial.batch()[0]), trial.batch()[1])
+        assert loss.requires_grad
+        return sum(sizes.values()), model.let_go
+
+    (less, let_go), (due, kept) = counted(lambda tensor: None), counted(lambda tensor: tensor)
+    assert less < due
+    assert (let_go, kept) == (True, False)
+
+
+def test_each_part_is_about_one_mistake_alone():
+    """A count that is wrong in one way loses the part that is about it, not all four."""
+    kept = {trial.kind: keep(trial) for trial in trials(0)}
+    lost = {
+        "counts-twice": {
+            kind for kind, notes in kept.items() if predict(Policy(once="never"), notes) != predict(Policy(), notes)
+        },
+        "counts-parameters": {
+            kind for kind, notes in kept.items() if predict(Policy(parameters="all"), notes) != predict(Policy(), notes)
+        },
+        "views-cut-short": {
+            kind for kind, notes in kept.items() if predict(Policy(size="elements"), notes) != predict(Policy(), notes)
+        },
+    }
+    assert lost == {"counts-twice": {"shared", "gated"}, "counts-parameters": {"deep"}, "views-cut-short": {"gated"}}
+
+
+def test_a_number_that_no_way_of_counting_yields_has_no_name():
+    assert name_count(dict.fromkeys(trials(0), 12345)) is None
+
+
+@pytest.mark.parametrize("answer", [None, "many", float("nan"), float("inf"), True, [1], -1, 10**400])
+def test_an_answer_of_another_kind_earns_nothing_and_breaks_nothing(answer):
+    for name in ("saved_bytes", "memory_line", "plan_micro_batches"):
+        assert mark_function(all_exercises()[name], lambda *_: answer).score == 0
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_wrong_line_is_far_from_the_least_squares_on_some_points(seed):
+    calls = [trial.arguments for trial in all_exercises()["memory_line"].trials(seed, "cpu").values()]
+    through_points = map(exercises._through, (exercises._extremes, exercises._ends, exercises._first_two))
+    for formula in (exercises._through_zero, exercises._mean_of_ratios, exercises._of_sizes_solved, *through_points):
+        assert any(not same_value(list(formula(*c)), list(exercises._least_squares(*c)), 0.02) for c in calls)
+
+
+@pytest.mark.parametrize("part", ["largest", "full"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_two_wrong_plans_are_the_same_on_all_calls_of_a_part(seed, part):
+    calls = [
+        trial.arguments for name, trial in all_exercises()["plan_micro_batches"].trials(seed, "cpu").items() if part in name
+    ]
+    fixed_forgotten = [exercises._plan(batch, budget, 0, each) for batch, budget, _, each in calls]
+    formulas = (exercises._halves, exercises._pay_fixed_again, exercises._whole_or_nothing, exercises._plan)
+    plans = [fixed_forgotten, *([formula(*c) for c in calls] for formula in formulas)]
+    assert all(one != other for one, other in itertools.combinations(plans, 2))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_plan_fits_divides_and_cannot_be_larger(seed):
+    for name, trial in all_exercises()["plan_micro_batches"].trials(seed, "cpu").items():
+        effective, budget, fixed, per_sample = trial.arguments
+        plan = exercises._plan(*trial.arguments)
+        fitting = [b for b in range(1, effective + 1) if effective % b == 0 and fixed + per_sample * b <= budget]
+        assert (plan is exercises.RAISES) == (not fitting) == name.startswith("none")
+        if fitting:
+            assert plan == (max(fitting), effective // max(fitting))
+            assert (fixed + per_sample * plan[0] == budget) == name.startswith("full")

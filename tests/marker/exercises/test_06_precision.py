@@ -1,0 +1,84 @@
+"""Loops that clip or compute in mixed precision: each wrong one is named on many problems, right ones are accepted."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from autograder.exercises import all_exercises, observers_of
+from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_loops import LOOP_MISTAKES, play
+from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_sums import float32_sums
+from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import CountingScaler
+from autograder.marking.in_process import mark_function
+from gradaccum.loops.precision import AMP, CLIPPING
+
+RIGHT = ("clipped", "amp")
+LOOPS = [
+    *(pytest.param("train_epoch_clipped", name, id=name) for name in CLIPPING),
+    *(pytest.param("train_epoch_amp", name, id=name) for name in AMP),
+]
+
+
+def named(exercise: str, function, seed: int) -> tuple[str, ...]:
+    return tuple(mistake.slug for mistake in mark_function(all_exercises()[exercise], function, seed).mistakes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("exercise", "name"), LOOPS)
+def test_a_gallery_loop_gets_its_name_on_twenty_problems(exercise, name):
+    loop = (CLIPPING | AMP)[name]
+    due = () if name in RIGHT else (name,)
+    for seed in range(20):
+        verdict = mark_function(all_exercises()[exercise], loop, seed)
+        assert tuple(mistake.slug for mistake in verdict.mistakes) == due, seed
+        assert verdict.passed == (name in RIGHT), seed
+
+
+@pytest.mark.parametrize("slugs", [slugs for slugs, _ in LOOP_MISTAKES if slugs][:8], ids="+".join)
+def test_mistakes_that_any_loop_can_have_are_named_in_mixed_precision(slugs):
+    policy = dict(LOOP_MISTAKES)[slugs]
+    assert set(named("train_epoch_amp", lambda *arguments: play(policy, *arguments), 3)) == set(slugs)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_clipping_before_unscaling_costs_the_points_for_clipping_and_no_others(seed):
+    verdict = mark_function(all_exercises()["train_epoch_amp"], AMP["clip-before-unscale"], seed)
+    assert [result.part.name for result in verdict.results if not result.passed] == ["clip"]
+
+
+@pytest.mark.parametrize("exercise", ["train_epoch_clipped", "train_epoch_amp"])
+def test_thresholds_bind_or_idle_as_a_part_says(exercise):
+    trials = all_exercises()[exercise].trials(0, "cpu")
+    loop = CLIPPING["clipped"] if exercise == "train_epoch_clipped" else AMP["amp"]
+    binding = {"bound": True, "idle": False, "float16": False, "clip": True}
+    for name in trials.keys() & binding.keys():
+        norms = [
+            norm
+            for row in observers_of("06_mixed_precision_and_clipping")[exercise](loop, trials[name]).facts["losses"]
+            for norm in row
+        ]
+        assert any(norm > trials[name].max_norm for norm in norms) == binding[name], name
+
+
+def test_a_scaler_counts_what_it_is_asked_for():
+    scaler = CountingScaler("cpu", init_scale=4.0)
+    w = torch.ones(1, requires_grad=True)
+    optimizer = torch.optim.SGD([w], lr=0.1)
+    scaler.scale(w.sum()).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    assert scaler.calls == {"unscales": 1, "scaler_steps": 1, "scaler_updates": 1}
+    assert w.item() == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_running_sum_in_bfloat16_would_stall_on_the_problems_for_sums(seed):
+    trial = all_exercises()["accumulate_in_float32"].trials(seed, "cpu")["sums"]
+    model, loss_fn, batches = trial.build()
+    totals = [torch.zeros_like(p) for p in model.parameters()]
+    for x, y in batches:
+        for total, gradient in zip(totals, torch.autograd.grad(loss_fn(model(x), y), list(model.parameters())), strict=True):
+            total += gradient
+    due = torch.cat([total.flatten() for total in float32_sums(trial)["no-scale",].values()])
+    found = torch.cat([total.flatten() for total in totals]).float()
+    assert (found - due).norm() / due.norm() > 0.15

@@ -1,0 +1,101 @@
+"""Loops over tokens are told apart by what they count, alone and together with other mistakes."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from autograder.contract.trials import trial_random
+from autograder.exercises import all_exercises
+from autograder.exercises.unit_08_unequal_micro_batches.exercises import denominator, unequal
+from autograder.exercises.unit_08_unequal_micro_batches.judging.token_loops import diagnose_tokens
+from autograder.exercises.unit_08_unequal_micro_batches.observing import observe_tokens
+from autograder.judging.token_words import RENAMED, in_tokens
+from autograder.marking.in_process import mark_function
+from autograder.observing.loops import observe_loop
+from gradaccum.loops import GALLERY
+from gradaccum.loops.tokens import TOKEN_LOOPS
+from gradaccum.problems.tokens import IGNORE_INDEX
+
+pytestmark = pytest.mark.slow  # Part II: marked in the whole suite
+
+
+EXERCISE = all_exercises()["train_epoch_tokens"]
+SEEDS = (0, 1, 2, 17)
+COUNTED_BY_SAMPLES = [
+    "zero-every",
+    "never-zero",
+    "tail-dropped",
+    "tail-stale",
+    "off-by-one-late",
+    "double-scale",
+    "stale-start",
+]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("slug", ["right", "token-mean-of-means", "sequences-for-tokens", "padding-counted"])
+def test_what_a_loop_counts_is_read_off_the_probe(slug, seed):
+    probe = EXERCISE.trials(seed, "cpu")["probe"]
+    found = diagnose_tokens(probe, observe_tokens(TOKEN_LOOPS[slug], probe))
+    assert [RENAMED.get(name, name) for name in found.slugs] == ([] if slug == "right" else [slug])
+    assert not found.remark
+
+
+@pytest.mark.parametrize("slug", COUNTED_BY_SAMPLES)
+def test_a_loop_of_the_gallery_counts_sequences_and_makes_its_own_mistake_as_well(slug):
+    probe = EXERCISE.trials(0, "cpu")["probe"]
+    found = diagnose_tokens(probe, observe_loop(GALLERY[slug], probe))
+    assert set(found.slugs) == {"sequences-for-tokens", slug}
+
+
+def test_a_loop_that_nothing_explains_gets_a_remark_and_no_name():
+    def wild(model, optimizer, micro_batches, accumulation_steps, ignore_index=IGNORE_INDEX):
+        for x, _ in micro_batches:
+            optimizer.zero_grad()
+            model(x).square().mean().backward()
+            optimizer.step()
+
+    probe = EXERCISE.trials(0, "cpu")["probe"]
+    found = diagnose_tokens(probe, observe_tokens(wild, probe))
+    assert found.slugs == ()
+    assert found.remark
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_in_a_window_of_the_trials_no_two_micro_batches_hold_equally_many_tokens(seed):
+    chance = trial_random("any", seed)
+    lengths = unequal(chance, 7, 3)
+    assert len(lengths) == 7
+    for first in (0, 3, 6):
+        counts = [sum(sequences) for sequences in lengths[first : first + 3]]
+        assert len(set(counts)) == len(counts)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_denominator_is_what_cross_entropy_divides_by(seed):
+    for trial in all_exercises()["window_denominator"].trials(seed, "cpu").values():
+        targets, weight = (*trial.arguments, None)[:2]
+        every = torch.cat([part.flatten() for part in targets])
+        logits = torch.randn(len(every), 6 if weight is None else len(weight), dtype=torch.float64)
+        total = F.cross_entropy(logits, every, weight, reduction="sum", **trial.keywords)
+        mean = F.cross_entropy(logits, every, weight, **trial.keywords)
+        due = denominator(targets, weight, **trial.keywords)
+        assert mean.isnan() if due == 0 else total / due == pytest.approx(float(mean))
+
+
+@pytest.mark.parametrize("slug", ["sum-reduction", "loss-mean-of-means"])
+def test_messages_of_this_unit_speak_of_tokens(slug):
+    assert "tokens" in in_tokens(slug).message
+    assert in_tokens(slug).slug == slug
+
+
+def test_a_function_that_changes_its_targets_does_not_change_what_is_due():
+    def window_denominator(targets, weight=None, ignore_index=IGNORE_INDEX):
+        due = denominator(targets, weight, ignore_index)
+        for part in targets:
+            part.zero_()
+        return due
+
+    assert mark_function(all_exercises()["window_denominator"], window_denominator).passed

@@ -1,0 +1,246 @@
+"""Marking on several ranks: mistakes by name, limits, and observations that somebody made up."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import time
+
+import pytest
+import torch
+import torch.distributed as dist
+
+from autograder.contract.observation import Observation
+from autograder.exercises import all_exercises
+from autograder.exercises.unit_10_distributed.judging.all_ranks import (
+    all_ranks,
+    by_rank,
+    due_parameters,
+    expected_fingerprint,
+    rank_fingerprint,
+    ranks_seen,
+)
+from autograder.exercises.unit_10_distributed.observing import observe_ranks
+from autograder.isolation.wire import plain
+from autograder.marking.in_process import judge_observations, mark_function, observe_function, trials_of
+from gradaccum.fingerprint import expected, fingerprint
+from gradaccum.loops import right, samples_in, windows
+from gradaccum.loops.ddp import DDP_GALLERY, never_sync, right_ddp
+
+pytestmark = pytest.mark.slow  # Part II: marked in the whole suite
+
+
+EXERCISE = all_exercises()["ddp_train_epoch"]
+TOKENS = all_exercises()["global_token_scale"]
+TRIALS = EXERCISE.trials(5, "cpu")
+
+
+def slugs(verdict) -> list[str]:
+    return [mistake.slug for mistake in verdict.mistakes]
+
+
+@pytest.mark.parametrize("slug", DDP_GALLERY)
+def test_a_gallery_loop_is_wrong_in_what_its_name_says_and_in_nothing_else(slug):
+    verdict = mark_function(EXERCISE, DDP_GALLERY[slug], seed=3)
+    assert slugs(verdict) == [slug] * (slug != "right")
+    assert verdict.passed is (slug == "right")
+
+
+def test_all_ranks_hold_the_samples_of_each():
+    trial, one = TRIALS["probe"], TRIALS["probe"].loop.problem
+    first, second = one.batches(1), one.with_(rank=1).batches(1)
+    beside = all_ranks(trial).batches(1)
+    assert all(torch.equal(a[0], b[0]) for a, b in zip(beside, first + second, strict=True))
+    together = all_ranks(trial, merged=True).batches(1)
+    assert all(torch.equal(x, torch.cat([a[0], b[0]])) for (x, _), a, b in zip(together, first, second, strict=True))
+
+
+def test_a_right_loop_over_the_merged_ranks_has_the_fingerprint_of_one_rank():
+    trial = TRIALS["probe"]
+    assert fingerprint(right, all_ranks(trial, merged=True)).same_as(expected(trial.loop.problem))
+
+
+def test_the_fingerprint_of_a_rank_is_read_off_its_numbers():
+    trial = TRIALS["probe"]
+    ranks = ranks_seen(trial, observe_ranks(right_ddp, trial))
+    assert all(rank_fingerprint(trial, rank).same_as(expected_fingerprint(trial)) for rank in ranks)
+    alone = [by_rank(trial, rank_fingerprint(trial, one)) for one in ranks_seen(trial, observe_ranks(never_sync, trial))]
+    for rank, parts in enumerate(alone):
+        assert parts[rank].any()
+        assert parts[1 - rank].abs().max() < 1e-6
+
+
+def test_parameters_due_are_those_of_two_real_ranks():
+    trial = TRIALS["leftover"]
+    start, due = due_parameters(trial)
+    for rank in ranks_seen(trial, observe_ranks(right_ddp, trial)):
+        assert torch.allclose(rank.parameters, due, rtol=0, atol=1e-12)
+        assert not torch.allclose(rank.parameters[0], start)
+
+
+def test_a_process_group_that_a_submission_has_opened_does_no_harm():
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    try:
+        assert mark_function(TOKENS, right_scale).passed
+    finally:
+        if dist.is_initialized():
+            dist.destroy_process_group()
+
+
+def right_scale(local_tokens):
+    total = local_tokens.clone()
+    dist.all_reduce(total)
+    return dist.get_world_size() * local_tokens / total.clamp(min=1)
+
+
+def test_a_rank_that_dies_costs_its_trial_only():
+    def dies_with_three(local_tokens):
+        if dist.get_world_size() == 3:
+            os._exit(1)
+        return right_scale(local_tokens)
+
+    verdict = mark_function(TOKENS, dies_with_three)
+    assert [result.points for result in verdict.results] == [1, 0, 1]
+    assert verdict.results[1].message.startswith("Your code ended the process of rank ")
+
+
+def test_an_error_is_told_as_on_one_rank():
+    def wrong(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+        raise ValueError("not like this")
+
+    message = mark_function(EXERCISE, wrong).results[0].message
+    assert message == "Your code raised ValueError: not like this (line 2 of wrong)."
+
+
+def test_a_stub_is_told_to_be_unwritten_and_costs_one_trial():
+    def stub(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+        raise NotImplementedError
+
+    verdict = mark_function(EXERCISE, stub)
+    assert verdict.failure.kind == "unwritten"
+    assert verdict.failure_everywhere
+
+
+@pytest.mark.slow
+def test_ranks_that_wait_for_each_other_are_told_so():
+    def waits(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+        if dist.get_rank() == 0:
+            dist.barrier()
+        right_ddp(model, loss_fn, optimizer, micro_batches, accumulation_steps)
+        if dist.get_rank() == 1:
+            dist.all_reduce(torch.ones(1))
+
+    began = time.monotonic()
+    verdict = mark_function(EXERCISE, waits)
+    assert verdict.failure.kind == "time"
+    assert "they wait for each other" in verdict.failure.message
+    assert time.monotonic() - began < 40, "the other trials are not even begun"
+
+
+@pytest.mark.slow
+def test_an_endless_loop_is_told_as_on_one_rank():
+    def endless(local_tokens):
+        while True:
+            pass
+
+    verdict = mark_function(TOKENS, endless)
+    assert verdict.failure.kind == "time"
+    assert verdict.score == 0
+
+
+@pytest.fixture(scope="module")
+def honest():
+    return {name: plain(seen) for name, seen in observe_function(EXERCISE, right_ddp, trials_of(EXERCISE, 5, "cpu")).items()}
+
+
+def test_what_arrives_as_it_is_sent_earns_every_point(honest):
+    assert judge_observations(EXERCISE, trials_of(EXERCISE, 5, "cpu"), honest).passed
+
+
+def forged(honest, change):
+    """The honest observations, with a change made to the facts of rank 0 or to the tensors of every trial."""
+    made_up = {}
+    for name, seen in honest.items():
+        facts, tensors = json.loads(json.dumps(seen.facts)), dict(seen.tensors)
+        change(facts, tensors)
+        made_up[name] = Observation(tensors, facts)
+    return judge_observations(EXERCISE, trials_of(EXERCISE, 5, "cpu"), made_up)
+
+
+MADE_UP = {
+    "no facts": lambda facts, tensors: facts.clear(),
+    "one rank too few": lambda facts, tensors: facts["ranks"].pop(),
+    "ranks that are numbers": lambda facts, tensors: facts.update(ranks=[1, 2]),
+    "ranks that are a text": lambda facts, tensors: facts.update(ranks="ab"),
+    "no counts": lambda facts, tensors: facts["ranks"][0].pop("bytes"),
+    "counts that are texts": lambda facts, tensors: facts["ranks"][0].update(bytes="1"),
+    "epochs that are not": lambda facts, tensors: facts["ranks"][0].update(update_epochs=[99]),
+    "updates that are not": lambda facts, tensors: facts["ranks"][0]["update_epochs"].append(0),
+    "no tensors": lambda facts, tensors: tensors.clear(),
+    "parameters of another shape": lambda facts, tensors: tensors.update(parameters1=torch.zeros(3)),
+    "parameters of another dtype": lambda facts, tensors: tensors.update(parameters0=tensors["parameters0"].int()),
+}
+
+
+@pytest.mark.parametrize("what", MADE_UP)
+def test_what_has_not_the_form_is_refused_without_an_error(honest, what):
+    verdict = forged(honest, MADE_UP[what])
+    assert verdict.score == 0
+    assert "cannot be read" in verdict.results[0].message
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e308])
+def test_numbers_that_are_none_earn_nothing_and_raise_nothing(honest, value):
+    def fill(facts, tensors):
+        tensors.update({name: torch.full_like(tensor, value) for name, tensor in tensors.items()})
+
+    verdict = forged(honest, fill)
+    assert [result.passed for result in verdict.results if result.part.name != "rounds"] == [False] * 3
+
+
+def test_counts_alone_earn_no_points_for_ranks_that_share_nothing(honest):
+    made_up = {}
+    for name, one in observe_function(EXERCISE, never_sync, trials_of(EXERCISE, 5, "cpu")).items():
+        pairs = zip(one.facts["ranks"], honest[name].facts["ranks"], strict=True)
+        facts = [mine | {"bytes": theirs["bytes"], "rounds": theirs["rounds"]} for mine, theirs in pairs]
+        made_up[name] = dataclasses.replace(one, facts={"ranks": facts})
+    verdict = judge_observations(EXERCISE, trials_of(EXERCISE, 5, "cpu"), made_up)
+    assert verdict.score == 0
+    assert slugs(verdict) == ["never-sync"]
+
+
+@pytest.mark.parametrize(
+    "ranks", [None, [], [[1.0]], "ab", [[1.0, 2.0], [None, 3.0]], [["x", "y"], [1, 2]], [[1e308, -1e308]] * 2]
+)
+def test_factors_that_somebody_made_up_raise_nothing(ranks):
+    made_up = dict.fromkeys(TOKENS.trials(5, "cpu"), Observation(facts={"ranks": ranks}))
+    assert judge_observations(TOKENS, trials_of(TOKENS, 5, "cpu"), made_up).score == 0
+
+
+def whole_window(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    for window in windows(micro_batches, accumulation_steps):
+        optimizer.zero_grad()
+        x, y = (torch.cat(parts) for parts in zip(*window, strict=True))
+        loss_fn(model(x), y).backward()
+        optimizer.step()
+
+
+def pairs(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    for window in windows(micro_batches, accumulation_steps):
+        optimizer.zero_grad()
+        samples = samples_in(window)
+        for pair in windows(window, 2):
+            x, y = (torch.cat(parts) for parts in zip(*pair, strict=True))
+            (loss_fn(model(x), y) * len(x) / samples).backward()
+        optimizer.step()
+
+
+@pytest.mark.parametrize(("loop", "said"), [(whole_window, "All samples"), (pairs, "Samples of several micro-batches")])
+def test_joined_micro_batches_are_seen_from_numbers_even_if_no_bytes_are_admitted(loop, said):
+    def modest(facts, tensors):
+        for rank in facts["ranks"]:
+            rank["peak_bytes"] = 1
+
+    seen = {name: plain(one) for name, one in observe_function(EXERCISE, loop, trials_of(EXERCISE, 5, "cpu")).items()}
+    assert forged(seen, modest).results[0].message.startswith(said)

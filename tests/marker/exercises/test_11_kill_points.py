@@ -1,0 +1,95 @@
+"""What a kill leaves of a folder: parts of what is being written, and everything between two calls."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+
+import pytest
+
+from autograder.exercises.unit_11_running_it.observing.kill_points import interrupted, read, show_age, write
+
+OLD = {"run.pt": b"old!"}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write(tmp_path, OLD)
+    return tmp_path
+
+
+def moments_of(folder, save):
+    with interrupted(folder, OLD) as moments:
+        save(folder / "run.pt")
+    return moments
+
+
+def test_of_a_file_that_is_written_in_place_there_is_a_part(folder):
+    assert moments_of(folder, lambda path: path.write_bytes(b"new!")) == [{"run.pt": b"ne"}]
+
+
+def test_of_a_file_that_is_replaced_there_is_the_old_one_or_the_new_one(folder):
+    def save(path):
+        new = path.with_suffix(".new")
+        new.write_bytes(b"new!")
+        os.replace(new, path)
+
+    assert moments_of(folder, save) == [OLD | {"run.new": b"ne"}, {"run.pt": b"new!"}]
+
+
+def test_between_removing_and_writing_there_is_nothing(folder):
+    def save(path):
+        path.unlink()
+        path.write_bytes(b"new!")
+
+    assert moments_of(folder, save) == [{}, {"run.pt": b"ne"}]
+
+
+def test_what_is_written_after_it_was_renamed_is_not_whole(folder):
+    def save(path):
+        with open(path.with_suffix(".new"), "wb") as file:
+            path.with_suffix(".new").replace(path)
+            file.write(b"new!")
+
+    assert moments_of(folder, save)[-1] == {"run.pt": b"ne"}
+
+
+def test_two_files_written_one_after_the_other_are_never_both_unfinished(folder):
+    def save(path):
+        path.write_bytes(b"new!")
+        path.with_suffix(".2").write_bytes(b"more")
+
+    assert moments_of(folder, save) == [{"run.pt": b"ne"}, {"run.pt": b"new!", "run.2": b"mo"}]
+
+
+def test_a_file_that_a_thread_has_replaced_is_whole(folder):
+    def replace(path):
+        path.with_suffix(".new").write_bytes(b"new!")
+        path.with_suffix(".new").replace(path)
+
+    def save(path):
+        thread = threading.Thread(target=replace, args=(path,))
+        thread.start()
+        thread.join()
+
+    assert moments_of(folder, save)[-1] == {"run.pt": b"new!"}
+
+
+def test_a_save_that_writes_nothing_has_no_moments(folder):
+    assert moments_of(folder, lambda path: path.read_bytes()) == []
+
+
+def test_whoever_profiles_goes_on_when_all_is_over(folder):
+    before = sys.getprofile()
+    with pytest.raises(ZeroDivisionError):
+        moments_of(folder, lambda path: 1 / 0)
+    assert sys.getprofile() is before
+
+
+def test_the_newest_file_is_the_last_and_has_the_latest_time(folder):
+    (folder / "a").write_bytes(b"1")
+    now = read(folder, OLD)
+    show_age(folder, now)
+    assert list(now) == ["run.pt", "a"]
+    assert max(folder.iterdir(), key=os.path.getmtime).name == "a"

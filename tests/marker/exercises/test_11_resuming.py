@@ -1,0 +1,140 @@
+"""Resumed runs are judged by numbers, whatever the submission claims, and what is forgotten has a name."""
+
+from __future__ import annotations
+
+import os
+import types
+
+import pytest
+import torch
+
+from autograder.contract.observation import Observation
+from autograder.exercises import all_exercises
+from autograder.exercises.unit_11_running_it import exercises  # noqa: F401 - registers the exercise
+from autograder.exercises.unit_11_running_it.judging.resuming import boundary, forgotten, resumed_message
+from autograder.marking.in_process import mark_function, observe_function, trials_of
+from gradaccum.resuming import PIECES, put_state, state_of
+
+pytestmark = pytest.mark.slow  # Part II: marked in the whole suite
+
+
+EXERCISE = all_exercises()["load_checkpoint"]
+
+
+def submission(save, load):
+    """Two functions as they stand in one notebook: load finds save among its globals."""
+    namespace = {**load.__globals__, "save_checkpoint": save, "FILE": {}}
+    return types.FunctionType(load.__code__, namespace, "load_checkpoint", load.__defaults__, load.__closure__)
+
+
+def save_checkpoint(path, run):
+    if not run.window_open:
+        torch.save(state_of(run), path + ".new")
+        os.replace(path + ".new", path)
+
+
+def load_checkpoint(path, run):
+    if os.path.exists(path):
+        put_state(run, torch.load(path))
+
+
+RIGHT = submission(save_checkpoint, load_checkpoint)
+
+
+def lacking(*pieces):
+    def load(path, run):
+        if os.path.exists(path):
+            put_state(run, torch.load(path), forget=pieces)
+
+    return submission(save_checkpoint, load)
+
+
+@pytest.mark.parametrize("seed", [0, 8, 2**40, -3])
+def test_a_right_pair_earns_every_point(seed):
+    verdict = mark_function(EXERCISE, RIGHT, seed=seed)
+    assert verdict.passed
+    assert not verdict.mistakes
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_a_missing_piece_is_named_and_costs_the_run_with_everything(piece):
+    verdict = mark_function(EXERCISE, lacking(piece), seed=2)
+    named = {"scheduler": "schedule"}.get(piece, piece)
+    assert [mistake.slug for mistake in verdict.mistakes] == [f"state-missing-{named}"]
+    assert "updates" in {result.part.name for result in verdict.results if not result.passed}
+
+
+def test_never_more_than_three_mistakes_are_named():
+    verdict = mark_function(EXERCISE, lacking(*PIECES[1:]), seed=2)
+    assert len(verdict.mistakes) == 3
+
+
+def test_training_everything_again_is_right_numbers_but_no_resuming():
+    verdict = mark_function(EXERCISE, submission(lambda path, run: None, lambda path, run: None), seed=1)
+    assert {result.part.name for result in verdict.results if result.passed} == {"start"}
+    assert [mistake.slug for mistake in verdict.mistakes] == ["nothing-restored"]
+
+
+def test_a_state_kept_in_memory_instead_of_a_file_is_of_no_use_after_a_kill():
+    def save(path, run):
+        if not run.window_open:
+            FILE[path] = state_of(run)
+
+    def load(path, run):
+        if path in FILE:
+            put_state(run, FILE[path])
+
+    FILE = {}
+    verdict = mark_function(EXERCISE, submission(save, load), seed=1)
+    assert verdict.score == 0
+    assert [mistake.slug for mistake in verdict.mistakes] == ["checkpoint-in-memory"]
+
+
+def test_a_file_written_in_place_is_torn_and_one_that_is_replaced_is_not():
+    def save(path, run):
+        if not run.window_open:
+            torch.save(state_of(run), path)
+
+    verdict = mark_function(EXERCISE, submission(save, load_checkpoint), seed=1)
+    assert [result.part.name for result in verdict.results if not result.passed] == ["saving"]
+    assert [mistake.slug for mistake in verdict.mistakes] == ["checkpoint-overwritten"]
+
+
+def test_without_save_checkpoint_there_is_a_reason():
+    lonely = types.FunctionType(load_checkpoint.__code__, {"os": os, "torch": torch, "put_state": put_state}, "load_checkpoint")
+    verdict = mark_function(EXERCISE, lonely, seed=1)
+    assert verdict.score == 0
+    assert verdict.failure.message == "There is no function called save_checkpoint."
+
+
+def forged(trial, tensors, facts):
+    return resumed_message(trial, Observation(tensors, facts)), forgotten(trial, Observation(tensors, facts))
+
+
+def test_a_forged_observation_earns_nothing_and_breaks_nothing():
+    trials = EXERCISE.trials(3, "cpu")
+    honest = observe_function(EXERCISE, RIGHT, trials_of(EXERCISE, 3, "cpu"))["updates"].tensors
+    trial = trials["updates"]
+    assert resumed_message(trial, Observation(honest, {})) == ""
+    for tensors in (
+        {},
+        {name: tensor + 1e-12 for name, tensor in honest.items()},
+        {name: tensor[None] for name, tensor in honest.items()},
+        {name: tensor.float() for name, tensor in honest.items()},
+        {name: torch.full_like(tensor, torch.nan) for name, tensor in honest.items()},
+        {name: tensor for name, tensor in honest.items() if name != "losses 1"},
+        honest | {"losses 1": honest["losses 0"]},
+        honest | {"end 1": torch.tensor([1, 2])},
+    ):
+        for facts in ({}, {"pieces": None}, {"pieces": [1] * len(trial.kills)}, {"pieces": [{"model": {}}] * len(trial.kills)}):
+            message, slugs = forged(trial, tensors, facts)
+            assert message
+            assert isinstance(slugs, list)
+
+
+def test_the_checkpoint_due_is_that_of_the_last_update_before_the_kill():
+    trials = EXERCISE.trials(0, "cpu")
+    window, saving = trials["window"], trials["saving"]
+    assert all(boundary(window, kill) < kill for kill in window.kills)
+    assert all(boundary(saving, kill) < kill and not saving.problem.is_open(kill) for kill in saving.kills)
+    assert set(trials["updates"].kills) == set(trials["updates"].problem.boundaries()) - {0}

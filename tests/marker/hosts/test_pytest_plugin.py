@@ -1,0 +1,167 @@
+"""``pytest --grade``: every exercise of a submission is a test, and ordinary runs do not notice."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+MEAN = "def average_gradients(gradients):\n    return sum(gradients) / len(gradients)\n"
+SUM = "def average_gradients(gradients):\n    return sum(gradients)\n"
+STEP_EVERY = """
+def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    print("noise")
+    for x, y in micro_batches:
+        optimizer.zero_grad()
+        loss_fn(model(x), y).backward()
+        optimizer.step()
+    return []
+"""
+
+
+@pytest.fixture
+def grade(pytester):
+    """Run pytest in this process on files in a folder of its own."""
+
+    def grade(*arguments: str, **files: str | bytes) -> pytest.RunResult:
+        for name, content in files.items():
+            path = pytester.path / f"{name}.py"
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return pytester.runpytest_inprocess("-p", "no:cacheprovider", *arguments)
+
+    return grade
+
+
+def test_every_exercise_is_a_test_named_after_it(grade):
+    done = grade("--grade", "04_training_loop.py", "--collect-only", "-q", **{"04_training_loop": STEP_EVERY})
+    names = ["train_epoch", "repaired_early_clear", "repaired_eager_step", "repaired_lost_tail", "name_that_loop"]
+    done.stdout.fnmatch_lines([f"04_training_loop.py::{name}" for name in names])
+    assert done.ret == 0
+
+
+def test_a_right_function_passes(grade):
+    done = grade("--grade", "00_start_here.py", **{"00_start_here": MEAN})
+    done.assert_outcomes(passed=1)
+    lines = ["collected 1 item", "00_start_here.py .*", "00_start_here.py: 1 of 1 points, marked on *"]
+    done.stdout.fnmatch_lines(lines)
+
+
+def test_a_wrong_function_fails_with_its_verdict_and_no_traceback(grade):
+    done = grade("--grade", "04_training_loop.py", "-k", "train_epoch", **{"04_training_loop": STEP_EVERY})
+    done.assert_outcomes(failed=1, deselected=4)
+    done.stdout.fnmatch_lines(["*04_training_loop.py::train_epoch*", "train_epoch: * of 6 points, not there yet"])
+    done.stdout.fnmatch_lines(["step-every: *", "Fingerprint found:"])
+    for word in ("Traceback", "NotPassedError", "pytest_plugin.py", "noise"):
+        assert word not in done.stdout.str()
+
+
+def test_a_notebook_is_marked_too(grade, write):
+    done = grade("--grade", str(write("00_start_here.ipynb", [MEAN])))
+    done.assert_outcomes(passed=1)
+
+
+def test_several_files_are_marked_and_summed_up_each(grade, write):
+    files = [str(write("a/00_start_here.py", MEAN)), str(write("b [1]::x/00_start_here.py", SUM))]
+    done = grade("--grade", files[0], "--grade", files[1], "--device", "cpu")
+    done.assert_outcomes(passed=1, failed=1)
+    assert [line for line in done.outlines if "points, marked" in line] == [
+        f"{files[0]}: 1 of 1 points, marked on cpu",
+        f"{files[1]}: 0 of 1 points, marked on cpu",
+    ]
+
+
+def test_only_graded_files_are_collected(grade):
+    done = grade("--grade", "00_start_here.py", test_other="def test_other(): assert False", **{"00_start_here": MEAN})
+    done.assert_outcomes(passed=1)
+
+
+def test_tests_that_are_asked_for_run_as_well(grade):
+    files = {"test_other": "def test_other(): assert False", "00_start_here": MEAN}
+    grade("--grade", "00_start_here.py", "test_other.py", **files).assert_outcomes(passed=1, failed=1)
+
+
+def test_an_unusable_file_is_a_usage_error_of_one_line(grade, unusable):
+    path, words = unusable
+    done = grade("--grade", str(path))
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = [line for line in done.errlines if line]
+    assert line.startswith(f"ERROR: {path.parent}")
+    assert words in line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--device", "tpu"], "unknown device 'tpu'"),
+        (["--device", "cuda"], "torch finds no CUDA device here"),
+        (["--seed", "x"], "--seed: 'x' is not a number from 0"),
+        (["--seed", "-1"], "--seed: '-1' is not a number from 0"),
+        (["--seed", str(2**32)], "is not a number from 0 to 4294967295"),
+    ],
+)
+def test_an_unusable_option_is_a_usage_error_of_one_line(grade, monkeypatch, arguments, words):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    done = grade("--grade", "00_start_here.py", *arguments, **{"00_start_here": MEAN})
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = [line for line in done.errlines if line]
+    assert words in line
+
+
+@pytest.mark.slow
+def test_the_seed_chooses_the_problems(grade, tmp_path):
+    spy = f"def average_gradients(g):\n    open({str(tmp_path / 'seen')!r}, 'a').write(repr(g[0].tolist()))\n    return g[0]"
+    seen = []
+    for seed in ("1", "1", "2"):
+        grade("--grade", "00_start_here.py", "--seed", seed, **{"00_start_here": spy})
+        seen.append((tmp_path / "seen").read_text())
+        (tmp_path / "seen").unlink()
+    assert seen[0] == seen[1] != seen[2]
+
+
+def test_code_that_raises_or_asks_for_an_end_costs_only_what_it_defines(grade):
+    source = f"import sys\nsys.exit(1)\n{MEAN}\nraise KeyError\n"
+    grade("--grade", "00_start_here.py", **{"00_start_here": source}).assert_outcomes(passed=1)
+
+
+def test_an_ordinary_run_does_not_import_torch(tmp_path):
+    (tmp_path / "test_it.py").write_text("import sys\ndef test_it(): assert 'torch' not in sys.modules")
+    command = [sys.executable, "-m", "pytest", "-q", "--rootdir", str(tmp_path), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+
+
+OPTIONS = """
+def pytest_addoption(parser):
+    parser.addoption("--device", default="theirs")
+    parser.addoption("--seed", default="7")
+"""
+
+
+def test_other_projects_may_have_options_of_the_same_names(grade, pytester):
+    pytester.makeconftest(OPTIONS)
+    test = "def test_it(pytestconfig): assert pytestconfig.getoption('device') == 'mine'"
+    grade("--device", "mine", test_it=test).assert_outcomes(passed=1)
+
+
+def test_files_are_marked_where_others_have_taken_the_names_of_the_options(grade, pytester):
+    pytester.makeconftest(OPTIONS)
+    grade("--grade", "00_start_here.py", "--device", "cpu", **{"00_start_here": MEAN}).assert_outcomes(passed=1)
+
+
+def test_torch_and_pytest_are_all_it_needs(write):
+    path = write("00_start_here.ipynb", [MEAN])
+    others = ["IPython", "matplotlib", "ipywidgets", "nbformat", "nbgrader", "nbclient", "rich", "safetensors", "typer"]
+    program = f"import sys; sys.modules.update(dict.fromkeys({others})); import pytest; "
+    program += f"sys.exit(pytest.main(['-p', 'autograder.hosts.pytest_plugin', '--grade', {str(path)!r}]))"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        cwd=path.parent,
+        env={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PATH": ""},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "00_start_here.ipynb: 1 of 1 points" in done.stdout

@@ -1,0 +1,99 @@
+"""Damage to a notebook costs no marks for what is still there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from functools import cache
+from pathlib import Path
+
+import nbformat
+import pytest
+from damage import is_solution
+from damages import DAMAGES, Damage, solved
+
+from autograder.exercises import exercises_of
+from autograder.marking.marker import mark_file
+from autograder.reading.python_source import definitions
+from autograder.reading.submissions import SubmissionError, parse_submission, read_submission
+
+UNITS = ("03_accumulate", "04_training_loop")
+LARGE = "outputs_of_a_hundred_megabytes"
+EVERY_DAMAGE = pytest.mark.parametrize(
+    "damage", [pytest.param(d, id=d.name, marks=[pytest.mark.slow] * (d.name == LARGE)) for d in DAMAGES]
+)
+EVERY_UNIT = pytest.mark.parametrize("unit", UNITS)
+FILES = Path(__file__).parents[2] / "damaged" / "files"
+UNREADABLE = {FILES / f"03_accumulate_{reason}.ipynb" for reason in ("empty", "truncated")}
+FORMATS = sorted({*FILES.glob("*.ipynb")} - UNREADABLE)
+
+
+@cache
+def parsed(damage: Damage, unit: str):
+    return parse_submission(Path(damage.file.format(unit=unit)), damage.bytes_of(unit))
+
+
+def test_there_are_enough_kinds_of_damage():
+    assert len({damage.name for damage in DAMAGES}) == len(DAMAGES) >= 25
+
+
+@EVERY_UNIT
+@EVERY_DAMAGE
+def test_a_damaged_notebook_is_a_valid_notebook_of_its_unit_again(damage, unit):
+    submission = parsed(damage, unit)
+    nbformat.validate(submission.notebook, relax_add_props=False)
+    assert submission.unit == unit
+    assert [cell.metadata for cell in submission.notebook.cells if cell.metadata] == [
+        cell["metadata"] for cell in solved(unit)["cells"] if cell["metadata"]
+    ]
+
+
+@EVERY_UNIT
+@EVERY_DAMAGE
+def test_the_last_definition_of_every_function_that_is_still_there_is_not_the_stub(damage, unit):
+    found = [d for cell in parsed(damage, unit).cells for d in definitions(cell.source, damage.still_there(unit))]
+    assert {d.name for d in found} == set(damage.still_there(unit))
+    assert [name for name, stub in {d.name: d.stub for d in found}.items() if stub] == []
+
+
+@pytest.mark.parametrize("file", FORMATS, ids=lambda path: path.stem)
+def test_a_notebook_in_another_format_holds_every_answer(file):
+    submission = read_submission(file)
+    answers = {cell["id"]: cell["source"] for cell in solved("03_accumulate")["cells"] if is_solution(cell)}
+    found = {cell.id: cell.source for cell in submission.cells}
+    assert {cell_id: found[cell_id].rstrip() for cell_id in answers} == answers
+    nbformat.validate(submission.notebook, relax_add_props=False)
+    assert not any(cell.id.startswith("student-") for cell in submission.notebook.cells)
+
+
+@pytest.mark.parametrize(("file", "reason"), [("empty", "the file is empty"), ("truncated", "is not JSON (see line")])
+def test_a_file_of_which_nothing_can_be_read_is_refused_with_the_reason(file, reason):
+    path = FILES / f"03_accumulate_{file}.ipynb"
+    with pytest.raises(SubmissionError, match=re.escape(reason)):
+        read_submission(path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", UNITS[-1:])  # what can be told without running anything is tested for both
+def test_every_exercise_that_is_still_there_is_marked_as_if_undamaged(unit, tmp_path, record_property):
+    full = {exercise.id: exercise.max_score for exercise in exercises_of(unit)}
+    rows, lost_in_all = [], 0.0
+
+    def mark(name: str, path: Path, still_there: Collection[str]) -> None:
+        nonlocal lost_in_all
+        scores = {verdict.exercise: verdict.score for verdict in mark_file(path).verdicts}
+        lost = sum(full[exercise] - scores[exercise] for exercise in still_there)
+        gained = sum(scores.values()) - sum(scores[exercise] for exercise in still_there)
+        lost_in_all += lost + gained
+        rows.append(f"{name:<60} {len(full) - len(still_there):5} {lost:6g} {gained:6g}")
+
+    for damage in DAMAGES:
+        path = tmp_path / damage.file.format(unit=unit)
+        path.write_bytes(damage.bytes_of(unit))
+        mark(damage.name, path, damage.still_there(unit))
+    for path in FORMATS:
+        if unit in path.stem:
+            mark(path.name, path, full)
+    head = f"{'damage to ' + unit:<60} {'gone':>5} {'lost':>6} {'gained':>6}"
+    record_property("table", "\n".join([head, *rows, f"{len(rows)} damaged files: {lost_in_all:g} points lost or gained"]))
+    assert lost_in_all == 0, "\n".join(rows)

@@ -1,0 +1,96 @@
+"""A student's text can be read and cannot run anything in the browser of whoever reads it."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from nbconvert.filters import markdown2html
+
+from autograder.reading.safe_markdown import harmless, pictures
+
+SCRIPTS = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<IMG\nSRC=x onerror=alert(1)>",
+    "<!-- --><svg/onload=alert(1)>",
+    "<?php <script>alert(1)</script>",
+    "[x](javascript:alert(1))",
+    "[x](JaVaScRiPt:alert(1))",
+    "[x](<java\tscript:alert(1)>)",
+    "[x](javascript\\:alert(1))",
+    "[x](java&#115;cript:alert(1))",
+    "[x](java&#x73;cript&colon;alert(1))",
+    "[x](java&Tab;script:alert(1))",
+    "[x](&amp;#106;avascript:alert(1))",
+    "[x](vbscript:msgbox(1))",
+    "[x](data:text/html,<script>alert(1)</script>)",
+    "[x](data:text/html;base64,PHNjcmlwdD4=)",
+    "![x](data:image/svg+xml;base64,PHN2Zz4=)",
+    "[x]: javascript:alert(1)\n\n[x]",
+    "<javascript:alert(1)>",
+    "<a href='javascript:alert(1)'>x</a>",
+    "`<script>`\n<script>alert(1)</script>",
+    "$\\href{javascript:alert(1)}{x}$",
+    "<details open ontoggle=alert(1)>",
+    "&lt;script&gt;alert(1)&lt;/script&gt;",
+]
+
+
+class Browser(HTMLParser):
+    """Notes what a browser would run, or might."""
+
+    def __init__(self):
+        super().__init__()
+        self.risks: list[str] = []
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in ("p", "a", "img", "code", "pre", "em", "strong", "blockquote", "br", "div", "span"):
+            self.risks.append(tag)
+        for name, value in attributes:
+            address = re.sub(r"[\x00-\x20]", "", value or "").lower()
+            if name.startswith("on") or re.match(r"(java|vb)script:|data:(?!image/(png|jpeg|gif|webp))", address):
+                self.risks.append(f"{name}={value}")
+
+
+def risks(markdown: str) -> list[str]:
+    """In a text as nbconvert shows it, and with that formgrader and feedback."""
+    browser = Browser()
+    browser.feed(markdown2html(markdown))
+    return browser.risks
+
+
+@pytest.mark.parametrize("text", SCRIPTS)
+def test_markdown_of_students_has_nothing_to_run_when_it_is_shown(text):
+    assert risks(harmless(text)) == []
+
+
+def test_most_of_these_texts_would_run_something():
+    assert sum(bool(risks(text)) for text in SCRIPTS) >= 10
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Heading\n\n1 < 2 and `a <= b` and $x<0$ & more; R&D, &lt;p&gt;, Q&A",
+        "The data: see [the docs](https://pytorch.org/docs?a=1&b=2).",
+        "![a picture](data:image/png;base64,iVBORw0KGgo=) ![b](attachment:b.png)",
+        "In JavaScript, scripts run. Java: coffee.",
+    ],
+)
+def test_ordinary_markdown_is_left_as_it_is(text):
+    assert harmless(text) == text
+
+
+def test_attachments_are_kept_if_they_are_pictures_and_nothing_else():
+    pixel = "iVBORw0KGgo="
+    attachments = {
+        "a.png": {"image/png": pixel, "text/html": "<script>"},
+        "b.svg": {"image/svg+xml": "<svg onload=alert(1)>"},
+        "c.png": {"image/png": '" onerror="alert(1)'},
+        "d.png": {"image/png": ["list"]},
+        "e.png": "text",
+        "f\n.png": {"image/png": pixel},
+    }
+    assert pictures(attachments) == {"a.png": {"image/png": pixel}}

@@ -1,0 +1,113 @@
+"""The sample submissions in ``tests/submissions``: what they declare, and what they are marked with on any device.
+
+They are run the way the command line runs a file, but in this process. What is imported here needs torch only.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from autograder.contract.cell import Cell
+from autograder.contract.verdict import Verdict
+from autograder.exercises import all_exercises
+from autograder.isolation.limits import Limits
+from autograder.isolation.statement_runner import Loaded, run
+from autograder.isolation.worker import observe_exercise
+from autograder.marking.in_process import judge_observations, trials_of
+
+FOLDER = Path(__file__).parent.parent / "submissions"
+ACCEPTED, WRONG = "accepted", ("mistakes", "pairs")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A file and what it declares."""
+
+    path: Path
+    exercise: str
+    mistakes: tuple[str, ...]
+    lost: tuple[str, ...] | None
+
+    @property
+    def unit(self) -> str:
+        return self.path.parent.parent.name
+
+    @property
+    def kind(self) -> str:
+        return self.path.parent.name
+
+    def __str__(self) -> str:
+        return f"{self.unit}/{self.kind}/{self.path.stem}"
+
+
+def read(path: Path) -> Sample:
+    declared = {
+        node.targets[0].id: ast.literal_eval(node.value)
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.Assign) and node.targets[0].id in ("EXERCISE", "MISTAKES", "LOST")
+    }
+    return Sample(path, declared["EXERCISE"], declared.get("MISTAKES", ()), declared.get("LOST"))
+
+
+SAMPLES = tuple(read(path) for path in sorted(FOLDER.glob("*/*/*.py")))
+FINISHED = ("00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12")
+FOUNDATION = tuple(sample for sample in SAMPLES if sample.unit[:2] in FINISHED)
+SOME = tuple(
+    sample
+    for sample in FOUNDATION
+    if f"{sample.unit[:2]}/{sample.path.stem}"
+    in {
+        *("04/no_scale", "04/eval_mode_after_first_window", "04/lr_scaled_too_and_left_so", "04/one_big_batch"),
+        *("04/zero_every_and_off_by_one_early", "04/torch_func_grad", "04/name_that_loop_raises", "03/detached"),
+        *("03/same_update_sum", "00/median"),
+    }
+)
+"""One of each sort, for tests that mark them many times."""
+
+
+@cache
+def load(sample: Sample) -> Loaded:
+    return run([Cell(sample.path.name, sample.path.read_text())], Limits())
+
+
+def mark(sample: Sample, seed: int, device: str = "cpu") -> Verdict:
+    exercise = all_exercises()[sample.exercise]
+    trials = trials_of(exercise, seed, device)
+    observations = observe_exercise(sample.unit, exercise.id, trials, load(sample), Limits())
+    return judge_observations(exercise, trials, observations)
+
+
+mark_once = cache(mark)
+
+
+def slugs(verdict: Verdict) -> list[str]:
+    return [mistake.slug for mistake in verdict.mistakes]
+
+
+def lost(verdict: Verdict) -> set[str]:
+    return {result.part.name for result in verdict.results if not result.passed}
+
+
+def verdicts_differ(sample: Sample, verdict: Verdict) -> str:
+    """What is wrong with a verdict; empty if it is what the sample asks for."""
+    if sample.kind == ACCEPTED:
+        return "" if verdict.passed and not verdict.mistakes else f"rejected:\n{verdict}"
+    if verdict.passed:
+        return "accepted"
+    if sorted(slugs(verdict)) != sorted(sample.mistakes):
+        return f"named {slugs(verdict)} where {list(sample.mistakes)} were due"
+    if sample.lost is not None and lost(verdict) != set(sample.lost):
+        return f"lost the points for {sorted(lost(verdict))}, not for {sorted(sample.lost)}"
+    return ""
+
+
+def marks_differ(sample: Sample, device: str, seed: int = 0) -> str:
+    """How the marks of a sample on a device differ from those on the CPU, or from what the sample asks for; empty if not."""
+    here, there = mark_once(sample, seed), mark(sample, seed, device)
+    if difference := verdicts_differ(sample, there):
+        return f"on {device} {difference}"
+    marks, wanted = ((verdict.score, slugs(verdict), lost(verdict)) for verdict in (there, here))
+    return "" if marks == wanted else f"on {device} {marks}, on the CPU {wanted}"

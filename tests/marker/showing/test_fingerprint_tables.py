@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+
+from autograder.showing.fingerprint_tables import fingerprint_tables
+from gradaccum import loops
+from gradaccum.fingerprint import expected, fingerprint
+from gradaccum.problems import Problem
+
+TWO_EPOCHS = Problem(seed=1, accumulation_steps=4, epochs=((2,) * 6, (2,) * 4), width=8)
+
+
+def tables_of(loop, problem: Problem = TWO_EPOCHS) -> tuple[str, str]:
+    return fingerprint_tables(expected(problem), fingerprint(loop, problem))
+
+
+def rows(table: str) -> list[list[str]]:
+    """The texts of a table's rows below the heads; gaps left out."""
+    shown = re.sub(r'<td aria-hidden="true".*?</td>', "", table)
+    texts = [re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row) for row in re.findall("<tr.*?</tr>", shown)]
+    return texts[next(k for k, row in enumerate(texts) if row[0] == "update") + 1 :]
+
+
+def framed(table: str) -> int:
+    return table.count("outline:2px solid")
+
+
+def test_a_right_loop_has_two_equal_tables_and_no_frames():
+    due, found = tables_of(loops.right)
+    assert rows(due) == rows(found)
+    assert rows(due)[0] == ["1", *["1/4"] * 4, *["·"] * 6]
+    assert "outline" not in found
+
+
+def test_every_coefficient_that_is_not_as_due_is_framed():
+    due, found = tables_of(loops.no_scale)
+    assert "outline" not in due
+    assert framed(found) == 10
+
+
+def test_a_missing_update_stands_at_its_place_and_later_ones_are_not_blamed():
+    _, found = tables_of(loops.tail_dropped)
+    assert [row[0] for row in rows(found)] == ["1", "missing", "2"]
+    assert framed(found) == 0
+    assert found.count("outline:2px dashed") == 2
+
+
+def test_a_loop_without_updates_says_so():
+    _, found = tables_of(lambda model, loss_fn, optimizer, micro_batches, accumulation_steps: None)
+    assert "no update at all" in found
+    assert [row[0] for row in rows(found)] == ["missing"] * 3
+
+
+def test_a_changed_rate_is_noted_beside_its_update():
+    _, found = tables_of(loops.lr_scaled_too)
+    assert rows(found)[0][-1] == "rate × 1/4"
+
+
+def test_what_no_combination_explains_is_noted_beside_its_update():
+    def clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+        for x, y in micro_batches:
+            optimizer.zero_grad()
+            loss_fn(model(x).tanh(), y).backward()
+            optimizer.step()
+
+    _, found = tables_of(clipped)
+    assert re.fullmatch(r"\+ rest \d+%", rows(found)[0][-1])
+
+
+def test_what_grad_held_before_is_a_column_of_both_tables():
+    due, found = tables_of(loops.stale_start, TWO_EPOCHS.with_(stale=True))
+    assert rows(due)[0][:2] == ["1", "·"]
+    assert rows(found)[0][:2] == ["1", "1"]
+
+
+@pytest.mark.parametrize("loop", [loops.right, loops.never_zero, loops.sum_reduction])
+def test_a_column_is_as_wide_in_one_table_as_in_the_other(loop):
+    due, found = (re.findall(r"min-width:(\d+)px", table) for table in tables_of(loop))
+    assert due == found
+
+
+def test_cells_bring_their_own_colours_for_pages_with_other_ones():
+    due, _ = tables_of(loops.right)
+    cells = [cell for cell in re.findall(r"<t[rdh]\b[^>]*>", due) if "aria-hidden" not in cell]
+    assert all("background:" in cell for cell in cells)
+    assert all("color:" in cell for cell in cells if cell.startswith("<th"))
+
+
+@pytest.mark.parametrize("value", [1 / 4, 1 / 8, 1 / 40, 0.0125])
+def test_noise_in_the_last_bits_changes_no_byte(value):
+    from autograder.showing.fingerprint_tables import _cell
+
+    near = (value, math.nextafter(value, 0), math.nextafter(value, 1), value * (1 + 1e-13))
+    assert len({_cell(one, one, False, False) for one in near}) == 1
