@@ -21,10 +21,19 @@ demo: .venv/.installed
 	cp -R $(DIR)/source/03_accumulate $(DIR)/submitted/ada && cp -R $(DIR)/release/03_accumulate $(DIR)/submitted/bob
 	.venv/bin/gradaccum classroom grade $(DIR) && .venv/bin/gradaccum classroom report $(DIR)
 
+# Pins all that is installed, for every Python and platform. Versions stay unless ARGS=--upgrade, or --upgrade-package=NAME.
+pins: .venv/bin/uv
+	.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --extra dev --no-annotate \
+		--custom-compile-command 'make pins' --output-file constraints.txt pyproject.toml $(ARGS)
+
+# Installed by itself if need be: while pins and requirements contradict each other, the rest cannot be.
+.venv/bin/uv:
+	$(PYTHON) -m venv .venv && .venv/bin/python -m pip install --disable-pip-version-check -c constraints.txt uv
+
 .venv/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(HELP)" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
-.PHONY: lab test release demo
+.PHONY: lab test release demo pins
