@@ -21,6 +21,8 @@ class Exercise(ABC):
     Class attributes:
         id: name of the function.
         unit: the unit it belongs to, such as ``"04_training_loop"``.
+        section: heading of the section of the notebook that prepares it. It shows the mistakes made in this exercise that no
+            section in the unit's ``sections`` module shows.
         parts: what it gives points for.
         graded: whether the points count in a class; those of a practice exercise do not.
         cpu_only: whether it computes on the CPU whatever device is marked on, in processes that are forked.
@@ -28,6 +30,7 @@ class Exercise(ABC):
 
     id: str
     unit: str
+    section: str
     parts: tuple[Part, ...]
     graded: bool = True
     cpu_only: bool = False

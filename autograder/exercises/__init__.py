@@ -6,9 +6,10 @@ In a unit's folder ``exercises`` holds what is asked and what is judged, ``judgi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from autograder.contract.units import UNITS
@@ -44,6 +45,13 @@ def all_exercises() -> Mapping[str, Exercise]:
             raise ValueError(f"two exercises are called {exercise.id!r}: in {found[exercise.id].unit} and in {exercise.unit}")
         found[exercise.id] = exercise
     return found
+
+
+@cache
+def sections_of(unit: str) -> Mapping[str, Collection[str]]:
+    """The sections of a unit that show certain mistakes: slugs by heading."""
+    name = f"{__name__}.unit_{unit}.sections"
+    return import_module(name).SHOWN if find_spec(name) else {}
 
 
 def observers_of(unit: str) -> Mapping[str, Observer]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from html import escape
+from typing import TYPE_CHECKING
 
-from autograder.contract.verdict import Verdict
 from autograder.showing.fingerprint_tables import GREEN, GREY, VERMILLION, fingerprint_tables
+
+if TYPE_CHECKING:
+    from autograder.contract.verdict import Verdict
 
 
 def mimebundle(verdict: Verdict) -> dict[str, str]:

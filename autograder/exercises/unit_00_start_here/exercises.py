@@ -17,6 +17,7 @@ class AverageGradients(Exercise):
     """``average_gradients(gradients) -> Tensor``: the mean of a list of gradients."""
 
     id = "average_gradients"
+    section = "Explore: a loop in one picture"
     unit = UNIT
     parts = (Part("mean", "the mean", 1),)
     graded = False

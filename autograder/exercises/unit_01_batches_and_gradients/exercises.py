@@ -66,6 +66,7 @@ class BatchGradient(GradientOfBatch):
     """``batch_gradient(model, loss_fn, x, y) -> dict[str, Tensor]``."""
 
     id = "batch_gradient"
+    section = "Explore: gradients of samples"
     parts = (
         Part("gradient", "the gradient of the batch loss", 1),
         Part("frozen", "models with frozen and unused parameters", 1),
@@ -85,6 +86,7 @@ class AverageSampleGradients(GradientOfBatch):
     """``average_sample_gradients(model, loss_fn, x, y) -> dict[str, Tensor]``: the same from one sample at a time."""
 
     id = "average_sample_gradients"
+    section = "Adding is not averaging"
     parts = (
         Part("mean", "the mean of the sample gradients", 1),
         Part("summed", "the same for a loss_fn that adds its samples", 1),
@@ -104,6 +106,7 @@ class SgdStep(GradientOfBatch):
     """``sgd_step(model, loss_fn, x, y, lr) -> float``: one plain update in place; returns the loss before it."""
 
     id = "sgd_step"
+    section = "One update"
     parts = (
         Part("update", "the update", 1),
         Part("frozen", "models with frozen and unused parameters", 1),

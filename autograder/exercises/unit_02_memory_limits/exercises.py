@@ -25,6 +25,7 @@ class SavedBytes(Exercise):
     """``saved_bytes(model, loss_fn, x, y) -> int``: bytes autograd holds for the backward pass."""
 
     id = "saved_bytes"
+    section = "What autograd keeps"
     unit = UNIT
     parts = (
         Part("plain", "what a linear layer and the loss keep", 1),
@@ -74,6 +75,7 @@ class MemoryLine(Exercise):
     """``memory_line(sizes, bytes) -> (fixed, per_sample)``: least squares of bytes = fixed + per_sample · B."""
 
     id = "memory_line"
+    section = "From counts to a line"
     unit = UNIT
     parts = (Part("exact", "points on a line", 1), Part("scattered", "points beside a line, by least squares", 2))
 
@@ -154,6 +156,7 @@ class PlanMicroBatches(Exercise):
     """``plan_micro_batches(effective_batch, budget, fixed, per_sample) -> (micro_batch_size, accumulation_steps)``."""
 
     id = "plan_micro_batches"
+    section = "Explore: where the memory goes"
     unit = UNIT
     parts = (
         Part("largest", "the largest micro-batch that divides and fits", 1),

@@ -29,6 +29,7 @@ class AccumulateGradient(Exercise):
     """``accumulate_gradient(model, loss_fn, micro_batches) -> None``: leave the mean gradient in ``.grad``."""
 
     id = "accumulate_gradient"
+    section = "Explore: B×N equivalence"
     unit = UNIT
     parts = (
         Part("equal", "micro-batches of equal size", 2),
@@ -102,6 +103,7 @@ class SumFormLr(Exercise):
     """``sum_form_lr(lr, accumulation_steps) -> float``: the rate that makes summing equal averaging."""
 
     id = "sum_form_lr"
+    section = "Two right formulas"
     unit = UNIT
     parts = (Part("rate", "the rate", 2),)
 
@@ -120,6 +122,7 @@ class SameUpdate(Exercise):
     """``same_update(config_a, config_b) -> bool``: do two (B, N) configurations make the same update?"""
 
     id = "same_update"
+    section = "When are they the same?"
     unit = UNIT
     parts = (Part("answers", "the right answer for every pair", 2),)
 

@@ -32,6 +32,7 @@ class TrainEpoch(Exercise):
     """``train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps) -> list[float]``."""
 
     id = "train_epoch"
+    section = "Explore: loop timeline"
     unit = UNIT
     parts = (
         Part("full", "full windows, one micro-batch's graph at a time", 1),
@@ -125,18 +126,21 @@ class RepairedEarlyClear(Repair):
     """``repaired_early_clear``: the loop that clears before every backward."""
 
     id = "repaired_early_clear"
+    section = "Clearing too early"
 
 
 class RepairedEagerStep(Repair):
     """``repaired_eager_step``: the loop that updates after every micro-batch."""
 
     id = "repaired_eager_step"
+    section = "Updating too early"
 
 
 class RepairedLostTail(Repair):
     """``repaired_lost_tail``: the loop that throws the leftover window away."""
 
     id = "repaired_lost_tail"
+    section = "A leftover that is lost"
     leftover = True
 
 
@@ -157,6 +161,7 @@ class NameThatLoop(Exercise):
     """``name_that_loop() -> dict[str, str]``: for each letter the slug of its mistake."""
 
     id = "name_that_loop"
+    section = "Explore: the gallery"
     unit = UNIT
     parts = (Part("first", "A, B and C", 0.5), Part("second", "D, E and F", 0.5))
 

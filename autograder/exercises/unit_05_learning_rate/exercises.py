@@ -45,6 +45,7 @@ class EffectiveBatchSize(Exercise):
     """``effective_batch_size(micro_batch_size, accumulation_steps, world_size=1) -> int``."""
 
     id = "effective_batch_size"
+    section = "The effective batch"
     unit = UNIT
     parts = (Part("sizes", "the sizes, the published table among them", 1), Part("nonsense", "refusing nonsense", 1))
 
@@ -96,6 +97,7 @@ class ScaleLearningRate(Exercise):
     """``scale_learning_rate(lr, reference_batch, batch, rule) -> float``."""
 
     id = "scale_learning_rate"
+    section = "Three rules"
     unit = UNIT
     parts = (Part("rules", "the three rules", 1.5), Part("unknown", "refusing an unknown rule", 0.5))
 
@@ -133,6 +135,7 @@ class TrainWithSchedule(Exercise):
     """``train_with_schedule(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps) -> list[float]``."""
 
     id = "train_with_schedule"
+    section = "Schedules count updates"
     unit = UNIT
     parts = (
         Part("updates", "updates at the schedule's rates", 1.5),
@@ -187,6 +190,7 @@ class GradientNoiseScale(Exercise):
     """``gradient_noise_scale(micro_gradients, micro_batch_size) -> float``."""
 
     id = "gradient_noise_scale"
+    section = "The noise scale, for free"
     unit = UNIT
     parts = (Part("value", "the simple noise scale, from the two unbiased estimates", 2),)
 

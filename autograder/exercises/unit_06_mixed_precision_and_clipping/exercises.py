@@ -58,6 +58,7 @@ class TrainEpochClipped(Exercise):
     """``train_epoch_clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm) -> list[float]``."""
 
     id = "train_epoch_clipped"
+    section = "Where and with which threshold?"
     unit = UNIT
     parts = (
         Part("bound", "windows whose norm is above the threshold", 1),
@@ -126,6 +127,7 @@ class TrainEpochAmp(Exercise):
     """``train_epoch_amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype)``."""
 
     id = "train_epoch_amp"
+    section = "Mixed precision in four lines"
     unit = UNIT
     parts = (
         Part("update", "updates in float16 and bfloat16, leftovers included", 1),
@@ -198,6 +200,7 @@ class AccumulateInFloat32(Exercise):
     """``accumulate_in_float32(model, loss_fn, micro_batches) -> dict[str, Tensor]``."""
 
     id = "accumulate_in_float32"
+    section = "Explore: low-precision sums"
     unit = UNIT
     parts = (
         Part("sums", "sums that do not stall", 1),

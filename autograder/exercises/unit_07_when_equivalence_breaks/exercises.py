@@ -30,6 +30,7 @@ class ReplaceBatchnorm(Exercise):
     """``replace_batchnorm(model, num_groups) -> Module``: every BatchNorm1d and BatchNorm2d becomes a GroupNorm."""
 
     id = "replace_batchnorm"
+    section = "Explore: BatchNorm divergence"
     unit = UNIT
     parts = (
         Part("replaced", "every BatchNorm replaced and nothing else changed", 1),
@@ -62,6 +63,7 @@ class MatchedBnMomentum(Exercise):
     """``matched_bn_momentum(momentum, accumulation_steps) -> float``."""
 
     id = "matched_bn_momentum"
+    section = "If you must keep BatchNorm"
     unit = UNIT
     parts = (Part("momentum", "the momentum for any N", 1.5),)
 
@@ -115,6 +117,7 @@ class MatchedBeta(Exercise):
     """``matched_beta(beta, accumulation_steps) -> float``: the same memory in samples when N updates become one."""
 
     id = "matched_beta"
+    section = "Explore: momentum effects"
     unit = UNIT
     parts = (Part("beta", "the coefficient for any N", 1.5),)
 
@@ -144,6 +147,7 @@ class BreaksEquivalence(Exercise):
     """``breaks_equivalence() -> dict[str, bool]`` for the components of :data:`gradaccum.components.COMPONENTS`."""
 
     id = "breaks_equivalence"
+    section = "Exact, or not?"
     unit = UNIT
     parts = (
         Part("layers", "the five layers", 1),

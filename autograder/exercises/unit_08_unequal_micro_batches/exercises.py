@@ -45,6 +45,7 @@ class TrainEpochTokens(Exercise):
     """``train_epoch_tokens(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100) -> list[float]``."""
 
     id = "train_epoch_tokens"
+    section = "Explore: token-weighted loss"
     unit = UNIT
     parts = (
         Part("tokens", "micro-batches with unequal numbers of tokens, one graph at a time", 1.5),
@@ -173,6 +174,7 @@ class WindowDenominator(Exercise):
     """``window_denominator(targets, weight=None, ignore_index=-100) -> float``."""
 
     id = "window_denominator"
+    section = "Equal sizes, and still unequal"
     unit = UNIT
     parts = (
         Part("count", "without weights", 1),

@@ -44,6 +44,7 @@ class AccumulateContrastive(Exercise):
     """``accumulate_contrastive(encode_image, encode_text, logit_scale, micro_batches) -> float``."""
 
     id = "accumulate_contrastive"
+    section = "The way out"
     unit = UNIT
     parts = (
         Part("encoders", "the gradient of both encoders", 2),
@@ -139,6 +140,7 @@ class AccumulationCost(Exercise):
     """``accumulation_cost(micro_batch_size, accumulation_steps, width, dtype) -> (forwards, feature_bytes)``."""
 
     id = "accumulation_cost"
+    section = "What it costs"
     unit = UNIT
     parts = (
         Part("forwards", "forward passes of each encoder per sample", 1),

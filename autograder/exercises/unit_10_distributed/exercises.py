@@ -31,6 +31,7 @@ class DdpTrainEpoch(Exercise):
     """``ddp_train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps)``, on two ranks."""
 
     id = "ddp_train_epoch"
+    section = "Explore: ranks over time"
     unit = UNIT
     cpu_only = True
     parts = (
@@ -122,6 +123,7 @@ class GlobalTokenScale(Exercise):
     """``global_token_scale(local_tokens) -> Tensor``: what to multiply a rank's mean loss by."""
 
     id = "global_token_scale"
+    section = "Tokens on ranks"
     unit = UNIT
     cpu_only = True
     parts = (

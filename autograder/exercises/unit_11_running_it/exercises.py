@@ -28,6 +28,7 @@ class LoadCheckpoint(Exercise):
     """``save_checkpoint(path, run)`` and ``load_checkpoint(path, run)``: a resumed run is bit-identical."""
 
     id = "load_checkpoint"
+    section = "What the future of a run depends on"
     unit = UNIT
     parts = (
         Part("epochs", "a simple run, killed after each epoch", 1),
@@ -86,6 +87,7 @@ class RunMeter(Exercise):
     """``RunMeter(clock)`` with ``micro_batch(loss, samples)`` and ``update(lr) -> dict``: honest numbers for each update."""
 
     id = "RunMeter"
+    section = "What to write down"
     unit = UNIT
     parts = (
         Part("loss", "the mean loss over the samples of each window", 1),
@@ -163,6 +165,7 @@ class PlanRun(Exercise):
     """``plan_run(recipe_batch, memory_budget, fixed, per_sample, world_size) -> dict``."""
 
     id = "plan_run"
+    section = "A plan"
     unit = UNIT
     parts = (
         Part("plan", "the largest micro-batch first, then the steps", 1),

@@ -49,6 +49,7 @@ class PickMicroBatchSize(Exercise):
     """``pick_micro_batch_size(config) -> int``: the largest one that fits."""
 
     id = "pick_micro_batch_size"
+    section = "The budget"
     unit = UNIT
     parts = (
         Part("fits", "never more than the budget", 1),
@@ -96,6 +97,7 @@ class TrainWindow(Exercise):
     """``train_window(run, window, max_norm) -> None``: one update and its entry in the history."""
 
     id = "train_window"
+    section = "Explore: where a run leaves the large batch's"
     unit = UNIT
     parts = (
         Part("full", "micro-batches of equal lines", 2),
@@ -148,6 +150,7 @@ class Train(Exercise):
     """``train(config) -> History``: the whole run."""
 
     id = "train"
+    section = "Stop and go on"
     unit = UNIT
     parts = (
         Part("even", "full windows, clipped, at the schedule's rates", 1),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.classroom.report.lessons import SECTIONS, SHOWN, Lesson, lesson_of
-from autograder.exercises import all_exercises
+from autograder.classroom.report.lessons import Lesson, lesson_of
+from autograder.contract.units import UNITS
+from autograder.exercises import all_exercises, sections_of
 from autograder.released import released_content
 from gradaccum.diagnosis.catalogue import CATALOGUE
 
@@ -17,15 +18,17 @@ def headings(unit: str) -> set[str]:
 
 @pytest.mark.parametrize("exercise", all_exercises().values(), ids=lambda exercise: exercise.id)
 def test_every_exercise_has_a_section_that_its_unit_has(exercise):
-    assert SECTIONS[exercise.id] in headings(exercise.unit)
+    assert exercise.section in headings(exercise.unit)
 
 
-def test_every_section_that_shows_mistakes_is_in_its_unit():
-    assert [place for place in SHOWN if place[1] not in headings(place[0])] == []
+@pytest.mark.parametrize("unit", UNITS)
+def test_every_section_that_shows_mistakes_is_in_its_unit(unit):
+    assert sections_of(unit).keys() <= headings(unit)
 
 
-def test_every_mistake_shown_is_catalogued():
-    assert {slug for slugs in SHOWN.values() for slug in slugs} <= CATALOGUE.keys()
+@pytest.mark.parametrize("unit", UNITS)
+def test_every_mistake_shown_is_catalogued(unit):
+    assert {slug for slugs in sections_of(unit).values() for slug in slugs} <= CATALOGUE.keys()
 
 
 def test_a_mistake_is_shown_in_the_unit_it_was_made_in_or_the_latest_before_it():
