@@ -9,13 +9,11 @@ import nbformat
 import pytest
 from damages import solved
 
-from autograder.reading.notebook_json import UnreadableError
-from autograder.reading.rebuilding import sanitise, unreadable
-from autograder.reading.submissions import parse_submission
-from autograder.released import exercises_in, released_content, released_notebook
+from autograder.reading.rebuilding import unreadable
+from autograder.reading.submissions import SubmissionError, parse_submission
+from autograder.released import released_content, released_notebook
 
 UNIT = "04_training_loop"
-EXERCISES = exercises_in(released_content(UNIT))
 PIXEL = "iVBORw0KGgo="
 
 
@@ -33,7 +31,8 @@ def cell_of(template: dict, grade_id: str) -> dict:
 
 
 def put_together(*cells: dict, template: dict | None = None) -> nbformat.NotebookNode:
-    notebook = sanitise(template or released_notebook(UNIT), {"cells": list(cells)}, EXERCISES)
+    data = json.dumps({"cells": cells}).encode()
+    notebook = parse_submission(Path("homework.ipynb"), data, UNIT, template).notebook
     nbformat.validate(notebook, relax_add_props=False)
     return notebook
 
@@ -203,7 +202,7 @@ class TestWhatIsTheirs:
         assert sources(notebook)["train_epoch-solution"] == "def train_epoch(): return 1"
 
     def test_a_notebook_without_code_is_refused(self):
-        with pytest.raises(UnreadableError, match="without code cells"):
+        with pytest.raises(SubmissionError, match="without code cells"):
             put_together(markdown("# Hello"))
 
 
