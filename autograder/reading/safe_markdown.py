@@ -1,4 +1,4 @@
-"""Students' Markdown and pictures, made safe for the browser of whoever reads them: no tag, no script, nothing to run.
+"""Students' Markdown and pictures, made safe for a reader's browser: no tag, no script, nothing to run.
 
 Jupyter sanitises what it shows of a notebook that it does not trust; formgrader and feedback pages do not.
 """

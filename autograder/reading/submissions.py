@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 LARGEST = 256 * 2**20
-"""Bytes a file may have. Notebooks of this course have some 10⁵; what is larger by this much is outputs run wild."""
+"""Bytes a file may have. Notebooks of this course have some 10⁵; a file this much larger is full of runaway outputs."""
 
 
 class SubmissionError(ValueError):
@@ -61,9 +61,9 @@ class Submission:
     Attributes:
         path: as it was given.
         unit: which unit it answers.
-        cells: code to run, in order; without the checks that marking puts in itself.
-        content: the notebook of these cells (see :func:`autograder.reading.rebuilding.sanitise`) as plain data; None for a
-            Python file and for a unit that has not been released.
+        cells: code to run, in order, without the checks.
+        content: the notebook of these cells (see :func:`autograder.reading.rebuilding.rebuilt_notebook`) as plain data; None
+            for a Python file and for a unit that has not been released.
     """
 
     path: Path
@@ -82,29 +82,35 @@ class Submission:
 
 
 def read_submission(path: str | Path, unit: str | None = None) -> Submission:
-    """Read a notebook or a Python file; ``unit`` is the one it has to answer, whatever it is called.
+    """Read a notebook or a Python file; ``unit`` is the unit it has to answer, whatever the file is called.
 
     Raises:
-        SubmissionError: it is not there, or neither of the two, or not of this course, or obviously of another unit.
+        SubmissionError: the file does not exist, is neither of the two, is not of this course, or is of another unit.
     """
     path = Path(path)
     data = _read_bytes(path)
-    if unit and (other := _recognised(path, data)) not in (unit, None):
-        raise SubmissionError(path, f"answers unit {other}, not {unit}; hand in the one of {unit}")
-    return parse_submission(path, data, unit)
+    if unit is None:
+        return parse_submission(path, data)
+    try:
+        submission = parse_submission(path, data)
+    except SubmissionError:  # it does not say which unit it answers, or cannot be read
+        return parse_submission(path, data, unit)
+    if submission.unit != unit:
+        raise SubmissionError(path, f"answers unit {submission.unit}, not {unit}; hand in the one of {unit}")
+    return submission
 
 
 def parse_submission(path: Path, data: bytes, unit: str | None = None, template: dict | None = None) -> Submission:
-    """Make sense of the bytes of a file, which need not exist.
+    """The submission in these bytes of a file, which need not exist.
 
     Args:
-        path: what to call it; its ending says whether it is Python, its name may say the unit.
+        path: its name; the ending says whether it is Python, and the name may contain the unit.
         data: its bytes.
-        unit: which unit it answers, if that is known.
+        unit: the unit it answers, if that is known.
         template: the notebook that was released, if it is not the course's own.
 
     Raises:
-        SubmissionError: it is neither a notebook nor Python, or not of this course.
+        SubmissionError: the file is neither a notebook nor Python, or is not of this course.
     """
     try:
         if not data.strip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"):
@@ -117,14 +123,6 @@ def parse_submission(path: Path, data: bytes, unit: str | None = None, template:
         return _parse_notebook(path, data, unit, template)
     except UnreadableError as error:
         raise SubmissionError(path, str(error)) from None
-
-
-def _recognised(path: Path, data: bytes) -> str | None:
-    """The unit that a file answers by itself, None if that cannot be told."""
-    try:
-        return parse_submission(path, data).unit
-    except SubmissionError:
-        return None
 
 
 def _read_bytes(path: Path) -> bytes:
@@ -152,7 +150,7 @@ def _parse_script(path: Path, data: bytes, unit: str | None) -> Submission:
         else:
             encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
             source = data.decode(encoding)
-    except (SyntaxError, ValueError, LookupError):  # encodings that do not exist, do not fit or make no text
+    except (SyntaxError, ValueError, LookupError):  # the encoding does not exist, does not fit or does not yield text
         source = "\0"
     if "\0" in source:
         raise UnreadableError("is not text, so not a Python file; save it as UTF-8 text")

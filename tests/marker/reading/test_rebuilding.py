@@ -177,6 +177,16 @@ class TestWhatIsTheirs:
         position = [cell.id for cell in notebook.cells].index(cells[4]["id"])
         assert [cell.source for cell in notebook.cells[position + 1 : position + 3]] == ["def helper(): ...", "my note"]
 
+    def test_a_note_after_a_given_cell_that_defines_an_exercise_stays_there(self):
+        cells = released_content("00_start_here")["cells"]
+        (position,) = (
+            k for k, cell in enumerate(cells) if "def average_gradients(gradients):  # WRONG" in "".join(cell["source"])
+        )
+        data = json.dumps({"cells": [*cells[: position + 1], markdown("my note"), *cells[position + 1 :]]}).encode()
+        submission = parse_submission(Path("00_start_here.ipynb"), data)
+        assert submission.notebook.cells[position + 1].source == "my note"
+        assert "the released cell" not in {cell.id: cell.name for cell in submission.cells}[cells[position]["id"]]
+
     def test_code_written_into_a_given_cell_is_run_before_what_was_given(self):
         cells = released_cells()
         given = next(cell for cell in cells if cell["metadata"].get("nbgrader", {}).get("locked"))
