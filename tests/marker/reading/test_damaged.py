@@ -14,7 +14,7 @@ from damages import DAMAGES, Damage, solved
 
 from autograder.exercises import exercises_of
 from autograder.marking.marker import mark_file
-from autograder.reading.python_source import definitions
+from autograder.reading.python_source import PythonSource
 from autograder.reading.submissions import SubmissionError, parse_submission, read_submission
 
 UNITS = ("03_accumulate", "04_training_loop")
@@ -51,8 +51,9 @@ def test_a_damaged_notebook_is_a_valid_notebook_of_its_unit_again(damage, unit):
 @EVERY_UNIT
 @EVERY_DAMAGE
 def test_the_last_definition_of_every_function_that_is_still_there_is_not_the_stub(damage, unit):
-    found = [d for cell in parsed(damage, unit).cells for d in definitions(cell.source, damage.still_there(unit))]
-    assert {d.name for d in found} == set(damage.still_there(unit))
+    names = damage.still_there(unit)
+    found = [d for cell in parsed(damage, unit).cells for d in PythonSource(cell.source, names).definitions(names)]
+    assert {d.name for d in found} == set(names)
     assert [name for name, stub in {d.name: d.stub for d in found}.items() if stub] == []
 
 

@@ -9,13 +9,11 @@ import nbformat
 import pytest
 from damages import solved
 
-from autograder.reading.notebook_json import UnreadableError
-from autograder.reading.rebuilding import sanitise, unreadable
-from autograder.reading.submissions import parse_submission
-from autograder.released import exercises_in, released_content, released_notebook
+from autograder.reading.rebuilding import unreadable
+from autograder.reading.submissions import SubmissionError, parse_submission
+from autograder.released import released_content, released_notebook
 
 UNIT = "04_training_loop"
-EXERCISES = exercises_in(released_content(UNIT))
 PIXEL = "iVBORw0KGgo="
 
 
@@ -33,7 +31,8 @@ def cell_of(template: dict, grade_id: str) -> dict:
 
 
 def put_together(*cells: dict, template: dict | None = None) -> nbformat.NotebookNode:
-    notebook = sanitise(template or released_notebook(UNIT), {"cells": list(cells)}, EXERCISES)
+    data = json.dumps({"cells": cells}).encode()
+    notebook = parse_submission(Path("homework.ipynb"), data, UNIT, template).notebook
     nbformat.validate(notebook, relax_add_props=False)
     return notebook
 
@@ -178,6 +177,16 @@ class TestWhatIsTheirs:
         position = [cell.id for cell in notebook.cells].index(cells[4]["id"])
         assert [cell.source for cell in notebook.cells[position + 1 : position + 3]] == ["def helper(): ...", "my note"]
 
+    def test_a_note_after_a_given_cell_that_defines_an_exercise_stays_there(self):
+        cells = released_content("00_start_here")["cells"]
+        (position,) = (
+            k for k, cell in enumerate(cells) if "def average_gradients(gradients):  # WRONG" in "".join(cell["source"])
+        )
+        data = json.dumps({"cells": [*cells[: position + 1], markdown("my note"), *cells[position + 1 :]]}).encode()
+        submission = parse_submission(Path("00_start_here.ipynb"), data)
+        assert submission.notebook.cells[position + 1].source == "my note"
+        assert "the released cell" not in {cell.id: cell.name for cell in submission.cells}[cells[position]["id"]]
+
     def test_code_written_into_a_given_cell_is_run_before_what_was_given(self):
         cells = released_cells()
         given = next(cell for cell in cells if cell["metadata"].get("nbgrader", {}).get("locked"))
@@ -203,7 +212,7 @@ class TestWhatIsTheirs:
         assert sources(notebook)["train_epoch-solution"] == "def train_epoch(): return 1"
 
     def test_a_notebook_without_code_is_refused(self):
-        with pytest.raises(UnreadableError, match="without code cells"):
+        with pytest.raises(SubmissionError, match="without code cells"):
             put_together(markdown("# Hello"))
 
 

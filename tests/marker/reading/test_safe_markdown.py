@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 from nbconvert.filters import markdown2html
 
-from autograder.reading.safe_markdown import harmless, pictures
+from autograder.reading.safe_markdown import safe_attachments, safe_markdown
 
 SCRIPTS = [
     "<script>alert(1)</script>",
@@ -63,7 +63,7 @@ def risks(markdown: str) -> list[str]:
 
 @pytest.mark.parametrize("text", SCRIPTS)
 def test_markdown_of_students_has_nothing_to_run_when_it_is_shown(text):
-    assert risks(harmless(text)) == []
+    assert risks(safe_markdown(text)) == []
 
 
 def test_most_of_these_texts_would_run_something():
@@ -80,7 +80,7 @@ def test_most_of_these_texts_would_run_something():
     ],
 )
 def test_ordinary_markdown_is_left_as_it_is(text):
-    assert harmless(text) == text
+    assert safe_markdown(text) == text
 
 
 def test_attachments_are_kept_if_they_are_pictures_and_nothing_else():
@@ -93,4 +93,4 @@ def test_attachments_are_kept_if_they_are_pictures_and_nothing_else():
         "e.png": "text",
         "f\n.png": {"image/png": pixel},
     }
-    assert pictures(attachments) == {"a.png": {"image/png": pixel}}
+    assert safe_attachments(attachments) == {"a.png": {"image/png": pixel}}

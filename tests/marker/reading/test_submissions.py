@@ -199,7 +199,7 @@ LITTLE_MEMORY = 2**28
 MEMORY_PROGRAM = f"""
 import sys
 from autograder.reading import notebook_json
-notebook_json.MEMORY = {LITTLE_MEMORY}
+notebook_json.MAX_MEMORY = {LITTLE_MEMORY}
 def peak():
     return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith("VmHWM"))
 before = peak()
