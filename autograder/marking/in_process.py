@@ -1,4 +1,4 @@
-"""Mark one function: make trials, observe, judge. ``check`` does all of it in one process; a marker observes in another."""
+"""Mark one function: make trials, observe, judge. ``check`` does all of it in one process; a marker observes in another one."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def judge_observations(exercise: Exercise, trials: Mapping[str, Any], observatio
     missing = [name for name in trials if name not in observations]
     if missing:
         return exercise.failed(Failure("died", "Your code crashed the process it ran in."))
-    failures = [o.failure for o in observations.values()]
-    if all(failure and failure.kind != "raised" for failure in failures):
+    failures = [o.failure for o in observations.values() if o.failure and o.failure.kind != "raised"]
+    if len(failures) == len(observations):
         return exercise.failed(failures[0])
     with full_precision(), warnings.catch_warnings():
         # Warnings come from the wrong loops we run for comparison; nbgrader treats any line on stderr as an error.

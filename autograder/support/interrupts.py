@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 from collections.abc import Callable, Iterator
+from types import FrameType
 
 
 @contextlib.contextmanager
@@ -17,7 +18,7 @@ def stoppable() -> Iterator[Callable[[], None]]:
     """
     interrupted = False
 
-    def interrupt(number, frame):
+    def interrupt(number: int, frame: FrameType | None) -> None:
         nonlocal interrupted
         interrupted = True
         raise KeyboardInterrupt
