@@ -15,9 +15,9 @@ class Limits:
         statement: seconds for one statement outside of functions.
         load: seconds for all of them; after it only definitions and imports are still run.
         trial: seconds for a function on one trial.
-        grace: more seconds, by the clock, until a process is ended that does not heed the other limits.
-        whole: seconds for the whole submission, with all processes it needs.
-        memory: bytes of data of a process that marks on the CPU; in a sandbox of all its processes together, too.
+        grace: additional seconds, by the clock, before a process that ignores the other limits is ended.
+        whole: seconds for the whole submission, with all the processes it needs.
+        memory: bytes of data of a process that marks on the CPU; in a sandbox also of all its processes together.
         processes: processes and threads at a time, in a sandbox.
         disk: bytes of files, in a sandbox.
     """

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from autograder.contract.devices import pick_device
-from autograder.isolation.sandbox import ChildError, shared_parent
+from autograder.isolation.fork_server_client import shared_fork_server
+from autograder.isolation.sandbox import ChildError
 from autograder.support.edition import edition
 
 AHEAD = 3
@@ -24,8 +25,8 @@ AHEAD = 3
 FORKED = "forkserver"
 
 
-IMPORTED = ("distributed", "nbformat", "autograder.marking.marked_notebook", "autograder.classroom.grading.marks_store")
-"""What every worker imports: each by itself needs three seconds of a core for it."""
+PRELOAD = "autograder.classroom.grading.worker_preload"
+"""Imports what every worker needs, which would otherwise take each of them three seconds of a core."""
 
 CONNECT = "10s"
 """How long to look for a scheduler, and how long to look for one that has gone."""
@@ -76,7 +77,7 @@ def mark_job(job: Job) -> Done:
     """
     if job.edition != edition():
         raise ChildError(f"a worker has gradaccum {edition()}, not {job.edition}; install the same everywhere")
-    shared_parent(job.sandbox, pick_device(job.device))  # imports torch while this process does
+    shared_fork_server(job.sandbox, pick_device(job.device))  # imports torch while this process does
     import nbformat
 
     from autograder.classroom.grading.marks_store import student_marks
@@ -144,7 +145,7 @@ def _imported_once() -> Iterator[None]:
         return
     with dask.config.set({"distributed.worker.multiprocessing-method": FORKED}):
         get_mp_context()  # says, once, what it would have imported, before it is told better
-        multiprocessing.set_forkserver_preload([*IMPORTED])
+        multiprocessing.set_forkserver_preload([PRELOAD])
         yield
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from autograder.exercises import all_exercises
 from autograder.judging.reported_losses import loss_mistakes, same_numbers, window_losses
-from autograder.observing.loops import LONGEST, plain_losses
+from autograder.observing.loops import MAX_LOSSES, plain_losses
 from gradaccum.loops import windows
 from gradaccum.problems import Problem
 
@@ -118,7 +118,7 @@ def test_lists_tuples_and_tensors_of_numbers_are_losses(value, numbers):
     "value",
     [
         *(None, 1.0, "0.5", ["0.5"], [None], [[1.0]], [torch.ones(2)], {0: 1.0}, iter([1.0]), [10**400], [1j]),
-        *(torch.tensor(1.0), torch.ones(2, 2), np.ones((2, 2)), np.float64(1.0), [0.0] * (LONGEST + 1), object()),
+        *(torch.tensor(1.0), torch.ones(2, 2), np.ones((2, 2)), np.float64(1.0), [0.0] * (MAX_LOSSES + 1), object()),
     ],
 )
 def test_anything_else_is_not(value):
