@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from autograder.contract.observation import Failure, Observation
 from autograder.contract.verdict import MOST_ROWS, Part, PartResult, Verdict
 
+TrialT = TypeVar("TrialT")
 
-class Exercise(ABC):
-    """One function that a student writes and the autograder marks.
+
+class Exercise(ABC, Generic[TrialT]):
+    """One function that a student writes and the autograder marks. ``TrialT`` is what it is run on once.
 
     Class attributes:
         id: name of the function.
@@ -36,18 +38,18 @@ class Exercise(ABC):
     cpu_only: bool = False
 
     @abstractmethod
-    def trials(self, seed: int, device: str) -> Mapping[str, Any]:
+    def trials(self, seed: int, device: str) -> Mapping[str, TrialT]:
         """What the function is run on, by name: plain data, the same for the same seed."""
 
     @abstractmethod
-    def judge(self, trials: Mapping[str, Any], observations: Mapping[str, Observation]) -> Verdict:
+    def judge(self, trials: Mapping[str, TrialT], observations: Mapping[str, Observation]) -> Verdict:
         """Marks for what was observed on every trial."""
 
     @property
     def max_score(self) -> float:
         return float(sum(part.points for part in self.parts))
 
-    def verdict(self, results: Mapping[str, str], **details) -> Verdict:
+    def verdict(self, results: Mapping[str, str], **details: Any) -> Verdict:
         """A verdict from messages by part name; an empty message means passed. Every part needs one."""
         if found := details.get("found"):
             details["found"] = found.beginning(MOST_ROWS)
