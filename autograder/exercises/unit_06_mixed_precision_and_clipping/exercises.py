@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from autograder.contract.exercise import Exercise
@@ -32,13 +33,12 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages 
     parameters_message,
     scale_message,
 )
+from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.replays import replay_amp, replay_clipped
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.scaler_refusals import mistakes_before_refusal
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import (
     AmpTrial,
     ClipTrial,
     Float32SumTrial,
-    observe_amp,
-    observe_clipped,
 )
 from autograder.judging.failures import first_failure
 from autograder.judging.loops import large_batch_gradients
@@ -89,7 +89,7 @@ class TrainEpochClipped(Exercise[ClipTrial]):
         }
 
     def judge(self, trials: Mapping[str, ClipTrial], observations: Mapping[str, Observation]) -> Verdict:
-        due = {name: observe_clipped(clipped, trial) for name, trial in trials.items()}
+        due = {name: replay_clipped(clipped, trial) for name, trial in trials.items()}
         results = {name: parameters_message(observations[name], due[name], CLIP_TOLERANCE) for name in ("bound", "idle")}
         results["norms"] = norms_message(observations["norms"], due["norms"], CLIP_TOLERANCE)
         whole = not (results["bound"] or results["idle"])
@@ -165,7 +165,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         }
 
     def judge(self, trials: Mapping[str, AmpTrial], observations: Mapping[str, Observation]) -> Verdict:
-        due = {name: observe_amp(amp, trial) for name, trial in trials.items()}
+        due = {name: replay_amp(amp, trial) for name, trial in trials.items()}
         said = {name: parameters_message(observations[name], due[name], AMP_TOLERANCE) for name in trials}
         said |= {name: said[name] or autocast_message(observations[name], trials[name]) for name in ("float16", "bfloat16")}
         results = {
@@ -184,7 +184,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             slugs = mistakes_before_refusal(list(observations.values()), trials["float16"].loop.problem.accumulation_steps)
             return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure)
         candidates = [
-            (slugs, lambda name, loop=loop: observe_amp(loop, trials[name])) for slugs, loop in ((((), amp)), *amp_candidates())
+            (slugs, lambda name, loop=loop: replay_amp(loop, trials[name])) for slugs, loop in ((((), amp)), *amp_candidates())
         ]
 
         def alike(name: str, seen: Observation, other: Observation) -> bool:
@@ -199,6 +199,10 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         if results["clip"] and not said["clip"] and clipped_norms(observations["clip"], due["clip"], trials["clip"].max_norm):
             slugs += ("norm-after-clip",)
         return self.verdict(results, mistakes=tuple(map(mistake, slugs)))
+
+
+_due_sums = lru_cache(maxsize=8)(float32_sums)
+"""Two trials of a few seeds: a class is marked on the same problems."""
 
 
 class AccumulateInFloat32(Exercise[Float32SumTrial]):
@@ -221,7 +225,7 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
         }
 
     def judge(self, trials: Mapping[str, Float32SumTrial], observations: Mapping[str, Observation]) -> Verdict:
-        sums = {name: float32_sums(trials[name]) for name in ("sums", "ragged")}
+        sums = {name: _due_sums(trials[name]) for name in ("sums", "ragged")}
         results = {name: sums_message(observations[name], sums[name][()]) for name in sums}
         results["model"] = kept_message(observations.values())
         failure = first_failure(observations)
