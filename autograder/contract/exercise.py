@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from autograder.contract.observation import Failure, Observation
 from autograder.contract.verdict import MAX_ROWS, Part, PartResult, Verdict
 
+TrialT = TypeVar("TrialT")
 
-class Exercise(ABC):
-    """One function that a student writes and the autograder marks.
+
+class Exercise(ABC, Generic[TrialT]):
+    """One function that a student writes and the autograder marks. ``TrialT`` is what it is run on once.
 
     Class attributes:
         id: name of the function.
@@ -36,11 +38,11 @@ class Exercise(ABC):
     cpu_only: bool = False
 
     @abstractmethod
-    def trials(self, seed: int, device: str) -> Mapping[str, Any]:
+    def trials(self, seed: int, device: str) -> Mapping[str, TrialT]:
         """What the function is run on, by name: plain data, the same for the same seed."""
 
     @abstractmethod
-    def judge(self, trials: Mapping[str, Any], observations: Mapping[str, Observation]) -> Verdict:
+    def judge(self, trials: Mapping[str, TrialT], observations: Mapping[str, Observation]) -> Verdict:
         """The verdict for what was observed on each trial, by the trial's name."""
 
     @property

@@ -1,4 +1,4 @@
-"""What a loop is compared with: training with one large batch per window, and the memory of a right loop."""
+"""What a loop is compared with: training with one large batch per window, and the memory that a right loop needs."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ from gradaccum.loops import right, windows
 from gradaccum.problems import Problem, flat_parameters, joined, trainable
 from gradaccum.recording import record
 
+SEVERAL_GRAPHS = "The graphs of several micro-batches are in memory at once."
+JOINED = "Samples of several micro-batches go through the model together."
+
 MEMORY = 12.0
 """How many times the reference's peak memory a loop may use, on a deep, narrow model with 24 small micro-batches. There own
 buffers need below 1.3 times as much; torch.func, which keeps the graph of a micro-batch while it differentiates, 2.8; copies of
@@ -34,10 +37,10 @@ def moves_like_large_batches(trial: LoopTrial, observation: Observation) -> bool
 
 
 def large_batch_parameters(problem: Problem, rate_factors: Sequence[float] | None = None) -> tuple[Tensor, Tensor]:
-    """Parameters ``(P,)`` before training and ``(E, P)`` after each epoch, one large batch per window, on the CPU.
+    """Parameters ``(P,)`` before training and ``(E, P)`` after each epoch of one large batch per window, on the CPU.
 
     Args:
-        problem: what is trained.
+        problem: the problem to train on.
         rate_factors: what to multiply the learning rate by, for each update; 1 if not given.
     """
     model = problem.build_model()
@@ -60,25 +63,25 @@ def large_batch_gradients(problem: Problem) -> Tensor:
 
 
 def holds_several_graphs(trial: LoopTrial, observation: Observation) -> bool:
-    """Whether a metered loop needed far more memory than a loop with one micro-batch's graph alive."""
+    """Whether a metered loop needed far more memory than a loop that keeps one micro-batch's graph at a time."""
     return observation.facts.get("peak_bytes", 0) > MEMORY * _peak_of_right(trial.problem)
 
 
 def window_gradient(problem: Problem, observation: Observation) -> Tensor:
-    """``(P,)``, what a problem's only window moved the parameters by, over the learning rate."""
+    """``(P,)``, how far a problem's only window moved the parameters, divided by the learning rate."""
     start = flat_parameters(problem.build_model()).cpu()
     return (start - observation.tensors["parameters"][0].to(start)) / problem.lr
 
 
 def is_cut_finely(problem: Problem, gradient: Tensor) -> bool:
-    """Whether no forward had samples of several micro-batches.
+    """Whether every forward had samples of one micro-batch only.
 
-    The peak of memory is what the student's process says it was. This is seen from numbers: the gradient of a model whose
-    forwards mix their samples.
+    The peak of memory is only what the student's process says it was. This is seen from numbers: the gradient of a model in
+    which the samples of a forward act on each other.
 
     Args:
         problem: coupled, one window of micro-batches of equal size.
-        gradient: ``(P,)``, what the loop made of the window.
+        gradient: ``(P,)``, the gradient that the loop computed for the window.
     """
     size = problem.epochs[0][0]
     parts = (part for part in range(size, 0, -1) if size % part == 0)  # smaller pieces of a micro-batch are as good
@@ -86,7 +89,7 @@ def is_cut_finely(problem: Problem, gradient: Tensor) -> bool:
 
 
 def is_one_forward(problem: Problem, gradient: Tensor) -> bool:
-    """Whether all samples of a window went through the model together; arguments as of :func:`is_cut_finely`."""
+    """Whether all samples of a window went through the model together; the arguments are those of :func:`is_cut_finely`."""
     return close(gradient, _cut(problem, sum(problem.epochs[0])).to(gradient), problem.dtype)
 
 
@@ -109,5 +112,5 @@ def _move(model: torch.nn.Module, step: Tensor) -> None:
     with torch.no_grad():
         for parameter in trainable(model):
             end = start + parameter.numel()
-            parameter -= step[start:end].view_as(parameter)
+            parameter.sub_(step[start:end].view_as(parameter))
             start = end

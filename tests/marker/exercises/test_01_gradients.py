@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from autograder.exercises import all_exercises
 from autograder.exercises.unit_01_batches_and_gradients import exercises
 from autograder.exercises.unit_01_batches_and_gradients.judging.batches import changes
-from autograder.exercises.unit_01_batches_and_gradients.judging.sample_shares import _wrong_shares, name_shares, unmix
+from autograder.exercises.unit_01_batches_and_gradients.judging.sample_shares import name_shares, unmix, wrong_shares
 from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial, observe_gradients
 from autograder.marking.in_process import mark_function
 from gradaccum.fingerprint import batch_gradient
@@ -77,7 +77,7 @@ def test_a_gradient_taken_in_evaluation_mode_is_named():
 
 @pytest.mark.parametrize("samples", exercises.SAMPLES)
 def test_no_two_mistakes_and_no_right_answer_have_the_same_shares(samples):
-    by_slug = {slug: torch.tensor(rows, dtype=torch.float64) for slug, rows in _wrong_shares(samples).items()}
+    by_slug = {slug: torch.tensor(rows, dtype=torch.float64) for slug, rows in wrong_shares(samples).items()}
     by_slug["right"] = torch.full((1, samples), 1 / samples, dtype=torch.float64)
     for (one, a), (other, b) in itertools.combinations(by_slug.items(), 2):
         assert torch.cdist(a, b, p=float("inf")).min() > 0.01, f"{one} and {other}"
