@@ -8,8 +8,9 @@ from torch.nn import functional as F
 
 from autograder.contract.trials import trial_random
 from autograder.exercises import all_exercises
-from autograder.exercises.unit_08_unequal_micro_batches.exercises import denominator, unequal
-from autograder.exercises.unit_08_unequal_micro_batches.judging.token_loops import diagnose_tokens
+from autograder.exercises.unit_08_unequal_micro_batches.exercises import unequal_lengths
+from autograder.exercises.unit_08_unequal_micro_batches.judging.denominators import denominator
+from autograder.exercises.unit_08_unequal_micro_batches.judging.diagnosis import diagnose_tokens
 from autograder.exercises.unit_08_unequal_micro_batches.observing import observe_tokens
 from autograder.judging.token_words import RENAMED, in_tokens
 from autograder.marking.in_process import mark_function
@@ -66,7 +67,7 @@ def test_a_loop_that_nothing_explains_gets_a_remark_and_no_name():
 @pytest.mark.parametrize("seed", range(20))
 def test_in_a_window_of_the_trials_no_two_micro_batches_hold_equally_many_tokens(seed):
     chance = trial_random("any", seed)
-    lengths = unequal(chance, 7, 3)
+    lengths = unequal_lengths(chance, 7, 3)
     assert len(lengths) == 7
     for first in (0, 3, 6):
         counts = [sum(sequences) for sequences in lengths[first : first + 3]]

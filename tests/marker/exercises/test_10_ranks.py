@@ -13,7 +13,7 @@ import torch.distributed as dist
 
 from autograder.contract.observation import Observation
 from autograder.exercises import all_exercises
-from autograder.exercises.unit_10_distributed.judging.all_ranks import (
+from autograder.exercises.unit_10_distributed.judging.references import (
     all_ranks,
     by_rank,
     due_parameters,
