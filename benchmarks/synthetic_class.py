@@ -99,7 +99,7 @@ def make_class(directory: Path, students: int, units: Sequence[str], seed: int) 
         ValueError: the directory holds something else.
         OSError: it cannot be written.
     """
-    from autograder.classroom.returning.release import release_unit
+    from autograder.classroom.release import release_unit
     from autograder.hosts.provisioner import install_kernelspec
 
     if directory.exists() and any(directory.iterdir()):

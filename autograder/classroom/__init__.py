@@ -1,1 +1,1 @@
-"""A class: its notebooks, its students, what they handed in, their marks, and what the instructor makes of them."""
+"""A class: its notebooks, its students and their submissions, the marks, and what the instructor does with them."""

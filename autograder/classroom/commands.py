@@ -1,4 +1,4 @@
-"""``gradaccum classroom``: a class is an nbgrader course directory with the units of the course."""
+"""The commands of ``gradaccum classroom``. A class is an nbgrader course directory with the units of the course."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from autograder.support.one_line import one_line
 
 app = typer.Typer(help="Hand out, mark and report a class with nbgrader.", no_args_is_help=True, add_completion=False)
 
-ADatabase = Annotated[str, typer.Option("--db", metavar="URL", help="The gradebook's database, such as postgresql://…")]
-AClass = Annotated[Path, typer.Argument(metavar="DIR", help="A class, made by init.")]
-SomeStudents = Annotated[str, typer.Option("--students", help="Ids, such as ada,bob; all if not given.")]
+Database = Annotated[str, typer.Option("--db", metavar="URL", help="The gradebook's database, such as postgresql://…")]
+ClassDirectory = Annotated[Path, typer.Argument(metavar="DIR", help="A class, made by init.")]
+Students = Annotated[str, typer.Option("--students", help="Ids, such as ada,bob; all if not given.")]
 Units = Annotated[str, typer.Option(help="Units, such as 03,04; all of them if not given.")]
 
 
@@ -31,7 +31,7 @@ def init(
         Path | None,
         typer.Option(metavar="CSV", help="Students: columns id, first_name, last_name, email, or as an LMS exports them."),
     ] = None,
-    db: ADatabase = "",
+    db: Database = "",
 ) -> None:
     """Make an nbgrader course directory: source notebooks, configuration and, if given, the students."""
     from autograder.classroom.gradebook.enrolment import enrol
@@ -54,24 +54,24 @@ def init(
 
 
 @app.command()
-def release(directory: AClass, units: Units = "", db: ADatabase = "") -> None:
+def release(directory: ClassDirectory, units: Units = "", db: Database = "") -> None:
     """Make what students get, in release/, from source/. Releasing again brings both up to date."""
     from autograder.classroom.grading.class_to_mark import ClassToMark
-    from autograder.classroom.returning.release import release_unit
+    from autograder.classroom.release import release_unit
 
     with _one_line_on_errors("release"):
         coursedir = ClassToMark(directory, db).coursedir
         sources = {path.name: path for path in sorted((directory / "source").glob("*")) if path.is_dir()}
         for unit in pick_units(sources, units):
-            place, here = release_unit(coursedir, unit), directory.resolve()
-            typer.echo(directory / place.relative_to(here) if place.is_relative_to(here) else place)
+            released, here = release_unit(coursedir, unit), directory.resolve()
+            typer.echo(directory / released.relative_to(here) if released.is_relative_to(here) else released)
 
 
 @app.command()
 def grade(
-    directory: AClass,
+    directory: ClassDirectory,
     units: Units = "",
-    students: SomeStudents = "",
+    students: Students = "",
     again: Annotated[bool, typer.Option("--again", help="Mark also what has not changed since it was marked.")] = False,
     number: Annotated[int, typer.Option("--workers", min=0, help="Processes that mark; one for each core if not given.")] = 0,
     scheduler: Annotated[str, typer.Option(metavar="tcp://…", help="A scheduler of dask that runs, with its workers.")] = "",
@@ -81,12 +81,12 @@ def grade(
         Path | None,
         typer.Option("--from", metavar="PATH", help="Take in what is in this folder or zip first; see docs/intake.md."),
     ] = None,
-    db: ADatabase = "",
+    db: Database = "",
 ) -> None:
     """Mark what was handed in and has changed, into the gradebook. Stop it whenever you like: started again, it goes on."""
     from autograder.classroom.grading.class_to_mark import ClassToMark
-    from autograder.classroom.grading.grading import Grading
-    from autograder.classroom.grading.view import print_summary, progress
+    from autograder.classroom.grading.grading_run import GradingRun
+    from autograder.classroom.grading.terminal_output import print_summary, progress
     from autograder.classroom.grading.workers import workers
     from autograder.support.interrupts import stoppable
 
@@ -94,22 +94,22 @@ def grade(
         marked_class = ClassToMark(directory, db, device, sandbox)
         wanted = list(pick_units(dict.fromkeys(UNITS, directory), units))
         with marked_class.locked():
-            not_taken = _take_in(directory, source, wanted, db) if source else []
-            handed_in, complaints = marked_class.handed_in(wanted, _listed(students))
-            grading = Grading(marked_class, handed_in, again)
-            if grading.number:
+            not_taken = _collect(directory, source, wanted, db) if source else []
+            handed_in, complaints = marked_class.handed_in(wanted, _ids(students))
+            run = GradingRun(marked_class, handed_in, again)
+            if run.number:
                 with (
-                    workers(scheduler, min(number, grading.number), marked_class.device) as pool,
-                    progress(grading.number) as step,
+                    workers(scheduler, min(number, run.number), marked_class.device) as pool,
+                    progress(run.number) as step,
                 ):
-                    for job, result in pool.map(grading.jobs()):
-                        grading.done(job, result)
+                    for job, result in pool.map(run.jobs()):
+                        run.done(job, result)
                         step()
                         stop_if_asked()
-            grading.record_the_rest()
+            run.record_the_rest()
             stop_if_asked()
-    print_summary(grading.outcome)
-    for complaint in (complaints := not_taken + complaints + grading.outcome.complaints):
+    print_summary(run.outcome)
+    for complaint in (complaints := not_taken + complaints + run.outcome.complaints):
         typer.echo(f"gradaccum classroom grade: {complaint}", err=True)
     if complaints:
         raise typer.Exit(1)
@@ -117,26 +117,26 @@ def grade(
 
 @app.command()
 def feedback(
-    directory: AClass,
+    directory: ClassDirectory,
     units: Units = "",
-    students: SomeStudents = "",
+    students: Students = "",
     source: Annotated[
         Path | None,
         typer.Option("--from", metavar="PATH", help="What was graded: pages are packed for the LMS it came from."),
     ] = None,
     to: Annotated[Path, typer.Option(metavar="ZIP", help="What they are packed into.")] = Path("feedback.zip"),
-    db: ADatabase = "",
+    db: Database = "",
 ) -> None:
     """Make a page for each student, their notebook with a verdict under each exercise; pack them to be uploaded."""
     from autograder.classroom.grading.class_to_mark import ClassToMark
-    from autograder.classroom.grading.view import progress
+    from autograder.classroom.grading.terminal_output import progress
     from autograder.classroom.returning.feedback import make_pages, pack
 
     with _one_line_on_errors("feedback"):
         marked_class = ClassToMark(directory, db)
         wanted = list(pick_units(dict.fromkeys(UNITS, directory), units))
         with marked_class.locked():
-            made = make_pages(marked_class, wanted, _listed(students), source, progress)
+            made = make_pages(marked_class, wanted, _ids(students), source, progress)
         packed = source and made.pages and pack(made, to)
     for complaint in made.complaints:
         typer.echo(one_line(f"gradaccum classroom feedback: {complaint}"), err=True)
@@ -150,7 +150,7 @@ def feedback(
 
 @app.command()
 def export(
-    directory: AClass,
+    directory: ClassDirectory,
     to_format: Annotated[
         str, typer.Option("--format", metavar="nbgrader|canvas|moodle", help="Who is to read it.")
     ] = "nbgrader",
@@ -160,10 +160,10 @@ def export(
         Path | None, typer.Option(metavar="FILE", help="A gradebook exported from Canvas or Moodle, to be filled in.")
     ] = None,
     missing_as_zero: Annotated[bool, typer.Option("--missing-as-zero", help="A unit not handed in counts as 0.")] = False,
-    db: ADatabase = "",
+    db: Database = "",
 ) -> None:
     """Write marks into a file that nbgrader's users, Canvas or Moodle import."""
-    from autograder.classroom.returning.exports import export_class
+    from autograder.classroom.returning.export_class import export_class
 
     with _one_line_on_errors("export"):
         file, notes = export_class(
@@ -176,17 +176,17 @@ def export(
 
 @app.command()
 def report(
-    directory: AClass,
+    directory: ClassDirectory,
     to: Annotated[
         Path | None, typer.Option(metavar="HTML", help="Where to write the page, if not to report.html of the class.")
     ] = None,
-    db: ADatabase = "",
+    db: Database = "",
 ) -> None:
     """Write a page on what the class can do and what it misunderstood, and its marks as CSV beside it."""
     from datetime import datetime
 
+    from autograder.classroom.report.class_data import read_class
     from autograder.classroom.report.class_report import class_report
-    from autograder.classroom.report.data import read_class
     from autograder.classroom.report.page import page_path, write_report
 
     with _one_line_on_errors("report"):
@@ -202,29 +202,30 @@ def _count(things: Sized, noun: str) -> str:
     return f"{len(things)} {noun}{'' if len(things) == 1 else 's'}"
 
 
-def _listed(students: str) -> list[str]:
+def _ids(students: str) -> list[str]:
+    """The ids in a comma-separated list."""
     return [name.strip() for name in students.split(",") if name.strip()]
 
 
-def _take_in(directory: Path, source: Path, units: list[str], db: str) -> list[str]:
-    """Bring what students handed in into a class. What a person has to look at comes back, a line each."""
-    from autograder.classroom.intake.collect import collect
+def _collect(directory: Path, source: Path, units: list[str], db: str) -> list[str]:
+    """Take submissions into a class and print what happened. Returns a line for each file that a person has to look at."""
+    from autograder.classroom.intake.collect_submissions import collect
 
     intake = collect(directory, source, units[0] if len(units) == 1 else None, db)
     typer.echo(f"{source}: {intake.summary}")
-    for arrival in intake.older:
-        typer.echo(f"  {arrival}")
+    for file in intake.older:
+        typer.echo(f"  {file}")
     if intake.new_students:
         typer.echo(f"  new in this class, by names of folders and files: {', '.join(intake.new_students)}")
-    return [f"{source}: {arrival}" for arrival in intake.unrecognised]
+    return [f"{source}: {file}" for file in intake.unrecognised]
 
 
 @contextlib.contextmanager
 def _one_line_on_errors(command: str) -> Iterator[None]:
-    """Expected errors become a line each on stderr and exit status 2, and an interrupt a line and 130."""
+    """Print expected errors to stderr in a line each and exit with status 2; on Ctrl-C print a line and exit with 130."""
     from autograder.classroom.grading.class_to_mark import GradingError
     from autograder.classroom.grading.workers import WorkersError
-    from autograder.classroom.returning.release import ReleaseError
+    from autograder.classroom.release import ReleaseError
     from autograder.isolation.sandbox import ChildError
 
     status = 2

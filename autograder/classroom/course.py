@@ -1,24 +1,25 @@
-"""An nbgrader course directory with the units of the course."""
+"""A class on disk: an nbgrader course directory with the units of the course."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder.publishing.nbgrader_course import CONFIG, course_directory
+
 if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
-from autograder.publishing.nbgrader_course import CONFIG, course_directory
 
 
 class NoClassError(ValueError):
-    """A directory that is no class, or one that cannot be read. One line: which, and why."""
+    """A directory that is not a class, or a class whose configuration cannot be read. One line: which directory, and why."""
 
 
 def existing_class(directory: Path) -> CourseDirectory:
     """The class in a directory, as nbgrader sees it.
 
     Raises:
-        NoClassError: there is none, or its configuration cannot be read.
+        NoClassError: the directory is not a class, or its configuration cannot be read.
     """
     if not (directory / CONFIG).is_file():
         raise NoClassError(f"{directory} is no class (it has no {CONFIG}); make one with gradaccum classroom init")

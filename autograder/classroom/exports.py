@@ -1,5 +1,5 @@
-"""The public path of the exporters, which instructors name to nbgrader."""
+"""The public import path of the exporters: instructors pass it to ``nbgrader export``."""
 
-from autograder.classroom.returning.exports import CanvasExporter, MoodleExporter
+from autograder.classroom.returning.lms_exporters import CanvasExporter, MoodleExporter
 
 __all__ = ["CanvasExporter", "MoodleExporter"]

@@ -1,12 +1,15 @@
-"""A student, and which ids nbgrader can work with."""
+"""A student of a class, and which ids nbgrader can work with."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-LONGEST_ID = 128
-"""Characters of an id; nbgrader's gradebook keeps as many."""
+MAX_ID_LENGTH = 128
+"""Characters of a student's id: nbgrader's gradebook stores no more."""
+
+MAX_FILE_NAME_BYTES = 255 - len(".unfinished")
+"""Bytes of an id: it names files, and while a file is being written its name is longer by this suffix."""
 
 
 @dataclass(frozen=True)
@@ -14,9 +17,9 @@ class Student:
     """A student of a class, as a roster and the gradebook know them.
 
     Attributes:
-        id: names the student's directory in ``submitted/``.
+        id: the name of the student's directory in ``submitted/``.
         first_name, last_name, email: empty if they are not known.
-        lms_user_id: what the LMS calls the student in names of files: Canvas's number, a GitHub user name.
+        lms_user_id: what the LMS calls the student in file names: Canvas's number, or a GitHub user name.
     """
 
     id: str
@@ -27,7 +30,7 @@ class Student:
 
     @property
     def name(self) -> str:
-        """To show; the id if there is nothing better."""
+        """The name to show: first and last name, or the id if neither is known."""
         return f"{self.first_name} {self.last_name}".strip() or self.id
 
     @property
@@ -36,11 +39,11 @@ class Student:
 
 
 def id_problem(student_id: str) -> str:
-    """Why a text cannot be a student's id; empty if it can. An id names a directory, so it may not lead anywhere else."""
+    """Why a text cannot be a student's id; empty if it can. An id names a directory, so it must not lead to another one."""
     if not student_id:
         return "no id"
-    if len(student_id) > LONGEST_ID or len(student_id.encode(errors="replace")) > 255 - len(".unfinished"):
-        return f"the id {student_id[:20] + '…'!r} is longer than {LONGEST_ID} characters"
+    if len(student_id) > MAX_ID_LENGTH or len(student_id.encode(errors="replace")) > MAX_FILE_NAME_BYTES:
+        return f"the id {student_id[:20] + '…'!r} is longer than {MAX_ID_LENGTH} characters"
     if not re.fullmatch(r"[\w@][\w@.-]*", student_id):
         return f"the id {student_id!r} cannot name a directory; use letters, digits and _ @ . -"
     return ""

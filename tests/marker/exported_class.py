@@ -10,7 +10,7 @@ from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
 from autograder.classroom.commands import app
-from autograder.classroom.gradebook.converters import commands_of_this_python
+from autograder.classroom.gradebook.nbgrader_converters import commands_of_this_python
 from autograder.publishing.nbgrader_course import make_course
 
 ACCUMULATE, LOOP = "03_accumulate", "04_training_loop"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from conftest import notebook
 
-from autograder.classroom.intake.collect import Intake, take_in
-from autograder.classroom.intake.shelf import Shelf
+from autograder.classroom.intake.collect_submissions import IntakeResult, take_in
 from autograder.classroom.intake.student_matching import Students
+from autograder.classroom.intake.submitted_store import SubmittedStore
 from autograder.classroom.students import Student
 
 UNIT, OTHER = "04_training_loop", "03_accumulate"
@@ -50,12 +50,12 @@ class Class:
     def __init__(self, place: Path, students: tuple[Student, ...] = ROSTER):
         self.place, self.students = place, Students(students, roster=bool(students))
         self.submitted, self.earlier = place / "class/submitted", place / "class/submitted-earlier"
-        self.shelf = Shelf(lambda s, u: self.submitted / s / u, lambda s, u: self.earlier / s / u)
+        self.store = SubmittedStore(lambda s, u: self.submitted / s / u, lambda s, u: self.earlier / s / u)
 
-    def take(self, files: dict[str, bytes] | Path, unit: str | None = None) -> Intake:
+    def take(self, files: dict[str, bytes] | Path, unit: str | None = None) -> IntakeResult:
         """Take in files of a folder, or a source that is there."""
         source = files if isinstance(files, Path) else fill(self.place / f"source{len(os.listdir(self.place))}", files)
-        return take_in(source, self.students, self.shelf, unit)
+        return take_in(source, self.students, self.store, unit)
 
     def has(self, student: str, unit: str = UNIT) -> bytes | None:
         place = self.submitted / student / unit / f"{unit}.ipynb"

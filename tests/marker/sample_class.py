@@ -7,7 +7,7 @@ import runpy
 from pathlib import Path
 
 from autograder.classroom.grading.marks_store import ExerciseMarks, MistakeMarks, PartMarks, StudentMarks, student_marks
-from autograder.classroom.report.data import ClassData
+from autograder.classroom.report.class_data import ClassData
 from autograder.classroom.students import Student
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Failure

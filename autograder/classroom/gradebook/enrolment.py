@@ -1,4 +1,4 @@
-"""Entering students in the gradebook."""
+"""The students in nbgrader's gradebook: entering them, and reading them back."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import contextlib
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from autograder.classroom.gradebook.converters import commands_of_this_python
+from autograder.classroom.gradebook.nbgrader_converters import commands_of_this_python
 from autograder.classroom.students import Student
+
+if TYPE_CHECKING:
+    from nbgrader.api import Gradebook
 
 
 def enrol(students: Iterable[Student], db_url: str) -> None:
-    """Add students to nbgrader's gradebook, or bring up to date what it says of them. Nobody and nothing known is deleted.
+    """Add students to the gradebook, or update what it knows about them. No student and no known fact is deleted.
 
     Raises:
         NoGradebookError: its database cannot be used.
@@ -20,7 +24,7 @@ def enrol(students: Iterable[Student], db_url: str) -> None:
     from nbgrader.api import Gradebook, MissingEntry
     from sqlalchemy.exc import SQLAlchemyError
 
-    from autograder.classroom.gradebook.reading import NoGradebookError, database_trouble
+    from autograder.classroom.gradebook.database import NoGradebookError, database_trouble
     from autograder.publishing.nbgrader_course import CONFIG
 
     try:
@@ -38,19 +42,26 @@ def enrol(students: Iterable[Student], db_url: str) -> None:
 
 
 def enrolled(db_url: str) -> tuple[tuple[Student, ...], bool]:
-    """The students in the gradebook of a class, by id, and whether they are a roster.
+    """The students in the gradebook of a class, ordered by id, and whether they are a roster.
 
-    They are none if nbgrader knows nothing but ids: it notes the id of everybody it has marked.
+    They are not a roster if the gradebook knows nothing but ids: nbgrader adds the id of every student whose work it marks.
 
     Raises:
-        NoGradebookError: it is there, and cannot be read.
+        NoGradebookError: the gradebook exists and cannot be read.
     """
     database = db_url.removeprefix("sqlite:///").partition("?")[0]
     if db_url.startswith("sqlite:///") and not Path(database).is_file():
-        return (), False  # to look is no reason to make one
-    from autograder.classroom.gradebook.reading import open_gradebook
+        return (), False  # opening it would create it
+    from autograder.classroom.gradebook.database import open_gradebook
 
     with open_gradebook(db_url) as gradebook:
-        rows = [(s.id, s.first_name, s.last_name, s.email, s.lms_user_id) for s in gradebook.students]
-    students = sorted((Student(*(fact or "" for fact in row)) for row in rows), key=lambda student: student.id)
-    return tuple(students), any(row[1:] != (None,) * 4 for row in rows)
+        facts = [(s.first_name, s.last_name, s.email, s.lms_user_id) for s in gradebook.students]
+        students = tuple(sorted(students_in(gradebook), key=lambda student: student.id))
+    return students, any(fact is not None for row in facts for fact in row)
+
+
+def students_in(gradebook: Gradebook) -> list[Student]:
+    """The students in an open gradebook, in its order."""
+    return [
+        Student(s.id, s.first_name or "", s.last_name or "", s.email or "", s.lms_user_id or "") for s in gradebook.students
+    ]

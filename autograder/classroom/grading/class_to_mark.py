@@ -1,4 +1,4 @@
-"""A class as marking sees it: what was handed in, what its marks depend on, which are there, and the gradebook."""
+"""A class as marking sees it: its submissions, what their marks depend on, the marks that exist already, and the gradebook."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from datetime import datetime
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from nbgrader.utils import parse_utc
 
 from autograder.classroom.course import existing_class
-from autograder.classroom.gradebook.reading import database
-from autograder.classroom.gradebook.recording import GradebookError, Recorder, with_patience
+from autograder.classroom.gradebook.database import gradebook_url
+from autograder.classroom.gradebook.recorder import GradebookError, Recorder, with_sqlite_timeout
 from autograder.classroom.grading.marks_store import FORMAT, DamagedMarksError, MarksStore, StudentMarks
 from autograder.classroom.grading.workers import Job
 from autograder.contract.units import UNITS
@@ -28,7 +29,7 @@ from autograder.support.edition import edition
 
 
 class GradingError(Exception):
-    """Marking a class cannot begin or go on. One line: what is wrong, what to do. What was marked before is kept."""
+    """Marking a class cannot begin or go on. One line: what is wrong, what to do. Marks made before are kept."""
 
 
 @dataclass(frozen=True)
@@ -45,19 +46,19 @@ class ClassToMark:
 
     Args:
         directory: of the class.
-        db_url: of the gradebook, if not the one of the class's configuration.
-        device, sandbox: if not those of the class's configuration, see
+        db_url: of the gradebook; by default that of the class's configuration.
+        device, sandbox: by default those of the class's configuration, see
             :class:`autograder.hosts.nbgrader_plugins.MarkSubmission`.
 
     Raises:
-        NoClassError: the directory is no class.
-        NoGradebookError: there is no such database.
+        NoClassError: the directory is not a class.
+        NoGradebookError: ``db_url`` is not the URL of a database.
     """
 
     def __init__(self, directory: Path, db_url: str = "", device: str = "", sandbox: str = ""):
         self.directory = directory
         self.coursedir = existing_class(directory)
-        self.coursedir.db_url = with_patience(database(self.coursedir, db_url))
+        self.coursedir.db_url = with_sqlite_timeout(gradebook_url(self.coursedir, db_url))
         configured = MarkSubmission(config=self.coursedir.config)
         self.seed, self.device = configured.seed, device or configured.device
         self.sandbox = sandbox or configured.sandbox
@@ -69,10 +70,10 @@ class ClassToMark:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Nobody else marks this class meanwhile. The lock goes with the process that holds it.
+        """Keep every other process from marking this class. The lock is released when the process that holds it ends.
 
         Raises:
-            GradingError: somebody does, or the directory cannot be written to.
+            GradingError: another process holds the lock, or the directory cannot be written to.
         """
         try:
             lock = os.open(self.directory / ".grading.lock", os.O_RDWR | os.O_CREAT, 0o644)
@@ -88,10 +89,10 @@ class ClassToMark:
             os.close(lock)
 
     def handed_in(self, units: Sequence[str] = (), students: Sequence[str] = ()) -> tuple[list[HandedIn], list[str]]:
-        """What is in ``submitted/``, by unit and student, and a line for each folder without its notebook.
+        """The submissions in ``submitted/``, by unit and student, and a line for each folder without its notebook.
 
         Args:
-            units: only these; all units of the course if empty. Other assignments of the class are nbgrader's business.
+            units: only these; all units of the course if empty. Other assignments of the class are left to nbgrader.
             students: only these; all if empty.
         """
         folder = Path(self.coursedir.format_path(self.coursedir.submitted_directory, ".", ".")).resolve()
@@ -108,61 +109,64 @@ class ClassToMark:
                 complaints.append(f"{place}: holds {there}, but no {unit}.ipynb; rename the notebook")
         return found, complaints
 
-    def job(self, handed_in: HandedIn, template: dict) -> Job:
-        """What a worker needs to mark a submission.
+    def job(self, handed_in: HandedIn, template: dict[str, Any] | None) -> Job:
+        """Everything that a worker needs to mark a submission.
 
         Raises:
             OSError: the file cannot be read.
         """
         data = handed_in.path.read_bytes()
-        decides = [edition(), FORMAT, handed_in.unit, self.seed, self.device, template, sha256(data).hexdigest()]
-        key = sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
+        decisive = [edition(), FORMAT, handed_in.unit, self.seed, self.device, template, sha256(data).hexdigest()]
+        key = sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
         return Job(handed_in.student, handed_in.unit, key, data, template, self.seed, self.sandbox, self.device)
 
-    def template(self, unit: str) -> dict:
-        """The notebook of a unit that was released in the class."""
+    def template(self, unit: str) -> dict[str, Any] | None:
+        """The notebook of a unit as it was released in this class; else the course's own. None if there is no such unit."""
         return template_of(self.coursedir, {"nbgrader": {"assignment": unit, "notebook": unit}})
 
     def marks_for(self, job: Job) -> StudentMarks | None:
-        """The marks of exactly this submission, if it has been marked."""
+        """The marks of exactly this submission under these settings; None if it has to be marked."""
         try:
             marks = self.store.read(job.student, job.unit)
         except DamagedMarksError:
             return None
-        there = self.store.notebook_path(job.student, job.unit).is_file()
-        return marks if marks and marks.key == job.key and there else None
+        has_notebook = self.store.notebook_path(job.student, job.unit).is_file()
+        return marks if marks and marks.key == job.key and has_notebook else None
 
     def record(self, marks: StudentMarks) -> None:
-        """Put marks into the gradebook, and note that.
+        """Put marks into the gradebook, and leave a note that they are there.
 
         Raises:
-            GradebookError: that cannot be done.
+            GradebookError: the gradebook cannot be written, or the time of the submission cannot be read.
             OSError: the note cannot be written.
         """
-        noted = self._noted(marks)
+        note = self._note(marks)
         notebook = self.store.notebook_path(marks.student, marks.unit).read_text(encoding="utf-8")
         self.recorder.record(marks.student, marks.unit, notebook)
-        write_atomically(self._note(marks), noted)
+        write_atomically(self._note_path(marks), note)
 
     def is_recorded(self, marks: StudentMarks) -> bool:
-        """Whether marks have been put into this gradebook. It may have been replaced since, see :meth:`Recorder.known`."""
+        """Whether there is a note that these marks are in this gradebook.
+
+        The database may have been replaced since: :meth:`Recorder.recorded_students` tells.
+        """
         try:
-            return self._note(marks).read_text(encoding="utf-8") == self._noted(marks)
+            return self._note_path(marks).read_text(encoding="utf-8") == self._note(marks)
         except (OSError, UnicodeDecodeError, GradebookError):
             return False
 
-    def _note(self, marks: StudentMarks) -> Path:
+    def _note_path(self, marks: StudentMarks) -> Path:
         return self.store.path(marks.student, marks.unit).with_suffix(".recorded")
 
-    def _noted(self, marks: StudentMarks) -> str:
-        when = self._timestamp(marks)  # on which nbgrader's late penalties depend
-        return sha256(f"{marks.key} {self.coursedir.db_url} {when}".encode()).hexdigest() + "\n"
+    def _note(self, marks: StudentMarks) -> str:
+        """A digest of everything that the gradebook's entry depends on; the time is part of it because of late penalties."""
+        return sha256(f"{marks.key} {self.coursedir.db_url} {self._timestamp(marks)}".encode()).hexdigest() + "\n"
 
     def _timestamp(self, marks: StudentMarks) -> datetime | None:
-        """When it was handed in, if that is known.
+        """When the submission was handed in, if that is known.
 
         Raises:
-            GradebookError: the file that should say so does not.
+            GradebookError: ``timestamp.txt`` cannot be read as a time.
         """
         folder = self.coursedir.format_path(self.coursedir.submitted_directory, marks.student, marks.unit)
         file = Path(folder, "timestamp.txt")

@@ -1,17 +1,17 @@
-"""What marking has brought so far: a file for each student and unit, in ``marks/`` of the class.
+"""The marks made so far: a file for each student and unit, in ``marks/`` of the class.
 
-The gradebook knows points only. These files also know why, and from which bytes and settings: marking looks here for what it
-need not do again, reports and exports look here for mistakes and fingerprints. Nothing in here needs torch.
+The gradebook holds points only. These files also hold the reasons, and which bytes and settings the marks are for: marking
+looks here to see what it need not mark again, and the report looks here for mistakes and fingerprints. Nothing in this module
+needs torch.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from autograder.support.atomic_files import write_atomically
 
@@ -19,18 +19,17 @@ if TYPE_CHECKING:
     from autograder.contract.verdict import Verdict
     from autograder.marking.marker import Marks
 
-
 FORMAT = 1
-"""Goes up when what these files hold changes. Files of another format count as damaged: their submissions are marked again."""
+"""Increased when the contents of these files change. A file of another format counts as damaged: it is marked again."""
 
 
 class DamagedMarksError(ValueError):
-    """A file of marks that cannot be read. The message says which, and why."""
+    """A file of marks that cannot be read. The message says which file, and why."""
 
 
 @dataclass(frozen=True)
 class PartMarks:
-    """One part of an exercise: what it gives points for, how many, and what was missing."""
+    """One part of an exercise: its title, the points earned and to be earned, and a message if something was missing."""
 
     name: str
     title: str
@@ -41,7 +40,7 @@ class PartMarks:
 
 @dataclass(frozen=True)
 class MistakeMarks:
-    """A mistake that was named, and the sentence it was named with."""
+    """A mistake that was found, and the sentence that the student was told."""
 
     slug: str
     message: str
@@ -53,11 +52,11 @@ class ExerciseMarks:
 
     Attributes:
         id: of the exercise.
-        parts: what it gives points for.
-        mistakes: those named, the simplest explanation first.
-        failure: why the function returned nothing, a kind of :class:`autograder.contract.observation.Failure`; else empty.
-        remark: a sentence on what no catalogued mistake explains.
-        fingerprints: two HTML tables, the one that is due and the one found, numbers only; empty if there are none to show.
+        parts: the parts that give points.
+        mistakes: those that were found, the simplest explanation first.
+        failure: if the function returned nothing, the kind of :class:`autograder.contract.observation.Failure`; else empty.
+        remark: a sentence about results that no catalogued mistake explains.
+        fingerprints: two HTML tables of numbers, the expected fingerprint and the one found; empty if there are none.
     """
 
     id: str
@@ -86,10 +85,10 @@ class StudentMarks:
 
     Attributes:
         student, unit: ids.
-        key: stands for the bytes that were marked and everything else that marks depend on.
-        device: what it was marked on.
-        seconds: how long that took, by the clock.
-        exercises: in order.
+        key: a digest of the bytes that were marked and of everything else that marks depend on.
+        device: on which it was marked.
+        seconds: how long marking took, by the clock.
+        exercises: in the order of the unit.
         problem: why the file could not be read; empty if it could.
     """
 
@@ -117,20 +116,20 @@ class StudentMarks:
         """Read what :meth:`as_json` wrote.
 
         Raises:
-            DamagedMarksError: it is not that.
+            DamagedMarksError: the text is anything else.
         """
         try:
             content = json.loads(text)
             if content.pop("format") != FORMAT:
                 raise DamagedMarksError("written by another version")
-            exercises = tuple(_exercise(one) for one in content.pop("exercises"))
-            return _sound(cls(exercises=exercises, **content))
+            exercises = tuple(_exercise_from(one) for one in content.pop("exercises"))
+            return _checked(cls(exercises=exercises, **content))
         except (ValueError, TypeError, AttributeError, KeyError) as error:
             raise DamagedMarksError(str(error) or type(error).__name__) from None
 
 
 class MarksStore:
-    """The marks of a class. ``marks/STUDENT/UNIT.json`` holds them, ``UNIT.ipynb`` beside it the notebook with its verdicts.
+    """The marks of a class, in ``marks/STUDENT/UNIT.json``; next to them, ``UNIT.ipynb`` is the notebook with its verdicts.
 
     Args:
         directory: of the class.
@@ -146,10 +145,12 @@ class MarksStore:
         return self.path(student, unit).with_suffix(".ipynb")
 
     def write(self, marks: StudentMarks, notebook: str) -> None:
-        """Keep the marks of a submission and its notebook, in place of earlier ones. Marks come last: they vouch for both.
+        """Store the marks of a submission and its notebook in place of earlier ones.
+
+        The marks are written last, so where they exist the notebook exists, too.
 
         Raises:
-            OSError: they cannot be written; what was there is still there.
+            OSError: they cannot be written; what was stored before is still there.
         """
         write_atomically(self.notebook_path(marks.student, marks.unit), notebook)
         write_atomically(self.path(marks.student, marks.unit), marks.as_json())
@@ -171,52 +172,52 @@ class MarksStore:
             raise DamagedMarksError(f"{path}: holds the marks of {marks.student}, {marks.unit}; delete it and grade again")
         return marks
 
-    def units(self) -> list[str]:
-        """The units that somebody has marks for, in order."""
-        return sorted({path.stem for path in self.folder.glob("*/*.json")})
-
-    def all(self) -> Iterator[StudentMarks]:
-        """All marks, by student and unit.
-
-        Raises:
-            DamagedMarksError: a file is damaged.
-        """
-        for path in sorted(self.folder.glob("*/*.json")):
-            if marks := self.read(path.parent.name, path.stem):
-                yield marks
+    def submissions(self) -> list[tuple[str, str]]:
+        """The ids of student and unit of all marks that are stored, damaged ones included, in order."""
+        return sorted((path.parent.name, path.stem) for path in self.folder.glob("*/*.json"))
 
 
 def student_marks(student: str, key: str, seconds: float, marks: Marks, problem: str = "") -> StudentMarks:
-    """What is kept of the marks of a submission."""
-    exercises = tuple(_kept(verdict) for verdict in marks.verdicts)
+    """The marks of a submission in the form in which they are stored."""
+    exercises = tuple(_exercise_marks(verdict) for verdict in marks.verdicts)
     return StudentMarks(student, marks.unit, key, marks.device, seconds, exercises, problem)
 
 
-def _kept(verdict: Verdict) -> ExerciseMarks:
+def _exercise_marks(verdict: Verdict) -> ExerciseMarks:
     from autograder.showing.fingerprint_tables import fingerprint_tables
 
-    tables = () if verdict.found is None else fingerprint_tables(verdict.expected, verdict.found)
+    tables: tuple[str, ...] = ()
+    if verdict.expected is not None and verdict.found is not None:
+        tables = fingerprint_tables(verdict.expected, verdict.found)
     return ExerciseMarks(
         verdict.exercise,
         tuple(PartMarks(r.part.name, r.part.title, r.points, r.part.points, r.message) for r in verdict.results),
         tuple(MistakeMarks(mistake.slug, mistake.message) for mistake in verdict.mistakes),
         verdict.failure.kind if verdict.failure else "",
         verdict.remark,
-        tuple(tables),
+        tables,
     )
 
 
-def _exercise(content: dict[str, Any]) -> ExerciseMarks:
-    content["parts"] = tuple(_sound(PartMarks(**part)) for part in content["parts"])
-    content["mistakes"] = tuple(_sound(MistakeMarks(**mistake)) for mistake in content["mistakes"])
+def _exercise_from(content: dict[str, Any]) -> ExerciseMarks:
+    """The marks of an exercise from their JSON.
+
+    Raises:
+        DamagedMarksError: a text is not a text, or a number not a number.
+    """
+    content["parts"] = tuple(_checked(PartMarks(**part)) for part in content["parts"])
+    content["mistakes"] = tuple(_checked(MistakeMarks(**mistake)) for mistake in content["mistakes"])
     content["fingerprints"] = tuple(content["fingerprints"])
     if not all(isinstance(table, str) for table in content["fingerprints"]):
         raise DamagedMarksError("fingerprints are no text")
-    return _sound(ExerciseMarks(**content))
+    return _checked(ExerciseMarks(**content))
 
 
-def _sound(marks: Any) -> Any:
-    """The same, if texts are texts and numbers are numbers.
+_Stored = TypeVar("_Stored", PartMarks, MistakeMarks, ExerciseMarks, StudentMarks)
+
+
+def _checked(marks: _Stored) -> _Stored:
+    """The same object, if its texts are texts and its numbers are finite numbers.
 
     Raises:
         DamagedMarksError: they are not.

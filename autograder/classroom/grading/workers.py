@@ -1,7 +1,7 @@
-"""Many submissions at once: a map over workers of dask.distributed, on this machine or on a cluster that is there.
+"""Marks many submissions at once, by workers of dask.distributed on this machine or on an existing cluster.
 
-Workers keep nothing but a warm sandbox. What they need comes with each job, what they find goes back; they see neither the
-class nor its gradebook.
+Workers keep no state except a fork server under a sandbox, ready to mark. Each job carries everything they need, and the result
+carries everything they found; they see neither the class nor its gradebook.
 """
 
 from __future__ import annotations
@@ -13,27 +13,30 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 from autograder.contract.devices import pick_device
 from autograder.isolation.fork_server_client import shared_fork_server
 from autograder.isolation.sandbox import ChildError
 from autograder.support.edition import edition
 
-AHEAD = 3
-"""Jobs handed out for each thread of the workers: enough that none waits for the next, few enough to keep memory small."""
+if TYPE_CHECKING:
+    from distributed import Client, Future
 
-FORKED = "forkserver"
+JOBS_PER_THREAD = 3
+"""Jobs sent for each thread of the workers: enough that none waits for the next, few enough to keep memory small."""
 
+START_METHOD = "forkserver"
 
 PRELOAD = "autograder.classroom.grading.worker_preload"
-"""Imports what every worker needs, which would otherwise take each of them three seconds of a core."""
+"""Imports the modules that every worker needs. That takes three seconds of a core, so it is done once for all workers."""
 
-CONNECT = "10s"
-"""How long to look for a scheduler, and how long to look for one that has gone."""
+CONNECT_TIMEOUT = "10s"
+"""How long to try to reach a scheduler, also after it has disappeared."""
 
 
 class WorkersError(Exception):
-    """No work can be done there. One line: where, and what to do."""
+    """The scheduler or its workers cannot mark. One line: where, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -42,19 +45,19 @@ class Job:
 
     Attributes:
         student, unit: ids.
-        key: stands for all that marks depend on.
-        data: what was handed in.
-        template: the notebook that was released.
+        key: a digest of everything that the marks depend on.
+        data: the bytes that were handed in.
+        template: the notebook that was released, as plain data; None if it is not a unit of the course.
         seed: chooses the hidden problems.
         sandbox, device: see :class:`autograder.marking.marker.Marker`.
-        edition: of this package, which a worker must have, too.
+        edition: version and source digest of this package; a worker must have the same.
     """
 
     student: str
     unit: str
     key: str
     data: bytes
-    template: dict
+    template: dict[str, Any] | None
     seed: int
     sandbox: str
     device: str
@@ -70,14 +73,14 @@ class Done:
 
 
 def mark_job(job: Job) -> Done:
-    """Mark a submission; what a worker does.
+    """Mark a submission. Runs in a worker.
 
     Raises:
-        ChildError: no process can be started here, or no sandbox, or this is another edition.
+        ChildError: no process or sandbox can be started here, or this package differs from the one that made the job.
     """
     if job.edition != edition():
         raise ChildError(f"a worker has gradaccum {edition()}, not {job.edition}; install the same everywhere")
-    shared_fork_server(job.sandbox, pick_device(job.device))  # imports torch while this process does
+    shared_fork_server(job.sandbox, pick_device(job.device))  # it imports torch while this process does the same
     import nbformat
 
     from autograder.classroom.grading.marks_store import student_marks
@@ -94,12 +97,12 @@ def mark_job(job: Job) -> Done:
 
 @contextlib.contextmanager
 def workers(scheduler: str = "", number: int = 0, device: str = "cpu") -> Iterator[Workers]:
-    """Workers to send jobs to.
+    """Start workers, or connect to those of a scheduler, for as long as the context lasts.
 
     Args:
-        scheduler: the address of one that runs, such as ``tcp://host:8786``; by default workers are started here.
+        scheduler: the address of a running scheduler, such as ``tcp://host:8786``; by default workers are started here.
         number: how many to start here; by default one for each core, or one for a GPU.
-        device: what jobs need: for ``"cuda"`` only workers with the resource ``GPU`` get any.
+        device: on which jobs are marked: for ``"cuda"`` only workers with the resource ``GPU`` get any.
 
     Raises:
         WorkersError: the scheduler does not answer.
@@ -107,15 +110,18 @@ def workers(scheduler: str = "", number: int = 0, device: str = "cpu") -> Iterat
     import dask
     from distributed import Client, LocalCluster
 
-    for name in ("distributed", "distributed.client"):  # what they have to say is in the exceptions
+    for name in ("distributed", "distributed.client"):  # the exceptions say what the logs do
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    own = {"distributed.scheduler.worker-ttl": None, "distributed.comm.timeouts.connect": CONNECT}
-    own |= {"distributed.worker.memory.terminate": False}
+    settings = {
+        "distributed.scheduler.worker-ttl": None,
+        "distributed.comm.timeouts.connect": CONNECT_TIMEOUT,
+        "distributed.worker.memory.terminate": False,
+    }
     with contextlib.ExitStack() as stack:
-        stack.enter_context(dask.config.set(own))
+        stack.enter_context(dask.config.set(settings))
         try:
             if not scheduler:
-                stack.enter_context(_imported_once())
+                stack.enter_context(_forked_workers())
                 number = number or (1 if device == "cuda" else len(os.sched_getaffinity(0)))
                 local = LocalCluster(
                     n_workers=number,
@@ -125,7 +131,7 @@ def workers(scheduler: str = "", number: int = 0, device: str = "cpu") -> Iterat
                     silence_logs="CRITICAL",
                 )
                 scheduler = stack.enter_context(local)
-            client = stack.enter_context(Client(scheduler, timeout=CONNECT))
+            client = stack.enter_context(Client(scheduler, timeout=CONNECT_TIMEOUT))
         except (OSError, TimeoutError, ValueError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise WorkersError(f"no scheduler of dask answers at {scheduler or 'this machine'} ({reason})") from None
@@ -133,18 +139,18 @@ def workers(scheduler: str = "", number: int = 0, device: str = "cpu") -> Iterat
 
 
 @contextlib.contextmanager
-def _imported_once() -> Iterator[None]:
-    """Within the block workers that are started are forks of one process that has imported what they need, torch above all."""
+def _forked_workers() -> Iterator[None]:
+    """Make workers started in this context forks of one process that has imported :data:`PRELOADED`, torch above all."""
     import multiprocessing
 
     import dask
     from distributed.utils import get_mp_context
 
-    if FORKED not in multiprocessing.get_all_start_methods():
+    if START_METHOD not in multiprocessing.get_all_start_methods():
         yield
         return
-    with dask.config.set({"distributed.worker.multiprocessing-method": FORKED}):
-        get_mp_context()  # says, once, what it would have imported, before it is told better
+    with dask.config.set({"distributed.worker.multiprocessing-method": START_METHOD}):
+        get_mp_context()  # on its first call it sets a list of its own, which the next line replaces
         multiprocessing.set_forkserver_preload([PRELOAD])
         yield
 
@@ -152,13 +158,14 @@ def _imported_once() -> Iterator[None]:
 class Workers:
     """Sends jobs to the workers of a scheduler, see :func:`workers`."""
 
-    def __init__(self, client, resources: dict[str, int]):
+    def __init__(self, client: Client, resources: dict[str, int]):
         self._client, self._resources = client, resources
 
     def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Done | Exception]]:
-        """Mark all jobs, in any order; of a job that cannot be done, the reason. Jobs are only made when they are wanted.
+        """Mark all jobs and yield each with its result, in any order, or with the reason why it could not be marked.
 
-        A worker that dies takes nothing with it: its jobs go to others. A job with which several died is given up.
+        Jobs are taken from the iterable only as fast as workers need them. If a worker dies, its jobs go to others; a job with
+        which several workers died is given up.
 
         Raises:
             WorkersError: the scheduler is gone, or a worker cannot mark at all.
@@ -168,7 +175,8 @@ class Workers:
         from distributed import as_completed
         from distributed.scheduler import KilledWorker
 
-        waiting, finished, sent = iter(jobs), as_completed(), {}
+        waiting, finished = iter(jobs), as_completed()
+        sent: dict[Future, Job] = {}
 
         def send(number: int) -> None:
             for job in islice(waiting, number):
@@ -176,16 +184,17 @@ class Workers:
                 sent[future] = job
                 finished.add(future)
 
-        send(AHEAD * max(1, sum(self._client.nthreads().values())))
+        send(JOBS_PER_THREAD * max(1, sum(self._client.nthreads().values())))
         for future in finished:
             job = sent.pop(future)
+            result: Done | Exception
             try:
-                done = future.result()
+                result = future.result()
             except KilledWorker:
-                done = ChildError("workers that had it to mark died, several times")
+                result = ChildError("workers that had it to mark died, several times")
             except ChildError as error:
                 raise WorkersError(str(error)) from None
             except CancelledError:
                 raise WorkersError("the scheduler of dask is gone; what was marked is kept, start grade again") from None
-            yield job, done
+            yield job, result
             send(1)

@@ -1,4 +1,4 @@
-"""A file that was handed in → whose it is, which unit it answers, and which of several attempts it is."""
+"""Finds out whose a submitted file is, which unit it answers, and which of several attempts it is."""
 
 from __future__ import annotations
 
@@ -13,33 +13,35 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom.intake.file_names import (
+from autograder.classroom.intake.source_files import SourceFile, UnreadableFileError, is_archive
+from autograder.classroom.intake.student_matching import Claim, Students, UnknownStudentError
+from autograder.classroom.intake.submission_filenames import (
     claims,
     ending_removed,
     is_notebook,
-    own_words,
     stem,
+    strip_lms_decoration,
     unit_named,
     utc,
     without_unit,
 )
-from autograder.classroom.intake.sources import SourceFile, UnreadableFileError, is_archive
-from autograder.classroom.intake.student_matching import Claim, NobodyError, Students
 from autograder.contract.units import UNITS
 from autograder.reading.submissions import SubmissionError, parse_submission
 
-LARGEST_PARSED = 16 * 2**20
-"""Bytes of a notebook that is parsed to find out which unit it is, if nothing else tells."""
+MAX_PARSED_BYTES = 16 * 2**20
+"""Size of a notebook that is parsed to find out its unit, if nothing else tells."""
 
-LARGEST_DESCRIPTION = 32 * 2**20
-"""Bytes of a submission_metadata.yml."""
+MAX_DESCRIPTION_BYTES = 32 * 2**20
+"""Size of a submission_metadata.yml that is read."""
+
+METADATA_FILES = ("submission_metadata.yml", "timestamp.txt")
 
 _UNIT = re.compile(rb'"gradaccum"\s{0,99}:\s{0,99}\{[^{}]{0,500}?"unit"\s{0,99}:\s{0,99}"(\d\d_[a-z0-9_]{1,60})"')
-_OVERLAP = 1000
+_OVERLAP = 1000  # bytes: more than _UNIT can match
 
 
 class NoUnitError(Exception):
-    """A notebook of which nothing says which unit it answers. One line: what to do."""
+    """Nothing says which unit a notebook answers. One line: what to do."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +50,9 @@ class Owner:
 
     Attributes:
         students: ids; several for a group.
-        claim: what said so; the name alone if it was no LMS's.
-        place: of the name that said so, among the parts of the file.
-        derived: whether the id was made of a name of the student's choosing, in a class without a roster.
+        claim: the claim that says so; only ``shown`` is set if the name is a plain one.
+        place: the index of the name with the claim among the parts of the file's path.
+        derived: whether the id was derived from a name that the student chose, in a class without a roster.
     """
 
     students: tuple[str, ...]
@@ -64,11 +66,13 @@ class Attempt:
     """A notebook that was handed in.
 
     Attributes:
-        unit: which it answers.
-        stated: which it was handed in for, if that is known; None otherwise.
-        digest: of its bytes.
+        file: the notebook.
+        owner: the students whose it is.
+        unit: the unit it answers.
+        stated: the unit it was handed in for, if that is known.
+        digest: SHA-256 of its bytes, in hexadecimal digits.
         time: when it was handed in, in UTC, if that is known.
-        order: greater for a later attempt.
+        order: a sort key, greater for a later attempt.
     """
 
     file: SourceFile
@@ -77,16 +81,16 @@ class Attempt:
     stated: str | None
     digest: str
     time: datetime | None
-    order: tuple
+    order: tuple[Any, ...]
 
 
-class Reader:
-    """Makes attempts of the files of a source.
+class AttemptReader:
+    """Reads the files of a source as attempts.
 
     Args:
-        files: all of them, because what lies beside a file helps to understand its name.
+        files: all files of the source, because the files next to one help to understand its name.
         students: of the class.
-        unit: what notebooks answer that do not say so themselves.
+        unit: the unit of notebooks that do not say which one they answer.
     """
 
     def __init__(self, files: Sequence[SourceFile], students: Students, unit: str | None):
@@ -95,29 +99,31 @@ class Reader:
         for file in files:
             for place in range(len(file.parts) - (not is_notebook(file.parts[-1]))):
                 self._siblings[file.parts[:place]].add(file.parts[place])
-        self._beside = {file.parts: file for file in files if file.parts[-1] in ("submission_metadata.yml", "timestamp.txt")}
-        self._described = cache(self._read_description)
-        self._names_students = cache(self._any_student_in)
+        self._metadata_files = {
+            file.parts: file for file in files if file.parts[-1] in ("submission_metadata.yml", "timestamp.txt")
+        }
+        self._descriptions = cache(self._read_descriptions)
+        self._folder_names_students = cache(self._any_student_in)
 
     def owner(self, file: SourceFile) -> Owner:
-        """Whose a file is: the outermost name that says so counts, since a student may have chosen those inside.
+        """Whose a file is. The outermost name that says so counts, because the student may have chosen the names inside.
 
         Raises:
-            NobodyError: it is nobody's, or may be several students'.
+            UnknownStudentError: no student is named, or it may be one of several.
         """
         for place, name in enumerate(file.parts):
             inside, last = file.parts[:place], place == len(file.parts) - 1
-            if found := claims(name, self._described(inside)):
+            if found := claims(name, self._descriptions(inside)):
                 return Owner(tuple(dict.fromkeys(self._students.owner(claim) for claim in found)), found[0], place)
-            repository = not last and bool(unit_named(name))  # of which the student has chosen what follows the unit
+            repository = not last and bool(unit_named(name))  # the student has chosen what follows the unit
             if (student := self._students.named(_plain(name), alone=repository)) is not None:
                 return Owner((student,), Claim(name), place)
-            if not last and _plain(name) and self._students.roster and self._names_students(inside):
-                beside = "as names beside it do; rename it after the student's id, or add them to the roster"
-                raise NobodyError(f"the folder {name!r} names no student of the class, {beside}")
+            if not last and _plain(name) and self._students.roster and self._folder_names_students(inside):
+                advice = "as names beside it do; rename it after the student's id, or add them to the roster"
+                raise UnknownStudentError(f"the folder {name!r} names no student of the class, {advice}")
         if self._students.roster:
-            raise NobodyError("no student of the class is named in it; rename it after the student's id")
-        place, name = _naming(file.parts)
+            raise UnknownStudentError("no student of the class is named in it; rename it after the student's id")
+        place, name = _name_of_student(file.parts)
         derived = Claim(name, derived=name)
         return Owner((self._students.owner(derived),), derived, place, derived=True)
 
@@ -125,60 +131,60 @@ class Reader:
         """Read a notebook.
 
         Raises:
-            UnreadableFileError: that is not possible.
-            NoUnitError: it is not known which unit it answers.
+            UnreadableFileError: it cannot be read.
+            NoUnitError: nothing says which unit it answers.
         """
-        digest, written = _digest_and_unit(file.chunks())
-        stated = self._stated(file, owner)
-        unit = written or stated or self._named_unit(file, owner) or self._unit or _unit_of_cells(file)
+        digest, released_unit = _digest_and_unit(file.chunks())
+        stated = self._stated_unit(file, owner)
+        unit = released_unit or stated or self._unit_in_names(file, owner) or self._unit or _unit_of_cells(file)
         if unit is None:
             problem = "nothing says which unit it is"
             raise NoUnitError(f"{problem}; rename it after its unit, such as 04_training_loop.ipynb, or give --units")
-        time = owner.claim.time or self._time_beside(file, owner)
+        time = owner.claim.time or self._collected_time(file, owner)
         name, copy = stem(file.parts[-1])
         as_released = name.endswith(unit) and not copy
         order = (time or datetime.min, owner.claim.attempt, 0 if stated else copy, as_released, file.modified, file.number)
         return Attempt(file, owner, unit, stated, digest, time, (*order, file.parts))
 
-    def _stated(self, file: SourceFile, owner: Owner) -> str | None:
-        """The unit that a file was handed in for, as far as others than the student say so.
+    def _stated_unit(self, file: SourceFile, owner: Owner) -> str | None:
+        """The unit that a file was handed in for, if someone other than the student says so.
 
-        These are the exchange, folders around those of students, a repository's name, and nbgrader's ``STUDENT/UNIT/``.
+        The exchange, folders around those of students, a repository's name, and nbgrader's ``STUDENT/UNIT/`` say so.
         """
         if owner.claim.stated:
             return unit_named(owner.claim.unit[0])
         folders = file.parts[:-1]
-        said = [name for name in folders[: owner.place] if not _plain(name)]
+        names = [name for name in folders[: owner.place] if not _plain(name)]
         if not owner.claim.form:
-            said += [name for name in folders[owner.place : owner.place + 1] if unit_named(ending_removed(name))]
-            said += [name for name in folders[owner.place + 1 : owner.place + 2] if not _plain(name)]
-        return next((unit for unit in (unit_named(ending_removed(name)) for name in reversed(said)) if unit), None)
+            names += [name for name in folders[owner.place : owner.place + 1] if unit_named(ending_removed(name))]
+            names += [name for name in folders[owner.place + 1 : owner.place + 2] if not _plain(name)]
+        return next((unit for unit in (unit_named(ending_removed(name)) for name in reversed(names)) if unit), None)
 
-    def _named_unit(self, file: SourceFile, owner: Owner) -> str | None:
-        """The unit that is named in names, the innermost first."""
+    def _unit_in_names(self, file: SourceFile, owner: Owner) -> str | None:
+        """The unit in the names on the path; the innermost that names one counts."""
         texts: list[str] = []
         for place in reversed(range(len(file.parts))):
             texts += (owner.claim.unit if place == owner.place else ()) or (file.parts[place],)
         return next((unit for unit in (unit_named(stem(text)[0]) for text in texts) if unit), None)
 
-    def _time_beside(self, file: SourceFile, owner: Owner) -> datetime | None:
-        """What nbgrader has written beside a notebook that it collected; what a student has packed is not believed."""
-        beside = self._beside.get((*file.parts[:-1], "timestamp.txt"))
+    def _collected_time(self, file: SourceFile, owner: Owner) -> datetime | None:
+        """The time that nbgrader wrote next to a notebook that it collected. A file that a student packed is ignored."""
+        timestamp = self._metadata_files.get((*file.parts[:-1], "timestamp.txt"))
         collected = not owner.claim.form and len(file.parts) == owner.place + 3 and not _plain(file.parts[-2])
-        if beside is None or not collected or is_archive(file.parts[owner.place]):
+        if timestamp is None or not collected or is_archive(file.parts[owner.place]):
             return None
         with contextlib.suppress(UnreadableFileError, UnicodeDecodeError):
-            return utc(next(beside.chunks(), b"")[:200].decode())
+            return utc(next(timestamp.chunks(), b"")[:200].decode())
         return None
 
-    def _read_description(self, inside: tuple[str, ...]) -> Mapping[str, Any]:
-        """What Gradescope says of the submissions in a folder."""
-        beside = self._beside.get((*inside, "submission_metadata.yml"))
+    def _read_descriptions(self, inside: tuple[str, ...]) -> Mapping[str, Any]:
+        """What Gradescope says about the submissions in a folder, by submission."""
+        description = self._metadata_files.get((*inside, "submission_metadata.yml"))
         content = b""
         with contextlib.suppress(UnreadableFileError):
-            for chunk in beside.chunks() if beside else ():
+            for chunk in description.chunks() if description else ():
                 content += chunk
-                if len(content) > LARGEST_DESCRIPTION:
+                if len(content) > MAX_DESCRIPTION_BYTES:
                     return {}
         return _yaml_mapping(content)
 
@@ -187,32 +193,43 @@ class Reader:
 
     def _names_student(self, name: str, inside: tuple[str, ...]) -> bool:
         try:
-            return bool(claims(name, self._described(inside))) or self._students.named(_plain(name)) is not None
-        except NobodyError:
+            return bool(claims(name, self._descriptions(inside))) or self._students.named(_plain(name)) is not None
+        except UnknownStudentError:
             return True
 
 
 def _plain(name: str) -> str:
+    """A name without its ending and its unit."""
     return without_unit(ending_removed(name))
 
 
-def _naming(parts: Sequence[str]) -> tuple[int, str]:
-    """Which name tells the student where there is no roster, and what of it: ``STUDENT/UNIT/…``, ``STUDENT/…`` or a file's.
+def _name_of_student(parts: Sequence[str]) -> tuple[int, str]:
+    """The index and the text of the name that tells the student where there is no roster.
+
+    That is STUDENT in ``STUDENT/UNIT/…`` or ``STUDENT/…``, or else the name of the file.
 
     Raises:
-        NobodyError: it may be one of several.
+        UnknownStudentError: it may be one of several names.
     """
     folders = [(place, _plain(name)) for place, name in enumerate(parts[:-1])]
     above = [folders[place - 1] for place, name in folders if place and not name and folders[place - 1][1]]
     named = above[:1] or [folder for folder in folders if folder[1]]
     if len(named) > 1:
-        raise NobodyError("it is not clear which folder names the student; give the class a roster, or name STUDENT/UNIT/FILE")
-    return named[0] if named else (len(parts) - 1, own_words(parts[-1]) if is_notebook(parts[-1]) else "")
+        raise UnknownStudentError(
+            "it is not clear which folder names the student; give the class a roster, or name STUDENT/UNIT/FILE"
+        )
+    if named:
+        return named[0]
+    return len(parts) - 1, strip_lms_decoration(parts[-1]) if is_notebook(parts[-1]) else ""
 
 
 def _digest_and_unit(chunks: Iterable[bytes]) -> tuple[str, str | None]:
-    """The digest of a file, and the unit the release wrote into it: looked for, not parsed, so that damage does not matter."""
-    digest, tail, found = hashlib.sha256(), b"", set()
+    """The SHA-256 digest of a file, and the unit that the release wrote into it.
+
+    The unit is searched for in the bytes, not parsed, so it is found in damaged notebooks, too. It is None if none is found.
+    """
+    digest, tail = hashlib.sha256(), b""
+    found: set[str] = set()
     for chunk in chunks:
         digest.update(chunk)
         window = tail + chunk
@@ -223,11 +240,11 @@ def _digest_and_unit(chunks: Iterable[bytes]) -> tuple[str, str | None]:
 
 
 def _unit_of_cells(file: SourceFile) -> str | None:
-    """The unit whose exercises stand in a notebook."""
+    """The unit to which the exercises in a notebook belong; None if they do not tell, or the notebook is too large."""
     content = b""
     for chunk in file.chunks():
         content += chunk
-        if len(content) > LARGEST_PARSED:
+        if len(content) > MAX_PARSED_BYTES:
             return None
     with contextlib.suppress(SubmissionError):
         return parse_submission(Path("notebook.ipynb"), content).unit
@@ -235,7 +252,7 @@ def _unit_of_cells(file: SourceFile) -> str | None:
 
 
 def _yaml_mapping(content: bytes) -> Mapping[str, Any]:
-    """A YAML document all of whose values are text; empty if it is none, or deeper than anything an LMS writes."""
+    """A YAML document with all scalars as text; empty if it is not a mapping, or nested deeper than anything an LMS writes."""
     import yaml
 
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)

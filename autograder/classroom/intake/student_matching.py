@@ -1,4 +1,4 @@
-"""Whose file it is: what names of files and folders claim, against the students of the class. Nothing is ever guessed."""
+"""Matches what names of files and folders claim with the students of the class. Nothing is guessed."""
 
 from __future__ import annotations
 
@@ -11,28 +11,29 @@ from datetime import datetime
 from autograder.classroom.students import Student, id_problem
 
 
-class NobodyError(Exception):
-    """A claim that names no student, or more than one. One line: what it says, and what to do."""
+class UnknownStudentError(Exception):
+    """A claim that names no student, or more than one. One line: what the claim is, and what to do."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a name says of who handed in, and when.
+    """What the name of a file or folder says about who handed it in, and when.
 
     Attributes:
-        shown: the claim as words.
-        lms_id: what the LMS calls them.
-        ids: texts of which one should be an id, a user name, or an email address.
-        name: first and last name, in any order; without anything between its letters if it is ``squashed``.
-        derived: the id they get in a class without a roster; empty if there should be none.
-        unit: texts in which the unit may be named, the one that is believed most first.
-        stated: whether the first of them says which unit this was handed in for, whatever the notebook says.
-        time: when it was handed in.
-        attempt: goes up with every attempt.
-        form: whose form of names this is; empty if the name is a plain one.
-        refused: why nobody can be told by it, whoever is in the class; empty if somebody may be.
-        reply: what the name of a file begins with that the LMS gives back to whom this is from; empty if it gives none back.
-        person: tells apart two people of one name, among what lies in one folder.
+        shown: the claim as shown in messages.
+        lms_id: the student's id in the LMS.
+        ids: texts one of which should be an id, a user name, or an email address.
+        name: first and last name, in any order; if ``squashed``, with no characters between the letters.
+        derived: the id that the student gets in a class without a roster; empty if no id can be derived.
+        unit: texts that may name the unit, the most reliable first.
+        stated: whether the first of these texts says for which unit this was handed in, whatever the notebook says.
+        time: when it was handed in, in UTC.
+        attempt: a number that is greater for a later attempt.
+        form: the LMS whose form of names this is; empty for a plain name.
+        refused: why the claim cannot name a student of any class; empty if it can.
+        reply_prefix: how the names of feedback files must begin for the LMS to return them to this student; empty if the LMS
+            returns no feedback.
+        person: distinguishes two people with the same name in the same folder.
     """
 
     shown: str
@@ -47,7 +48,7 @@ class Claim:
     attempt: int = 0
     form: str = ""
     refused: str = ""
-    reply: str = ""
+    reply_prefix: str = ""
     person: str = ""
 
 
@@ -55,8 +56,8 @@ class Students:
     """The students of a class.
 
     Args:
-        students: those the gradebook knows.
-        roster: whether these are all; otherwise others get an id that is derived from what names say.
+        students: those whom the gradebook knows.
+        roster: whether these are all students; if not, others get an id derived from the names of their files.
     """
 
     def __init__(self, students: Iterable[Student], roster: bool):
@@ -67,56 +68,58 @@ class Students:
         self._named: dict[tuple[str, bool], list[Student]] = {}
 
     def owner(self, claim: Claim) -> str:
-        """The id of the student a claim is about.
+        """The id of the student whom a claim names.
 
         Raises:
-            NobodyError: there is none, or there are several.
+            UnknownStudentError: there is no such student, or several.
         """
         if claim.refused:
-            raise NobodyError(claim.refused)
-        found = self._lms(claim.lms_id) or self._by_ids(claim.ids) or self._by_name(claim)
+            raise UnknownStudentError(claim.refused)
+        found = self._by_lms_id(claim.lms_id) or self._by_ids(claim.ids) or self._by_name(claim)
         if len(found) > 1:
             number = f", or give one of them the lms_user_id {claim.lms_id} in the roster" if claim.lms_id else ""
-            raise NobodyError(f"{claim.shown!r} may be {_listed(found)}; name it after the id of one of them{number}")
+            raise UnknownStudentError(f"{claim.shown!r} may be {_listed(found)}; name it after the id of one of them{number}")
         if found:
             known = found[0].lms_user_id
-            if claim.lms_id and known.isdecimal() and known != claim.lms_id:  # what is no number, another LMS calls them
+            if claim.lms_id and known.isdecimal() and known != claim.lms_id:  # an id with letters is from another LMS
                 who = f"{claim.shown!r} is the name of {found[0].id!r}"
-                raise NobodyError(f"{who}, but the LMS's number {claim.lms_id} is not; name it after a student's id")
+                raise UnknownStudentError(f"{who}, but the LMS's number {claim.lms_id} is not; name it after a student's id")
             return found[0].id
         if not self.roster and claim.derived:
             if reason := id_problem(claim.derived):
-                raise NobodyError(f"{reason}; name it after a student's id")
+                raise UnknownStudentError(f"{reason}; name it after a student's id")
             return next((known for known in self._ids if known.casefold() == claim.derived.casefold()), claim.derived)
         if not self.roster:
-            raise NobodyError("no student can be told from its name; name it after a student's id, or give the class a roster")
-        raise NobodyError(
+            raise UnknownStudentError(
+                "no student can be told from its name; name it after a student's id, or give the class a roster"
+            )
+        raise UnknownStudentError(
             f"no student of the class is called {claim.shown!r}; add them to the roster, or rename it after an id"
         )
 
     def named(self, text: str, alone: bool = False) -> str | None:
-        """The id of the student who is named in a plain name, perhaps with other words before or after; None for nobody.
+        """The id of the student named in a plain name, possibly with other words before or after; None if no student is named.
 
         Args:
             text: the name.
-            alone: whether there may be no other words.
+            alone: whether other words are not allowed.
 
         Raises:
-            NobodyError: it may be one of several.
+            UnknownStudentError: it may be one of several students.
         """
         if (text, alone) not in self._named:
             whole = self._by_ids((text,)) or self._by_name(Claim(text, name=text))
             self._named[text, alone] = whole or ([] if alone else self._in_words(_words(text)))
         found = self._named[text, alone]
         if len(found) > 1:
-            raise NobodyError(f"{text!r} may be {_listed(found)}; name it after the id of one of them")
+            raise UnknownStudentError(f"{text!r} may be {_listed(found)}; name it after the id of one of them")
         return found[0].id if found else None
 
-    def _lms(self, lms_id: str) -> list[Student]:
-        return [student for student in self.all if lms_id and _same(student.lms_user_id, lms_id)]
+    def _by_lms_id(self, lms_id: str) -> list[Student]:
+        return [student for student in self.all if lms_id and student.lms_user_id.casefold() == lms_id.casefold()]
 
     def _by_ids(self, texts: Sequence[str]) -> list[Student]:
-        """Those of whom a text is the id; else the id but for capitals; else the email address or what LMSs call them."""
+        """Students whose id is one of the texts; else the same ignoring case; else those by email address or LMS id."""
         wanted = {text.casefold() for text in texts if text}
         for found in (
             [student for student in self.all if student.id in texts],
@@ -134,19 +137,19 @@ class Students:
         return [student for student, keys in self._keys if key and key in keys.names]
 
     def _in_words(self, words: Sequence[str]) -> list[Student]:
-        """Those whose id, user name or full name stands at the start or the end of some words."""
+        """Students whose id, user name or full name is at the start or the end of some words."""
         ends = {end for size in range(1, len(words) + 1) for end in (tuple(words[:size]), tuple(words[-size:]))}
-        return [student for student, keys in self._keys if ends & keys.telling]
+        return [student for student, keys in self._keys if ends & keys.distinctive]
 
 
 class _Keys:
-    """What a student is recognised by, without capitals and accents.
+    """What a student is recognised by, in lower case and without accents.
 
     Attributes:
-        other_ids: the email address, what stands before its @, and what LMSs call them.
+        other_ids: the email address, the part before its @, and the LMS id.
         names: first and last name as words, in either order.
         squashed: the same with nothing between the letters.
-        telling: what also tells them among other words, because it is no mere number or letter.
+        distinctive: names and ids that identify the student even among other words: all but short numbers and single letters.
     """
 
     def __init__(self, student: Student):
@@ -156,24 +159,20 @@ class _Keys:
         self.names = {(*first, *last), (*last, *first)} if last else set()
         self.squashed = {"".join(name) for name in self.names}
         texts = self.names | {tuple(_words(text)) for text in (student.id, *self.other_ids)}
-        self.telling = {text for text in texts if len("".join(text)) > 1 and not _short_number("".join(text))}
+        self.distinctive = {text for text in texts if len("".join(text)) > 1 and not _short_number("".join(text))}
 
 
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text without capitals and accents."""
+    """The words of a text, in lower case and without accents."""
     plain = "".join(letter for letter in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(letter))
     return re.findall(r"[^\W_]+", plain.translate(_LETTERS).replace("'", "").replace("’", ""))
 
 
-def _same(one: str, other: str) -> bool:
-    return one.casefold() == other.casefold()
-
-
 def _short_number(text: str) -> bool:
-    """Whether this could as well be the number of a unit, a week or an attempt."""
+    """Whether a text could also be the number of a unit, a week or an attempt."""
     return text.isdecimal() and len(text) < 5
 
 

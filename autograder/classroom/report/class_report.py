@@ -1,21 +1,36 @@
-"""What a class can do and what it misunderstood, computed from its marks: plain data, ready to be shown."""
+"""What a class can do and what it misunderstood, computed from its marks as plain data; the page is made elsewhere."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from statistics import median
 
-from autograder.classroom.report.data import ClassData
+from autograder.classroom.report.class_data import ClassData
 from autograder.classroom.report.lessons import Lesson, lesson_of
-from autograder.classroom.report.student import ABSENT, STATES, UNREADABLE, WAITING, Result, StudentReport, reasons, result_of
+from autograder.classroom.report.student_report import (
+    ABSENT,
+    STATES,
+    UNREADABLE,
+    WAITING,
+    Result,
+    StudentReport,
+    reasons,
+    result_of,
+)
 from autograder.classroom.students import Student
 
 
 @dataclass(frozen=True)
 class ExerciseReport:
-    """One exercise: how many students are in each state, mean points of those marked, and the most common mistakes."""
+    """One exercise in a class.
+
+    Attributes:
+        states: how many students are in each of :data:`~autograder.classroom.report.student_report.STATES`.
+        mean: the mean points of those marked.
+        mistakes: (slug, students), the most frequent first.
+    """
 
     unit: str
     exercise: str
@@ -27,7 +42,13 @@ class ExerciseReport:
 
 @dataclass(frozen=True)
 class UnitReport:
-    """One unit: the shares of points of those marked, in order, and how many are absent or wait."""
+    """One unit in a class.
+
+    Attributes:
+        shares: the share of the points of each student marked, ascending.
+        absent: how many students handed in nothing.
+        waiting: how many submissions are not marked yet.
+    """
 
     unit: str
     max_points: float
@@ -44,10 +65,10 @@ class MistakeReport:
     Attributes:
         slug, sentence: its name, and what students are told.
         students: how many made it.
-        lost: points that it cost; those of an exercise with several mistakes are shared among them.
+        lost: points that it cost; the points of an exercise with several mistakes are divided equally among them.
         exercises: (exercise, students), the most frequent first.
-        lesson: what shows it.
-        example: two fingerprints as HTML, due and found, of somebody's loop, or nothing.
+        lesson: the section of the course that shows it.
+        example: the expected fingerprint and the one found, as HTML, of one student's loop; empty if there is none to show.
         example_mistakes: all mistakes of that loop.
     """
 
@@ -66,10 +87,10 @@ class Revisit:
     """A section to go through again.
 
     Attributes:
-        lesson: where it is.
-        lost: points that it could have saved.
+        lesson: the section.
+        lost: the points lost to what it teaches.
         students: how many lost them.
-        causes: (slug of a mistake or id of an exercise, what else was wrong with that exercise, students).
+        causes: (slug, "", students) for a mistake, (exercise, cause, students) where no mistake was found.
     """
 
     lesson: Lesson
@@ -80,7 +101,7 @@ class Revisit:
 
 @dataclass(frozen=True)
 class ClassReport:
-    """All of it. Students are in the order of their names, mistakes and sections to revisit by points lost."""
+    """The whole report. Students are ordered by name, mistakes and sections to revisit by the points lost."""
 
     name: str
     students: tuple[StudentReport, ...]
@@ -91,22 +112,25 @@ class ClassReport:
 
     @property
     def needing_help(self) -> tuple[StudentReport, ...]:
-        """The students with a reason to be helped, those with the smallest share of points first."""
+        """The students who need help, those with the smallest share of points first."""
         return tuple(sorted((s for s in self.students if s.reasons), key=lambda s: (s.share, s.person.sort_key)))
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """The share of all points of each student who has marks."""
+        """The share of all points of each student who has marks, ascending."""
         return tuple(sorted(student.share for student in self.students if student.marked))
 
 
 def class_report(data: ClassData) -> ClassReport:
-    """Count, rank and attribute. Nothing is read and nothing is written here."""
+    """The report on a class. Pure: reads and writes no files."""
     marks = {(one.student, one.unit): one for one in data.marks}
     columns = _columns(data)
     students = []
     for person in _people(data):
-        results = tuple(result_of(data, marks.get((person.id, u)), person.id, u, e, most) for u, e, most in columns)
+        results = tuple(
+            result_of(data, marks.get((person.id, unit)), person.id, unit, exercise, max_points)
+            for unit, exercise, max_points in columns
+        )
         penalty = sum(points for (student, _), points in data.penalties.items() if student == person.id)
         student = StudentReport(person, results, penalty)
         students.append(replace(student, reasons=tuple(reasons(student))))
@@ -122,9 +146,9 @@ def _people(data: ClassData) -> list[Student]:
 
 
 def _columns(data: ClassData) -> list[tuple[str, str, float]]:
-    """(unit, exercise, points) of every exercise of every unit that somebody has handed in or has marks for.
+    """(unit, exercise, points) of every exercise of every unit for which there are submissions or marks.
 
-    Where the gradebook knows a unit its graded cells decide, since an instructor may add some and change points.
+    If the gradebook knows a unit, its graded cells decide, because an instructor may add cells and change points.
     """
     from autograder.exercises import all_exercises, exercises_of
 
@@ -141,15 +165,15 @@ def _columns(data: ClassData) -> list[tuple[str, str, float]]:
 
 def _unit(students: list[StudentReport], unit: str, penalties: Mapping[tuple[str, str], float]) -> UnitReport:
     rows = [[result for result in student.results if result.unit == unit] for student in students]
-    most = sum(result.max_points for result in rows[0])
+    max_points = sum(result.max_points for result in rows[0])
     marked = [(s, row) for s, row in zip(students, rows, strict=True) if any(r.state not in (ABSENT, WAITING) for r in row)]
     points = (max(0.0, sum(r.points for r in row) - penalties.get((s.person.id, unit), 0.0)) for s, row in marked)
     states = [{result.state for result in row} for row in rows]
     return UnitReport(
         unit,
-        most,
+        max_points,
         tuple(_exercise(list(results)) for results in zip(*rows, strict=True)),
-        tuple(sorted(one / most for one in points)),
+        tuple(sorted(one / max_points for one in points)),
         sum(found == {ABSENT} for found in states),
         sum(WAITING in found for found in states),
     )
@@ -170,7 +194,7 @@ def _exercise(results: list[Result]) -> ExerciseReport:
 
 
 def _mistakes(students: list[StudentReport], data: ClassData) -> tuple[MistakeReport, ...]:
-    """The mistakes made, those first that cost most."""
+    """The mistakes made, those that cost most first."""
     from gradaccum.diagnosis.catalogue import CATALOGUE
 
     sentences = {mistake.slug: mistake.message for m in data.marks for e in m.exercises for mistake in e.mistakes}
@@ -179,28 +203,31 @@ def _mistakes(students: list[StudentReport], data: ClassData) -> tuple[MistakeRe
     reports = []
     made = [(s.person.id, result, slug) for s in students for result in s.results for slug in result.mistakes]
     for slug in {slug for _, _, slug in made}:
-        rows = [(student, result) for student, result, name in made if name == slug]
+        rows = [(student, result) for student, result, made_slug in made if made_slug == slug]
         exercises = Counter((result.unit, result.exercise) for _, result in rows)
         ranked = sorted(exercises.items(), key=lambda item: (-item[1], item[0]))
         lost = sum(result.lost / len(result.mistakes) for _, result in rows)
-        lesson, example = lesson_of(*ranked[0][0], slug), _example([examples.get((slug, e), _NONE) for (_, e), _ in ranked])
+        lesson, example = (
+            lesson_of(*ranked[0][0], slug),
+            _best_example([examples.get((slug, e), _NO_EXAMPLE) for (_, e), _ in ranked]),
+        )
         named = tuple((exercise, count) for (_, exercise), count in ranked)
-        who = len({student for student, _ in rows})
-        reports.append(MistakeReport(slug, sentences[slug], who, lost, named, lesson, *example))
+        students_with_it = len({student for student, _ in rows})
+        reports.append(MistakeReport(slug, sentences[slug], students_with_it, lost, named, lesson, *example))
     return tuple(sorted(reports, key=lambda one: (-one.lost, -one.students, one.slug)))
 
 
 _Example = tuple[tuple[str, ...], tuple[str, ...]]
-"""Fingerprints of a loop, and its mistakes."""
-_NONE: _Example = ((), ())
+"""The fingerprints of a loop, and its mistakes."""
+_NO_EXAMPLE: _Example = ((), ())
 
 
 def _examples(data: ClassData) -> dict[tuple[str, str], _Example]:
     """For each mistake in each exercise the loop that shows it best: with few other mistakes, and small.
 
-    Whose it is does not matter, so that nothing in the choice points to a student.
+    Whose loop it is does not influence the choice, so nothing about an example points to a student.
     """
-    best: dict[tuple[str, str], tuple[tuple, _Example]] = {}
+    best: dict[tuple[str, str], tuple[tuple[int, int, tuple[str, ...]], _Example]] = {}
     for exercise in (exercise for one in data.marks for exercise in one.exercises if exercise.fingerprints):
         slugs = tuple(mistake.slug for mistake in exercise.mistakes)
         rank = (len(slugs), sum(map(len, exercise.fingerprints)), exercise.fingerprints)
@@ -210,34 +237,36 @@ def _examples(data: ClassData) -> dict[tuple[str, str], _Example]:
     return {key: example for key, (_, example) in best.items()}
 
 
-def _example(examples: list[_Example]) -> _Example:
-    """The one with the fewest other mistakes; of several the one from the exercise in which most students made it."""
-    return min((one for one in examples if one[0]), key=lambda one: len(one[1]), default=_NONE)
+def _best_example(examples: list[_Example]) -> _Example:
+    """The example with the fewest mistakes; of several, that of the exercise in which most students made the mistake."""
+    return min((one for one in examples if one[0]), key=lambda one: len(one[1]), default=_NO_EXAMPLE)
 
 
 def _revisits(students: list[StudentReport]) -> tuple[Revisit, ...]:
-    """Sections of the course by the points that their mistakes cost. What was not handed in or read says nothing of them."""
-    lost: Counter[Lesson] = Counter()
-    who: dict[Lesson, set[str]] = {}
-    causes: dict[Lesson, dict[tuple[str, str], set[str]]] = {}
+    """Sections of the course by the points that their mistakes cost. Files not handed in or not readable do not count."""
+    lost: defaultdict[Lesson, float] = defaultdict(float)
+    students_of: defaultdict[Lesson, set[str]] = defaultdict(set)
+    causes: defaultdict[Lesson, defaultdict[tuple[str, str], set[str]]] = defaultdict(lambda: defaultdict(set))
     for student in students:
         for result in student.results:
-            for cause in result.causes if result.state not in (ABSENT, WAITING) and UNREADABLE not in result.causes else ():
+            if result.state in (ABSENT, WAITING) or UNREADABLE in result.causes:
+                continue
+            for cause in result.causes:
                 lesson = lesson_of(result.unit, result.exercise, cause)
-                said = (cause, "") if cause in result.mistakes else (result.exercise, cause)
+                named = (cause, "") if cause in result.mistakes else (result.exercise, cause)
                 lost[lesson] += result.lost / len(result.causes)
-                who.setdefault(lesson, set()).add(student.person.id)
-                causes.setdefault(lesson, {}).setdefault(said, set()).add(student.person.id)
+                students_of[lesson].add(student.person.id)
+                causes[lesson][named].add(student.person.id)
     return tuple(
-        Revisit(lesson, points, len(who[lesson]), _ranked(causes[lesson]))
+        Revisit(lesson, points, len(students_of[lesson]), _ranked(causes[lesson]))
         for lesson, points in sorted(lost.items(), key=lambda item: (-round(item[1], 6), item[0].unit, item[0].heading))
     )
 
 
 def _ranked(causes: Mapping[tuple[str, str], set[str]]) -> tuple[tuple[str, str, int], ...]:
-    return tuple(sorted(((*cause, len(who)) for cause, who in causes.items()), key=lambda one: (-one[2], one[:2])))
+    return tuple(sorted(((*cause, len(students)) for cause, students in causes.items()), key=lambda one: (-one[2], one[:2])))
 
 
 def middle(shares: tuple[float, ...]) -> float:
-    """The median, and 0 for nobody."""
+    """The median; 0 if there are no shares."""
     return median(shares) if shares else 0.0

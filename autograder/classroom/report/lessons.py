@@ -1,4 +1,4 @@
-"""Where the course shows a mistake: what to open again in the lecture."""
+"""Where the course shows a mistake: the section to go through again in the lecture."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from autograder.exercises import exercises_of, sections_of
 
 @dataclass(frozen=True)
 class Lesson:
-    """A section of a unit; ``heading`` as it stands in the notebook, or empty for the unit as a whole."""
+    """A section of a unit. ``heading`` is as in the notebook; if it is empty, the unit as a whole is meant."""
 
     unit: str
     heading: str = ""
 
 
 def lesson_of(unit: str, exercise: str, slug: str = "") -> Lesson:
-    """What shows a mistake that was made in an exercise, or, without a slug, what prepares the exercise.
+    """The section that shows a mistake made in an exercise; without a slug, the section that prepares the exercise.
 
-    The unit of the exercise comes first, then the latest one before it: that is what students remember.
+    The unit of the exercise is searched first, then earlier units, the latest first: students remember those best.
     """
     until_here = UNITS[: UNITS.index(unit) + 1] if unit in UNITS else UNITS
     for earlier in reversed(until_here):

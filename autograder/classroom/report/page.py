@@ -1,6 +1,7 @@
 """The class report as one page of HTML, and as CSV.
 
-The page holds everything it needs, opens from disk without a network, and is whole without its script, which only sorts.
+The page contains everything it needs, so it opens from disk without a network. Its script only sorts: without it, the page is
+complete.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from autograder.classroom.csv_cells import formula_safe
 from autograder.classroom.report.class_report import ClassReport, MistakeReport, UnitReport, middle
-from autograder.classroom.report.student import ABSENT, BROKEN, PARTLY, SOLVED, STATES, UNWRITTEN, WAITING, WRONG, Result
+from autograder.classroom.report.student_report import ABSENT, BROKEN, PARTLY, SOLVED, STATES, UNWRITTEN, WAITING, WRONG, Result
 from autograder.showing.fingerprint_tables import GREEN, GREY, TITLES, VERMILLION
 from autograder.support.atomic_files import write_atomically
 
@@ -23,22 +25,26 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 SIGNS = {SOLVED: "✓", PARTLY: "◐", WRONG: "✗", BROKEN: "!", UNWRITTEN: "○", ABSENT: "–", WAITING: "…"}
-"""A sign for each state, so that none is told by its colour alone."""
+"""A sign for each state, so that colour is never the only difference."""
 CLASSES = dict(zip(STATES, ("solved", "partly", "wrong", "broken", "unwritten", "absent", "waiting"), strict=True))
-BINS = 10
-COLUMNS = 15
+HISTOGRAM_BINS = 10
+MAX_COLUMNS = 15
 """Exercises side by side in one table: as many as fit on an A4 page."""
-EXAMPLES, REVISITS = 10, 10
-"""Mistakes shown with an example, and sections to revisit: as many as an hour has room for."""
+MAX_EXAMPLES, MAX_REVISITS = 10, 10
+"""Mistakes shown with an example, and sections to revisit: as many as fit into an hour."""
 
 CSV_COLUMNS = ("student", "first_name", "last_name", "unit", "exercise", "score", "max_score", "passed", "slugs", "state")
 
 
 def page_path(directory: Path, to: Path | None) -> Path:
-    """Where the page of a class goes.
+    """The path of a class's page.
+
+    Args:
+        directory: of the class.
+        to: a path or a directory that exists; by default ``report.html`` in the class.
 
     Raises:
-        ValueError: that is no place for a page.
+        ValueError: ``to`` is neither a directory nor the name of a page.
     """
     page = directory / "report.html" if to is None else to / "report.html" if to.is_dir() else to
     if page.suffix.lower() not in (".html", ".htm"):
@@ -47,18 +53,18 @@ def page_path(directory: Path, to: Path | None) -> Path:
 
 
 def write_report(report: ClassReport, page: Path, made: datetime) -> tuple[Path, Path]:
-    """Write the page, and the table beside it under the same name.
+    """Write the page, and next to it the table under the same name with ``.csv``.
 
     Returns:
-        Where both are.
+        The paths of the page and of the table.
 
     Raises:
-        OSError: one cannot be written; what was there before is still there.
+        OSError: one cannot be written; an earlier file is still there.
     """
     table = page.with_suffix(".csv")
     texts = {page: report_html(report, made), table: report_csv(report)}
     for path, text in texts.items():
-        write_atomically(path, text.encode(errors="backslashreplace").decode())  # names of folders may be no Unicode
+        write_atomically(path, text.encode(errors="backslashreplace").decode())  # names of folders may not be valid Unicode
     return page, table
 
 
@@ -68,22 +74,17 @@ def report_csv(report: ClassReport) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
     for student in report.students:
-        person = [_plain(value) for value in (student.person.id, student.person.first_name, student.person.last_name)]
+        person = [formula_safe(value) for value in (student.person.id, student.person.first_name, student.person.last_name)]
         for result in student.results:
             points = "" if result.state == WAITING else f"{result.points:g}"
             passed = "" if result.state == WAITING else result.passed
-            marks = [points, f"{result.max_points:g}", passed, _plain(" ".join(result.mistakes)), result.state]
-            writer.writerow([*person, result.unit, _plain(result.exercise), *marks])
+            marks = [points, f"{result.max_points:g}", passed, formula_safe(" ".join(result.mistakes)), result.state]
+            writer.writerow([*person, result.unit, formula_safe(result.exercise), *marks])
     return text.getvalue()
 
 
-def _plain(text: str) -> str:
-    """A text that no spreadsheet takes for a formula (https://owasp.org/www-community/attacks/CSV_Injection)."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else text
-
-
 def report_html(report: ClassReport, made: datetime) -> str:
-    """The page. Everything that somebody else wrote is escaped."""
+    """The page as text. Everything that students or instructors wrote is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     page = Environment(
@@ -101,10 +102,10 @@ def report_html(report: ClassReport, made: datetime) -> str:
         facts=_facts(report),
         ranking=sorted(report.students, key=lambda s: (not s.handed_in, -s.share, s.person.sort_key)),
         chunks=_chunks(report.units),
-        examples=[(mistake, *_example(mistake, styles)) for mistake in report.mistakes[:EXAMPLES]],
-        further=list(enumerate(report.mistakes, 1))[EXAMPLES:],
-        revisits=report.revisits[:REVISITS],
-        further_revisits=report.revisits[REVISITS:],
+        examples=[(mistake, *_example(mistake, styles)) for mistake in report.mistakes[:MAX_EXAMPLES]],
+        further=list(enumerate(report.mistakes, 1))[MAX_EXAMPLES:],
+        revisits=report.revisits[:MAX_REVISITS],
+        further_revisits=report.revisits[MAX_REVISITS:],
         histogram=_histogram,
         numbers={mistake.slug: number for number, mistake in enumerate(report.mistakes, 1)},
         cell=_cell,
@@ -117,7 +118,7 @@ def report_html(report: ClassReport, made: datetime) -> str:
 
 
 def _facts(report: ClassReport) -> list[tuple[str, str]]:
-    """The figures at the top: what, and how many."""
+    """The figures at the top of the page, as (what, how many)."""
     some = [student for student in report.students if student.handed_in]
     waiting = sum(unit.waiting for unit in report.units)
     facts = [(_counted("student", len(report.students)), str(len(report.students))), ("handed something in", str(len(some)))]
@@ -134,31 +135,33 @@ def _counted(noun: str, count: int) -> str:
 
 
 def _chunks(units: tuple[UnitReport, ...]) -> list[list[tuple[UnitReport, slice]]]:
-    """Units side by side in one table, each with the places of its exercises among all; a unit is never torn."""
+    """The units of each table, each with the places of its exercises among all. A unit is never split between tables."""
     chunks: list[list[tuple[UnitReport, slice]]] = []
     ends = [0]
     for unit in units:
         ends.append(ends[-1] + len(unit.exercises))
     for unit, (start, end) in zip(units, pairwise(ends), strict=True):
-        if not chunks or end - chunks[-1][0][1].start > COLUMNS:
+        if not chunks or end - chunks[-1][0][1].start > MAX_COLUMNS:
             chunks.append([])
         chunks[-1].append((unit, slice(start, end)))
     return chunks
 
 
 def _histogram(shares: tuple[float, ...]) -> list[dict[str, Any]]:
-    """Ten columns of the marks distribution: students in each, height relative to the fullest, and where it starts."""
-    counts = [0] * BINS
+    """The bins of the distribution of marks: students, their number relative to the fullest bin, and limits in percent."""
+    counts = [0] * HISTOGRAM_BINS
     for share in shares:
-        counts[max(0, min(BINS - 1, int(share * BINS + 1e-9)))] += 1
-    most = max(*counts, 1)
+        counts[max(0, min(HISTOGRAM_BINS - 1, int(share * HISTOGRAM_BINS + 1e-9)))] += 1
+    fullest = max(*counts, 1)
+    limits = [100 * k // HISTOGRAM_BINS for k in range(HISTOGRAM_BINS + 1)]
     return [
-        {"count": n, "height": n / most, "start": 100 * k // BINS, "end": 100 * (k + 1) // BINS} for k, n in enumerate(counts)
+        {"count": count, "height": count / fullest, "start": start, "end": end}
+        for count, (start, end) in zip(counts, pairwise(limits), strict=True)
     ]
 
 
 def _cell(result: Result) -> tuple[str, str]:
-    """Class and text of a cell of the heat map."""
+    """The CSS class and the text of a cell of the heat map."""
     text = _points(result.points) if result.state in (PARTLY, WRONG) else SIGNS[result.state]
     name = CLASSES[result.state]
     if result.state == PARTLY and result.points < result.max_points / 2:
@@ -167,20 +170,21 @@ def _cell(result: Result) -> tuple[str, str]:
 
 
 def _example(mistake: MistakeReport, styles: _Styles) -> tuple[list[Markup], list[str]]:
-    """The fingerprints to show, due and found, and the other mistakes that are in them."""
+    """The fingerprints to show, expected and found, or none if one is unsafe; and the other mistakes in the same loop."""
     tables = [styles.shared(table) for table in mistake.example]
     others = [slug for slug in mistake.example_mistakes if slug != mistake.slug]
-    return ([] if None in tables else tables), others
+    safe = [table for table in tables if table is not None]
+    return (safe if len(safe) == len(tables) else []), others
 
 
 class _Styles:
-    """The inline styles of fingerprints as classes, each once for the whole page: a tenth of the bytes."""
+    """Replaces the inline styles of fingerprints by classes, defined once for the page: a tenth of the bytes."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.names: dict[str, str] = {}
 
     def shared(self, table: str) -> Markup | None:
-        """A fingerprint for this page; None if it is anything but a table of numbers, and could be somebody's text."""
+        """A fingerprint for this page; None if it is not just a table of numbers, because it could contain a student's text."""
         from markupsafe import Markup
 
         if not _TABLE.fullmatch(table):

@@ -1,4 +1,4 @@
-"""What students get back: a page for each submission, made by nbgrader, and packed as Moodle and Canvas take it back."""
+"""Feedback for students: a page for each submission, made by nbgrader, and a zip of them that Moodle and Canvas accept."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from nbgrader.converters import GenerateFeedback
 from traitlets.config import Config
 
-from autograder.classroom.gradebook.converters import ConvertingError, Remembering, convert, quiet_log
+from autograder.classroom.gradebook.nbgrader_converters import ConvertingError, KeepsCause, convert, quiet_log
 from autograder.classroom.grading.class_to_mark import ClassToMark
 from autograder.classroom.intake.attempts import Attempt
-from autograder.classroom.intake.collect import newest_attempts
-from autograder.classroom.intake.sources import printable
+from autograder.classroom.intake.collect_submissions import newest_attempts
+from autograder.classroom.intake.source_files import printable
 from autograder.support.atomic_files import written_atomically
 from autograder.support.interrupts import stoppable
 
 TEMPLATES, TEMPLATE = Path(__file__).parent / "templates", "gradaccum_feedback"
-FEW = 5
-"""Submissions that a complaint names one by one."""
+MAX_NAMED = 5
+"""Submissions that a complaint names; the others it only counts."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,13 @@ class Page:
     Attributes:
         student, unit: ids.
         path: of the page.
-        packed: what it is called in a zip.
+        name_in_zip: the name of the page in a zip for the LMS.
     """
 
     student: str
     unit: str
     path: Path
-    packed: str
+    name_in_zip: str
 
 
 @dataclass
@@ -48,10 +49,10 @@ class Feedback:
     complaints: list[str] = field(default_factory=list)
 
 
-class _Generate(Remembering, GenerateFeedback):
-    """Makes a page, which looks as the class's configuration says, or else as our template does."""
+class _Generate(KeepsCause, GenerateFeedback):
+    """Makes a page with the template that the class's configuration names, or else with ours."""
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any):
         super().__init__(**kwargs)
         chosen = kwargs["config"].HTMLExporter
         if "template_name" not in chosen and "extra_template_basedirs" not in chosen:
@@ -69,32 +70,33 @@ def make_pages(
     source: Path | None,
     progress: Callable[[int, str, str], AbstractContextManager[Callable[[], None]]],
 ) -> Feedback:
-    """Make the pages of what has been graded anew, with the points and comments that are in the gradebook now.
+    """Make pages of the graded submissions, with the points and comments that are in the gradebook now.
 
     Args:
-        marked_class: the class. How pages look its configuration may say, as nbgrader documents.
+        marked_class: the class. Its configuration may choose another template, as nbgrader documents.
         units: only these.
         students: only these; all if empty.
-        source: only what lies in this folder or zip, called as the LMS that it comes from wants it; everything if None.
-        progress: shows how far it is, see :func:`autograder.classroom.grading.view.progress`.
+        source: a folder or zip that an LMS made: only the submissions in it get pages, named as that LMS expects. All if None.
+        progress: shows progress, see :func:`autograder.classroom.grading.terminal_output.progress`.
 
     Raises:
         SourceError: the source cannot be used.
         NoGradebookError: the gradebook cannot be used.
     """
-    feedback, attempts = Feedback(), {}
+    feedback = Feedback()
+    attempts: dict[tuple[str, str], Attempt] = {}
     graded = [one for one in _graded(marked_class, units) if not students or one[0] in students]
     if source is not None:
         unit = units[0] if len(units) == 1 else None
         attempts, unrecognised = newest_attempts(marked_class.directory, source, unit, marked_class.coursedir.db_url)
-        feedback.complaints += [f"{source}: {arrival}" for arrival in unrecognised]
+        feedback.complaints += [f"{source}: {file}" for file in unrecognised]
         feedback.complaints += _not_graded(attempts, graded, units, students)
         graded = [one for one in graded if one in attempts]
     with stoppable() as stop_if_asked, progress(len(graded), "making pages", "made") as step:
         for student, unit in graded:
             try:
-                path = _make(marked_class, student, unit)
-                feedback.pages.append(Page(student, unit, path, _packed(student, unit, attempts.get((student, unit)))))
+                path = _make_page(marked_class, student, unit)
+                feedback.pages.append(Page(student, unit, path, _name_in_zip(student, unit, attempts.get((student, unit)))))
             except ConvertingError as error:
                 feedback.complaints.append(f"{student}, {unit}: {error}; there is no page, grade it again")
             step()
@@ -103,14 +105,17 @@ def make_pages(
 
 
 def pack(feedback: Feedback, to: Path) -> Path:
-    """Write a zip of pages.
+    """Write the pages into a zip.
+
+    Returns:
+        The path of the zip, which is ``to``.
 
     Raises:
-        OSError: it cannot be written; what was there is still there.
+        OSError: it cannot be written; an earlier file is still there.
     """
     with written_atomically(to) as unfinished, zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
         for page in feedback.pages:
-            archive.write(page.path, page.packed)
+            archive.write(page.path, page.name_in_zip)
     return to
 
 
@@ -127,22 +132,22 @@ def _not_graded(
     units: Sequence[str],
     students: Sequence[str],
 ) -> list[str]:
-    """A line on what was handed in and has no marks, if there is any."""
+    """A line that names the submissions without marks; an empty list if there are none."""
     wanted = [one for one in sorted(attempts) if one[1] in units and (not students or one[0] in students)]
     missing = [f"{student}, {unit}" for student, unit in wanted if (student, unit) not in graded]
     if not missing:
         return []
-    who = "; ".join(missing[:FEW]) + (f"; and {len(missing) - FEW} more" if len(missing) > FEW else "")
+    who = "; ".join(missing[:MAX_NAMED]) + (f"; and {len(missing) - MAX_NAMED} more" if len(missing) > MAX_NAMED else "")
     return [f"not graded yet, so without a page: {who}; use gradaccum classroom grade with the same --from first"]
 
 
-def _make(marked_class: ClassToMark, student: str, unit: str) -> Path:
+def _make_page(marked_class: ClassToMark, student: str, unit: str) -> Path:
     coursedir = marked_class.coursedir
     convert(_Generate(coursedir=coursedir, config=coursedir.config, log=quiet_log()), unit, student)
     return Path(coursedir.format_path(coursedir.feedback_directory, student, unit), f"{unit}.html")
 
 
-def _packed(student: str, unit: str, attempt: Attempt | None) -> str:
-    """What a page is called for the LMS to know whose it is; where no LMS has a say, ``STUDENT/UNIT.html``."""
-    reply = printable(attempt.owner.claim.reply) if attempt else ""
-    return f"{reply}{unit}.html" if reply else f"{student}/{unit}.html"
+def _name_in_zip(student: str, unit: str, attempt: Attempt | None) -> str:
+    """The name by which the LMS recognises whose page it is; ``STUDENT/UNIT.html`` if the work did not come from an LMS."""
+    prefix = printable(attempt.owner.claim.reply_prefix) if attempt else ""
+    return f"{prefix}{unit}.html" if prefix else f"{student}/{unit}.html"

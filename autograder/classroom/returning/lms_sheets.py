@@ -1,4 +1,4 @@
-"""CSV files of learning management systems: read as they are, filled in, and written again with nothing else changed."""
+"""CSV files of learning management systems: read, filled in, and written again with nothing else changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class SheetError(ValueError):
-    """A CSV file that cannot be filled in. The message is one line: which file, what is wrong with it, what to do."""
+    """A CSV file that cannot be filled in. The message is one line: which file, what is wrong with it, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -24,41 +24,41 @@ class Sheet:
 
     Attributes:
         header: names of its columns.
-        rows: its other lines, each as wide as the header.
+        rows: its other lines, each with as many cells as the header.
         delimiter: between cells.
-        mark: whether it begins with a byte order mark, by which spreadsheets recognise UTF-8.
+        byte_order_mark: whether the file begins with one, by which spreadsheets recognise UTF-8.
     """
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     delimiter: str = ","
-    mark: bool = False
+    byte_order_mark: bool = False
 
     def column(self, name: str) -> int | None:
-        """Where the column of this name is, in whatever case it is written; None if there is none."""
+        """The index of the column with this name, ignoring case; None if there is none."""
         return next((k for k, head in enumerate(self.header) if head.strip().casefold() == name.casefold()), None)
 
     def with_column(self, name: str) -> Sheet:
-        """With an empty column at the end."""
+        """A copy with an empty column at the end."""
         return replace(self, header=(*self.header, name), rows=tuple((*row, "") for row in self.rows))
 
     def with_cells(self, cells: Mapping[tuple[int, int], str]) -> Sheet:
-        """With other texts in the cells at these rows and columns."""
+        """A copy with new texts in the cells at these (row, column)."""
         rows = [tuple(cells.get((i, k), cell) for k, cell in enumerate(row)) for i, row in enumerate(self.rows)]
         return replace(self, rows=tuple(rows))
 
     def text(self) -> str:
-        """The file as text."""
+        """The contents of the file."""
         file = io.StringIO(newline="")
         csv.writer(file, delimiter=self.delimiter, lineterminator="\n").writerows([self.header, *self.rows])
-        return ("\ufeff" if self.mark else "") + file.getvalue()
+        return ("\ufeff" if self.byte_order_mark else "") + file.getvalue()
 
 
 def read_sheet(path: Path) -> Sheet:
     """Read a CSV file in UTF-8, with commas, semicolons or tabs.
 
     Raises:
-        SheetError: it is not that, or a line has more cells than the header.
+        SheetError: it is anything else, or a line has more cells than the header.
         OSError: it cannot be read.
     """
     data = path.read_bytes()
@@ -79,12 +79,12 @@ def read_sheet(path: Path) -> Sheet:
 
 
 def match_rows(sheet: Sheet, keys: Mapping[str, Sequence[str]], students: Iterable[Student]) -> dict[int, Student]:
-    """Which row is whose.
+    """The student of each row, by the index of the row. Rows of strangers are left out.
 
     Args:
         sheet: the file.
-        keys: columns that identify somebody, the surest first, each with the attributes of students it may hold. Upper and
-            lower case are the same.
+        keys: columns that identify a student, the most reliable first, each with the attributes of students that it may hold.
+            Case is ignored.
         students: of the class.
 
     Raises:
@@ -109,15 +109,18 @@ def match_rows(sheet: Sheet, keys: Mapping[str, Sequence[str]], students: Iterab
 
 
 def unit_column(sheet: Sheet, unit: str, titles: Mapping[int, str]) -> int | None:
-    """The column whose title is a unit's name, however its words are joined and whether or not "unit" stands in front.
+    """The index of the column whose title is a unit's name, however its words are joined and with or without "unit" in front.
 
     Args:
         sheet: the file.
         unit: such as ``"04_training_loop"``.
-        titles: of the columns that come into question.
+        titles: of the columns to consider, by index.
+
+    Returns:
+        The index, or None if there is no such column.
 
     Raises:
-        SheetError: there are several.
+        SheetError: there are several such columns.
     """
     columns = [column for column, title in titles.items() if _words(title) == _words(unit)]
     if len(columns) > 1:
@@ -126,28 +129,20 @@ def unit_column(sheet: Sheet, unit: str, titles: Mapping[int, str]) -> int | Non
     return columns[0] if columns else None
 
 
-def harmless_cell(text: str) -> str:
-    """A text that no spreadsheet takes for a formula: an apostrophe in front where it might.
-
-    Source: OWASP, "CSV Injection".
-    """
-    return f"'{text}" if text.lstrip(" \ufeff").startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else text
-
-
 def points_text(points: float) -> str:
-    """Points as every learning management system reads them: a decimal point, and no more than the five digits Moodle keeps."""
+    """Points as every learning management system reads them: with a decimal point, and at most the five decimals of Moodle."""
     return f"{points:.5f}".rstrip("0").rstrip(".")
 
 
 def _students_by(attributes: Sequence[str], students: Iterable[Student]) -> dict[str, Student | None]:
-    """Students by what these attributes hold; None where that is true of two of them. An earlier attribute goes first."""
+    """Students by the values of these attributes; None for a value that two students share. Earlier attributes come first."""
     known: dict[str, Student | None] = {}
     for attribute in attributes:
-        of_this: dict[str, Student | None] = {}
+        students_of: dict[str, Student | None] = {}
         for student in students:
             if value := getattr(student, attribute).strip().casefold():
-                of_this[value] = None if value in of_this else student
-        known = of_this | known
+                students_of[value] = None if value in students_of else student
+        known = students_of | known
     return known
 
 

@@ -137,7 +137,7 @@ def test_a_scheduler_that_dies_is_named_and_another_one_goes_on(course, tmp_path
 
 
 def test_a_scheduler_that_is_not_there_is_named(course, monkeypatch):
-    monkeypatch.setattr(workers, "CONNECT", "1s")
+    monkeypatch.setattr(workers, "CONNECT_TIMEOUT", "1s")
     course.hand_in_many(1)
     done = course.do("grade", "--scheduler", "tcp://127.0.0.1:9", status=2)
     assert "no scheduler of dask answers at tcp://127.0.0.1:9" in done.complained

@@ -30,8 +30,7 @@ def store(tmp_path):
 def test_what_was_written_is_read_again(store, marks):
     store.write(marks, "{}")
     assert store.read("ada", UNIT) == marks
-    assert list(store.all()) == [marks]
-    assert store.units() == [UNIT]
+    assert store.submissions() == [("ada", UNIT)]
     assert store.notebook_path("ada", UNIT).read_text() == "{}"
 
 
@@ -44,7 +43,7 @@ def test_marks_say_what_the_verdict_says(marks):
 
 def test_who_was_never_marked_has_no_marks(store):
     assert store.read("ada", UNIT) is None
-    assert list(store.all()) == []
+    assert store.submissions() == []
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format": 0}', '{"format": 1, "exercises": [1]}', "\x00"])

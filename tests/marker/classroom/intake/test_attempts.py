@@ -9,8 +9,8 @@ import pytest
 from conftest import notebook
 from handed_in import OTHER, TIME, UNIT, fill, packed, work
 
-from autograder.classroom.intake import sources
-from autograder.classroom.intake.file_names import unit_named
+from autograder.classroom.intake.source_files import CHUNK
+from autograder.classroom.intake.submission_filenames import unit_named
 
 
 def test_times_arrive_as_nbgrader_reads_them(room):
@@ -54,7 +54,7 @@ def test_exercises_in_cells_tell_the_unit_if_nothing_else_does(room):
 
 
 def test_a_large_notebook_need_not_be_parsed(room, monkeypatch):
-    content = work("#" + "x" * 3 * sources.CHUNK)
+    content = work("#" + "x" * 3 * CHUNK)
     monkeypatch.setattr("autograder.classroom.intake.attempts.parse_submission", None)
     assert room.take({"ada.ipynb": content}).submissions == (("ada", UNIT),)
 
@@ -152,13 +152,13 @@ def test_a_unit_is_told_from_the_ways_to_write_it(text, unit):
 def test_a_file_that_vanishes_or_changes_between_two_looks_leaves_what_was_there(room, tmp_path, monkeypatch):
     room.take({"ada.ipynb": work("there")})
     source = fill(tmp_path / "s", {"ada.ipynb": work("new")})
-    put = room.shelf.put
+    put = room.store.put
 
     def changed_meanwhile(attempt, student):
         (source / "ada.ipynb").write_bytes(work("yet another"))
         return put(attempt, student)
 
-    monkeypatch.setattr(room.shelf, "put", changed_meanwhile)
+    monkeypatch.setattr(room.store, "put", changed_meanwhile)
     assert "changed while it was read" in room.take(source).unrecognised[0].reason
     assert room.has("ada") == work("there")
     assert [path.name for path in room.submitted.rglob("*") if path.is_file()] == [f"{UNIT}.ipynb"]

@@ -12,6 +12,7 @@ import pytest
 from handed_in import UNIT, fill, packed, work
 
 from autograder.classroom.intake import sources
+from autograder.classroom.intake.source_files import UnreadableFileError
 from autograder.classroom.intake.sources import SourceError, opened
 
 
@@ -79,12 +80,16 @@ def test_archives_in_archives_are_looked_into_but_not_for_ever(room, tmp_path):
 
 @pytest.mark.parametrize(
     ("limit", "words"),
-    [("LARGEST_UNPACKED", "unpacks to more than"), ("MOST_IN_ARCHIVE", "more than 0 files"), ("LARGEST", "is larger than")],
+    [
+        ("sources.MAX_UNPACKED_BYTES", "unpacks to more than"),
+        ("sources.MAX_FILES_IN_ARCHIVE", "more than 0 files"),
+        ("zip_members.LARGEST", "is larger than"),
+    ],
 )
 def test_an_archive_that_unpacks_to_too_much_costs_nobody_else_anything(room, tmp_path, monkeypatch, limit, words):
-    small = 0 if limit == "MOST_IN_ARCHIVE" else 10_000
+    small = 0 if limit == "sources.MAX_FILES_IN_ARCHIVE" else 10_000
     bomb = packed(tmp_path / "bomb.zip", {f"{UNIT}.ipynb": work("#" + "x" * 100_000)}).read_bytes()
-    monkeypatch.setattr(sources, limit, small)
+    monkeypatch.setattr(f"autograder.classroom.intake.{limit}", small)
     intake = room.take(packed(tmp_path / "all.zip", {"ada.zip": bomb, "bob.ipynb": work()}))
     assert [one.students for one in intake.taken] == [("bob",)]
     assert words in intake.unrecognised[0].reason
@@ -111,7 +116,7 @@ def test_a_folder_that_becomes_a_link_while_it_is_read_is_not_followed(tmp_path)
     with opened(source) as files:
         (source / "ada").rename(tmp_path / "gone")
         (source / "ada").symlink_to(tmp_path / "elsewhere")
-        with pytest.raises(sources.UnreadableFileError, match="cannot be read"):
+        with pytest.raises(UnreadableFileError, match="cannot be read"):
             list(files[0].chunks())
 
 

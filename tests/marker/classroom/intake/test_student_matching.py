@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from handed_in import GRADESCOPE, TIME, UNIT, packed, work
 
-from autograder.classroom.intake.file_names import claims, own_words
+from autograder.classroom.intake.submission_filenames import claims, strip_lms_decoration
 
 ADA = {
     "an inbound folder": f"inbound/ada+{UNIT}+{TIME}+aBc/{UNIT}.ipynb",
@@ -178,4 +178,4 @@ def test_without_a_roster_an_unclear_name_is_nobody_s(open_room, names):
 def test_a_name_of_any_length_is_understood_or_not_in_no_time():
     for text in ("a_" * 120, "_1" * 120, "a" * 255, "1_2_" * 60, "x_attempt_" * 25, "+" * 255):
         assert len(claims(text, {})) <= 1
-        assert len(own_words(text)) <= 255
+        assert len(strip_lms_decoration(text)) <= 255

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from sample_class import CLASS, EARLIER, POINTS, TABLES, UNIT, exercise, marks, nothing
 
+from autograder.classroom.gradebook.cell_grades import CellGrade
 from autograder.classroom.grading.marks_store import ExerciseMarks, MarksStore, PartMarks, StudentMarks
+from autograder.classroom.report.class_data import ClassData, read_class
 from autograder.classroom.report.class_report import ClassReport, class_report
-from autograder.classroom.report.data import ClassData, Grade, read_class
 from autograder.classroom.report.lessons import Lesson
-from autograder.classroom.report.student import ABSENT, BROKEN, PARTLY, SOLVED, UNWRITTEN, WAITING, WRONG
+from autograder.classroom.report.student_report import ABSENT, BROKEN, PARTLY, SOLVED, UNWRITTEN, WAITING, WRONG
 from autograder.publishing.nbgrader_course import CONFIG, config_text
 from gradaccum.diagnosis.catalogue import mistake
 
@@ -134,7 +135,7 @@ def test_what_waits_to_be_marked_is_no_reason_and_costs_nothing():
 
 
 def test_points_given_by_hand_are_the_points():
-    grades = {("b", UNIT, "train_epoch"): Grade(5.0, by_hand=True), ("a", UNIT, "train_epoch"): Grade(0.0)}
+    grades = {("b", UNIT, "train_epoch"): CellGrade(5.0, by_hand=True), ("a", UNIT, "train_epoch"): CellGrade(0.0)}
     made = class_report(ClassData("class", marks=CLASS.marks, grades=grades))
     first = student(made, "b").results[0]
     assert (first.points, first.by_hand, first.state, first.lost) == (5.0, True, PARTLY, 1.0)
@@ -143,7 +144,7 @@ def test_points_given_by_hand_are_the_points():
 
 def test_full_marks_given_by_hand_leave_nothing_to_revisit():
     made = class_report(
-        ClassData("c", marks=(nothing("a", "raised"),), grades={("a", UNIT, e): Grade(p, True) for e, p in POINTS.items()})
+        ClassData("c", marks=(nothing("a", "raised"),), grades={("a", UNIT, e): CellGrade(p, True) for e, p in POINTS.items()})
     )
     assert student(made, "a").share == 1.0
     assert made.revisits == ()
@@ -154,7 +155,7 @@ def test_cells_of_the_gradebook_decide_what_counts_and_for_how_much():
         "c",
         marks=CLASS.marks,
         cells={UNIT: {"essay": 4.0, "train_epoch": 12.0}},
-        grades={("b", UNIT, "essay"): Grade(3.0, True)},
+        grades={("b", UNIT, "essay"): CellGrade(3.0, True)},
     )
     bo = student(class_report(data), "b")
     assert [(r.exercise, r.points, r.max_points) for r in bo.results] == [("train_epoch", 4.0, 12.0), ("essay", 3.0, 4.0)]
@@ -162,7 +163,7 @@ def test_cells_of_the_gradebook_decide_what_counts_and_for_how_much():
 
 
 def test_marks_that_only_the_gradebook_has_count_without_a_reason():
-    made = class_report(ClassData("c", grades={("a", UNIT, name): Grade(points / 2) for name, points in POINTS.items()}))
+    made = class_report(ClassData("c", grades={("a", UNIT, name): CellGrade(points / 2) for name, points in POINTS.items()}))
     assert made.students[0].points == 5
     assert made.revisits[0].causes[0][1] == "marked by nbgrader alone"
 

@@ -13,11 +13,12 @@ from sample_class import CLASS, EARLIER, TABLES, UNIT, dealt_class, exercise, ma
 from typer.testing import CliRunner
 
 from autograder.classroom.commands import app
+from autograder.classroom.gradebook.cell_grades import CellGrade
 from autograder.classroom.grading.marks_store import ExerciseMarks, MarksStore, MistakeMarks, PartMarks, StudentMarks
+from autograder.classroom.report.class_data import ClassData
 from autograder.classroom.report.class_report import ClassReport, class_report
-from autograder.classroom.report.data import ClassData, Grade
 from autograder.classroom.report.page import report_csv, report_html, write_report
-from autograder.classroom.report.student import ABSENT, PARTLY, WAITING
+from autograder.classroom.report.student_report import ABSENT, PARTLY, WAITING
 from autograder.classroom.students import Student
 from autograder.publishing.nbgrader_course import CONFIG, config_text
 from gradaccum.diagnosis.catalogue import mistake
@@ -151,7 +152,7 @@ def test_a_class_of_one_has_a_page(submission):
 
 
 def test_points_given_by_hand_have_a_star():
-    grades = {("b", UNIT, "train_epoch"): Grade(5.0, by_hand=True)}
+    grades = {("b", UNIT, "train_epoch"): CellGrade(5.0, by_hand=True)}
     page = report_html(class_report(ClassData("class", marks=CLASS.marks, grades=grades)), MADE)
     assert "5*<sub>" in page
     assert "given by hand" in page

@@ -1,10 +1,11 @@
-"""The names under which LMSs, nbgrader's exchange and students hand in → who claims what.
+"""What the names of submitted files say: those that LMSs and nbgrader's exchange give them, and those that students choose.
 
-Each form is taken from what writes it: Canvas's ``lib/content_zipper.rb``, Moodle's ``mod/assign/classes/downloader.php``,
-nbgrader's ``exchange/default/submit.py``, Gradescope's ``submission_metadata.yml``, Blackboard's Assignment File Download. In
-each the student can choose what comes last, so the first place where a form fits is the one that counts. How Canvas and Moodle
-understand the names of files with feedback is taken from ``app/models/assignment.rb`` (``generate_comments_from_files``) and
-``mod/assign/feedback/file/importziplib.php``: both look for the numbers, and pass over the rest.
+Each form of names is taken from the program that writes it: Canvas's ``lib/content_zipper.rb``, Moodle's
+``mod/assign/classes/downloader.php``, nbgrader's ``exchange/default/submit.py``, Gradescope's ``submission_metadata.yml``,
+Blackboard's Assignment File Download. In each form the student can choose the last part, so the first match of a form counts.
+How Canvas and Moodle read the names of feedback files is taken from ``app/models/assignment.rb``
+(``generate_comments_from_files``) and ``mod/assign/feedback/file/importziplib.php``: both look for the numbers and ignore the
+rest.
 """
 
 from __future__ import annotations
@@ -23,20 +24,20 @@ JUNK_FOLDERS = {"__macosx", "__pycache__", "node_modules", "venv", "$recycle.bin
 JUNK_FILES = {"thumbs.db", "desktop.ini", "timestamp.txt", "submission_secret.txt", "submission_metadata.yml"}
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp", ".heic", ".tif", ".tiff", ".ico", ".pyc")
 
-_NOTEBOOK = re.compile(r"\.ipynb(\.txt|\.json)?$", re.IGNORECASE)  # browsers append what they think it is
+_NOTEBOOK = re.compile(r"\.ipynb(\.txt|\.json)?$", re.IGNORECASE)  # browsers append the type they guess
 _ENDING = re.compile(r"\.ipynb(\.txt|\.json)?$|\.zip$", re.IGNORECASE)
 _COPY = re.compile(r"(?:[ _-]?\((?P<browser>\d{1,4})\)|-(?P<canvas>\d{1,4})|-copy\d*)$", re.IGNORECASE)
 _EXCHANGE = re.compile(r"(?P<who>[^+]+)\+(?P<unit>[^+]+)\+(?P<time>\d{4}-\d\d-\d\d \d\d[:_]\d\d[:_][\d.]+ [^+]+)(\+[^+]*)?")
 _MOODLE = re.compile(r"(?P<reply>(?P<who>[^_]+)_(?P<number>\d+)_assignsubmission_[a-z]+)(_(?P<rest>.*))?", re.DOTALL)
 _CANVAS = re.compile(r"(?P<who>\w*?)(_LATE)?_(?P<user>\d{1,18})_(?P<attachment>\d{1,18})_(?P<rest>.+)", re.DOTALL)
-_CANVAS_NOBODY = re.compile(r"(LATE_)?anon_\w+?_(?P<attachment>\d{1,18})_(?P<rest>.+)", re.DOTALL)
+_CANVAS_ANONYMOUS = re.compile(r"(LATE_)?anon_\w+?_(?P<attachment>\d{1,18})_(?P<rest>.+)", re.DOTALL)
 _BLACKBOARD = re.compile(r"(?P<before>.+?)_attempt_(?P<time>\d{4}(-\d\d){5})(_(?P<rest>.*))?", re.DOTALL)
 _ANONYMOUS = "comes from an assignment that is marked anonymously; make names visible there, and download it again"
 _GRADESCOPE = re.compile(r"submission_(?P<number>\d{1,18})")
 
 
-def ignorable(parts: Iterable[str]) -> str:
-    """Why a file is nothing that a student handed in, by its name; empty if it may be."""
+def ignore_reason(parts: Iterable[str]) -> str:
+    """Why a file with these parts of a path cannot be something a student handed in; empty if it may be."""
     *folders, name = (part.lower() for part in parts)
     if any(folder in JUNK_FOLDERS or re.match(r"\.[^.]", folder) for folder in folders) or name.startswith("."):
         return "belongs to a system, not to a student"
@@ -51,12 +52,12 @@ def is_notebook(name: str) -> bool:
 
 
 def ending_removed(name: str) -> str:
-    """A name without what says that it is a notebook or an archive."""
+    """A name without the ending of a notebook or an archive."""
     return _ENDING.sub("", name).strip()
 
 
 def stem(name: str) -> tuple[str, int]:
-    """A name without its ending and the mark of a copy, and the number of that copy."""
+    """A name without its ending and without what marks it as a copy, and the number of the copy; 0 for the original."""
     text, number = ending_removed(name), 0
     while match := _COPY.search(text):
         number = max(number, int(match["browser"] or match["canvas"] or 0))
@@ -64,15 +65,15 @@ def stem(name: str) -> tuple[str, int]:
     return text, number
 
 
-def own_words(name: str) -> str:
-    """A name without its ending, its unit, and what marks it as a copy; ``-2`` marks one only after the unit."""
+def strip_lms_decoration(name: str) -> str:
+    """What is left of a name without its ending, its unit and what marks a copy; ``-2`` marks one only after the unit."""
     text = re.sub(r"([ _-]?\(\d{1,4}\)|-copy\d*)$", "", ending_removed(name), flags=re.IGNORECASE)
     without_number = re.sub(r"-\d{1,4}$", "", text)
     return "" if not without_unit(without_number) else without_unit(text)
 
 
 def unit_named(text: str) -> str | None:
-    """The unit that is named in a text: ``04_training_loop``, ``unit-04-training-loop``, ``Unit 4``, or ``04`` alone."""
+    """The unit that a text names, as ``04_training_loop``, ``unit-04-training-loop``, ``Unit 4`` or just ``04``; else None."""
     plain = re.sub(r"[\W_]+", "_", text.lower())
     if unit := unit_in(plain):
         return unit
@@ -81,33 +82,34 @@ def unit_named(text: str) -> str | None:
 
 
 def without_unit(text: str) -> str:
-    """A text without the unit it names, and without what stood between the two."""
+    """A text without the unit it names, and without the characters that joined the two."""
     for unit in UNITS:
         text = re.sub(unit.replace("_", r"[\W_]+"), " ", text, flags=re.IGNORECASE)
     return text.strip(" \t\n_-")
 
 
 def claims(name: str, gradescope: Mapping[str, Any]) -> tuple[Claim, ...]:
-    """What a name claims if it has a form that an LMS or the exchange gives it; nothing otherwise. Several for a group.
+    """The claims in a name that has the form of an LMS or of the exchange; empty for any other name. Several for a group.
 
     Args:
         name: of a folder, an archive or a file.
-        gradescope: the submissions that are described in the same folder.
+        gradescope: what ``submission_metadata.yml`` in the same folder says, by submission.
     """
-    for form in (_exchange, _moodle, _canvas, _blackboard):  # Canvas's stands before a time, which has hyphens, or not at all
+    # a name may fit both Canvas's form and Blackboard's; Canvas's numbers then come before the time, so they count
+    for form in (_exchange, _moodle, _canvas, _blackboard):
         if claim := form(name):
             return (claim,)
-    if _GRADESCOPE.fullmatch(name):
-        return _gradescope(name, gradescope.get(name))
+    if match := _GRADESCOPE.fullmatch(name):
+        return _gradescope(name, int(match["number"]), gradescope.get(name))
     return ()
 
 
 def utc(text: str) -> datetime | None:
-    """A time as nbgrader reads it, without a zone; None if it is none."""
+    """A time as nbgrader reads it, converted to UTC, without a time zone; None if the text is not a time."""
     time = None
     with contextlib.suppress(ValueError, OverflowError, AttributeError, TypeError):
         if re.fullmatch(r"[\d-]+ [\d:.]+( UTC)?", text := text.strip()):
-            time = datetime.fromisoformat(text.removesuffix(" UTC"))  # nearly all, and importing nbgrader takes a second
+            time = datetime.fromisoformat(text.removesuffix(" UTC"))  # most times; importing nbgrader takes a second
         else:
             from nbgrader.utils import parse_utc
 
@@ -130,12 +132,19 @@ def _moodle(name: str) -> Claim | None:
     who = match["who"]
     if who == "Participant":
         return Claim(who, form="Moodle", refused=_ANONYMOUS)
-    unit, reply = (match["rest"] or "",), f"{match['reply']}_"
-    return Claim(who, name=who, derived=slug(who), unit=unit, form="Moodle", reply=reply, person=match["number"])
+    return Claim(
+        who,
+        name=who,
+        derived=slug(who),
+        unit=(match["rest"] or "",),
+        form="Moodle",
+        reply_prefix=f"{match['reply']}_",
+        person=match["number"],
+    )
 
 
 def _canvas(name: str) -> Claim | None:
-    if match := _CANVAS_NOBODY.fullmatch(name):
+    if match := _CANVAS_ANONYMOUS.fullmatch(name):
         return Claim("anon", unit=(match["rest"],), attempt=int(match["attachment"]), form="Canvas", refused=_ANONYMOUS)
     if not (match := _CANVAS.fullmatch(name)):
         return None
@@ -150,13 +159,13 @@ def _canvas(name: str) -> Claim | None:
         unit=(match["rest"],),
         attempt=attempt,
         form="Canvas",
-        reply=name[: match.start("rest")],
+        reply_prefix=name[: match.start("rest")],
         person=user,
     )
 
 
 def _blackboard(name: str) -> Claim | None:
-    """``COLUMN_USER_attempt_TIME_FILE``; an underscore may belong to the column or to the user's name."""
+    """Read ``COLUMN_USER_attempt_TIME_FILE``. An underscore may belong to the column or to the user's name."""
     if not (match := _BLACKBOARD.fullmatch(name)):
         return None
     words = match["before"].split("_")
@@ -166,14 +175,14 @@ def _blackboard(name: str) -> Claim | None:
     return Claim(words[-1], ids=users, derived=words[-1], unit=unit, time=utc(f"{day} {hour}"), form="Blackboard")
 
 
-def _gradescope(name: str, described: Any) -> tuple[Claim, ...]:
+def _gradescope(name: str, number: int, described: Any) -> tuple[Claim, ...]:
     submitters = described.get(":submitters") if isinstance(described, Mapping) else None
     people = [one for one in submitters if isinstance(one, Mapping)] if isinstance(submitters, list) else []
     if not people:
         problem = f"no submission_metadata.yml beside {name} says whose it is; give Gradescope's export as it came"
         return (Claim(name, form="Gradescope", refused=problem),)
-    time = utc(re.sub(r" (?=[+-]\d|Z$)", "", str(described.get(":created_at", ""))))  # zones of digits are read attached only
-    number = int(_GRADESCOPE.fullmatch(name)["number"])
+    created = str(described.get(":created_at", ""))
+    time = utc(re.sub(r" (?=[+-]\d|Z$)", "", created))  # a numeric time zone is read only without a space before it
     found = []
     for one in people:
         email, sid, full = (str(one.get(key) or "") for key in (":email", ":sid", ":name"))
@@ -184,5 +193,5 @@ def _gradescope(name: str, described: Any) -> tuple[Claim, ...]:
 
 
 def slug(name: str) -> str:
-    """An id made of a name: ``Ada Lovelace`` becomes ``ada-lovelace``."""
+    """An id made from a name: ``Ada Lovelace`` becomes ``ada-lovelace``."""
     return "-".join(re.findall(r"\w+", name.casefold()))

@@ -15,7 +15,8 @@ from traitlets.config import Config
 from typer.testing import CliRunner
 
 from autograder.classroom.commands import app
-from autograder.classroom.returning.exports import CanvasExporter, NbgraderExporter
+from autograder.classroom.returning.exporters import NbgraderExporter
+from autograder.classroom.returning.lms_exporters import CanvasExporter
 from autograder.publishing.nbgrader_course import make_course
 
 
@@ -164,7 +165,7 @@ def test_nbgraders_own_command_takes_the_exporters(school, tmp_path, monkeypatch
     monkeypatch.chdir(school)
     (tmp_path / "exported.csv").write_text("Student,ID,SIS Login ID,Section\nAda,1,ada,A\n")
     configured = f"--CanvasExporter.gradebook={tmp_path / 'exported.csv'}"
-    exporter = "--exporter=autograder.classroom.returning.exports.CanvasExporter"
+    exporter = "--exporter=autograder.classroom.exports.CanvasExporter"
     command = ["export", exporter, "--to", str(tmp_path / "out.csv"), "--assignment", f"['{LOOP}']", configured]
     NbGraderApp(config=Config()).launch_instance(command)
     assert by(rows_of(tmp_path / "out.csv"), "Student", LOOP) == {"Ada": ("8.33333",)}

@@ -1,4 +1,4 @@
-"""One student's part of the class report: what became of each exercise, and why the student needs help."""
+"""One student's part of the class report: the result of each exercise, and why the student needs help."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autograder.classroom.grading.marks_store import ExerciseMarks, StudentMarks
-from autograder.classroom.report.data import ClassData
+from autograder.classroom.report.class_data import ClassData
 from autograder.classroom.students import Student
 
 SOLVED, PARTLY, WRONG = "solved", "partly", "no points"
 BROKEN, UNWRITTEN, ABSENT, WAITING = "does not run", "not written", "nothing handed in", "not marked yet"
 STATES = (SOLVED, PARTLY, WRONG, BROKEN, UNWRITTEN, ABSENT, WAITING)
-"""What has become of an exercise; each student's is in one of these states."""
+"""The states an exercise of a student can be in; it is always in exactly one."""
 
 FAILURES = {
     "missing": "function not there",
@@ -23,8 +23,8 @@ FAILURES = {
     "died": "ends its process",
 }
 UNNAMED, UNREADABLE, UNKNOWN = "no known mistake", "file cannot be read", "marked by nbgrader alone"
-HALF = 0.5
-"""Who has a smaller share of the points needs help."""
+MIN_SHARE = 0.5
+"""A student with a smaller share of the points needs help."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,11 @@ class Result:
     """One student's exercise.
 
     Attributes:
-        points: what the student gets; those of the gradebook where a person decided.
-        causes: why points are missing: slugs of mistakes, or one entry of :data:`FAILURES` or its neighbours.
-        by_hand: whether a person decided.
+        points: what the student gets; those of the gradebook where a person gave them.
+        mistakes: slugs of the mistakes that were found.
+        causes: why points are missing: slugs of mistakes, or one value of :data:`FAILURES` or one of :data:`UNNAMED`,
+            :data:`UNREADABLE` and :data:`UNKNOWN`.
+        by_hand: whether a person gave the points.
     """
 
     unit: str
@@ -57,11 +59,13 @@ class Result:
 
 @dataclass(frozen=True)
 class StudentReport:
-    """One student: results in the order of the exercises, and why they need help, if they do.
+    """One student's results.
 
     Attributes:
+        person: the student.
+        results: in the order of the exercises.
         penalty: points taken off for lateness.
-        points, max_points: of the units that are marked or were not handed in.
+        reasons: why the student needs help, the most serious first; empty if they do not.
     """
 
     person: Student
@@ -71,10 +75,12 @@ class StudentReport:
 
     @property
     def points(self) -> float:
+        """Points of all units, less the penalty."""
         return max(0.0, sum(result.points for result in self.results) - self.penalty)
 
     @property
     def max_points(self) -> float:
+        """Points of the units that are marked or were not handed in; what waits to be marked does not count."""
         return sum(result.max_points for result in self.results if result.state != WAITING)
 
     @property
@@ -90,30 +96,35 @@ class StudentReport:
         return any(result.state not in (ABSENT, WAITING) for result in self.results)
 
 
-def result_of(data: ClassData, marks: StudentMarks | None, student: str, unit: str, exercise: str, most: float) -> Result:
-    """What became of an exercise. What a person wrote into the gradebook goes before what marking found.
+def result_of(data: ClassData, marks: StudentMarks | None, student: str, unit: str, exercise: str, max_points: float) -> Result:
+    """The result of an exercise. What a person entered in the gradebook takes precedence over what marking found.
 
     Args:
         data: of the class.
         marks: of the student's unit, if there are any.
         student, unit, exercise: ids.
-        most: the points the exercise gives in this class.
+        max_points: the points the exercise gives in this class.
     """
     grade = data.grades.get((student, unit, exercise))
     found = next((one for one in marks.exercises if one.id == exercise), None) if marks else None
-    decided = grade if grade and grade.score is not None and (grade.by_hand or not found) else None
-    if not found and not decided:
-        there = marks or grade or (student, unit) in data.handed_in
-        return Result(unit, exercise, WAITING if there else ABSENT, 0.0, most)
-    points = decided.score if decided else found.score / found.max_score * most if found.max_score else 0.0
+    by_hand = False
+    if grade and grade.score is not None and (grade.by_hand or not found):
+        points, by_hand = grade.score, grade.by_hand
+    elif found:
+        points = found.score / found.max_score * max_points if found.max_score else 0.0
+    else:
+        exists = marks or grade or (student, unit) in data.handed_in
+        return Result(unit, exercise, WAITING if exists else ABSENT, 0.0, max_points)
     mistakes = tuple(dict.fromkeys(one.slug for one in found.mistakes)) if found else ()
-    cause = UNKNOWN if not found else UNREADABLE if marks.problem else FAILURES.get(found.failure, UNNAMED)
-    state = SOLVED if points >= most else PARTLY if points > 0 else _pointless(found, cause)
+    cause = UNKNOWN
+    if found:
+        cause = UNREADABLE if marks and marks.problem else FAILURES.get(found.failure, UNNAMED)
+    state = SOLVED if points >= max_points else PARTLY if points > 0 else _state_without_points(found, cause)
     causes = () if state == SOLVED else mistakes or (cause,)
-    return Result(unit, exercise, state, points, most, mistakes, causes, bool(decided and decided.by_hand))
+    return Result(unit, exercise, state, points, max_points, mistakes, causes, by_hand)
 
 
-def _pointless(found: ExerciseMarks | None, cause: str) -> str:
+def _state_without_points(found: ExerciseMarks | None, cause: str) -> str:
     """The state of an exercise without points."""
     if found and cause != UNREADABLE and found.failure in ("unwritten", "missing"):
         return UNWRITTEN
@@ -121,7 +132,7 @@ def _pointless(found: ExerciseMarks | None, cause: str) -> str:
 
 
 def reasons(student: StudentReport) -> Iterator[str]:
-    """Why a student needs help, the gravest first."""
+    """Why a student needs help, the most serious reason first."""
     if not student.results:
         return
     if not student.handed_in:
@@ -137,7 +148,7 @@ def reasons(student: StudentReport) -> Iterator[str]:
         "nothing written in": [unit for unit, found in states.items() if found == {UNWRITTEN}],
     }
     yield from (f"{what} {_numbers(units)}" for what, units in kinds.items() if units)
-    if student.marked and student.share < HALF:
+    if student.marked and student.share < MIN_SHARE:
         yield "below half of the points"
     counts = Counter(slug for result in student.results for slug in result.mistakes if result.state != SOLVED)
     for slug, exercises in counts.most_common():

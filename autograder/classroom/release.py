@@ -1,22 +1,25 @@
-"""``gradaccum classroom release``: what students get, made by nbgrader from ``source/``."""
+"""``gradaccum classroom release``: nbgrader makes the notebooks for students from ``source/``."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.classroom.gradebook.converters import ConvertingError, convert, quiet_log
+from autograder.classroom.gradebook.nbgrader_converters import ConvertingError, convert, quiet_log
 
 if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
 
 
 class ReleaseError(Exception):
-    """A unit cannot be released. One line: which, and why."""
+    """A unit cannot be released. One line: which unit, and why."""
 
 
 def release_unit(coursedir: CourseDirectory, unit: str) -> Path:
     """Write ``release/UNIT/`` and enter the unit into the gradebook, as ``nbgrader generate_assignment --force`` does.
+
+    Returns:
+        The directory of the released unit.
 
     Raises:
         ReleaseError: nbgrader refuses.

@@ -78,7 +78,7 @@ def test_progress_comes_with_an_estimate(graded):
 def test_marks_are_kept_with_their_reasons(graded):
     course, _, _ = graded
     store = MarksStore(course.directory)
-    assert len(list(store.all())) == 6
+    assert len(store.submissions()) == 6
     assert store.read("truncated", UNIT).problem
     assert store.read("wrong", UNIT).exercises[0].score == 0
     assert "not written yet" in store.notebook_path("untouched", UNIT).read_text()

@@ -1,4 +1,4 @@
-"""How marking a class looks while it runs, and what is said when it has ended."""
+"""What ``grade`` and ``feedback`` print: progress while they run, and a summary of the marks at the end."""
 
 from __future__ import annotations
 
@@ -10,22 +10,30 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from autograder.classroom.grading.grading import Outcome
+from autograder.classroom.grading.grading_run import Outcome
 from autograder.classroom.grading.marks_store import StudentMarks
 
-NARROWEST = 110
-"""Characters in a line of the summary: where there is no terminal, rich would cut it."""
+MIN_WIDTH = 110
+"""Characters in a line of the summary: where there is no terminal, rich would cut the lines."""
 
-STEPS = 10
-"""Lines about progress where there is no terminal, say in a log."""
+MAX_PROGRESS_LINES = 10
+"""Lines about progress where there is no terminal, such as in a log."""
 
 
 @contextlib.contextmanager
 def progress(number: int, doing: str = "marking", done: str = "marked") -> Iterator[Callable[[], None]]:
-    """Shows on stderr how far it is with so many submissions, and how long it will take; yields what to call after each."""
+    """Show progress and the remaining time on stderr.
+
+    Args:
+        number: how many submissions there are.
+        doing, done: words for what happens to them.
+
+    Yields:
+        A function to call after each submission.
+    """
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield _lines(console, number, done)
+        yield _line_printer(console, number, done)
         return
     columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"))
     with Progress(*columns, TimeRemainingColumn(), console=console) as bar:
@@ -33,21 +41,21 @@ def progress(number: int, doing: str = "marking", done: str = "marked") -> Itera
         yield lambda: bar.advance(task)
 
 
-def _lines(console: Console, number: int, what: str) -> Callable[[], None]:
-    began, done = time.monotonic(), 0  # which no clock that is set can turn back
+def _line_printer(console: Console, number: int, word: str) -> Callable[[], None]:
+    began, done = time.monotonic(), 0  # a monotonic clock is not affected when the time is set
 
     def advance() -> None:
         nonlocal done
         done += 1
-        if done * STEPS // number > (done - 1) * STEPS // number:
+        if done * MAX_PROGRESS_LINES // number > (done - 1) * MAX_PROGRESS_LINES // number:
             left = (time.monotonic() - began) / done * (number - done)
-            console.print(f"{done} of {number} {what}, about {left:.0f} s left", highlight=False)
+            console.print(f"{done} of {number} {word}, about {left:.0f} s left", highlight=False)
 
     return advance
 
 
 def print_summary(outcome: Outcome) -> None:
-    """A table with a line for each unit, on stdout."""
+    """Print a table with a line for each unit to stdout, and the totals."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("unit")
     for name in ("handed in", "marked now", "unchanged", "mean", "of", "full marks", "no points", "unreadable"):
@@ -56,11 +64,12 @@ def print_summary(outcome: Outcome) -> None:
     for unit in sorted({marks.unit for marks in every}):
         table.add_row(unit, *_numbers(outcome, [marks for marks in every if marks.unit == unit]))
     if every:
-        Console(width=max(NARROWEST, Console().width)).print(table)
+        Console(width=max(MIN_WIDTH, Console().width)).print(table)
     print(f"{len(outcome.marked)} marked, {len(outcome.unchanged)} unchanged, {outcome.recorded} put into the gradebook")
 
 
 def _numbers(outcome: Outcome, marks: list[StudentMarks]) -> Iterator[str]:
+    """The cells of a unit's line in the summary."""
     unit = marks[0].unit
     yield str(len(marks))
     yield str(sum(one.unit == unit for one in outcome.marked))

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from autograder.classroom.commands import app
 from autograder.classroom.gradebook.enrolment import enrol
-from autograder.classroom.intake.collect import collect
+from autograder.classroom.intake.collect_submissions import collect
 from autograder.classroom.intake.sources import SourceError, opened
 from autograder.publishing.nbgrader_course import config_text, course_directory
 

@@ -1,4 +1,4 @@
-"""Puts notebooks where nbgrader looks for them, and keeps those they replace in ``submitted-earlier/STUDENT/UNIT/``."""
+"""Stores notebooks in ``submitted/``, where nbgrader looks, and those they replace in ``submitted-earlier/STUDENT/UNIT/``."""
 
 from __future__ import annotations
 
@@ -10,31 +10,32 @@ from datetime import datetime
 from pathlib import Path
 
 from autograder.classroom.intake.attempts import Attempt
-from autograder.classroom.intake.file_names import utc
-from autograder.classroom.intake.sources import CHUNK, UnreadableFileError
+from autograder.classroom.intake.source_files import CHUNK, UnreadableFileError
+from autograder.classroom.intake.submission_filenames import utc
 from autograder.support.atomic_files import write_atomically, written_atomically
 
 TAKEN, UNCHANGED, OLDER = "taken", "unchanged", "older"
 
 
-class Shelf:
-    """What a class has been handed in.
+class SubmittedStore:
+    """The notebooks that a class has been handed in.
 
     Args:
-        submitted, earlier: give the folder of a student and a unit, for what counts and for what it replaced.
+        submitted, earlier: functions from student and unit to a folder: the one of the notebook that counts, and the one of
+            the notebooks that it replaced.
     """
 
     def __init__(self, submitted: Callable[[str, str], Path], earlier: Callable[[str, str], Path]):
         self._submitted, self._earlier = submitted, earlier
 
     def put(self, attempt: Attempt, student: str) -> tuple[str, str]:
-        """Let an attempt count, unless a newer one is there. Until all of it has been read, nothing changes.
+        """Store an attempt as the one that counts, unless a newer one is stored. Nothing changes until all of it has been read.
 
         Returns:
-            TAKEN, UNCHANGED or OLDER, and why if it was not taken.
+            TAKEN, UNCHANGED or OLDER; and the reason, which is empty if it was taken.
 
         Raises:
-            UnreadableFileError: it has become unreadable, or has changed.
+            UnreadableFileError: its file has become unreadable, or has changed.
             OSError: it cannot be written.
         """
         folder = self._submitted(student, attempt.unit)
@@ -53,11 +54,11 @@ class Shelf:
             if attempt.time:
                 write_atomically(stamp, _stamp(attempt.time))
             else:
-                stamp.unlink(missing_ok=True)  # it says when the replaced one was handed in
+                stamp.unlink(missing_ok=True)  # it belongs to the notebook that was replaced
         return TAKEN, ""
 
     def _newer(self, attempt: Attempt, student: str, since: datetime | None) -> str:
-        """Why what is there is newer; empty if it is not."""
+        """Why the notebook that is stored is newer; empty if it is not."""
         if since and attempt.time:
             return f"is older than what is there, of {since:%Y-%m-%d %H:%M:%S} UTC" if attempt.time < since else ""
         kept = next(self._earlier(student, attempt.unit).glob(f"*{attempt.digest[:16]}.ipynb"), None)
@@ -65,6 +66,7 @@ class Shelf:
 
     @staticmethod
     def _keep(place: Path, digest: str, since: datetime | None, folder: Path) -> None:
+        """Keep a notebook that is about to be replaced, under its time and digest."""
         folder.mkdir(parents=True, exist_ok=True)
         when = f"{since:%Y-%m-%dT%H-%M-%S}-" if since else ""
         target = folder / f"{when}{digest[:16]}.ipynb"
@@ -78,7 +80,7 @@ class Shelf:
 
 
 def digest_of(path: Path) -> str | None:
-    """The digest of a file; None if there is none.
+    """The SHA-256 digest of a file in hexadecimal digits; None if the file does not exist.
 
     Raises:
         OSError: it cannot be read.
@@ -94,6 +96,7 @@ def digest_of(path: Path) -> str | None:
 
 
 def _copy(attempt: Attempt, place: Path) -> None:
+    """Write an attempt's file to a path, and make sure that it is still the file whose digest was taken."""
     digest = hashlib.sha256()
     with place.open("wb") as file:
         for chunk in attempt.file.chunks():

@@ -1,8 +1,8 @@
-"""``gradaccum classroom grade``: mark what was handed in and is not marked yet, and put it into the gradebook.
+"""One run of ``gradaccum classroom grade``: marks new and changed submissions, and puts their marks into the gradebook.
 
-What is done is on disk before the next thing begins: first the marks of a submission
-(:mod:`autograder.classroom.grading.marks_store`), then its entry in the gradebook, then a note that it is there. Whenever
-marking ends, and however, starting it again goes on where it was.
+The result of each step is on disk before the next step begins: first the marks of a submission
+(:mod:`autograder.classroom.grading.marks_store`), then its entry in the gradebook, then a note that the entry exists. However
+a run ends, the next one continues where it stopped.
 """
 
 from __future__ import annotations
@@ -10,24 +10,25 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from autograder.classroom.gradebook.recording import GradebookError
+from autograder.classroom.gradebook.recorder import GradebookError
 from autograder.classroom.grading.class_to_mark import ClassToMark, GradingError, HandedIn
 from autograder.classroom.grading.marks_store import StudentMarks
 from autograder.classroom.grading.workers import Done, Job
 
-FEW = 3
-"""Submissions that a complaint names one by one."""
+MAX_NAMED = 3
+"""Submissions that a complaint names; if there are more, it only counts them."""
 
 
 @dataclass
 class Outcome:
-    """What became of the submissions of a class.
+    """What a run did with the submissions of a class.
 
     Attributes:
-        marked: marked now.
+        marked: marked in this run.
         unchanged: marked before, and nothing has changed since.
-        recorded: put into the gradebook now.
+        recorded: how many were put into the gradebook in this run.
         complaints: what could not be done, a line each.
     """
 
@@ -37,81 +38,76 @@ class Outcome:
     complaints: list[str] = field(default_factory=list)
 
 
-class Grading:
-    """One run of ``grade``: what there is to mark and to record, done step by step.
+class GradingRun:
+    """Finds out which submissions are to be marked and recorded, and does so step by step.
 
     Args:
         marked_class: the class.
-        handed_in: what to mark.
-        again: mark also what has been marked and has not changed.
+        handed_in: the submissions to consider.
+        again: also mark submissions that have not changed since they were marked.
 
     Raises:
         GradingError: the gradebook cannot be read.
     """
 
     def __init__(self, marked_class: ClassToMark, handed_in: Sequence[HandedIn], again: bool = False):
-        self._class, self._again = marked_class, again
+        self._class = marked_class
         self.outcome = Outcome()
         self._unrecorded: list[StudentMarks] = []
         self._database_trouble = ""
         self._troubles: dict[tuple[str, str], str] = {}
-        self._templates: dict[str, dict] = {}
-        self._todo: list[HandedIn] = []
-        known = {unit: self._known(unit) for unit in sorted({one.unit for one in handed_in})}
-        for unit in known:
-            if known[unit] is None:
+        self._templates: dict[str, dict[str, Any] | None] = {}
+        self._to_mark: list[HandedIn] = []
+        recorded = {unit: self._recorded_students(unit) for unit in sorted({one.unit for one in handed_in})}
+        for unit, students in recorded.items():
+            if students is None:
                 waiting = sum(one.unit == unit for one in handed_in)
                 self.outcome.complaints.append(
                     f"{unit} has not been released in this class, but {waiting} submissions are there;"
                     f" use gradaccum classroom release {marked_class.directory} --units {unit[:2]}, then start grade again"
                 )
         for one in handed_in:
-            if known[one.unit] is None:
+            students = recorded[one.unit]
+            if students is None:
                 continue
-            try:
-                job = marked_class.job(one, self._template(one.unit))
-            except OSError as error:
-                self.outcome.complaints.append(f"{one.path}: {error.strerror}; not marked")
+            job = self._job(one)
+            if job is None:
                 continue
             marks = None if again else marked_class.marks_for(job)
             if marks is None:
-                self._todo.append(one)
+                self._to_mark.append(one)
                 continue
             self.outcome.unchanged.append(marks)
-            if one.student not in known[one.unit] or not marked_class.is_recorded(marks):
+            if one.student not in students or not marked_class.is_recorded(marks):
                 self._unrecorded.append(marks)
 
     @property
     def number(self) -> int:
         """How many submissions are to be marked."""
-        return len(self._todo)
+        return len(self._to_mark)
 
     def jobs(self) -> Iterator[Job]:
-        """What workers are to do; files are read only when it is their turn."""
-        for one in self._todo:
-            try:
-                yield self._class.job(one, self._template(one.unit))
-            except OSError as error:
-                self.outcome.complaints.append(f"{one.path}: {error.strerror}; not marked")
+        """The jobs for the workers; each file is read only when its job is asked for."""
+        return (job for one in self._to_mark if (job := self._job(one)) is not None)
 
     def done(self, job: Job, result: Done | Exception) -> None:
-        """Keep what a worker found, and put it into the gradebook, if that works.
+        """Keep what a worker found, and try to put it into the gradebook.
 
         Raises:
-            GradingError: it cannot be written.
+            GradingError: the marks cannot be written.
         """
         if isinstance(result, Exception):
             self.outcome.complaints.append(f"{job.student}, {job.unit}: {result}; not marked, start grade again")
             return
         marks = StudentMarks.from_json(result.marks)
-        with _writing():
+        with _grading_error_on_full_disk():
             self._class.store.write(marks, result.notebook)
         self.outcome.marked.append(marks)
         if not self._recorded(marks):
             self._unrecorded.append(marks)
 
     def record_the_rest(self) -> None:
-        """Put into the gradebook what marking, now or before, has left out. What does not work is a complaint.
+        """Put marks into the gradebook that are not there yet, from this run or earlier ones. A failure is a complaint.
 
         Raises:
             GradingError: notes cannot be written.
@@ -121,17 +117,28 @@ class Grading:
         reasons = [self._troubles[marks.student, marks.unit] for marks in rest]
         for reason in dict.fromkeys(reasons):
             students = [marks.student for marks, why in zip(rest, reasons, strict=True) if why == reason]
-            number = f"{len(students)} submissions" if len(students) > FEW else f"the submissions of {', '.join(students)}"
+            few = len(students) <= MAX_NAMED
+            which = f"the submissions of {', '.join(students)}" if few else f"{len(students)} submissions"
             self.outcome.complaints.append(
-                f"the marks of {number} are kept, but could not be put into the gradebook ({reason});"
+                f"the marks of {which} are kept, but could not be put into the gradebook ({reason});"
                 f" see to it and start grade again"
             )
 
+    def _job(self, handed_in: HandedIn) -> Job | None:
+        """The job for a submission; None, and a complaint, if its file cannot be read."""
+        if handed_in.unit not in self._templates:
+            self._templates[handed_in.unit] = self._class.template(handed_in.unit)
+        try:
+            return self._class.job(handed_in, self._templates[handed_in.unit])
+        except OSError as error:
+            self.outcome.complaints.append(f"{handed_in.path}: {error.strerror}; not marked")
+            return None
+
     def _recorded(self, marks: StudentMarks) -> bool:
-        """Put marks into the gradebook, unless its database is known to refuse; whether they are there now."""
+        """Put marks into the gradebook, unless its database is known to fail. Returns whether they are there now."""
         if not self._database_trouble:
             try:
-                with _writing():
+                with _grading_error_on_full_disk():
                     self._class.record(marks)
                 self.outcome.recorded += 1
                 return True
@@ -142,20 +149,16 @@ class Grading:
         self._troubles[marks.student, marks.unit] = self._database_trouble
         return False
 
-    def _known(self, unit: str) -> set[str] | None:
+    def _recorded_students(self, unit: str) -> set[str] | None:
         try:
-            return self._class.recorder.known(unit)
+            return self._class.recorder.recorded_students(unit)
         except GradebookError as error:
             raise GradingError(f"the gradebook cannot be read: {error}") from None
 
-    def _template(self, unit: str) -> dict:
-        if unit not in self._templates:
-            self._templates[unit] = self._class.template(unit)
-        return self._templates[unit]
-
 
 @contextlib.contextmanager
-def _writing() -> Iterator[None]:
+def _grading_error_on_full_disk() -> Iterator[None]:
+    """Turn an OSError, such as a full disk, into a GradingError."""
     try:
         yield
     except OSError as error:

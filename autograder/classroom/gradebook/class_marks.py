@@ -1,0 +1,70 @@
+"""The points that nbgrader's gradebook holds for each student and unit, read without changing it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from nbgrader.api import Assignment, Gradebook, SubmittedAssignment
+
+from autograder.classroom.gradebook.enrolment import students_in
+from autograder.classroom.students import Student
+
+
+@dataclass(frozen=True)
+class SubmissionPoints:
+    """The points of one student's submission to one unit.
+
+    Attributes:
+        points: before anything is taken off.
+        penalty: points taken off because it was late.
+        timestamp: when it was handed in, in UTC, if that is known.
+        needs_manual_grade: whether a person has yet to grade part of it.
+    """
+
+    points: float
+    penalty: float
+    timestamp: datetime | None
+    needs_manual_grade: bool
+
+    @property
+    def score(self) -> float:
+        return max(0.0, self.points - self.penalty)
+
+
+@dataclass(frozen=True)
+class ClassMarks:
+    """The marks of a class.
+
+    Attributes:
+        students: in the order of the gradebook.
+        max_scores: the points a unit gives at most, by unit.
+        due: deadlines, by unit.
+        submissions: by student and unit; nothing is stored for a unit that was not handed in.
+    """
+
+    students: tuple[Student, ...]
+    max_scores: dict[str, float]
+    due: dict[str, datetime | None]
+    submissions: dict[tuple[str, str], SubmissionPoints]
+
+
+def read_marks(gradebook: Gradebook, units: Sequence[str] = (), students: Sequence[str] = ()) -> ClassMarks:
+    """The marks in a gradebook; if units or students are named, only theirs."""
+    assignments = [one for one in gradebook.assignments if not units or one.name in units]
+    enrolled = tuple(one for one in students_in(gradebook) if not students or one.id in students)
+    rows = gradebook.db.query(
+        SubmittedAssignment.student_id,
+        Assignment.name,
+        SubmittedAssignment.score,
+        SubmittedAssignment.late_submission_penalty,
+        SubmittedAssignment.timestamp,
+        SubmittedAssignment.needs_manual_grade,
+    ).join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+    submissions = {
+        (student, unit): SubmissionPoints(points or 0.0, penalty or 0.0, timestamp, bool(needs_manual_grade))
+        for student, unit, points, penalty, timestamp, needs_manual_grade in rows
+    }
+    max_scores = {one.name: float(one.max_score or 0.0) for one in assignments}
+    return ClassMarks(enrolled, max_scores, {one.name: one.duedate for one in assignments}, submissions)

@@ -1,0 +1,86 @@
+"""The database of a class's gradebook: its URL, opening it for reading, and what is wrong with it in one line."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import sqlalchemy
+from nbgrader.api import Course, Gradebook
+from sqlalchemy.exc import SQLAlchemyError
+
+if TYPE_CHECKING:
+    from nbgrader.coursedir import CourseDirectory
+
+
+class NoGradebookError(ValueError):
+    """A gradebook that cannot be read. The message is one line: which gradebook, why, and what to do."""
+
+
+def gradebook_url(course: CourseDirectory, url: str = "") -> str:
+    """The URL of a class's gradebook, or ``url`` if that is given.
+
+    A relative path in the class's configuration is taken relative to the class's directory.
+
+    Raises:
+        NoGradebookError: it is not the URL of a database.
+    """
+    try:
+        address = sqlalchemy.make_url(url or course.db_url)
+    except SQLAlchemyError:
+        example = "sqlite:///gradebook.db or postgresql://user@host/name"
+        raise NoGradebookError(f"{url or course.db_url!r} is no address of a database; write it like {example}") from None
+    if address.get_backend_name() == "sqlite" and address.database and not url:
+        address = address.set(database=str(Path(course.root, address.database)))
+    return address.render_as_string(hide_password=False)
+
+
+@contextlib.contextmanager
+def open_gradebook(url: str) -> Iterator[Gradebook]:
+    """Open the gradebook at a URL for reading.
+
+    Raises:
+        NoGradebookError: it does not exist, is locked, cannot be reached or is not a gradebook. Also raised while the
+            gradebook is in use.
+    """
+    address = sqlalchemy.make_url(url)
+    name = address.database if address.get_backend_name() == "sqlite" else address.render_as_string(hide_password=True)
+    if address.get_backend_name() == "sqlite" and not Path(name or "").is_file():
+        raise NoGradebookError(f"{name}: there is no such gradebook; grade something first, or name another with --db")
+    try:
+        course_id = _stored_course_id(address)
+        if course_id is None:
+            raise NoGradebookError(f"{name}: holds no gradebook of nbgrader; grade something first, or name another with --db")
+        with Gradebook(url, course_id) as gradebook:
+            yield gradebook
+    except (SQLAlchemyError, ImportError) as error:
+        raise NoGradebookError(f"{name}: {database_trouble(error)}") from None
+
+
+def _stored_course_id(address: sqlalchemy.URL) -> str | None:
+    """The id of a course in the database, or None if the database has no tables.
+
+    Opening a gradebook with any other id would add a course to it, and opening one without tables would create them.
+    """
+    engine = sqlalchemy.create_engine(address)
+    try:
+        with engine.connect() as connection:
+            if not sqlalchemy.inspect(connection).has_table(Course.__tablename__):
+                return None
+            return connection.execute(sqlalchemy.select(Course.id)).scalars().first()
+    finally:
+        engine.dispose()
+
+
+def database_trouble(error: Exception) -> str:
+    """Why a database cannot be used, in one line, and what to do if that is known."""
+    message = " ".join(str(getattr(error, "orig", None) or error).split())
+    if "database is locked" in message:
+        return "the gradebook is locked by another program, perhaps nbgrader or formgrader at work; try again when it is done"
+    if "no such column" in message or "UndefinedColumn" in message:
+        return f"the gradebook is of another version of nbgrader ({message}); see nbgrader db upgrade"
+    if isinstance(error, ImportError):
+        return f"{message}, which this database needs; install it with pip install {error.name}"
+    return message

@@ -1,0 +1,103 @@
+"""Runs nbgrader's converters. They log errors at length; here an error is an exception with a message of one line."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import re
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+from nbgrader.converters.base import BaseConverter
+from sqlalchemy.exc import SQLAlchemyError
+
+
+class ConvertingError(Exception):
+    """A converter has failed. One line: why.
+
+    Attributes:
+        database: whether the database is at fault, so that no other submission can be converted either.
+    """
+
+    def __init__(self, problem: str, database: bool = False):
+        super().__init__(problem)
+        self.database = database
+
+
+class KeepsCause(BaseConverter):
+    """A converter that keeps the exception; nbgrader's converters only report that there was one.
+
+    A class that inherits from this and from one of nbgrader's converters has to name this one first.
+
+    Attributes:
+        cause: what was raised; None if nothing was.
+    """
+
+    cause: Exception | None = None
+
+    def init_assignment(self, assignment_id: str, student_id: str) -> None:
+        with self._remembering():
+            super().init_assignment(assignment_id, student_id)
+
+    def convert_single_notebook(self, notebook_filename: str) -> None:
+        with self._remembering():
+            super().convert_single_notebook(notebook_filename)
+
+    @contextlib.contextmanager
+    def _remembering(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            self.cause = error
+            raise
+
+
+def convert(converter: BaseConverter, unit: str, student: str) -> None:
+    """Run a converter on a student's unit, replacing what an earlier run made.
+
+    Raises:
+        ConvertingError: it has failed, and has removed what it had made.
+    """
+    converter.coursedir.assignment_id, converter.coursedir.student_id = unit, student
+    converter.force = True
+    try:
+        with commands_of_this_python(), warnings.catch_warnings():  # SQLAlchemy warns about how nbgrader uses it
+            warnings.simplefilter("ignore")
+            converter.start()
+    except Exception as error:  # nbgrader wraps every exception
+        cause = getattr(converter, "cause", None) or error
+        database = isinstance(cause, SQLAlchemyError) or isinstance(cause.__context__, SQLAlchemyError)
+        raise ConvertingError(one_line_reason(cause), database) from None
+
+
+def one_line_reason(error: BaseException) -> str:
+    """What went wrong in nbgrader or its database, in one line."""
+    message = str(getattr(error, "orig", None) or error.__context__ or error).strip()
+    first = message.splitlines()[0] if message else type(error).__name__
+    return re.sub(r"^\([\w.]+\) ", "", first)  # without the name of the database driver's exception
+
+
+def quiet_log() -> logging.Logger:
+    """A logger for nbgrader that prints nothing: what matters is in the exceptions."""
+    log = logging.getLogger("gradaccum.nbgrader")
+    log.propagate = False
+    if not log.handlers:
+        log.addHandler(logging.NullHandler())
+    return log
+
+
+@contextlib.contextmanager
+def commands_of_this_python() -> Iterator[None]:
+    """Put the commands of this Python on the path: to create a database nbgrader calls ``alembic``.
+
+    In a virtual environment that has not been activated it would not be found.
+    """
+    before = os.environ.get("PATH", "")
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{before}"
+    try:
+        yield
+    finally:
+        os.environ["PATH"] = before

@@ -1,0 +1,177 @@
+"""Export plug-ins for nbgrader that write the marks of a class into a file; those for each LMS are in ``lms_exporters.py``.
+
+Marks count as in nbgrader's own export: points, less the penalty for lateness, never below 0.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from nbgrader.api import Gradebook
+from nbgrader.plugins import ExportPlugin
+from traitlets import Bool, Unicode
+
+from autograder.classroom.csv_cells import formula_safe
+from autograder.classroom.gradebook.class_marks import ClassMarks, SubmissionPoints, read_marks
+from autograder.classroom.returning.lms_sheets import Sheet, SheetError, match_rows, points_text, read_sheet
+from autograder.classroom.students import Student
+from autograder.support.atomic_files import write_atomically
+
+
+class FileExporter(ExportPlugin):
+    """What all exporters have in common. nbgrader's options ``--to``, ``--assignment`` and ``--student`` work."""
+
+    file_name = "grades.csv"
+
+    def sheet(self, marks: ClassMarks) -> tuple[Sheet, list[str]]:
+        """The contents of the file, and notes for the instructor, a line each.
+
+        Raises:
+            SheetError: it cannot be made.
+            OSError: a file that is to be filled in cannot be read.
+        """
+        raise NotImplementedError
+
+    def write(self, gradebook: Gradebook) -> list[str]:
+        """Write the file atomically.
+
+        Returns:
+            Notes for the instructor, a line each.
+
+        Raises:
+            SheetError: the file cannot be made; nothing has been written.
+            OSError: a file cannot be read or written.
+        """
+        marks = read_marks(gradebook, [str(one) for one in self.assignment], [str(one) for one in self.student])
+        sheet, notes = self.sheet(marks)
+        write_atomically(self.target, sheet.text())
+        return [*_ungraded(marks), *notes]
+
+    def export(self, gradebook: Gradebook) -> None:
+        """Called by ``nbgrader export``."""
+        try:
+            for note in self.write(gradebook):
+                self.log.warning(note)
+        except (SheetError, OSError) as error:
+            self.log.error(str(error))
+            sys.exit(2)
+        self.log.info("Exported grades to %s", self.target)
+
+    @property
+    def target(self) -> Path:
+        return Path(self.to or self.file_name)
+
+
+class NbgraderExporter(FileExporter):
+    """nbgrader's own CSV: a line for each student and unit, with 0 for a unit that was not handed in.
+
+    nbgrader's own exporter does not quote cells, so a comma in a name shifts the marks of that line into the wrong columns.
+    """
+
+    def sheet(self, marks: ClassMarks) -> tuple[Sheet, list[str]]:
+        header = (
+            *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"),
+            *("raw_score", "late_submission_penalty", "score", "max_score"),
+        )
+        rows = []
+        for unit, max_score in marks.max_scores.items():
+            for student in marks.students:
+                entry = marks.submissions.get((student.id, unit), SubmissionPoints(0.0, 0.0, None, False))
+                times = [str(time) if time else "" for time in (marks.due[unit], entry.timestamp)]
+                who = [formula_safe(text) for text in (student.id, student.last_name, student.first_name, student.email)]
+                rows.append((unit, *times, *who, *map(str, (entry.points, entry.penalty, entry.score, max_score))))
+        return Sheet(header, tuple(rows)), []
+
+
+class LmsExporter(FileExporter):
+    """Marks for a learning management system: a line for each student, a column for each unit.
+
+    They go into a new file or into one that the LMS exported. A unit that was not handed in leaves its cell unchanged.
+    """
+
+    gradebook = Unicode("", help="A file exported there: it is filled in, its lines and ids are kept.").tag(config=True)
+    missing_as_zero = Bool(False, help="Whether a unit that was not handed in counts as 0.").tag(config=True)
+
+    keys: Mapping[str, Sequence[str]] = {}
+    """Columns of an exported file that identify a student, with the attributes of students that they may hold."""
+
+    name_column = ""
+    """A column of an exported file whose text students may have chosen, and which the LMS ignores when it imports the file."""
+
+    def sheet(self, marks: ClassMarks) -> tuple[Sheet, list[str]]:
+        return self.filled(marks, Path(self.gradebook)) if self.gradebook else self.fresh(marks)
+
+    def fresh(self, marks: ClassMarks) -> tuple[Sheet, list[str]]:
+        """A new file with the marks."""
+        raise NotImplementedError
+
+    def columns(self, sheet: Sheet, marks: ClassMarks) -> tuple[Sheet, dict[str, int], list[str]]:
+        """Find or add the columns of the units in an exported file.
+
+        Returns:
+            The file with a column for each unit that can have one, the index of that column by unit, and notes.
+        """
+        raise NotImplementedError
+
+    def cell(self, marks: ClassMarks, student: Student, unit: str) -> str:
+        """Points as text; empty if there are none to report."""
+        if entry := marks.submissions.get((student.id, unit)):
+            return points_text(entry.score)
+        return "0" if self.missing_as_zero else ""
+
+    def filled(self, marks: ClassMarks, path: Path) -> tuple[Sheet, list[str]]:
+        """An exported file with the marks filled in."""
+        sheet = read_sheet(path)
+        try:
+            if all(sheet.column(name) is None for name in self.keys):
+                raise SheetError(f"none of the columns {', '.join(self.keys)} is there, so its lines cannot be told apart")
+            whose = match_rows(sheet, self.keys, marks.students)
+            sheet, columns, notes = self.columns(sheet, marks)
+        except SheetError as error:
+            raise SheetError(f"{path}: {error}") from None
+        cells: dict[tuple[int, int], str] = {}
+        kept: list[str] = []
+        for i, student in whose.items():
+            for unit, column in columns.items():
+                before, points = sheet.rows[i][column].strip(), self.cell(marks, student, unit)
+                if before.upper() in ("EX", "N/A"):
+                    kept.append(f"{unit} of {student.id} ({before})")
+                elif points:
+                    cells[i, column] = points
+        if (names := sheet.column(self.name_column)) is not None:
+            cells |= {(i, names): formula_safe(row[names]) for i, row in enumerate(sheet.rows)}
+        if kept:
+            notes.append(f"excused or not assigned there, so left as it was: {', '.join(kept)}")
+        return sheet.with_cells(cells), [*notes, *self._strangers(sheet, marks, whose, path)]
+
+    def _strangers(self, sheet: Sheet, marks: ClassMarks, whose: Mapping[int, Student], path: Path) -> list[str]:
+        """Notes on students who are in only one of the two gradebooks."""
+        found = {student.id for student in whose.values()}
+        without = sorted(student.id for student in marks.students if student.id not in found)
+        others = [
+            _row_name(sheet, self.keys, row) for i, row in enumerate(sheet.rows) if i not in whose and self.is_student(row)
+        ]
+        notes = [f"not in {path}, so their marks are not in it: {', '.join(without)}"] if without else []
+        return notes + ([f"in {path}, but not in the class: {'; '.join(others)}"] if others else [])
+
+    def is_student(self, row: Sequence[str]) -> bool:
+        """Whether a row of an exported file is about a student."""
+        return any(row)
+
+
+def _ungraded(marks: ClassMarks) -> list[str]:
+    """A note for each unit with answers that a person has yet to grade."""
+    students = {student.id for student in marks.students}
+    waiting: dict[str, list[str]] = {}
+    for (student, unit), entry in marks.submissions.items():
+        if entry.needs_manual_grade and student in students and unit in marks.max_scores:
+            waiting.setdefault(unit, []).append(student)
+    return [f"{unit} has answers that nobody has graded yet: {', '.join(sorted(ids))}" for unit, ids in sorted(waiting.items())]
+
+
+def _row_name(sheet: Sheet, keys: Mapping[str, Sequence[str]], row: Sequence[str]) -> str:
+    """What to call a row that belongs to no student of the class: its first cell and the cells that identify it."""
+    ids = [row[column] for name in keys if (column := sheet.column(name)) is not None and row[column]]
+    return " ".join(dict.fromkeys([row[0], *ids]))
