@@ -16,13 +16,13 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from gradaccum import still
 from gradaccum.capstone.budget import COPIES, ceiling
 from gradaccum.capstone.config import LARGE, MIB, SMALL, Config
 from gradaccum.capstone.model import CharGPT, token_loss
 from gradaccum.capstone.run import History, Run
 from gradaccum.capstone.text import LETTERS, encode, floor, log_lines
 from gradaccum.drawing import BLUE, DPI, GREEN, GREY, VERMILLION, as_png, erase, new_figure, tidy
-from gradaccum.notebook import still
 from gradaccum.recording import LiveBytes
 from gradaccum.threads import one_thread
 

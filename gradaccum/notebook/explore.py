@@ -14,9 +14,8 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from gradaccum import phenomena
+from gradaccum import phenomena, still
 from gradaccum.drawing import DPI, GREEN, VERMILLION, as_png, erase, new_figure
-from gradaccum.notebook import still
 from gradaccum.notebook.keyboard import KEYS_STAY_HERE
 from gradaccum.phenomena import Listing
 from gradaccum.threads import one_thread

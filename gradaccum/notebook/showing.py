@@ -12,10 +12,10 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from gradaccum import still
 from gradaccum.drawing import DPI, draw_fingerprint, new_figure
 from gradaccum.fingerprint import Fingerprint, as_fraction, expected, fingerprint
 from gradaccum.fingerprint_words import say
-from gradaccum.notebook import still
 from gradaccum.problems import Problem
 from gradaccum.recording import Loop
 
