@@ -15,7 +15,7 @@ from gradaccum.capstone.config import Config
 from gradaccum.capstone.model import CharGPT, token_loss
 from gradaccum.capstone.run import Run
 from gradaccum.capstone.ways import MISTAKES, RIGHT, Way, Window, joined, train_window
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, tidy
+from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, Style, tidy
 from gradaccum.loops import windows
 from gradaccum.phenomena import control
 from gradaccum.problems import flat_parameters
@@ -208,7 +208,7 @@ def _place(window: int) -> str:
     return ""
 
 
-def _look(result: Result) -> dict:
+def _look(result: Result) -> Style:
     same = result.left_at is None
     return {"color": BLUE, "marker": "o"} if same else {"color": VERMILLION, "marker": "x"}
 
@@ -219,7 +219,7 @@ def _draw_losses(axes: Axes, result: Result) -> None:
     axes.plot(result.losses, linewidth=1.1, markersize=4.5, **_look(result))
     axes.set(xlim=(-0.3, len(result.distances) + 0.3), ylim=(2.2, 4.4), xticks=range(0, len(result.distances) + 1, 3))
     axes.set_yticks([2.5, 3, 3.5, 4])
-    text = {"fontsize": 9, "transform": axes.transAxes}
+    text: Style = {"fontsize": 9, "transform": axes.transAxes}
     axes.text(0.04, 0.12, "■ large batches", color=GREEN, **text)
     axes.text(0.04, 0.05, f"{'●' if result.left_at is None else '×'} this loop", color=_look(result)["color"], **text)
 
