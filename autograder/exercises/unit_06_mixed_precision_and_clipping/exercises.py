@@ -6,10 +6,13 @@ from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
 from autograder.contract.trials import probe_length, trial_random, uneven_sizes
 from autograder.contract.verdict import Part
-from autograder.diagnosing.gallery_match import lookalike
 from autograder.diagnosing.loops import diagnose
 from autograder.exercises.unit_06_mixed_precision_and_clipping import mistakes  # noqa: F401 - enters them in the catalogue
-from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_loops import amp_candidates, clipping_candidates
+from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_loops import amp_loop, clipped_loop
+from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_variants import (
+    amp_candidates,
+    clipping_candidates,
+)
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_messages import (
     SUM_TOLERANCE,
     how_computed,
@@ -44,6 +47,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import 
 from autograder.judging.loops import large_batch_gradients
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
+from gradaccum.diagnosis.search import first_match
 from gradaccum.loops.precision import amp, clipped
 from gradaccum.problems import Problem, best_dtype
 
@@ -116,11 +120,14 @@ class TrainEpochClipped(Exercise):
     def _clipping_mistake(self, shown, trials, observations, loop_slugs) -> tuple[str, ...]:
         """The mistake in clipping, beside those of the loop, that makes the updates of the trial that shows it."""
         shown = {shown: observations[shown]}
-        candidates = [
-            (slugs, lambda name, loop=loop: observe_clipped(loop, trials[name]))
-            for slugs, loop in clipping_candidates(tuple(s for s in loop_slugs if s not in ("stale-start", "tail-stale")))
-        ]
-        return lookalike(shown, candidates, lambda _, seen, other: not parameters_message(seen, other, CLIP_TOLERANCE))
+        candidates = clipping_candidates(tuple(s for s in loop_slugs if s not in ("stale-start", "tail-stale")))
+        match = first_match(
+            candidates,
+            shown,
+            lambda variant, name: observe_clipped(clipped_loop(variant), trials[name]),
+            lambda seen, other: not parameters_message(seen, other, CLIP_TOLERANCE),
+        )
+        return match.mistakes if match else ()
 
 
 class TrainEpochAmp(Exercise):
@@ -178,15 +185,13 @@ class TrainEpochAmp(Exercise):
         if failure or not any(results.values()):
             slugs = _refused_by_scaler(list(observations.values()), trials["float16"].loop.problem.accumulation_steps)
             return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure)
-        candidates = [
-            (slugs, lambda name, loop=loop: observe_amp(loop, trials[name])) for slugs, loop in ((((), amp)), *amp_candidates())
-        ]
 
-        def alike(name: str, seen: Observation, other: Observation) -> bool:
+        def alike(seen: Observation, other: Observation) -> bool:
             return not (other.failure or parameters_message(seen, other, AMP_TOLERANCE) or scale_message(seen, other))
 
         shown = {name: seen for name, seen in observations.items() if whole or name != "leftover"}
-        slugs = lookalike(shown, candidates, alike)
+        match = first_match(amp_candidates(), shown, lambda v, name: observe_amp(amp_loop(v), trials[name]), alike)
+        slugs = match.mistakes if match else ()
         if any(seen.facts["converted"] for seen in observations.values()):
             slugs = ("model-converted",)
         elif any(autocast_message(observations[name], trials[name]) for name in ("float16", "bfloat16")):
