@@ -10,11 +10,11 @@ from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
 from autograder.contract.trials import probe_length, trial_random, uneven_sizes
 from autograder.contract.verdict import Part, Verdict
-from autograder.diagnosing.gallery_match import lookalike
 from autograder.diagnosing.loops import diagnose
 from autograder.exercises.unit_06_mixed_precision_and_clipping import mistakes  # noqa: F401 - enters them in the catalogue
-from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_loops import amp_candidates
+from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_loops import amp_loop
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_mistakes import clipping_mistakes
+from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_variants import amp_candidates
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_messages import (
     how_computed,
     in_words_of_sums,
@@ -44,6 +44,7 @@ from autograder.judging.failures import first_failure
 from autograder.judging.loops import large_batch_gradients
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
+from gradaccum.diagnosis.search import first_match
 from gradaccum.loops.precision import amp, clipped
 from gradaccum.problems import Problem, best_dtype
 
@@ -183,15 +184,13 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         if failure or not any(results.values()):
             slugs = mistakes_before_refusal(list(observations.values()), trials["float16"].loop.problem.accumulation_steps)
             return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure)
-        candidates = [
-            (slugs, lambda name, loop=loop: replay_amp(loop, trials[name])) for slugs, loop in ((((), amp)), *amp_candidates())
-        ]
 
-        def alike(name: str, seen: Observation, other: Observation) -> bool:
+        def alike(seen: Observation, other: Observation) -> bool:
             return not (other.failure or parameters_message(seen, other, AMP_TOLERANCE) or scale_message(seen, other))
 
         shown = {name: seen for name, seen in observations.items() if whole or name != "leftover"}
-        slugs = lookalike(shown, candidates, alike)
+        match = first_match(amp_candidates(), shown, lambda v, name: replay_amp(amp_loop(v), trials[name]), alike)
+        slugs = match.mistakes if match else ()
         if any(seen.facts["converted"] for seen in observations.values()):
             slugs = ("model-converted",)
         elif any(autocast_message(observations[name], trials[name]) for name in ("float16", "bfloat16")):

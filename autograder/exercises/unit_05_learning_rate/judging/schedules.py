@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 from autograder.contract.observation import Observation
-from autograder.diagnosing.gallery_match import lookalike
 from autograder.exercises.unit_05_learning_rate.observing import ScheduleTrial, observe_scheduled
 from autograder.judging.calls import same_value
 from autograder.judging.comparing import close
 from autograder.judging.loops import large_batch_parameters
+from gradaccum.diagnosis.search import each_alone, first_match
 from gradaccum.loops.schedules import WRONG_SCHEDULES
 
 
@@ -85,12 +85,13 @@ def schedule_mistakes(trial: ScheduleTrial, seen: Observation) -> tuple[str, ...
         return ("lr-scaled-too",)
     if any(_same_rates(rates, due * count[: len(due)]) for count in (present, always, always.where(first, 1.0))):
         return ("lr-multiplied",)
-    candidates = [
-        ((slug,), lambda name, loop=loop: observe_scheduled(loop, trial))
-        for slug, loops in WRONG_SCHEDULES.items()
-        for loop in loops
-    ]
-    return lookalike({"probe": seen}, candidates, lambda _, a, b: _same_rates(rates_used(a), rates_used(b)))
+    match = first_match(
+        each_alone(WRONG_SCHEDULES),
+        {trial: rates},
+        lambda loop, trial: rates_used(observe_scheduled(loop, trial)),
+        _same_rates,
+    )
+    return match.mistakes if match else ()
 
 
 def rates_used(seen: Observation) -> Tensor:
