@@ -1,4 +1,4 @@
-"""Nothing is collected while something is imported, and what came in is not looked through afterwards."""
+"""Garbage collection pauses during imports and ignores the imported objects afterwards."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from autograder.support.garbage_collection import no_collections
 
 
 @pytest.fixture(autouse=True)
-def as_before():
+def restored_garbage_collection():
     enabled = gc.isenabled()
     yield
     (gc.enable if enabled else gc.disable)()
 
 
-def test_nothing_is_collected_inside_and_something_is_afterwards():
+def test_garbage_collection_is_off_inside_the_block_and_on_afterwards():
     gc.enable()
     with no_collections():
         assert not gc.isenabled()
     assert gc.isenabled()
 
 
-def test_who_switched_collecting_off_finds_it_so():
+def test_garbage_collection_that_was_off_before_the_block_stays_off():
     gc.disable()
     with no_collections():
         pass
     assert not gc.isenabled()
 
 
-def test_an_error_inside_switches_it_on_again():
+def test_an_error_inside_the_block_turns_garbage_collection_on_again():
     gc.enable()
     with pytest.raises(ImportError), no_collections():
         raise ImportError
     assert gc.isenabled()
 
 
-def test_what_was_made_inside_is_not_looked_through_afterwards():
+def test_objects_made_inside_the_block_are_never_collected():
     with no_collections():
         made = [{} for _ in range(10)]
         made.append(made)
