@@ -4,7 +4,7 @@ A notebook goes one way, through a module for each step::
 
     bytes → JSON → written cells    notebook_json
     → parsed cells                  parsed_cell, with the meaning of each text from python_source
-    → mended cells                  mending
+    → repaired cells                cell_repair
     → matched cells                 cell_matching, with the released notebook from template
     → notebook and code to run      rebuilding, with safe_markdown
 """
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from autograder.contract.cell import Cell
 from autograder.contract.units import UNITS, unit_in
 from autograder.reading.cell_matching import matched_cells
-from autograder.reading.mending import mended
+from autograder.reading.cell_repair import repaired_cells
 from autograder.reading.notebook_json import (
     MAX_CODE_CHARACTERS,
     UnreadableError,
@@ -171,14 +171,14 @@ def _parse_notebook(path: Path, data: bytes, unit: str | None, release: dict | N
         code = [cell.written for cell in cells if cell.kind == "code" and cell.text.strip()]
         return Submission(path, unit, tuple(Cell(cell.place, cell.source) for cell in code))
     template = Template.of(release)
-    cells = mended(cells, template)
+    cells = repaired_cells(cells, template)
     _refuse_without_code(cells)
     rebuilt = rebuilt_notebook(template, matched_cells(cells, template))
     return Submission(path, unit, rebuilt.code(), rebuilt.content)
 
 
 def _written_cells(path: Path, data: bytes) -> tuple[list[WrittenCell], object]:
-    """The cells in the bytes of a notebook, and what it says which unit it was released as."""
+    """The cells in the bytes of a notebook, and the unit that its metadata says it was released as."""
     try:
         content = json_of(data)
     except UnreadableError:

@@ -48,7 +48,7 @@ def test_of_a_solved_notebook_only_the_answers_are_parsed_and_each_of_them_once(
     assert set(parsed_texts.values()) == {1}
 
 
-def test_a_notebook_whose_unit_only_its_functions_tell_is_parsed_once_as_well(parsed_texts):
+def test_a_notebook_recognised_only_by_its_functions_is_parsed_once(parsed_texts):
     cells = [cell | {"metadata": {}} for cell in solved(UNIT)["cells"] if cell["cell_type"] == "code"]
     parse_submission(Path("homework.ipynb"), json.dumps({"cells": cells}).encode())
     assert set(parsed_texts.values()) == {1}

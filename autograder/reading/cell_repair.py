@@ -1,4 +1,4 @@
-"""Code that became text, was split over several cells or lost its indentation, as the student wrote it."""
+"""Undo what happened to code: text that was code becomes code, split code is joined, and indentation is fixed."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ MAX_PARTS = 4
 """Cells that a function may have been split into."""
 
 MAX_BROKEN_CELLS = 100
-"""Cells of a student that are not Python, in a notebook whose split functions are joined. With more, joining takes too long,
-and it was not splitting that broke them."""
+"""A student's cells that are not Python, in a notebook whose split code is joined. If there are more, trying to join them
+takes too long, and splitting is not what broke them."""
 
 
-def mended(cells: Sequence[ParsedCell], template: Template) -> list[ParsedCell]:
-    """The cells of a submission in the student's order: text that was code is code, split code joined, indentation fixed."""
+def repaired_cells(cells: Sequence[ParsedCell], template: Template) -> list[ParsedCell]:
+    """The cells of a submission, in the student's order, with their code as the student meant it."""
     cells = [cell.as_code() if _was_code(cell, template) else cell for cell in cells]
     return [_with_fixed_indentation(cell, template) for cell in _without_splits(cells, template)]
 
@@ -27,7 +27,7 @@ def _was_code(cell: ParsedCell, template: Template) -> bool:
         return False
     if template.is_exercise(template.grade_ids.get(cell.written.grade_id)):
         return cell.python.is_python
-    if template.has_text(cell):
+    if template.has_text(cell):  # known without parsing; most text cells are released prose
         return template.is_exercise(template.slot_of(cell))
     return cell.python.is_python and bool(cell.python.definitions(template.exercises))
 
