@@ -42,6 +42,8 @@ def large_batch_parameters(problem: Problem, rate_factors: tuple[float, ...] | N
     Args:
         problem: the problem to train on.
         rate_factors: what to multiply the learning rate by, for each update; 1 if not given.
+
+    The tensors are kept for later calls and must not be changed.
     """
     model = problem.build_model()
     start, after = flat_parameters(model), []
