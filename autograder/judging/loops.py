@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from functools import lru_cache
 
 import torch
@@ -36,12 +35,15 @@ def moves_like_large_batches(trial: LoopTrial, observation: Observation) -> bool
     return close(parameters.to(reference) - start, reference - start, trial.problem.dtype)
 
 
-def large_batch_parameters(problem: Problem, rate_factors: Sequence[float] | None = None) -> tuple[Tensor, Tensor]:
+@lru_cache(maxsize=128)  # a class is marked on the same problems
+def large_batch_parameters(problem: Problem, rate_factors: tuple[float, ...] | None = None) -> tuple[Tensor, Tensor]:
     """Parameters ``(P,)`` before training and ``(E, P)`` after each epoch of one large batch per window, on the CPU.
 
     Args:
         problem: the problem to train on.
         rate_factors: what to multiply the learning rate by, for each update; 1 if not given.
+
+    The tensors are kept for later calls and must not be changed.
     """
     model = problem.build_model()
     start, after = flat_parameters(model), []
@@ -93,7 +95,7 @@ def is_one_forward(problem: Problem, gradient: Tensor) -> bool:
     return close(gradient, _cut(problem, sum(problem.epochs[0])).to(gradient), problem.dtype)
 
 
-@lru_cache(maxsize=128)  # a class is marked on the same problems
+@lru_cache(maxsize=128)
 def _cut(problem: Problem, size: int) -> Tensor:
     """The mean gradient of a window whose forwards have ``size`` samples each."""
     model = problem.build_model()

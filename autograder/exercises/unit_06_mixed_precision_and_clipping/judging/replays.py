@@ -14,7 +14,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import 
 )
 
 MAX_REPLAYS = 2048
-"""How many results are kept, a few kilobytes each. The loops in mixed precision on the trials of one seed are below 1300."""
+"""How many results are kept, a few kilobytes each. All loops in mixed precision on the trials of one seed need fewer."""
 
 
 @lru_cache(maxsize=MAX_REPLAYS)
