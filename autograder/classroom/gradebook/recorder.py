@@ -14,6 +14,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import Autograde
 from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 from sqlalchemy.exc import SQLAlchemyError
+from traitlets.utils.importstring import import_item
 
 from autograder.classroom.gradebook.database import database_trouble
 from autograder.classroom.gradebook.nbgrader_converters import (
@@ -134,9 +135,11 @@ def _configuration(configured: Config) -> Config:
     """The class's configuration, with reading and marking replaced by using the notebook that is marked already."""
     config = copy.deepcopy(configured)
     steps = config.Autograde.get("autograde_preprocessors", Autograde.autograde_preprocessors.default())
-    markers = {Execute, MarkSubmission, *(f"{one.__module__}.{one.__name__}" for one in (Execute, MarkSubmission))}
-    markers |= {"nbgrader.preprocessors.Execute"}
-    config.Autograde.autograde_preprocessors = [_RestoreOutputs, *(step for step in steps if step not in markers)]
+    classes = [import_item(step) if isinstance(step, str) else step for step in steps]
+    config.Autograde.autograde_preprocessors = [
+        _RestoreOutputs,
+        *(one for one in classes if one not in (Execute, MarkSubmission)),
+    ]
     config.Autograde.exporter_class = _MarkedNotebookExporter
     return config
 
