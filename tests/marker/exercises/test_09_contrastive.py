@@ -11,7 +11,7 @@ import torch
 
 from autograder.contract.observation import Observation
 from autograder.exercises import all_exercises
-from autograder.exercises.unit_09_contrastive_losses.judging.loss_variants import name_gradients, policies, predict
+from autograder.exercises.unit_09_contrastive_losses.judging.loss_variants import loss_variants, name_gradients, play
 from autograder.exercises.unit_09_contrastive_losses.judging.references import MEMORY, holds_several_graphs
 from autograder.exercises.unit_09_contrastive_losses.observing import ContrastiveTrial, observe_contrastive
 from autograder.isolation.wire import plain
@@ -146,13 +146,13 @@ def test_forged_facts_of_a_cost_do_not_break_the_judge(facts):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_no_two_policies_with_different_names_and_one_mistake_leave_the_same_gradients(seed):
+def test_no_two_variants_with_one_mistake_and_different_names_leave_the_same_gradients(seed):
     problem = CONTRASTIVE.trials(seed, "cpu")["probe"].problem
-    single = [(policy, slugs) for policy, slugs in policies() if len(slugs) <= 1]
-    for policy, slugs in single:
-        found = name_gradients(problem, predict(policy, problem))
+    single = [(variant, slugs) for variant, slugs in loss_variants() if len(slugs) <= 1]
+    for variant, slugs in single:
+        found = name_gradients(problem, play(variant, problem))
         assert found is not None
-        assert found[1] == slugs, policy
+        assert found.mistakes == slugs, variant
 
 
 def test_every_trial_s_gradients_are_long_enough_to_be_told_from_rounding():
