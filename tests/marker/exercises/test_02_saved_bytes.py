@@ -83,7 +83,7 @@ def test_letting_tensors_go_while_counting_yields_too_few_bytes(seed):
     assert (let_go, kept) == (True, False)
 
 
-def test_each_part_is_about_one_mistake_alone():
+def test_each_part_is_about_a_single_mistake():
     """A count that is wrong in one way loses the part that is about it, not all four."""
     forwards = {trial.kind: run_forward(trial) for trial in trials(0)}
     wrong = {

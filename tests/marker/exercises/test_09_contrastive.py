@@ -77,13 +77,13 @@ def test_strange_or_missing_tensors_cost_points_and_do_not_break_the_judge(key, 
     assert str(verdict)
 
 
-def test_numbers_that_were_not_brought_back_earn_nothing():
+def test_observations_without_numbers_earn_nothing():
     empty = dict.fromkeys(CONTRASTIVE.trials(0, "cpu"), Observation())
     assert judge_observations(CONTRASTIVE, trials_of(CONTRASTIVE, 0, "cpu"), empty).score == 0
 
 
 @pytest.mark.parametrize("peak", [0, 1, 100, -5])
-def test_a_count_of_bytes_that_cannot_be_is_not_believed(peak):
+def test_an_impossible_count_of_bytes_is_not_believed(peak):
     trial = CONTRASTIVE.trials(0, "cpu")["memory"]
     assert holds_several_graphs(trial, Observation(facts={"peak_bytes": peak}))
 
@@ -127,7 +127,7 @@ def returns_infinity(*arguments):
 @pytest.mark.parametrize(
     "function", [gives_strange_gradients, replaces_the_data, freezes, returns_a_matrix, returns_infinity, print, lambda: 0]
 )
-def test_a_meddling_function_is_marked_and_not_passed(function):
+def test_a_function_that_meddles_with_its_arguments_does_not_pass(function):
     assert not mark_function(CONTRASTIVE, function).passed
 
 
@@ -135,7 +135,7 @@ COSTS = [None, math.nan, (2,), (1, 2, 3), [2, None], {"a": 1}, (True, False), ("
 
 
 @pytest.mark.parametrize("value", COSTS, ids=range(len(COSTS)))
-def test_a_cost_that_is_no_pair_of_numbers_earns_nothing(value):
+def test_a_cost_that_is_not_a_pair_of_numbers_earns_nothing(value):
     assert mark_function(COST, lambda *arguments: value).score == 0
 
 
@@ -155,7 +155,7 @@ def test_no_two_variants_with_one_mistake_and_different_names_leave_the_same_gra
         assert found.mistakes == slugs, variant
 
 
-def test_every_trial_s_gradients_are_long_enough_to_be_told_from_rounding():
+def test_the_gradients_of_every_trial_are_far_larger_than_rounding():
     for name, trial in CONTRASTIVE.trials(0, "cpu").items():
         seen = observe_contrastive(cached_features, trial)
         assert min(seen.tensors[f"gradient/{part}"].norm() for part in ("images", "texts")) > 1e-3, name

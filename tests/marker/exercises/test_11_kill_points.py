@@ -25,11 +25,11 @@ def moments_of(folder, save):
     return moments
 
 
-def test_of_a_file_that_is_written_in_place_there_is_a_part(folder):
+def test_a_kill_while_a_file_is_written_in_place_leaves_part_of_it(folder):
     assert moments_of(folder, lambda path: path.write_bytes(b"new!")) == [{"run.pt": b"ne"}]
 
 
-def test_of_a_file_that_is_replaced_there_is_the_old_one_or_the_new_one(folder):
+def test_a_kill_while_a_file_is_replaced_leaves_the_old_one_or_the_new_one(folder):
     def save(path):
         new = path.with_suffix(".new")
         new.write_bytes(b"new!")
@@ -38,7 +38,7 @@ def test_of_a_file_that_is_replaced_there_is_the_old_one_or_the_new_one(folder):
     assert moments_of(folder, save) == [OLD | {"run.new": b"ne"}, {"run.pt": b"new!"}]
 
 
-def test_between_removing_and_writing_there_is_nothing(folder):
+def test_a_kill_between_removing_and_writing_a_file_leaves_nothing(folder):
     def save(path):
         path.unlink()
         path.write_bytes(b"new!")
@@ -46,7 +46,7 @@ def test_between_removing_and_writing_there_is_nothing(folder):
     assert moments_of(folder, save) == [{}, {"run.pt": b"ne"}]
 
 
-def test_what_is_written_after_it_was_renamed_is_not_whole(folder):
+def test_a_file_that_is_still_written_after_its_renaming_can_be_cut_short(folder):
     def save(path):
         with open(path.with_suffix(".new"), "wb") as file:
             path.with_suffix(".new").replace(path)
@@ -76,11 +76,11 @@ def test_a_file_that_a_thread_has_replaced_is_whole(folder):
     assert moments_of(folder, save)[-1] == {"run.pt": b"new!"}
 
 
-def test_a_save_that_writes_nothing_has_no_moments(folder):
+def test_a_save_that_writes_nothing_has_no_kill_points(folder):
     assert moments_of(folder, lambda path: path.read_bytes()) == []
 
 
-def test_whoever_profiles_goes_on_when_all_is_over(folder):
+def test_a_profiler_that_was_active_before_is_active_again_afterwards(folder):
     before = sys.getprofile()
     with pytest.raises(ZeroDivisionError):
         moments_of(folder, lambda path: 1 / 0)

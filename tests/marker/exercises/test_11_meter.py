@@ -71,7 +71,7 @@ def test_a_meter_that_keeps_losses_keeps_their_graphs():
     [None, {}, [], "loss", {"loss": "1"}, dict.fromkeys(KEYS), dict.fromkeys(KEYS, float("nan")), dict.fromkeys(KEYS, True)],
     ids=repr,
 )
-def test_reports_that_are_no_reports_earn_nothing(report):
+def test_malformed_reports_earn_nothing(report):
     class Liar(Meter):
         def update(self, lr):
             return report

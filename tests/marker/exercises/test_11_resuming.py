@@ -69,7 +69,7 @@ def test_never_more_than_three_mistakes_are_named():
     assert len(verdict.mistakes) == 3
 
 
-def test_training_everything_again_is_right_numbers_but_no_resuming():
+def test_training_everything_again_gives_the_right_numbers_but_is_not_resuming():
     verdict = mark_function(EXERCISE, submission(lambda path, run: None, lambda path, run: None), seed=1)
     assert {result.part.name for result in verdict.results if result.passed} == {"start"}
     assert [mistake.slug for mistake in verdict.mistakes] == ["nothing-restored"]
@@ -90,7 +90,7 @@ def test_a_state_kept_in_memory_instead_of_a_file_is_of_no_use_after_a_kill():
     assert [mistake.slug for mistake in verdict.mistakes] == ["checkpoint-in-memory"]
 
 
-def test_a_file_written_in_place_is_torn_and_one_that_is_replaced_is_not():
+def test_a_file_written_in_place_can_be_torn_and_one_that_is_replaced_cannot():
     def save(path, run):
         if not run.window_open:
             torch.save(state_of(run), path)
@@ -100,7 +100,7 @@ def test_a_file_written_in_place_is_torn_and_one_that_is_replaced_is_not():
     assert [mistake.slug for mistake in verdict.mistakes] == ["checkpoint-overwritten"]
 
 
-def test_without_save_checkpoint_there_is_a_reason():
+def test_a_missing_save_checkpoint_is_given_as_the_reason():
     lonely = types.FunctionType(load_checkpoint.__code__, {"os": os, "torch": torch, "put_state": put_state}, "load_checkpoint")
     verdict = mark_function(EXERCISE, lonely, seed=1)
     assert verdict.score == 0

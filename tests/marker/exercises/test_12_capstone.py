@@ -1,4 +1,4 @@
-"""What is brought back from the capstone's functions is believed only as far as its numbers go."""
+"""Observations of the capstone's functions are believed only as far as their numbers go."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_right_weights_of_the_wrong_type_or_with_a_nan_are_not_right():
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("value", [None, 7, "text", NAN, [], {}, History(), torch.ones(3), object()])
-def test_a_function_that_returns_anything_gets_a_verdict(name, value):
+def test_a_function_gets_a_verdict_whatever_it_returns(name, value):
     verdict = mark_function(all_exercises()[name], lambda *arguments: value)
     assert not verdict.passed
     assert verdict.score <= 1 or name != "train"
@@ -93,7 +93,7 @@ def test_a_run_that_forges_its_history_loses_the_points_for_it_and_no_others():
     assert lost(mark_function(all_exercises()["train"], train)) == {"report"}
 
 
-def test_a_history_with_something_that_is_no_number_is_not_believed():
+def test_a_history_with_something_that_is_not_a_number_is_not_believed():
     def train(config):
         history = variants.train(config)
         history.norms = object()
@@ -102,14 +102,14 @@ def test_a_history_with_something_that_is_no_number_is_not_believed():
     assert lost(mark_function(all_exercises()["train"], train)) == {"resume", "report"}
 
 
-def test_all_that_is_brought_back_fits_through_the_transport():
+def test_observations_survive_the_transport_between_processes():
     for exercise, function in zip(UNIT[1:], (variants.train_window, variants.train), strict=True):
         seen = observe_function(exercise, function, trials_of(exercise, 0, "cpu"))
         arrived = wire.decode(wire.encode(seen), list(seen))
         assert judge_observations(exercise, trials_of(exercise, 0, "cpu"), arrived).passed
 
 
-def test_what_the_marker_keeps_is_no_part_of_a_run_s_bytes():
+def test_what_the_marker_keeps_is_not_counted_among_the_bytes_of_a_run():
     trial = all_exercises()["train"].trials(0, "cpu")["budget"]
     many = observe_run(lambda config: variants.train(config, variants.RunVariant(step="every", weight="mean")), trial)
     few = run_due(trial)
@@ -117,7 +117,7 @@ def test_what_the_marker_keeps_is_no_part_of_a_run_s_bytes():
     assert many.facts["peak_bytes"] <= 1.05 * few.facts["peak_bytes"] <= ceiling_of(trial.config)
 
 
-def test_a_large_batch_shows_in_the_weights_whatever_is_said_of_its_bytes():
+def test_a_large_batch_shows_in_the_weights_whatever_bytes_are_reported():
     exercise = all_exercises()["train"]
     seen = observe_function(exercise, variants.large_batches, trials_of(exercise, 0, "cpu"))
     seen["budget"] = Observation(seen["budget"].tensors, seen["budget"].facts | {"peak_bytes": 1000})
