@@ -14,7 +14,7 @@ from torch import Tensor
 from gradaccum.capstone.config import Config
 from gradaccum.capstone.model import CharGPT, token_loss
 from gradaccum.capstone.run import Run
-from gradaccum.capstone.ways import MISTAKES, RIGHT, Way, Window, joined, train_window
+from gradaccum.capstone.variants import MISTAKES, RIGHT, RunVariant, Window, joined, train_window
 from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, Style, tidy
 from gradaccum.loops import windows
 from gradaccum.phenomena import control
@@ -98,13 +98,13 @@ def _values(settings: Settings) -> tuple[str, str, float]:
 def path(loop: str, optimizer: str, max_norm: float) -> Tensor:
     """The weights at the start and after each window of a run over 93 lines, three times 31."""
     config = config_for(optimizer, max_norm)
-    run, way, todo = config.build(), _way(loop), _windows(loop == "large")
+    run, variant, todo = config.build(), _variant(loop), _windows(loop == "large")
     rows = [flat_parameters(run.model)]
     for k in range(len(todo)):
-        if k == STOP and way.forget:
-            run = resumed(run, config, way.forget)
-        window: Window = todo[k - STOP if way.forget == "place" and k >= STOP else k]
-        train_window(run, window, max_norm, way, len(window) if loop == "large" else config.accumulation_steps)
+        if k == STOP and variant.forget:
+            run = resumed(run, config, variant.forget)
+        window: Window = todo[k - STOP if variant.forget == "place" and k >= STOP else k]
+        train_window(run, window, max_norm, variant, len(window) if loop == "large" else config.accumulation_steps)
         rows.append(flat_parameters(run.model))
     return torch.stack(rows)
 
@@ -144,10 +144,10 @@ def resumed(run: Run, config: Config, forgotten: str) -> Run:
     return fresh
 
 
-def _way(loop: str) -> Way:
+def _variant(loop: str) -> RunVariant:
     if loop in MISTAKES:
-        return RIGHT.with_(**MISTAKES[loop][0])
-    return RIGHT.with_(forget=loop) if loop in ("optimizer", "place") else RIGHT
+        return MISTAKES[loop][0]
+    return RIGHT._replace(forget=loop) if loop in ("optimizer", "place") else RIGHT
 
 
 @cache

@@ -131,7 +131,7 @@ def test_exported_as_a_page_every_explorable_shows_its_picture(solved, browser, 
 
 
 def not_looked_at(notebook) -> bool:
-    """Every third notebook is opened as a saved page: pictures are kept the same way in all, and a page takes seconds to load."""
+    """Every third notebook is opened as a saved page: pictures are kept alike in all, and a page takes seconds to load."""
     return int(notebook.file.stem[:2]) % 3 != 0
 
 

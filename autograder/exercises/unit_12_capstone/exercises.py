@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -12,7 +11,7 @@ from autograder.contract.observation import Observation
 from autograder.contract.trials import trial_random
 from autograder.contract.verdict import Part, Verdict
 from autograder.exercises.unit_12_capstone import mistakes  # noqa: F401 - enters them in the catalogue
-from autograder.exercises.unit_12_capstone.judging.batch_sizes import WRONG_SIZES, divisors, explains, largest, size_message
+from autograder.exercises.unit_12_capstone.judging.batch_sizes import divisors, largest, size_message, size_mistakes
 from autograder.exercises.unit_12_capstone.judging.diagnosis import run_mistakes, window_mistakes
 from autograder.exercises.unit_12_capstone.judging.messages import (
     UNKNOWN,
@@ -85,8 +84,7 @@ class PickMicroBatchSize(Exercise):
         verdict = judge_calls(self, trials, observations, part_of, largest, {}, size_message, refusal=refusal)
         if all(result.passed for result in verdict.results if result.part.name != "refuse"):
             return verdict
-        slugs = (slug for slug, formula in WRONG_SIZES if explains(formula, trials, observations))
-        return replace(verdict, mistakes=tuple(map(mistake, itertools.islice(slugs, 1))))
+        return replace(verdict, mistakes=tuple(map(mistake, size_mistakes(trials, observations))))
 
 
 def _with_short_lines_first(config: Config) -> Config:

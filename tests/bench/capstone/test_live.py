@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gradaccum.capstone import live, ways
+from gradaccum.capstone import live, variants
 from gradaccum.capstone.budget import activation_bytes
 from gradaccum.capstone.config import SMALL, Config
 from gradaccum.drawing import new_figure
@@ -19,7 +19,7 @@ def within(config: Config) -> Config:
 
 @pytest.fixture
 def panel():
-    return live.live_run(ways.train, lambda config: 3)
+    return live.live_run(variants.train, lambda config: 3)
 
 
 def test_before_a_run_it_says_what_to_do(panel):
@@ -52,7 +52,7 @@ def test_it_is_looked_at_while_it_lasts(panel, monkeypatch):
 
 def test_a_run_that_holds_all_graphs_is_over_the_budget():
     def one_graph(config):
-        return ways.large_batches(config)
+        return variants.large_batches(config)
 
     panel = live.live_run(one_graph, lambda config: 3)
     panel.start(within(TINY.with_(shortest=40, longest=40)))
@@ -103,7 +103,7 @@ def test_the_small_run_learns_the_harbour():
     runs = []
     config = SMALL.with_(micro_batch_size=SMALL.effective_batch, watch=runs.append)
     with one_thread():
-        history = ways.train(config)
+        history = variants.train(config)
     assert live.floor(SMALL.text) < live.finished(config, history, 0, runs[0].model).new_loss < 0.3
 
 

@@ -11,7 +11,8 @@ import torch
 from gradaccum.capstone.config import Config
 from gradaccum.capstone.run import History
 from gradaccum.capstone.text import tokens_in
-from gradaccum.capstone.ways import MISTAKES, RIGHT, joined, large_batches, train, ways_of
+from gradaccum.capstone.variants import MISTAKES, RIGHT, joined, large_batches, train
+from gradaccum.diagnosis.search import each_alone
 from gradaccum.problems import flat_parameters
 
 CONFIG = Config(seed=5, lines=43, dtype="float64", warmup=2, decay=True)
@@ -46,12 +47,12 @@ def test_the_right_way_is_the_large_batch_update_by_update(config):
     assert history.updates == config.updates
 
 
-@pytest.mark.parametrize(("slugs", "way"), [pytest.param(*pair, id=pair[0][0]) for pair in ways_of(*MISTAKES)])
-def test_every_other_way_ends_elsewhere_with_one_config_or_the_other(slugs, way):
+@pytest.mark.parametrize(("variant", "slugs"), [pytest.param(*one, id=one.mistakes[0]) for one in each_alone(MISTAKES)])
+def test_every_other_way_ends_elsewhere_with_one_config_or_the_other(variant, slugs):
     if slugs == ("stale-start",):
         return  # a fresh run has nothing in .grad
     distances = (
-        apart(weights(lambda c: train(c, way), config)[0], right_end(config)[0], config) for config in (CONFIG, CLIPPED)
+        apart(weights(lambda c: train(c, variant), config)[0], right_end(config)[0], config) for config in (CONFIG, CLIPPED)
     )
     assert any(distance > 1e-3 for distance in distances)
 
@@ -71,7 +72,7 @@ def test_a_run_stopped_after_any_update_ends_where_one_does_that_never_stopped(s
 def test_a_run_that_forgets_something_ends_elsewhere(forgotten, tmp_path):
     path = str(tmp_path / "run.pt")
     train(CONFIG.with_(checkpoint=path, stop_after=6))
-    found, _ = weights(lambda c: train(c, RIGHT.with_(forget=forgotten)), CONFIG.with_(checkpoint=path))
+    found, _ = weights(lambda c: train(c, RIGHT._replace(forget=forgotten)), CONFIG.with_(checkpoint=path))
     assert apart(found, right_end(CONFIG)[0], CONFIG) > 1e-3
 
 

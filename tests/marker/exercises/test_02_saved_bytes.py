@@ -7,12 +7,12 @@ import torch
 
 from autograder.exercises import all_exercises
 from autograder.exercises.unit_02_memory_limits.judging.byte_counts import (
-    Policy,
+    CountVariant,
+    count_variants,
     due_bytes,
-    keep,
     name_count,
-    policies,
-    predict,
+    play,
+    run_forward,
 )
 from autograder.marking.in_process import mark_function
 
@@ -45,22 +45,22 @@ def test_the_due_number_is_what_the_graph_holds(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_wrong_way_of_counting_is_right_on_all_models(seed):
-    kept = {trial: keep(trial) for trial in trials(seed)}
-    for policy, slugs in policies():
+    forwards = {trial: run_forward(trial) for trial in trials(seed)}
+    for variant, slugs in count_variants():
         if slugs:
-            assert any(predict(policy, notes) != predict(Policy(), notes) for notes in kept.values()), policy
+            assert any(play(variant, forward) != play(CountVariant(), forward) for forward in forwards.values()), variant
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_single_mistake_is_named_alone(seed):
-    kept = {trial: keep(trial) for trial in trials(seed)}
-    for policy, slugs in policies():
+    forwards = {trial: run_forward(trial) for trial in trials(seed)}
+    for variant, slugs in count_variants():
         if len(slugs) == 1:
-            assert name_count({trial: predict(policy, notes) for trial, notes in kept.items()}) == slugs, policy
+            assert name_count({trial: play(variant, forward) for trial, forward in forwards.items()}) == slugs, variant
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_who_lets_tensors_go_counts_too_little(seed):
+def test_letting_tensors_go_while_counting_yields_too_few_bytes(seed):
     def counted(pack):
         trial = all_exercises()["saved_bytes"].trials(seed, "cpu")["deep"]
         sizes, model = {}, trial.model()
@@ -79,19 +79,17 @@ def test_who_lets_tensors_go_counts_too_little(seed):
     assert (let_go, kept) == (True, False)
 
 
-def test_each_part_is_about_one_mistake_alone():
+def test_each_part_is_about_a_single_mistake():
     """A count that is wrong in one way loses the part that is about it, not all four."""
-    kept = {trial.kind: keep(trial) for trial in trials(0)}
+    forwards = {trial.kind: run_forward(trial) for trial in trials(0)}
+    wrong = {
+        "counts-twice": CountVariant(once="never"),
+        "counts-parameters": CountVariant(parameters="all"),
+        "views-cut-short": CountVariant(size="elements"),
+    }
     lost = {
-        "counts-twice": {
-            kind for kind, notes in kept.items() if predict(Policy(once="never"), notes) != predict(Policy(), notes)
-        },
-        "counts-parameters": {
-            kind for kind, notes in kept.items() if predict(Policy(parameters="all"), notes) != predict(Policy(), notes)
-        },
-        "views-cut-short": {
-            kind for kind, notes in kept.items() if predict(Policy(size="elements"), notes) != predict(Policy(), notes)
-        },
+        slug: {kind for kind, forward in forwards.items() if play(variant, forward) != play(CountVariant(), forward)}
+        for slug, variant in wrong.items()
     }
     assert lost == {"counts-twice": {"shared", "gated"}, "counts-parameters": {"deep"}, "views-cut-short": {"gated"}}
 

@@ -11,7 +11,7 @@ import torch
 
 from autograder.contract.observation import Observation
 from autograder.exercises import all_exercises
-from autograder.exercises.unit_09_contrastive_losses.judging.loss_variants import name_gradients, policies, predict
+from autograder.exercises.unit_09_contrastive_losses.judging.loss_variants import loss_variants, name_gradients, play
 from autograder.exercises.unit_09_contrastive_losses.judging.references import MEMORY, holds_several_graphs
 from autograder.exercises.unit_09_contrastive_losses.observing import ContrastiveTrial, observe_contrastive
 from autograder.isolation.wire import plain
@@ -76,13 +76,13 @@ def test_malformed_or_missing_tensors_cost_points_and_raise_no_error(key, tensor
     assert str(verdict)
 
 
-def test_empty_observations_earn_nothing():
+def test_observations_without_numbers_earn_nothing():
     empty = dict.fromkeys(CONTRASTIVE.trials(0, "cpu"), Observation())
     assert judge_observations(CONTRASTIVE, trials_of(CONTRASTIVE, 0, "cpu"), empty).score == 0
 
 
 @pytest.mark.parametrize("peak", [0, 1, 100, -5])
-def test_impossible_byte_count_is_not_believed(peak):
+def test_an_impossible_count_of_bytes_is_not_believed(peak):
     trial = CONTRASTIVE.trials(0, "cpu")["memory"]
     assert holds_several_graphs(trial, Observation(facts={"peak_bytes": peak}))
 
@@ -126,7 +126,7 @@ def returns_infinity(*arguments):
 @pytest.mark.parametrize(
     "function", [gives_strange_gradients, replaces_the_data, freezes, returns_a_matrix, returns_infinity, print, lambda: 0]
 )
-def test_function_that_meddles_with_encoders_or_data_is_marked_and_does_not_pass(function):
+def test_a_function_that_meddles_with_its_arguments_does_not_pass(function):
     assert not mark_function(CONTRASTIVE, function).passed
 
 
@@ -134,7 +134,7 @@ COSTS = [None, math.nan, (2,), (1, 2, 3), [2, None], {"a": 1}, (True, False), ("
 
 
 @pytest.mark.parametrize("value", COSTS, ids=range(len(COSTS)))
-def test_cost_that_is_not_a_pair_of_numbers_earns_nothing(value):
+def test_a_cost_that_is_not_a_pair_of_numbers_earns_nothing(value):
     assert mark_function(COST, lambda *arguments: value).score == 0
 
 
@@ -145,16 +145,16 @@ def test_forged_cost_earns_nothing_and_raises_no_error(facts):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_policies_with_different_single_mistakes_leave_different_gradients(seed):
+def test_no_two_variants_with_one_mistake_and_different_names_leave_the_same_gradients(seed):
     problem = CONTRASTIVE.trials(seed, "cpu")["probe"].problem
-    single = [(policy, slugs) for policy, slugs in policies() if len(slugs) <= 1]
-    for policy, slugs in single:
-        found = name_gradients(problem, predict(policy, problem))
+    single = [(variant, slugs) for variant, slugs in loss_variants() if len(slugs) <= 1]
+    for variant, slugs in single:
+        found = name_gradients(problem, play(variant, problem))
         assert found is not None
-        assert found[1] == slugs, policy
+        assert found.mistakes == slugs, variant
 
 
-def test_gradients_of_every_trial_are_far_larger_than_rounding():
+def test_the_gradients_of_every_trial_are_far_larger_than_rounding():
     for name, trial in CONTRASTIVE.trials(0, "cpu").items():
         seen = observe_contrastive(cached_features, trial)
         assert min(seen.tensors[f"gradient/{part}"].norm() for part in ("images", "texts")) > 1e-3, name

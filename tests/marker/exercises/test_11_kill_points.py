@@ -25,11 +25,11 @@ def moments_of(folder, save):
     return moments
 
 
-def test_file_written_in_place_can_be_left_half_written(folder):
+def test_a_kill_while_a_file_is_written_in_place_leaves_part_of_it(folder):
     assert moments_of(folder, lambda path: path.write_bytes(b"new!")) == [{"run.pt": b"ne"}]
 
 
-def test_file_that_is_replaced_is_left_either_old_or_new(folder):
+def test_a_kill_while_a_file_is_replaced_leaves_the_old_one_or_the_new_one(folder):
     def save(path):
         new = path.with_suffix(".new")
         new.write_bytes(b"new!")
@@ -38,7 +38,7 @@ def test_file_that_is_replaced_is_left_either_old_or_new(folder):
     assert moments_of(folder, save) == [OLD | {"run.new": b"ne"}, {"run.pt": b"new!"}]
 
 
-def test_nothing_is_left_between_removing_and_writing_a_file(folder):
+def test_a_kill_between_removing_and_writing_a_file_leaves_nothing(folder):
     def save(path):
         path.unlink()
         path.write_bytes(b"new!")
@@ -46,7 +46,7 @@ def test_nothing_is_left_between_removing_and_writing_a_file(folder):
     assert moments_of(folder, save) == [{}, {"run.pt": b"ne"}]
 
 
-def test_file_written_after_its_rename_can_be_left_half_written(folder):
+def test_a_file_that_is_still_written_after_its_renaming_can_be_cut_short(folder):
     def save(path):
         with open(path.with_suffix(".new"), "wb") as file:
             path.with_suffix(".new").replace(path)
@@ -76,11 +76,11 @@ def test_file_replaced_by_another_thread_counts_as_whole(folder):
     assert moments_of(folder, save)[-1] == {"run.pt": b"new!"}
 
 
-def test_save_that_writes_nothing_leaves_no_other_state(folder):
+def test_a_save_that_writes_nothing_has_no_kill_points(folder):
     assert moments_of(folder, lambda path: path.read_bytes()) == []
 
 
-def test_previous_profiler_is_restored_after_an_error(folder):
+def test_a_profiler_that_was_active_before_is_active_again_afterwards(folder):
     before = sys.getprofile()
     with pytest.raises(ZeroDivisionError):
         moments_of(folder, lambda path: 1 / 0)

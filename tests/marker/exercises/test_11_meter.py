@@ -49,7 +49,7 @@ def test_wrong_meters_differ_from_right_ones_and_from_each_other(seed):
     trials = EXERCISE.trials(seed, "cpu").values()
     for key, wrong in WRONG.items():
         formulas = [("right", lambda trial, key=key: due(trial)[key])]
-        formulas += [(slug, one) for slug, f in wrong.items() for one in (f if isinstance(f, tuple) else (f,))]
+        formulas += [(slug, one) for slug, alike in wrong.items() for one in alike]
         for (slug, one), (other_slug, other) in itertools.combinations(formulas, 2):
             differ = any(not same(one(trial), other(trial)) for trial in trials)
             assert differ or slug == other_slug, (key, slug, other_slug)
@@ -70,7 +70,7 @@ def test_meter_that_keeps_losses_keeps_their_graphs():
     [None, {}, [], "loss", {"loss": "1"}, dict.fromkeys(KEYS), dict.fromkeys(KEYS, float("nan")), dict.fromkeys(KEYS, True)],
     ids=repr,
 )
-def test_update_that_returns_anything_but_a_report_earns_nothing(report):
+def test_malformed_reports_earn_nothing(report):
     class Liar(Meter):
         def update(self, lr):
             return report

@@ -68,7 +68,7 @@ def test_at_most_three_forgotten_pieces_are_named():
     assert len(verdict.mistakes) == 3
 
 
-def test_training_again_from_the_start_is_not_resuming():
+def test_training_everything_again_gives_the_right_numbers_but_is_not_resuming():
     verdict = mark_function(EXERCISE, submission(lambda path, run: None, lambda path, run: None), seed=1)
     assert {result.part.name for result in verdict.results if result.passed} == {"start"}
     assert [mistake.slug for mistake in verdict.mistakes] == ["nothing-restored"]
@@ -89,7 +89,7 @@ def test_checkpoint_kept_in_memory_does_not_survive_a_kill():
     assert [mistake.slug for mistake in verdict.mistakes] == ["checkpoint-in-memory"]
 
 
-def test_checkpoint_written_in_place_loses_only_the_saving_part():
+def test_a_file_written_in_place_can_be_torn_and_one_that_is_replaced_cannot():
     def save(path, run):
         if not run.window_open:
             torch.save(state_of(run), path)
@@ -99,7 +99,7 @@ def test_checkpoint_written_in_place_loses_only_the_saving_part():
     assert [mistake.slug for mistake in verdict.mistakes] == ["checkpoint-overwritten"]
 
 
-def test_missing_save_checkpoint_is_reported():
+def test_a_missing_save_checkpoint_is_given_as_the_reason():
     lonely = types.FunctionType(load_checkpoint.__code__, {"os": os, "torch": torch, "put_state": put_state}, "load_checkpoint")
     verdict = mark_function(EXERCISE, lonely, seed=1)
     assert verdict.score == 0

@@ -45,10 +45,10 @@ class ClippingVariant(NamedTuple):
     infinite: str = "through"
 
 
-RIGHT = Candidate(ClippingVariant(), ())
+NO_MISTAKE = Candidate(ClippingVariant(), ())
 
 LOOP_MISTAKES: tuple[Candidate[ClippingVariant], ...] = (
-    RIGHT,
+    NO_MISTAKE,
     Candidate(ClippingVariant(weight="mean"), ("mean-of-means",)),
     Candidate(ClippingVariant(weight="one"), ("no-scale",)),
     Candidate(ClippingVariant(weight="tail"), ("tail-scale",)),
@@ -116,13 +116,13 @@ def clipping_candidates(loop_slugs: tuple[str, ...]) -> tuple[Candidate[Clipping
     base = next((variant for variant, slugs in LOOP_MISTAKES if set(slugs) == set(loop_slugs)), None)
     if base is None:
         return ()
-    return tuple(pairs([Candidate(base, ())], (RIGHT, *each_alone(CLIP_MISTAKES)), _can_be_told))
+    return tuple(pairs([Candidate(base, ())], (NO_MISTAKE, *each_alone(CLIP_MISTAKES)), _can_be_told))
 
 
 @cache
 def amp_candidates() -> tuple[Candidate[ClippingVariant], ...]:
     """Loops in mixed precision with one mistake of a kind, and with one of each kind; fewest mistakes first."""
-    precise = (RIGHT, *each_alone(SCALER_MISTAKES), *each_alone(CLIP_MISTAKES))
+    precise = (NO_MISTAKE, *each_alone(SCALER_MISTAKES), *each_alone(CLIP_MISTAKES))
     return fewest_first(pairs(LOOP_MISTAKES, precise, _can_meet))
 
 
@@ -130,7 +130,7 @@ def _can_meet(loop: Candidate[ClippingVariant], precise: Candidate[ClippingVaria
     """Whether a mistake with scaler or clipping is looked for in a loop with these mistakes."""
     if loop.mistakes not in ((), *COMMON) and any(slug in RARE for slug in precise.mistakes):
         return False
-    return _can_be_told(loop, precise) and (precise.variant.width != "every" or loop == RIGHT)
+    return _can_be_told(loop, precise) and (precise.variant.width != "every" or loop == NO_MISTAKE)
 
 
 def _can_be_told(loop: Candidate[ClippingVariant], clipping: Candidate[ClippingVariant]) -> bool:
