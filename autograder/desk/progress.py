@@ -83,7 +83,7 @@ class Progress:
                 yield f"  {exercise.id}", f"{_sign(one, exercise)[0]} {_points(one, exercise)}"
 
     def _ipython_display_(self) -> None:
-        from gradaccum.notebook import still
+        from gradaccum import still
 
         bundle = _panel(self)._repr_mimebundle_() | {"text/html": self.as_html(), "text/plain": str(self)}
         still.show(bundle)
@@ -107,7 +107,7 @@ def _panel(shown: Progress) -> Any:
     """The table, with a button that asks once and then forgets everything."""
     import ipywidgets as widgets
 
-    from gradaccum.notebook import still
+    from gradaccum import still
 
     table = widgets.HTML(shown.as_html())
     reset, really, keep = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from autograder.contract.observation import SECONDS
+from autograder.contract.observation import TRIAL_SECONDS
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Limits:
 
     statement: float = 30.0
     load: float = 120.0
-    trial: float = SECONDS
+    trial: float = TRIAL_SECONDS
     grace: float = 5.0
     whole: float = 900.0
     memory: int = 6 * 2**30

@@ -9,7 +9,7 @@ from typing import Any
 
 from autograder.contract.devices import full_precision
 from autograder.contract.exercise import Exercise
-from autograder.contract.observation import SECONDS, Failure, Observation
+from autograder.contract.observation import TRIAL_SECONDS, Failure, Observation
 from autograder.contract.verdict import Verdict
 from autograder.exercises import observers_of
 from autograder.isolation.wire import plain
@@ -34,7 +34,7 @@ def _trial_seed(exercise_id: str, seed: int) -> int:
 
 
 def observe_function(
-    exercise: Exercise, function: Callable, trials: Mapping[str, Any], seconds: float = SECONDS
+    exercise: Exercise, function: Callable, trials: Mapping[str, Any], seconds: float = TRIAL_SECONDS
 ) -> dict[str, Observation]:
     """What a function returned on each trial, as plain data, observed in this process."""
     observations = observe_trials(observers_of(exercise.unit)[exercise.id], function, trials, seconds)

@@ -23,7 +23,7 @@ import torch
 
 import autograder
 import gradaccum
-from autograder.contract.observation import SECONDS, Failure, Observation
+from autograder.contract.observation import TRIAL_SECONDS, Failure, Observation
 
 if TYPE_CHECKING:
     from _typeshed import TraceFunction
@@ -36,7 +36,7 @@ class TimeLimitExceeded(BaseException):
     """Raised inside student code whose time is up. Not an Exception, so that ``except Exception`` does not swallow it."""
 
 
-def guarded(observe: Callable[[], Observation], seconds: float = SECONDS, seed: int = 0) -> Observation:
+def guarded(observe: Callable[[], Observation], seconds: float = TRIAL_SECONDS, seed: int = 0) -> Observation:
     """Call ``observe`` and return what it does; if it raises, return an observation with that failure.
 
     Output and warnings are suppressed; global random states are seeded before the call and restored after it.

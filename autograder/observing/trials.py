@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from autograder.contract.devices import full_precision
-from autograder.contract.observation import SECONDS, Observation
+from autograder.contract.observation import TRIAL_SECONDS, Observation
 from autograder.observing.student_calls import guarded
 
 Observer = Callable[[Callable, Any], Observation]
@@ -18,7 +18,7 @@ def observe_trials(
     observer: Observer,
     function: Callable,
     trials: Mapping[str, Any],
-    seconds: float = SECONDS,
+    seconds: float = TRIAL_SECONDS,
     before: Callable[[str], None] = lambda trial: None,
 ) -> dict[str, Observation]:
     """Run a student's function on all trials of an exercise, each in at most ``seconds``; return the observations by trial.

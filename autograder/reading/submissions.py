@@ -43,7 +43,7 @@ from autograder.support.one_line import one_line
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-LARGEST = 256 * 2**20
+MAX_FILE_BYTES = 256 * 2**20
 """Bytes a file may have. Notebooks of this course have some 10⁵; a file this much larger is full of runaway outputs."""
 
 
@@ -115,8 +115,8 @@ def parse_submission(path: Path, data: bytes, unit: str | None = None, template:
     try:
         if not data.strip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"):
             raise UnreadableError("the file is empty; save your work again or hand in another copy")
-        if len(data) > LARGEST:
-            problem = f"is larger than the {LARGEST / 2**20:.0f} MB that are read"
+        if len(data) > MAX_FILE_BYTES:
+            problem = f"is larger than the {MAX_FILE_BYTES / 2**20:.0f} MB that are read"
             raise UnreadableError(f"{problem}; clear the outputs of the notebook and save it again")
         if path.suffix.lower() == ".py":
             return _parse_script(path, data, unit)
@@ -130,7 +130,7 @@ def _read_bytes(path: Path) -> bytes:
         status = path.stat()
         if stat.S_ISREG(status.st_mode):
             with path.open("rb") as file:
-                return file.read(LARGEST + 1)
+                return file.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
         raise SubmissionError(path, "there is no such file; check its name and folder") from None
     except (OSError, ValueError) as error:

@@ -25,7 +25,7 @@ def denominator(targets: Targets, weight: Tensor | None = None, ignore_index: in
     return _sum_of_weights(every[every != ignore_index], weight)
 
 
-def denominator_message(trial: CallTrial, found: Plain) -> str:
+def denominator_message(trial: CallTrial, found: Plain | None) -> str:
     """What to say of a wrong denominator."""
     due = in_words(denominator(*trial.arguments, **trial.keywords))
     return f"cross_entropy divides the sum of one of these windows by {due}; your function returned {in_words(found)}."

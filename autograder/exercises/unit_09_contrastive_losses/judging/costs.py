@@ -38,7 +38,7 @@ def judge_costs(exercise: Exercise, trials: Mapping[str, CallTrial], observation
     return verdict
 
 
-def _cost_message(trial: CallTrial, found: Plain) -> str:
+def _cost_message(trial: CallTrial, found: Plain | None) -> str:
     call = "B = {}, N = {}, width {} and {}".format(*trial.arguments)
     return f"For {call} your function says {in_words(found)}, which is not what cached features cost."
 
