@@ -111,10 +111,5 @@ def mistaken(slug: str, points: float) -> Student:
 
 
 ORDER = ("train_epoch", "repaired_early_clear", "repaired_eager_step", "repaired_lost_tail", "name_that_loop")
-NEVER_ENDS = """\
-def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    while True:
-        optimizer.zero_grad()
-"""
 NO_PYTHON = "def repaired_eager_step(model, loss_fn, optimizer, micro_batches, accumulation_steps)\n    pass\n"
 HALF_THE_PUZZLE = f"def name_that_loop():\n    return {dict(list(PUZZLE.items())[:3])}\n"

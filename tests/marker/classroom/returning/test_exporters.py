@@ -130,10 +130,10 @@ def test_a_file_that_is_not_a_gradebook_is_refused_and_not_changed(export, tmp_p
 
 def test_the_message_for_a_locked_gradebook_says_so(export, school, tmp_path):
     shutil.copy(school / "gradebook.db", tmp_path / "locked.db")
-    with sqlite3.connect(tmp_path / "locked.db") as somebody:
-        somebody.execute("BEGIN EXCLUSIVE")
+    with sqlite3.connect(tmp_path / "locked.db") as other_program:
+        other_program.execute("BEGIN EXCLUSIVE")
         code, _, (line,) = export("--db", "sqlite:///locked.db?timeout=0.01")
-        somebody.rollback()
+        other_program.rollback()
     assert code == 2
     assert line.startswith("locked.db: the gradebook is locked by another program")
 
