@@ -10,6 +10,10 @@ test: export PYTHONDONTWRITEBYTECODE =
 test: .venv/.installed
 	.venv/bin/python -m pytest -n auto $(ARGS)
 
+# Format, lint, import rules, types.
+lint: .venv/.installed
+	.venv/bin/ruff format --check . && .venv/bin/ruff check . && .venv/bin/lint-imports && .venv/bin/mypy
+
 release: .venv/.installed
 	.venv/bin/python -m autograder.publishing.release $(ARGS)
 
@@ -36,4 +40,4 @@ pins: .venv/bin/uv
 	.venv/bin/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
-.PHONY: lab test release demo pins
+.PHONY: lab test lint release demo pins

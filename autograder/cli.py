@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import json
 import sys
 from pathlib import Path
@@ -12,7 +13,8 @@ import typer
 
 from autograder.contract.devices import DEVICES, pick_device
 from autograder.contract.units import UNITS
-from autograder.isolation.sandbox import BWRAP, NONE, ChildError, shared_parent
+from autograder.isolation.fork_server_client import shared_fork_server
+from autograder.isolation.sandbox import BWRAP, NONE, ChildError
 from autograder.reading.submissions import Submission, SubmissionError, read_submission
 from autograder.support.one_line import one_line
 
@@ -20,23 +22,24 @@ if TYPE_CHECKING:
     from autograder.marking.marker import Marks
 
 
-LARGEST_SEED = 2**32 - 1
+MAX_SEED = 2**32 - 1
 
 app = typer.Typer(help="Mark notebooks of the gradient-accumulation course.", no_args_is_help=True, add_completion=False)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command and exit: 0 if it did its work, 2 on unusable input, with one line on stderr for each complaint."""
-    gc.set_threshold(50_000, 20, 10)  # at Python's own, a fifth of the time of imports went into looking for garbage
+    """Run the command and exit: with 0 if it did its work, with 2 on unusable input and a line on stderr for each complaint."""
+    gc.set_threshold(50_000, 20, 10)  # with Python's own, collections took a fifth of the time of imports
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # a student's text may hold what a terminal cannot show
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a student's text may hold what a terminal cannot show
     try:
         sys.exit(app(arguments, prog_name="gradaccum", standalone_mode=False))
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "gradaccum"
-        if said := error.format_message().rstrip("."):  # empty where there was no argument and the help was printed
-            _complain(command, f"{said}; see {command} --help")
+        if message := error.format_message().rstrip("."):  # empty if there was no argument and the help was printed
+            _complain(command, f"{message}; see {command} --help")
         sys.exit(2)
     except typer.Abort:
         sys.exit(130)
@@ -47,7 +50,7 @@ def check(
     files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Notebooks (.ipynb) or Python files (.py).")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")] = False,
     device: Annotated[str, typer.Option(metavar="|".join(DEVICES), help="Where to mark.")] = "auto",
-    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Chooses the hidden problems.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Chooses the hidden problems.")] = 0,
     sandbox: Annotated[bool, typer.Option("--sandbox", help="Run other people's code in a sandbox, as for a class.")] = False,
     unit: Annotated[str, typer.Option(metavar="NN", help="The unit to mark; recognised in each file if not given.")] = "",
     gradescope: Annotated[
@@ -56,7 +59,7 @@ def check(
 ) -> None:
     """Mark files. A function that a file lacks counts 0; a file that cannot be marked is reported, and the rest is marked."""
     try:
-        wanted = _unit_called(unit)
+        wanted = _unit_named(unit)
         if gradescope and len(files) > 1:
             raise ValueError("--gradescope is for one submission; name one file")
     except ValueError as error:
@@ -99,13 +102,13 @@ def check(
     help="Hand out, mark and report a class with nbgrader; see gradaccum classroom --help.",
 )
 def classroom(context: typer.Context) -> None:
-    """Pass on to :mod:`autograder.classroom.commands`, which is imported only now: it needs torch and nbgrader."""
+    """Call :mod:`autograder.classroom.commands`, which is imported only now because it needs torch and nbgrader."""
     from autograder.classroom.commands import app as classroom_app
 
     raise typer.Exit(classroom_app(context.args, prog_name="gradaccum classroom", standalone_mode=False) or 0)
 
 
-def _unit_called(name: str) -> str | None:
+def _unit_named(name: str) -> str | None:
     unit = next((unit for unit in UNITS if name in (unit, unit[:2])), None)
     if name and unit is None:
         raise ValueError(f"no unit is called {name!r}; there are {', '.join(UNITS)}")
@@ -134,7 +137,7 @@ def _read(files: list[Path], unit: str | None) -> tuple[list[Submission], list[S
 
 def _mark(submission: Submission, seed: int, device: str, sandbox: bool) -> Marks:
     where = BWRAP if sandbox else NONE
-    shared_parent(where, device)  # imports torch meanwhile, too
+    shared_fork_server(where, device)  # it imports torch while this process does
     from autograder.marking.marker import mark_submission  # imports torch, which a complaint does not have to wait for
 
     return mark_submission(submission, seed=seed, device=device, sandbox=where)

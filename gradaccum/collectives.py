@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor
+from torch._ops import OpOverload
 from torch.utils._python_dispatch import TorchDispatchMode
 
 NAMESPACES = ("c10d", "_c10d_functional", "_c10d_functional_autograd")
@@ -21,10 +23,10 @@ class Call:
 
 
 class Collectives(TorchDispatchMode):
-    """Notes the collective calls made inside the block by this thread, whoever makes them: DistributedDataParallel too.
+    """Counts the collective calls that this thread makes inside the block, those of DistributedDataParallel included.
 
     Attributes:
-        calls: in order.
+        calls: one for each collective call, in order.
     """
 
     def __init__(self, on_call: Callable[[Call], None] = lambda call: None):
@@ -36,8 +38,14 @@ class Collectives(TorchDispatchMode):
     def all_reduces(self) -> list[Call]:
         return [call for call in self.calls if call.kind == ALL_REDUCE]
 
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        if function.namespace in NAMESPACES and (carried := list(_tensors(_put_in(function, args)))):
+    def __torch_dispatch__(
+        self,
+        function: OpOverload,
+        types: tuple[type, ...],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> object:
+        if function.namespace in NAMESPACES and (carried := list(_tensors(_contributed(function, args)))):
             name = function._schema.name.split("::")[1].strip("_")
             kind = ALL_REDUCE if name.replace("_", "").startswith("allreduce") else name
             self.calls.append(Call(kind, sum(tensor.numel() * tensor.element_size() for tensor in carried)))
@@ -45,8 +53,8 @@ class Collectives(TorchDispatchMode):
         return function(*args, **(kwargs or {}))
 
 
-def _put_in(function, args: tuple) -> object:
-    """The argument with what this rank puts in: one called input, or the first, which is then overwritten."""
+def _contributed(function: OpOverload, args: tuple[Any, ...]) -> object:
+    """The argument with this rank's contribution: the one called input, or the first, which is then overwritten."""
     names = [argument.name for argument in function._schema.arguments[: len(args)]]
     return next((value for name, value in zip(names, args, strict=True) if name.startswith("input")), args[:1])
 

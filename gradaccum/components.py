@@ -6,7 +6,7 @@ accumulate, and measures how far the two runs end up apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import torch
@@ -25,7 +25,7 @@ EQUAL = 1e-9
 
 @dataclass(frozen=True)
 class Component:
-    """Something a training run may contain.
+    """Something that a training run may contain.
 
     Attributes:
         about: what it is, in a few words.
@@ -49,16 +49,16 @@ class Component:
 
 
 def contrastive_loss(outputs: Tensor, targets: Tensor) -> Tensor:
-    """Each output is to find its own target among all targets of the batch (InfoNCE)."""
+    """Each output has to find its own target among all targets of the batch (InfoNCE)."""
     similarities = F.normalize(outputs, dim=1) @ F.normalize(targets, dim=1).T
     return F.cross_entropy(similarities / 0.5, torch.arange(len(outputs), device=outputs.device))
 
 
-def _momentum(parameters, lr):
+def _momentum(parameters: Iterable[nn.Parameter], lr: float) -> torch.optim.SGD:
     return torch.optim.SGD(parameters, lr=lr, momentum=0.9)
 
 
-def _weight_decay(parameters, lr):
+def _weight_decay(parameters: Iterable[nn.Parameter], lr: float) -> torch.optim.SGD:
     return torch.optim.SGD(parameters, lr=lr, weight_decay=0.1)
 
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 import torch
 from torch import Tensor
 
-from gradaccum.problems import MicroBatch, Problem, flat_gradient, trainable
+from gradaccum.problems import LossFn, MicroBatch, Problem, flat_gradient, trainable
 from gradaccum.recording import Loop, Recording, record
 
 LINEAR = 1e-5
@@ -69,11 +69,10 @@ class Fingerprint:
         """The matrix in plain text, fractions where they are simple."""
         if not len(self.coefficients):
             return "(no update)"
-        stale = self.stale is not None and bool(self.stale.abs().max() > 1e-9)
-        rows = []
-        for u, row in enumerate(self.coefficients.tolist()):
-            cells = [as_fraction(value) or "·" for value in row]
-            rows.append(([as_fraction(self.stale[u].item()) or "·"] if stale else []) + cells)
+        numbers = self.coefficients
+        if self.stale is not None and bool(self.stale.abs().max() > 1e-9):
+            numbers = torch.cat([self.stale[:, None], numbers], dim=1)
+        rows = [[as_fraction(value) or "·" for value in row] for row in numbers.tolist()]
         width = max(len(cell) for cells in rows for cell in cells)
         return "\n".join(f"update {u + 1:>2}  " + " ".join(c.rjust(width) for c in cells) for u, cells in enumerate(rows))
 
@@ -175,7 +174,7 @@ def _check_independent(basis: Tensor, problem: Problem) -> None:
         raise ValueError(f"the {len(basis)} micro-batch gradients of {problem} are not linearly independent; use a wider model")
 
 
-def batch_gradient(model: torch.nn.Module, loss_fn, batch: MicroBatch) -> Tensor:
+def batch_gradient(model: torch.nn.Module, loss_fn: LossFn, batch: MicroBatch) -> Tensor:
     """Gradient of the batch loss as one vector of length P; leaves ``.grad`` alone."""
     x, y = batch
     parameters = trainable(model)
@@ -191,4 +190,4 @@ def as_fraction(value: float) -> str:
     fraction = Fraction(value).limit_denominator(32)
     if abs(float(fraction) - value) < 1e-6:
         return str(fraction)
-    return f"{round(value, 9):.3g}"  # noise in the last bit shall not decide where a tie goes
+    return f"{round(value, 9):.3g}"  # noise in the last bit must not decide where a tie goes

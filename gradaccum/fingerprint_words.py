@@ -28,10 +28,10 @@ def say(found: Fingerprint, due: Fingerprint, most: int = 3) -> str:
 
 def listing(words: Iterable[object]) -> str:
     """``"1, 2 and 3"``; a long list is cut short."""
-    words = [str(word) for word in words]
-    if len(words) > 8:
-        return f"{', '.join(words[:6])}, …"
-    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+    listed = [str(word) for word in words]
+    if len(listed) > 8:
+        return f"{', '.join(listed[:6])}, …"
+    return " and ".join(filter(None, [", ".join(listed[:-1]), listed[-1]]))
 
 
 def number(value: float) -> str:

@@ -11,9 +11,11 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch._ops import OpOverload
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from gradaccum.problems import MicroBatch, Problem, flat_gradients, flat_values, trainable
@@ -110,7 +112,7 @@ class LiveBytes(TorchDispatchMode):
     Like ``torch.cuda.max_memory_allocated``, but exact, and for the CPU as well. Views of tensors made outside cost nothing.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.now = self.peak = 0
         self.curve: list[int] = []
@@ -126,7 +128,13 @@ class LiveBytes(TorchDispatchMode):
         finally:
             self._paused = before
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+    def __torch_dispatch__(
+        self,
+        func: OpOverload,
+        types: tuple[type, ...],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> object:
         if self._paused:
             return func(*args, **(kwargs or {}))
         kwargs = kwargs or {}
@@ -243,7 +251,7 @@ class _Watch:
     def _rows(self, rows: list[Tensor]) -> Tensor:
         return torch.stack(rows) if rows else self.before.new_zeros(0, len(self.before))
 
-    def _note(self, kind: str, **facts) -> None:
+    def _note(self, kind: str, **facts: Any) -> None:
         event = Event(kind, self.epoch, **(self._now() | facts))
         self.events.append(event)
         if self.on_event:
@@ -288,13 +296,13 @@ class _Watch:
     def _accumulated(self, parameter: nn.Parameter) -> None:
         self.had_gradient = True
 
-    def _step_begins(self, *_) -> None:
+    def _step_begins(self, *_: object) -> None:
         self._note_clear()
         self.step_began = self._now()
         with self._unmetered():
             self.before = self._flat()
 
-    def _step_ends(self, *_) -> None:
+    def _step_ends(self, *_: object) -> None:
         self._note("step", **self.step_began)
         with self._unmetered():
             self.gradients.append(flat_gradients(self.parameters))

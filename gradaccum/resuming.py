@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+from gradaccum.problems.making import normal_numbers
 
 FEATURES, OUTPUTS, WIDTH = 4, 2, 8
 LOUD = 100.0
@@ -81,8 +83,8 @@ class Run:
         self.shuffler = torch.Generator("cpu").manual_seed(problem.seed + 1)
         samples = problem.micro_batches * problem.micro_batch_size
         self.order = torch.arange(samples, device="cpu")
-        self.x = _normal((samples, FEATURES), generator).to(problem.device)
-        self.y = LOUD * _normal((samples, OUTPUTS), generator).to(problem.device)
+        self.x = normal_numbers((samples, FEATURES), generator, torch.float32).to(problem.device)
+        self.y = LOUD * normal_numbers((samples, OUTPUTS), generator, torch.float32).to(problem.device)
         self.model = _build_model(problem, generator)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=0.5)
         updates = len(problem.boundaries()) - 1
@@ -165,13 +167,8 @@ def _build_model(problem: RunProblem, generator: torch.Generator) -> nn.Module:
         layers = [nn.Linear(FEATURES, WIDTH), nn.Tanh(), nn.Linear(WIDTH, OUTPUTS)]
     model = nn.Sequential(*layers[:2], *([CpuDropout()] if problem.dropout else []), layers[2])
     for parameter in model.parameters():
-        parameter.data = _normal(parameter.shape, generator)
+        parameter.data = normal_numbers(parameter.shape, generator, torch.float32)
     return model.to(problem.device)
-
-
-def _normal(shape: Sequence[int], generator: torch.Generator) -> Tensor:
-    """Standard normal numbers, the same whatever default device or dtype a student has set."""
-    return torch.randn(*shape, generator=generator, dtype=torch.float32, device="cpu")
 
 
 def _build_scaler(problem: RunProblem) -> torch.amp.GradScaler:

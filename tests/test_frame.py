@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from fnmatch import fnmatch
 from importlib import metadata
 from pathlib import Path
 
@@ -152,12 +151,6 @@ for module in pkgutil.walk_packages(gradaccum.__path__, "gradaccum."):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("command", [["check"], ["format", "--check"]], ids=["lint", "format"])
-def test_ruff_has_nothing_to_say(command):
-    done = subprocess.run([sys.executable, "-m", "ruff", *command, "."], capture_output=True, text=True, cwd=ROOT)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_relative_link_of_a_document_leads_somewhere(document):
     links = re.findall(r"\]\(([^)\s]+)\)", document.read_text())
@@ -172,12 +165,13 @@ def test_the_readme_lists_the_units_there_are():
     assert listed == sorted(path.stem for path in (ROOT / "solutions").glob("*.py"))
 
 
-def test_the_architecture_has_a_place_for_every_module_and_for_no_other():
-    places = set(re.findall(r"`([\w*]+\.py)`", (ROOT / "ARCHITECTURE.md").read_text()))
-    packages = ("gradaccum", "autograder", "autograder/classroom")
-    modules = {path.name for package in packages for path in (ROOT / package).glob("[!_]*.py")}
-    assert [name for name in modules if not any(fnmatch(name, place) for place in places)] == []
-    assert [place for place in places if not any(fnmatch(name, place) for name in modules)] == []
+def test_the_architecture_has_a_row_for_every_folder_and_for_no_other():
+    rows = set(re.findall(r"^\| `([\w/]+)/` \|", (ROOT / "ARCHITECTURE.md").read_text(), re.MULTILINE))
+    folders = {
+        path.parent.relative_to(ROOT) for package in ("gradaccum", "autograder") for path in ROOT.glob(f"{package}/**/*.py")
+    }
+    rooms = {str(folder) for folder in folders if not any(part.startswith("unit_") for part in folder.parts)}
+    assert rows == rooms - {"gradaccum", "autograder"}
 
 
 def test_no_file_mentions_a_path_of_the_machine_it_was_written_on():
@@ -213,10 +207,6 @@ def test_a_skipped_test_fails_the_run_on_ci(tmp_path):
 
 def test_a_skipped_test_is_fine_at_a_desk(tmp_path):
     assert run_skipping_test(tmp_path, "chromium is missing: apt-get install chromium", ci="").returncode == 0
-
-
-def test_a_test_that_needs_a_gpu_may_be_skipped_on_ci(tmp_path):
-    assert run_skipping_test(tmp_path, "needs a CUDA device", ci="true").returncode == 0
 
 
 def test_the_make_file_says_what_to_do_about_an_old_python(tmp_path):

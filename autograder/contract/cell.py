@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Cell:
-    """Code that stands together, how to name it to the student, and which cell of the submission's notebook it is."""
+    """The code of one cell.
+
+    Attributes:
+        name: how to name it to the student.
+        source: the code.
+        id: of the cell in the submission's notebook; empty where there is no notebook.
+    """
 
     name: str
     source: str

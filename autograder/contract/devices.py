@@ -1,20 +1,20 @@
-"""Which device to mark on, and how it is to compute."""
+"""Which device to mark on, and in which precision it computes."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 DEVICES = ("auto", "cpu", "cuda")
 
 
 def pick_device(device: str = "auto") -> str:
-    """``"cuda"`` or ``"cpu"``. ``"auto"`` takes the GPU if there is one.
+    """``"cuda"`` or ``"cpu"``; for ``"auto"`` the GPU if there is one.
 
     Raises:
-        ValueError: the name is unknown, or there is no such device.
+        ValueError: the name is unknown, or this machine has no such device.
     """
     if device not in DEVICES:
         raise ValueError(f"unknown device {device!r}; choose one of {', '.join(DEVICES)}")
@@ -31,14 +31,14 @@ def pick_device(device: str = "auto") -> str:
 
 @contextlib.contextmanager
 def full_precision() -> Iterator[None]:
-    """Compute in the precision that tensors have, by the same kernels every time, whatever a student has set.
+    """Compute in the precision that tensors have and with the same kernels every time, whatever a student has set.
 
-    Torch's own default lets a GPU convolve float32 in TensorFloat-32, which has 10 bits of 23 and is off by 1e-3: more than
+    By default torch lets a GPU convolve float32 in TensorFloat-32, which keeps 10 of 23 bits and is off by 1e-3: more than
     marking tolerates.
     """
-    before: list[tuple[Callable, Any]] = []
+    before: list[tuple[Callable[[Any], None], Any]] = []
     for get, put, _ in _settings():
-        with contextlib.suppress(RuntimeError):  # torch refuses to say where two of its ways to set this were mixed
+        with contextlib.suppress(RuntimeError):  # torch refuses if its two ways to set this were mixed
             before.append((put, get()))
     for _, put, value in _settings():
         put(value)
@@ -49,13 +49,16 @@ def full_precision() -> Iterator[None]:
             put(value)
 
 
-def _settings() -> tuple[tuple[Callable[[], Any], Callable[[Any], None], Any], ...]:
-    """How to read and to set each of torch's settings, and what marking sets; those for several kinds of operations first."""
+_Setting: TypeAlias = tuple[Callable[[], Any], Callable[[Any], None], Any]
+
+
+def _settings() -> tuple[_Setting, ...]:
+    """How to get and set each of torch's settings, and the value for marking; settings for several operations come first."""
     import torch
 
     cudnn = torch.backends.cudnn
 
-    def attribute(place: object, name: str, value: object):
+    def attribute(place: object, name: str, value: object) -> _Setting:
         return lambda: getattr(place, name), partial(setattr, place, name), value
 
     return (

@@ -1,31 +1,33 @@
 """What an exercise is, and how one is marked.
 
-An exercise has *trials* (what the student's function is run on) and ``judge`` (compare what was observed with a reference, name
-the mistakes, award points). How its function is observed on a trial stands in the unit's ``observing`` module, because that
-runs beside student code; ``judge`` believes nothing but numbers and runs somewhere else.
+An exercise has *trials* (what the student's function is run on) and ``judge`` (compares what was observed with a reference,
+names the mistakes, awards points). How its function is observed on a trial is defined in the unit's ``observing`` module,
+because that runs in the same process as student code; ``judge`` trusts only numbers and runs in another process.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from autograder.contract.observation import Failure, Observation
-from autograder.contract.verdict import MOST_ROWS, Part, PartResult, Verdict
+from autograder.contract.verdict import MAX_ROWS, Part, PartResult, Verdict
+
+TrialT = TypeVar("TrialT")
 
 
-class Exercise(ABC):
-    """One function that a student writes and the autograder marks.
+class Exercise(ABC, Generic[TrialT]):
+    """One function that a student writes and the autograder marks. ``TrialT`` is what it is run on once.
 
     Class attributes:
         id: name of the function.
         unit: the unit it belongs to, such as ``"04_training_loop"``.
-        section: heading of the section of the notebook that prepares it. It shows the mistakes made in this exercise that no
-            section in the unit's ``sections`` module shows.
+        section: heading of the section of the notebook that prepares it. A student whose mistake is not listed in the unit's
+            ``sections`` module is sent to this section.
         parts: what it gives points for.
         graded: whether the points count in a class; those of a practice exercise do not.
-        cpu_only: whether it computes on the CPU whatever device is marked on, in processes that are forked.
+        cpu_only: whether it computes on the CPU, in forked processes, whatever the device of the marker is.
     """
 
     id: str
@@ -36,21 +38,24 @@ class Exercise(ABC):
     cpu_only: bool = False
 
     @abstractmethod
-    def trials(self, seed: int, device: str) -> Mapping[str, Any]:
+    def trials(self, seed: int, device: str) -> Mapping[str, TrialT]:
         """What the function is run on, by name: plain data, the same for the same seed."""
 
     @abstractmethod
-    def judge(self, trials: Mapping[str, Any], observations: Mapping[str, Observation]) -> Verdict:
-        """Marks for what was observed on every trial."""
+    def judge(self, trials: Mapping[str, TrialT], observations: Mapping[str, Observation]) -> Verdict:
+        """The verdict for what was observed on each trial, by the trial's name."""
 
     @property
     def max_score(self) -> float:
         return float(sum(part.points for part in self.parts))
 
-    def verdict(self, results: Mapping[str, str], **details) -> Verdict:
-        """A verdict from messages by part name; an empty message means passed. Every part needs one."""
+    def verdict(self, results: Mapping[str, str], **details: Any) -> Verdict:
+        """A verdict from a message for every part, by name; an empty message means passed.
+
+        ``details`` are further attributes of the verdict; of a fingerprint found, the first rows are shown.
+        """
         if found := details.get("found"):
-            details["found"] = found.beginning(MOST_ROWS)
+            details["found"] = found.beginning(MAX_ROWS)
         return Verdict(
             self.id,
             self.unit,
@@ -59,5 +64,5 @@ class Exercise(ABC):
         )
 
     def failed(self, failure: Failure) -> Verdict:
-        """The verdict of a function that brought back nothing at all."""
+        """The verdict of a function that has no result on any trial."""
         return self.verdict({part.name: failure.message for part in self.parts}, failure=failure)

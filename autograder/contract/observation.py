@@ -1,4 +1,4 @@
-"""What running a student's function on one trial yields."""
+"""The result of running a student's function on one trial."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from torch import Tensor
 
 SECONDS = 10.0
-"""Limit for one trial, as :func:`autograder.observing.student_calls.stopwatch` counts. Right solutions need milliseconds; slow
-but legal code has ample time."""
+"""Time limit for one trial, as :func:`autograder.observing.student_calls.stopwatch` counts. Right solutions need milliseconds,
+so slow but valid code has ample time."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,13 @@ class Failure:
 
 @dataclass(frozen=True)
 class Observation:
-    """What one trial brought back: tensors and JSON, nothing else."""
+    """What was observed on one trial.
+
+    Attributes:
+        tensors: by name.
+        facts: JSON values by name.
+        failure: why there is no result; None if there is one.
+    """
 
     tensors: dict[str, Tensor] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)

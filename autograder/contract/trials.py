@@ -7,23 +7,24 @@ from collections.abc import Sequence
 
 
 def trial_random(exercise_id: str, seed: int) -> random.Random:
-    """The random choices of an exercise's trials; the same in every process."""
+    """The source of random choices for an exercise's trials; it gives the same choices in every process."""
     return random.Random(f"{exercise_id}/{seed}")
 
 
 def uneven_sizes(chance: random.Random, choices: Sequence[int], count: int) -> list[int]:
-    """Sizes of a window's micro-batches, no two alike.
+    """``count`` different sizes for a window's micro-batches, out of ``choices``.
 
-    The last one is not their mean: a loop that keeps only the last would look as if it weighed it by its samples.
+    The last size is not their mean: otherwise a loop that keeps only the last micro-batch would look as if it weighted it by
+    its number of samples.
     """
     sizes = chance.sample(choices, count)
     return sizes[::-1] if sizes[-1] * count == sum(sizes) else sizes
 
 
 def probe_length(windows: int, steps: int, left: int) -> int:
-    """Micro-batches in the second epoch of a probe whose first one leaves ``left`` over.
+    """The number of micro-batches in a probe's second epoch; its first epoch has a leftover of ``left`` micro-batches.
 
-    Also of windows that are one too narrow or too wide, all of them or the first one, something is then left over in one of
-    the two epochs, and shows what a loop does with it.
+    One of the two epochs then has a leftover even for a loop whose windows, or whose first window, are one micro-batch too
+    narrow or too wide; the leftover shows what the loop does with it.
     """
     return windows * steps + left - (left == steps - 1)

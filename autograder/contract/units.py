@@ -1,4 +1,4 @@
-"""The units of the course, in order. Knows only their names, so that reading a submission needs no torch."""
+"""The units of the course, in order. Only their names, so that reading a submission does not need torch."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 _FOLDERS = (Path(__file__).parents[1] / "exercises").glob("unit_*/")
 
 UNITS = tuple(sorted(folder.name.removeprefix("unit_") for folder in _FOLDERS if (folder / "exercises.py").is_file()))
-"""Ids of all units, such as ``"04_training_loop"``: there is one for each folder in ``autograder/exercises``."""
+"""Ids of all units, such as ``"04_training_loop"``: one for each folder in ``autograder/exercises``."""
 
 
 def unit_in(text: str) -> str | None:
-    """The unit whose id stands in a text such as ``"04_training_loop (1)"`` or ``"Copy of 04_training_loop"``, or None."""
+    """The unit whose id occurs in a text such as ``"04_training_loop (1)"`` or ``"Copy of 04_training_loop"``, or None."""
     return next((unit for unit in UNITS if unit in text.lower()), None)

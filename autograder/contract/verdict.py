@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from autograder.contract.observation import Failure
 from gradaccum.diagnosis.catalogue import Mistake
 from gradaccum.fingerprint import Fingerprint
 
-MOST_ROWS = 50
-"""Rows of a fingerprint that a verdict shows. Right loops have a dozen; one with thousands would be megabytes of picture."""
+MAX_ROWS = 50
+"""Rows of a fingerprint that a verdict shows. Right loops have a dozen; a picture of thousands would take megabytes."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,9 @@ class Verdict:
         exercise, unit: ids.
         results: one for each part.
         mistakes: named mistakes, the simplest explanation first.
-        failure: why the function brought back nothing, if it did.
+        failure: why no trial of the function has a result, if none has.
         expected, found: fingerprints to show, if there are any.
-        remark: a sentence for what no catalogued mistake explains.
+        remark: a sentence about what no catalogued mistake explains; may be empty.
     """
 
     exercise: str
@@ -70,7 +71,7 @@ class Verdict:
 
     @property
     def failure_everywhere(self) -> bool:
-        """Whether there is nothing to say about single parts."""
+        """Whether the failure is all there is to say, and nothing about single parts."""
         return self.failure is not None and all(result.message == self.failure.message for result in self.results)
 
     def __str__(self) -> str:
@@ -80,7 +81,7 @@ class Verdict:
 
     __repr__ = __str__
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         from autograder.showing.verdict_html import mimebundle
 
         return mimebundle(self)

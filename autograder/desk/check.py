@@ -1,8 +1,8 @@
 """``check(function)``: the verdict under an exercise, in a notebook or anywhere else.
 
-Where a cell or a prompt shows the value of its last expression, ``check`` only returns the verdict. In a script, such as a
-unit run by ``python solutions/04_training_loop.py``, nobody would see it, so there ``check`` prints it as well. Where somebody
-sees it, it is remembered for their progress page. It never raises for a wrong answer: the next exercise shall be checked too.
+Where a cell or a prompt shows the value of its last expression, ``check`` only returns the verdict, and remembers it for the
+student's progress page. In a script, such as a unit run by ``python solutions/04_training_loop.py``, a returned verdict would
+not be seen, so there ``check`` prints it as well. A wrong answer raises nothing, so that the next exercise is checked too.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def check(function: Callable, *, seed: int = 0, device: str = "auto") -> Verdict
     """Mark one function and say what it computes.
 
     Args:
-        function: the function an exercise asked for. Its name says which exercise it is, or the caller's name for it if it is
-            an object, or wrapped.
+        function: the function an exercise asked for. Its name says which exercise it is; for an object or a wrapped function
+            the caller's name for it does.
         seed: chooses the problems it is run on.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
 

@@ -1,4 +1,4 @@
-"""How the marks of a file look in a terminal, and in a log."""
+"""How the marks of a file look in a terminal and in a log."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from autograder.contract.verdict import Verdict
 from autograder.marking.marker import Marks
 from autograder.support.one_line import one_line
 
-WIDTH_OF_A_LOG = 120
+LOG_WIDTH = 120
 
 
 def print_marks(marks: Marks, console: Console | None = None) -> None:
     """Print a table: a line for each exercise with its points and what it computes instead."""
-    console = console or Console(width=None if Console().is_terminal else WIDTH_OF_A_LOG, highlight=False)
+    console = console or Console(width=None if Console().is_terminal else LOG_WIDTH, highlight=False)
     console.print(Text(f"{one_line(marks.file)}: {marks.score:g} of {marks.max_score:g} points", style="bold"))
     console.print(Text(f"unit {marks.unit}, marked on {marks.device}", style="dim"))
     table = Table(box=box.SIMPLE_HEAD if console.is_terminal else None, padding=(0, 2, 0, 0), show_edge=False)
@@ -27,16 +27,16 @@ def print_marks(marks: Marks, console: Console | None = None) -> None:
     for verdict in marks.verdicts:
         sign = Text("✓", style="green") if verdict.passed else Text("✗", style="red")
         points = f"{verdict.score:g}/{verdict.max_score:g}"
-        table.add_row(sign, Text(verdict.exercise), points, _said(verdict))
+        table.add_row(sign, Text(verdict.exercise), points, _summary(verdict))
     console.print(table)
     console.print()
 
 
-def _said(verdict: Verdict) -> Text:
-    """The mistakes in a sentence each, or, if none has a name, what is missing."""
+def _summary(verdict: Verdict) -> Text:
+    """A sentence for each mistake, or what is missing if none has a name."""
     if verdict.passed:
         return Text("right", style="dim")
-    if verdict.failure_everywhere:
+    if verdict.failure and verdict.failure_everywhere:
         return Text(verdict.failure.message)
     lines = [Text.assemble((mistake.slug, "red"), f": {mistake.message}") for mistake in verdict.mistakes]
     if not lines:

@@ -16,7 +16,7 @@ from autograder.showing.fingerprint_tables import GREEN, GREY, VERMILLION
 
 @dataclass(frozen=True)
 class UnitProgress:
-    """One unit: its graded exercises, and the results of those that were tried."""
+    """One unit: its graded exercises, and the results of those that have been tried."""
 
     unit: str
     exercises: tuple[Exercise, ...]
@@ -83,7 +83,7 @@ class Progress:
                 yield f"  {exercise.id}", f"{_sign(one, exercise)[0]} {_points(one, exercise)}"
 
     def _ipython_display_(self) -> None:
-        from gradaccum.notebook import still
+        from gradaccum import still
 
         bundle = _panel(self)._repr_mimebundle_() | {"text/html": self.as_html(), "text/plain": str(self)}
         still.show(bundle)
@@ -95,7 +95,7 @@ def show_progress() -> Progress:
 
 
 def progress(known: Mapping[str, Result]) -> Progress:
-    """The progress that results mean; exercises for practice do not count."""
+    """The progress that these results amount to; practice exercises do not count."""
     units = []
     for unit in UNITS:
         if exercises := tuple(exercise for exercise in exercises_of(unit) if exercise.graded):
@@ -104,28 +104,28 @@ def progress(known: Mapping[str, Result]) -> Progress:
 
 
 def _panel(shown: Progress) -> Any:
-    """The table with a button that forgets everything, and asks once before it does."""
+    """The table, with a button that asks once and then forgets everything."""
     import ipywidgets as widgets
 
-    from gradaccum.notebook import still
+    from gradaccum import still
 
     table = widgets.HTML(shown.as_html())
     reset, really, keep = (
         widgets.Button(description=text, layout={"width": "max-content"})
         for text in ("Reset my progress", "Forget all results", "Keep them")
     )
-    said = widgets.HTML()
+    message = widgets.HTML()
     asking = widgets.HBox([really, keep], layout={"display": "none"})
 
     def ask(asked: bool) -> None:
         asking.layout.display, reset.layout.display = ("flex", "none") if asked else ("none", "inline-flex")
 
-    def forget_all(_) -> None:
+    def forget_all(_: object) -> None:
         try:
             forget()
-            said.value = '<div role="alert">Forgotten. Your notebooks are as they were.</div>'
+            message.value = '<div role="alert">Forgotten. Your notebooks are as they were.</div>'
         except OSError as error:
-            said.value = (
+            message.value = (
                 f'<div role="alert">{escape(str(results_file()))} cannot be removed: {escape(str(error.strerror))}</div>'
             )
         table.value = show_progress().as_html()
@@ -134,7 +134,7 @@ def _panel(shown: Progress) -> Any:
     reset.on_click(lambda _: ask(True))
     keep.on_click(lambda _: ask(False))
     really.on_click(forget_all)
-    panel = widgets.VBox([table, reset, asking, said])
+    panel = widgets.VBox([table, reset, asking, message])
     panel.add_class(still.LIVE)
     return panel
 

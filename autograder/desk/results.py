@@ -1,4 +1,4 @@
-"""A student's own results: the best verdict of each exercise so far, in one local file. For the student, not for marks."""
+"""A student's own results: the best verdict of each exercise so far, in a local file. For the student; marks do not use it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Result:
     Attributes:
         score: points.
         passed: whether the function was right.
-        tries: verdicts so far, those on an unwritten function not counted.
+        tries: how many verdicts there were, not counting those on a function that was not written yet.
     """
 
     score: float
@@ -30,28 +30,29 @@ class Result:
 
 
 def results_file() -> Path:
-    """Where results are kept: in the home folder, or where the environment variable ``GRADACCUM_RESULTS`` says."""
+    """The file of results: in the home folder, or the one that the environment variable ``GRADACCUM_RESULTS`` names."""
     named = os.environ.get("GRADACCUM_RESULTS")
     return Path(named) if named else Path.home() / ".gradaccum" / "results.json"
 
 
 def results() -> dict[str, Result]:
-    """Results by exercise id; none where the file is missing or damaged."""
+    """Results by exercise id; empty if the file is missing or damaged."""
     try:
         content = json.loads(results_file().read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    found = {name: _result(entry) for name, entry in content.items()} if isinstance(content, dict) else {}
-    return {name: found[name] for name in all_exercises() if found.get(name)}
+    entries = content if isinstance(content, dict) else {}
+    found = {name: _result(entries[name]) for name in all_exercises() if name in entries}
+    return {name: result for name, result in found.items() if result}
 
 
 def remember(verdict: Verdict) -> None:
-    """Add a verdict to the results. A place that cannot be written costs nobody a verdict: then nothing is remembered.
+    """Add a verdict to the results. If the file cannot be written, nothing is remembered and no error is raised.
 
-    Only while somebody works: not where a grader runs the notebook.
+    Nothing is remembered either where a grader runs the notebook, or of a function that was not written yet.
     """
-    unwritten = verdict.failure is not None and verdict.failure.kind in ("unwritten", "missing")
-    if unwritten or "NBGRADER_EXECUTION" in os.environ:
+    not_written = verdict.failure is not None and verdict.failure.kind in ("unwritten", "missing")
+    if not_written or "NBGRADER_EXECUTION" in os.environ:
         return
     known = results()
     before = known.get(verdict.exercise, Result(0.0, False, 0))
@@ -70,7 +71,7 @@ def forget() -> None:
 
 
 def _write(known: Mapping[str, Result]) -> None:
-    """Write the file at once. One that is there but cannot be read is put aside, for whoever wants to mend it."""
+    """Write the file in one go. An existing one that cannot be read is kept under another name, so that it can be repaired."""
     file = results_file()
     file.parent.mkdir(parents=True, exist_ok=True)
     if file.exists() and not _is_readable(file):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -14,16 +15,35 @@ from gradaccum.diagnosis.loops import Passes, name_mistakes
 from gradaccum.fingerprint import Fingerprint, as_fraction, expected, micro_batch_gradients, solve
 
 
-def read_observation(trial: LoopTrial, observation: Observation, **options) -> Fingerprint:
-    """The fingerprint of a loop that was observed with frozen parameters; options as of :func:`gradaccum.fingerprint.solve`."""
+def read_observation(
+    trial: LoopTrial, observation: Observation, *, training: bool = True, among: Tensor | None = None
+) -> Fingerprint:
+    """The fingerprint of a loop that was observed with frozen parameters.
+
+    Args:
+        trial: what it ran on.
+        observation: what it did.
+        training, among: as for :func:`gradaccum.fingerprint.solve`.
+
+    Raises:
+        ValueError: the micro-batch gradients are not linearly independent, or not among these entries.
+    """
     movements = observation.tensors["movements"] / trial.problem.lr
     problem = trial.problem.with_(device="cpu")
-    return solve(observation.tensors["gradients"], movements, observation.facts["update_epochs"], problem, **options)
+    gradients, epochs = observation.tensors["gradients"], observation.facts["update_epochs"]
+    return solve(gradients, movements, epochs, problem, training=training, among=among)
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Named mistakes, a remark for what has no name, and the two fingerprints."""
+    """What a loop computes instead of what was due.
+
+    Attributes:
+        slugs: the mistakes that explain its fingerprint; empty if none are known to.
+        remark: what is wrong, in words, where no mistake explains it; empty otherwise.
+        found: its fingerprint; None if there is none, or if it is the expected one.
+        expected: the fingerprint of a right loop.
+    """
 
     slugs: tuple[str, ...]
     remark: str
@@ -32,13 +52,13 @@ class Diagnosis:
 
 
 def diagnose(trial: LoopTrial, observation: Observation) -> Diagnosis:
-    """What a loop computes instead, read off its fingerprint."""
+    """What a loop computes instead, from its fingerprint and from what else was observed."""
     due, facts = expected(trial.problem), observation.facts
     if observation.failure:
         return Diagnosis(_cut_off(facts) if facts.get("without_graph") else (), "", None, due)
-    found, beside = _explained(trial, observation)
+    found, slugs_so_far = _linear_reading(trial, observation)
     if not facts["training_after"]:
-        beside = tuple(dict.fromkeys((*beside, "eval-mode")))
+        slugs_so_far = tuple(dict.fromkeys((*slugs_so_far, "eval-mode")))
     micro_batches = sum(map(len, trial.problem.epochs))
     passes = Passes(
         all_seen=facts["micro_batches_seen"] == micro_batches,
@@ -46,13 +66,13 @@ def diagnose(trial: LoopTrial, observation: Observation) -> Diagnosis:
     )
     slugs = name_mistakes(found, trial.problem, passes)
     if slugs is None:
-        return Diagnosis(beside, difference_in_words(found, due), found, due)
+        return Diagnosis(slugs_so_far, difference_in_words(found, due), found, due)
     shown = None if found.same_as(due) else found  # two equal pictures would say nothing
-    return Diagnosis((*beside, *_with_evidence(slugs, facts, micro_batches)), "", shown, due)
+    return Diagnosis((*slugs_so_far, *_with_evidence(slugs, facts, micro_batches)), "", shown, due)
 
 
-def _explained(trial: LoopTrial, observation: Observation) -> tuple[Fingerprint, tuple[str, ...]]:
-    """The fingerprint, and the mistake without which the updates are no combination of micro-batch gradients."""
+def _linear_reading(trial: LoopTrial, observation: Observation) -> tuple[Fingerprint, tuple[str, ...]]:
+    """The fingerprint, and the mistakes that have to be assumed for it to be linear in the micro-batch gradients."""
     found = read_observation(trial, observation)
     if found.linear:
         return found, ()
@@ -72,15 +92,15 @@ def _explained(trial: LoopTrial, observation: Observation) -> tuple[Fingerprint,
 
 
 def _by_row(first: Fingerprint, second: Fingerprint) -> Fingerprint:
-    """Row by row the reading that explains the update, the first if both do: the mode may change from window to window."""
+    """For each row the reading that explains it better, or the first: the mode may change from window to window."""
     take = first.residuals <= second.residuals
-    stale = None if first.stale is None else first.stale.where(take, second.stale)
+    stale = None if first.stale is None or second.stale is None else first.stale.where(take, second.stale)
     coefficients = first.coefficients.where(take[:, None], second.coefficients)
     return replace(first, coefficients=coefficients, residuals=first.residuals.where(take, second.residuals), stale=stale)
 
 
 def difference_in_words(found: Fingerprint, due: Fingerprint) -> str:
-    """The first row in which two fingerprints differ, in plain words."""
+    """The first row in which two fingerprints differ, in words for students; empty if none does."""
     if not found.linear:
         share = float(found.residuals.max())
         if math.isinf(share):
@@ -102,15 +122,15 @@ def difference_in_words(found: Fingerprint, due: Fingerprint) -> str:
     return ""
 
 
-def _cut_off(facts: dict) -> tuple[str, ...]:
-    """Why the first loss has no graph: it was built without one, or cut from it."""
+def _cut_off(facts: dict[str, Any]) -> tuple[str, ...]:
+    """The mistake that left the first loss without a graph: it was built without one, or cut from it."""
     if facts["backwards"] or not (facts["forwards_with_grad"] or facts["forwards_without_grad"]):
         return ()
     return ("detached",) if facts["last_forward_with_grad"] else ("grad-disabled",)
 
 
-def _with_evidence(slugs: tuple[str, ...], facts: dict, micro_batches: int) -> tuple[str, ...]:
-    """A gradient that never was looks like one that was cleared; what else was seen tells them apart."""
+def _with_evidence(slugs: tuple[str, ...], facts: dict[str, Any], micro_batches: int) -> tuple[str, ...]:
+    """The slugs, corrected by what else was seen: a gradient that never existed looks like one that was cleared."""
     backwards = facts["backwards"]
     if facts["forwards_without_grad"] and facts["forwards_with_grad"] < micro_batches:
         other = "grad-disabled"

@@ -1,7 +1,15 @@
 """The exercises of the course, one folder per unit: found by the folder's name, imported when they are asked for.
 
-In a unit's folder ``exercises`` holds what is asked and what is judged, ``judging`` and ``mistakes`` what that needs, and
-``observing`` what runs beside student code. The last imports none of the others, see :func:`observers_of`.
+In a unit's folder each module, or package, has one concern:
+
+- ``exercises``: what is asked, as classes: parts, trials, and the verdict on what was observed;
+- ``observing``: the trials, and running a student's function on one. It runs beside student code and imports none of the
+  others, see :func:`observers_of`;
+- ``judging``: what is due, what wrong solutions compute instead, and the messages for students;
+- ``mistakes``: the entries in the catalogue of mistakes that only this unit has;
+- ``sections``: the sections of the unit's notebook that show certain mistakes.
+
+The last three are there if a unit needs them. ``tests/marker/exercises/test_completeness.py`` says what else a unit needs.
 """
 
 from __future__ import annotations

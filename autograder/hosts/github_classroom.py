@@ -12,6 +12,7 @@ import base64
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ def reporter_result(marked: dict[str, Any]) -> dict[str, Any]:
             "name": one["id"],
             "status": "pass" if one["passed"] else "fail",
             "score": one["score"],
-            "message": f"{one['score']:g} of {one['max_score']:g} points. {_said(one)}".strip(),
+            "message": f"{one['score']:g} of {one['max_score']:g} points. {_explanation(one)}".strip(),
             "test_code": "",
             "filename": "",
             "line_no": 0,
@@ -40,18 +41,21 @@ def summary(marked: dict[str, Any]) -> str:
     lines = [f"### {marked['unit']}: {marked['score']:g} of {marked['max_score']:g} points", ""]
     lines += ["| | exercise | points | what it does |", "|---|---|---|---|"]
     for one in marked["exercises"]:
-        said = (_said(one) or ("right" if one["passed"] else "not there yet")).replace("|", "\\|")
-        lines.append(f"| {'✅' if one['passed'] else '❌'} | `{one['id']}` | {one['score']:g}/{one['max_score']:g} | {said} |")
+        explanation = (_explanation(one) or ("right" if one["passed"] else "not there yet")).replace("|", "\\|")
+        lines.append(
+            f"| {'✅' if one['passed'] else '❌'} | `{one['id']}` | {one['score']:g}/{one['max_score']:g} | {explanation} |"
+        )
     return "\n".join(lines) + "\n"
 
 
-def main(path: Path) -> None:
-    """Report the file of marks to the workflow that runs this.
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Report the file of marks that the command line, or ``arguments``, names to the workflow that runs this.
 
     Raises:
         OSError: a file cannot be read or written.
         ValueError: it holds no marks.
     """
+    (path,) = map(Path, sys.argv[1:] if arguments is None else arguments)
     files = json.loads(path.read_text(encoding="utf-8"))["files"]
     if len(files) != 1:
         raise ValueError(f"{path}: holds the marks of {len(files)} files, not of one")
@@ -60,7 +64,7 @@ def main(path: Path) -> None:
     _append("GITHUB_STEP_SUMMARY", summary(files[0]))
 
 
-def _said(exercise: dict[str, Any]) -> str:
+def _explanation(exercise: dict[str, Any]) -> str:
     return " ".join(mistake["message"] for mistake in exercise["mistakes"])
 
 
@@ -70,4 +74,4 @@ def _append(variable: str, text: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main()

@@ -1,13 +1,14 @@
-"""What the course adds to nbgrader; the ``nbgrader_config.py`` of a class names these classes.
+"""The course's plug-ins for nbgrader; the ``nbgrader_config.py`` of a class names these classes.
 
 nbgrader's Autograde first makes a clean copy of each submission ("sanitizing"), then runs that copy and saves what its graded
-cells say. Both steps are ours for notebooks of the course; any other notebook of the class is left to nbgrader, in a sandbox.
+cells show. Both steps are replaced for notebooks of the course; nbgrader runs any other notebook of the class, in a sandbox.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from nbconvert.exporters import NotebookExporter
 from nbgrader.converters.base import NbGraderException
@@ -18,17 +19,22 @@ from autograder.contract.devices import DEVICES
 from autograder.isolation.sandbox import BWRAP, SANDBOXES, SandboxError, require_bwrap
 from autograder.reading.released_template import template_of, unit_of
 
+if TYPE_CHECKING:
+    from jupyter_client.manager import KernelManager
+    from nbformat import NotebookNode
+    from traitlets.config import Config
+
 
 class ReadSubmission(NotebookExporter):
-    """Reads what a student handed in, in whatever state it is, as the notebook that was released with the student's answers.
+    """Reads what a student handed in, in any state, as the released notebook with the student's answers.
 
-    nbgrader itself stops at a file it cannot read, and so does the marking of the class.
+    nbgrader itself would stop at a file it cannot read, and with it the marking of the class.
 
     Raises:
-        NbGraderException: there is no sandbox here. Said once, before anybody's old marks are touched.
+        NbGraderException: there is no sandbox here. It is raised once, before any old marks are touched.
     """
 
-    def __init__(self, config=None, **kw):
+    def __init__(self, config: Config | None = None, **kw: Any):
         super().__init__(config=config, **kw)
         if MarkSubmission(parent=self).sandbox == BWRAP:
             try:
@@ -37,8 +43,12 @@ class ReadSubmission(NotebookExporter):
                 self.log.error("%s", error)
                 raise NbGraderException(str(error)) from None
 
-    def from_filename(self, filename, resources=None, **kw):
-        template = template_of(self.parent.coursedir, resources) if getattr(self.parent, "_sanitizing", False) else None
+    def from_filename(
+        self, filename: str, resources: dict[str, Any] | None = None, **kw: Any
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        converter, template = self.parent, None
+        if converter is not None and resources is not None and getattr(converter, "_sanitizing", False):
+            template = template_of(converter.coursedir, resources)
         if template is None:
             return super().from_filename(filename, resources, **kw)
         from nbformat import from_dict
@@ -65,7 +75,9 @@ class MarkSubmission(Execute):
     ).tag(config=True)
     device = Enum(DEVICES, "cpu", help="What to mark on.").tag(config=True)
 
-    def preprocess(self, nb, resources, km=None):
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any], km: KernelManager | None = None
+    ) -> tuple[NotebookNode, dict[str, Any]]:
         unit = unit_of(nb)
         if unit is None:
             if self.sandbox == BWRAP:

@@ -1,7 +1,8 @@
 """A Jupyter kernel in the sandbox that submissions are marked in: kernelspec ``gradaccum-sandbox``.
 
-Notebooks of the course are not marked by running them in a kernel (see ARCHITECTURE.md). This one is for all other foreign
-notebooks: those of an instructor's own in the same class, run by nbgrader, and a student's that somebody wants to open and try.
+Notebooks of the course are not marked by running them in a kernel (see ARCHITECTURE.md). This kernel is for all other
+notebooks that are not to be trusted: submissions to an instructor's own assignments in the same class, which nbgrader runs, and
+a student's notebook that an instructor wants to open and try.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ KERNEL = "gradaccum-sandbox"
 
 
 def install_kernelspec() -> str:
-    """Make the kernel known to Jupyter, in this Python environment or, where that is read-only, for this user; its name."""
+    """Register the kernel with Jupyter, in this Python environment or, if that is read-only, for this user; return its name."""
     manager = KernelSpecManager()
     if KERNEL not in manager.find_kernel_specs():
         with as_file(files("autograder.hosts").joinpath("kernels", KERNEL)) as folder:
@@ -36,27 +37,28 @@ def install_kernelspec() -> str:
 class SandboxProvisioner(LocalProvisioner):
     """Starts a kernel under bubblewrap: no network, nothing to write but a private ``/tmp``.
 
-    Where there is no network a kernel cannot listen on a port, so it listens on sockets in a folder that both sides see.
+    Without a network a kernel cannot listen on a port, so it listens on sockets in a folder that both sides see.
 
     Raises:
         SandboxError: bubblewrap is not there.
     """
 
-    _place: Path | None = None
+    _folder: Path | None = None
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         require_bwrap()
-        if self._place is None:
-            self._place = Path(tempfile.mkdtemp(prefix="gradaccum-kernel-"))
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="gradaccum-kernel-"))
         manager = self.parent
-        manager.transport, manager.ip = "ipc", str(self._place / "kernel")
-        manager.connection_file = str(self._place / "connection.json")
+        assert manager is not None, "jupyter_client gives every provisioner its kernel manager"
+        manager.transport, manager.ip = "ipc", str(self._folder / "kernel")
+        manager.connection_file = str(self._folder / "connection.json")
         kwargs = await super().pre_launch(**kwargs)
-        sandbox = bwrap_command(more=["--bind", str(self._place), str(self._place), "--setenv", "IPYTHONDIR", "/tmp/ipython"])
-        return kwargs | {"cmd": [*sandbox, *kwargs["cmd"]], "cwd": str(self._place)}
+        sandbox = bwrap_command(more=["--bind", str(self._folder), str(self._folder), "--setenv", "IPYTHONDIR", "/tmp/ipython"])
+        return kwargs | {"cmd": [*sandbox, *kwargs["cmd"]], "cwd": str(self._folder)}
 
     async def cleanup(self, restart: bool = False) -> None:
         await super().cleanup(restart)
-        if self._place is not None and not restart:
-            shutil.rmtree(self._place, ignore_errors=True)
-            self._place = None
+        if self._folder is not None and not restart:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None

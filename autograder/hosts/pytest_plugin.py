@@ -17,14 +17,19 @@ from autograder.contract.devices import DEVICES, pick_device
 from autograder.reading.submissions import Submission, SubmissionError, read_submission
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from _pytest._code.code import TerminalRepr, TracebackStyle
+
     from autograder.contract.exercise import Exercise
     from autograder.contract.observation import Observation
+    from autograder.isolation.statement_runner import Loaded
 
 NAME = "gradaccum-graded-files"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Take a name that nobody else uses; see the next function for the others."""
+    """Take the one option name that is the course's own; see :func:`pytest_load_initial_conftests` for the others."""
     parser.getgroup("gradaccum", "marking (gradaccum)").addoption(
         "--grade",
         action="append",
@@ -47,7 +52,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config, parser: pytest.Pa
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Read the files to mark, or say in a line each what is wrong with them."""
+    """Read the files to mark, or report in a line each what is wrong with them."""
     files = config.getoption("grade")
     if not files:
         return
@@ -88,7 +93,7 @@ class GradedFiles:
                 session, path=path.absolute(), nodeid=path.as_posix(), submission=submission, marking=self
             )
             exercises = list(file.collect())
-            report = pytest.CollectReport(file.nodeid, "passed", None, exercises)
+            report = pytest.CollectReport(file.nodeid, "passed", None, [*exercises])
             session.ihook.pytest_collectreport(report=report)
             items.extend(exercises)
 
@@ -106,7 +111,7 @@ class GradedFiles:
 class GradedFile(pytest.File):
     """A submission. Its code is run once, when its first exercise is marked."""
 
-    def __init__(self, *, submission: Submission, marking: GradedFiles, **others):
+    def __init__(self, *, submission: Submission, marking: GradedFiles, **others: Any):
         super().__init__(**others)
         self.submission, self.marking = submission, marking
 
@@ -117,14 +122,14 @@ class GradedFile(pytest.File):
             yield GradedExercise.from_parent(self, name=exercise.id)
 
     @functools.cached_property
-    def loaded(self):
+    def loaded(self) -> Loaded:
         from autograder.isolation.limits import Limits
         from autograder.isolation.statement_runner import run
 
         return run(self.submission.cells, Limits())
 
-    def observe(self, exercise: Exercise, trials: Mapping[str, Any]) -> Mapping[str, Observation]:
-        """What an exercise's function does: here, or in a process that can be forked, which none can that sees a GPU."""
+    def observe(self, exercise: Exercise, trials: Mapping[str, Any]) -> dict[str, Observation]:
+        """What an exercise's function does: observed here, or, if it forks and this process sees a GPU, in a fresh process."""
         import torch
 
         from autograder.isolation.fresh_process import observe_in_fresh_process
@@ -139,31 +144,35 @@ class GradedFile(pytest.File):
 
 
 class GradedExercise(pytest.Item):
-    """An exercise of a submission: passed with all of its points, else failed with the verdict."""
+    """An exercise of a submission. It passes with all of its points, and otherwise fails with the verdict."""
 
     def runtest(self) -> None:
         from autograder.exercises import all_exercises
         from autograder.marking.in_process import trials_of
         from autograder.marking.marker import device_for, safe_verdict
 
-        exercise, marking = all_exercises()[self.name], self.parent.marking
+        file = self.parent
+        assert isinstance(file, GradedFile)
+        exercise, marking = all_exercises()[self.name], file.marking
         trials = trials_of(exercise, marking.seed, device_for([exercise], marking.device))
-        verdict = safe_verdict(exercise, trials, self.parent.observe(exercise, trials))
+        verdict = safe_verdict(exercise, trials, file.observe(exercise, trials))
         self.user_properties += [("score", verdict.score), ("max_score", verdict.max_score)]
         if not verdict.passed:
             raise NotPassedError(str(verdict))
 
-    def repr_failure(self, excinfo, style=None):
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: TracebackStyle | None = None
+    ) -> str | TerminalRepr:
         if isinstance(excinfo.value, NotPassedError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
-    def reportinfo(self):
+    def reportinfo(self) -> tuple[Path, None, str]:
         return self.path, None, f"{self.path.name}::{self.name}"
 
 
 class NotPassedError(Exception):
-    """An exercise without all of its points; what it says is the verdict."""
+    """An exercise did not get all of its points; the message is the verdict."""
 
 
 def _read(file: str) -> Submission:

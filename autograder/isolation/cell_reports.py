@@ -1,4 +1,4 @@
-"""How running each cell of a submission went, for people to read."""
+"""Reports on how running each cell of a submission went, for people to read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection
 from dataclasses import astuple, dataclass
 
-MOST_PRINTED = 4000
+MAX_PRINTED = 4000
 """Characters kept of what a cell prints."""
 
 
@@ -31,5 +31,5 @@ class CellReport:
             return []
         if not isinstance(content, list):
             return []
-        right = [e for e in content if isinstance(e, list) and len(e) == 3 and all(isinstance(text, str) for text in e)]
-        return [CellReport(*(text.encode(errors="replace").decode()[: 2 * MOST_PRINTED] for text in e)) for e in right]
+        valid = [e for e in content if isinstance(e, list) and len(e) == 3 and all(isinstance(text, str) for text in e)]
+        return [CellReport(*(text.encode(errors="replace").decode()[: 2 * MAX_PRINTED] for text in e)) for e in valid]

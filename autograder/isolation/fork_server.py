@@ -2,14 +2,13 @@
 
 It forks a process for each submission and never touches what a submission says. Over the socket FD it is told what a submission
 may use, and handed the socket over which that one is observed (see :mod:`autograder.isolation.worker`); it answers how the
-process ended. Every fork starts from the same memory, so nothing leaks from one submission to the next. With ``isolate`` each
-one gets namespaces of its own.
+process ended (see :mod:`autograder.isolation.fork_server_protocol`). Every fork starts from the same memory, so nothing leaks
+from one submission to the next. With ``isolate`` each one gets namespaces of its own.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import select
@@ -17,45 +16,26 @@ import signal
 import socket
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
 import psutil
 
 from autograder.isolation import namespaces
+from autograder.isolation.fork_server_protocol import MAX_MESSAGE, READY, Ended, ForkRequest
 from autograder.isolation.namespaces import Bounds
-from autograder.isolation.sandbox import READY
-from autograder.support.garbage_collection import no_collections
+from autograder.support.garbage_collection import collection_paused
 
-with no_collections():
+with collection_paused():
     from autograder.isolation import worker
 
 
 TICK = 0.05
 """Seconds between two looks at what a submission uses."""
 
-LONGEST_MESSAGE = 4096
-STOP = b"stop\n"
-
 NO_SANDBOX, UNKNOWN_END = 255, 254
 """Exit statuses of the first process of a pid namespace whose set-up failed, and of one that failed itself later. Student code
 cannot bring the first about, since it runs only when the set-up is over."""
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How the process of a submission ended.
-
-    Attributes:
-        code: its exit status, or minus the signal that ended it, as in :mod:`subprocess`; None if it was stopped as told.
-        over: what it used too much of, ``"memory"`` or ``"processes"``, if that is why it was ended.
-        error: why it could not even be started.
-    """
-
-    code: int | None = None
-    over: str = ""
-    error: str = ""
 
 
 def main() -> None:
@@ -63,67 +43,92 @@ def main() -> None:
     control, device, isolate = socket.socket(fileno=int(sys.argv[1])), sys.argv[2], sys.argv[3:] == ["isolate"]
     worker.get_ready(device)
     namespaces.adopt_orphans()
-    base = _held(psutil.Process())
+    base = _anonymous_memory(psutil.Process())
     control.sendall(READY)
-    while True:
-        message, descriptors, _, _ = socket.recv_fds(control, LONGEST_MESSAGE, 1)
-        if not message:
-            return
-        if not descriptors:
-            continue  # told to stop a run that had just ended
+    while received := ForkRequest.receive(control):
+        request, channel = received
         control.sendall(READY)
-        asked = json.loads(message)
-        bounds = Bounds(**asked["bounds"])
-        try:
-            process = _fork(descriptors[0], control, bounds, isolate, asked["folder"])
-        except OSError as error:
-            ended = Ended(error=str(error))
-        else:
-            os.close(descriptors[0])
-            ended = _supervise(process, control, bounds, base, isolate)
-            _clear_away()
-        control.sendall(json.dumps(vars(ended)).encode() + b"\n")
+        _serve(request, channel, control, base, isolate).send(control)
 
 
-def _fork(channel: int, control: socket.socket, bounds: Bounds, isolate: bool, folder: str) -> int:
-    """Start the process of a submission; the one to wait for."""
-    if not isolate:
-        process = os.fork()
-        if process == 0:
-            _run(channel, control, bounds, folder)
-        return process
+def _serve(request: ForkRequest, channel: int, control: socket.socket, base: int, isolate: bool) -> Ended:
+    """Run one submission in a process of its own; return how that ended."""
+    try:
+        process = _fork_isolated(channel, control, request.bounds) if isolate else _fork(channel, control, request)
+    except OSError as error:
+        return Ended(error=str(error))
+    finally:
+        os.close(channel)
+    ended = Ended(-signal.SIGKILL) if process is None else _supervise(process, control, request.bounds, base, isolate)
+    _kill_leftovers()
+    return ended
+
+
+def _fork(channel: int, control: socket.socket, request: ForkRequest) -> int:
+    """Start the process of a submission; return its id."""
+    process = os.fork()
+    if process == 0:
+        _run(channel, control, request.bounds, request.folder)
+    return process
+
+
+def _fork_isolated(channel: int, control: socket.socket, bounds: Bounds) -> int | None:
+    """Start the process of a submission in new namespaces; return the first process in these, with which all others end.
+
+    Returns:
+        Its id in the namespace of this process; None if the process that was to start it was killed.
+
+    Raises:
+        OSError: there can be no namespaces.
+    """
     reader, writer = os.pipe()
     helper = os.fork()
     if helper == 0:
         os.close(reader)
-        _enter(writer, channel, control, bounds)
+        _enter_namespaces(writer, channel, control, bounds)
     os.close(writer)
-    with open(reader) as said:
-        answer = said.read()
-    os.waitpid(helper, 0)
-    if not answer.isdecimal():
-        raise OSError(answer or "the namespaces of a submission could not be made")
-    return int(answer)
+    with open(reader) as pipe:
+        answer = pipe.read()
+    _, status = os.waitpid(helper, 0)
+    if answer.isdecimal():
+        return int(answer)
+    if os.WIFSIGNALED(status):
+        return None
+    raise OSError(answer or "the namespaces of a submission could not be made")
 
 
-def _enter(writer: int, channel: int, control: socket.socket, bounds: Bounds) -> NoReturn:
-    """In the fork: leave for new namespaces and start their first process, which outlives this one."""
+def _enter_namespaces(writer: int, channel: int, control: socket.socket, bounds: Bounds) -> NoReturn:
+    """In the fork: enter new namespaces and start their first process, which outlives this one.
+
+    The first process's id, or why there is none, is written to ``writer``. Whatever goes wrong, such as the fork server having
+    died, this process ends here: it has the fork server's socket, over which only the fork server itself may answer.
+    """
     try:
-        namespaces.unshare()
-        first = os.fork()
-        if first:
-            os.write(writer, str(first).encode())
-            os._exit(0)
-    except OSError as error:
-        os.write(writer, str(error).encode())
+        try:
+            namespaces.unshare()
+            first = os.fork()
+        except OSError as error:
+            os.write(writer, str(error).encode())
+            os._exit(1)
+        if first == 0:
+            os.close(writer)
+            _be_first(channel, control, bounds)
+        os.write(writer, str(first).encode())
+        os._exit(0)
+    finally:
         os._exit(1)
-    # The first process of a pid namespace: with it ends every other one in it, whatever it did to stay.
+
+
+def _be_first(channel: int, control: socket.socket, bounds: Bounds) -> NoReturn:
+    """In the first process of a pid namespace: set it up, start the submission's process and end as that does.
+
+    Every other process in the namespace ends with this one, whatever it did to stay.
+    """
     code = NO_SANDBOX
     try:
-        os.close(writer)
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # the kernel keeps from this process what it has no handler for
-        namespaces.furnish(bounds.disk)
-        namespaces.bound_inside(bounds)
+        namespaces.mount_private_filesystems(bounds.disk)
+        namespaces.set_namespace_rlimits(bounds)
         namespaces.give_up_privileges()
         namespaces.refuse_calls()
         namespaces.hide_memory()
@@ -139,12 +144,12 @@ def _enter(writer: int, channel: int, control: socket.socket, bounds: Bounds) ->
 
 
 def _run(channel: int, control: socket.socket, bounds: Bounds, folder: str) -> NoReturn:
-    """In the process of the submission: never returns."""
+    """In the process of the submission."""
     try:
         control.close()
         os.setsid()
         os.chdir(folder)
-        namespaces.bound(bounds)
+        namespaces.set_rlimits(bounds)
         worker.serve(socket.socket(fileno=channel))
     finally:
         os._exit(1)
@@ -161,26 +166,26 @@ def _exit_status(process: int) -> int:
 
 
 def _supervise(process: int, control: socket.socket, bounds: Bounds, base: int, isolate: bool) -> Ended:
-    """Wait until the process ends, or is to be ended: told to by the other side, or because it uses too much."""
-    look = time.monotonic() + TICK
+    """Wait until the process ends, or is to be ended: because the other side says so, or because it uses too much."""
+    next_look = time.monotonic() + TICK
     while True:
         ended, status = os.waitpid(process, os.WNOHANG)
         if ended:
-            return _as_it_ended(os.waitstatus_to_exitcode(status), isolate)
+            return _end_of(os.waitstatus_to_exitcode(status), isolate)
         if select.select([control], [], [], TICK / 3)[0]:
-            told = control.recv(LONGEST_MESSAGE)
-            _end(process)
-            if not told:
+            message = control.recv(MAX_MESSAGE)
+            _kill(process)
+            if not message:
                 sys.exit()
             return Ended()
-        if time.monotonic() >= look:
+        if time.monotonic() >= next_look:
             if over := _over(bounds, base):
-                _end(process)
+                _kill(process)
                 return Ended(over=over)
-            look = time.monotonic() + TICK
+            next_look = time.monotonic() + TICK
 
 
-def _as_it_ended(code: int, isolate: bool) -> Ended:
+def _end_of(code: int, isolate: bool) -> Ended:
     if isolate and code == NO_SANDBOX:
         return Ended(error="the private surroundings of a submission could not be made")
     by_signal = isolate and 128 < code <= 128 + signal.SIGRTMAX
@@ -193,13 +198,13 @@ def _over(bounds: Bounds, base: int) -> str:
     for process in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.Error):
             threads += process.num_threads()
-            grown += max(0, _held(process) - base)
+            grown += max(0, _anonymous_memory(process) - base)
     if threads > bounds.processes:
         return "processes"
     return "memory" if 0 < bounds.memory < grown else ""
 
 
-def _held(process: psutil.Process) -> int:
+def _anonymous_memory(process: psutil.Process) -> int:
     """Bytes of memory that belong to no file. A fork begins with as many as its original, whatever files that has looked at."""
     try:
         status = Path(f"/proc/{process.pid}/status").read_text()
@@ -208,14 +213,14 @@ def _held(process: psutil.Process) -> int:
     return sum(int(kilobytes) for kilobytes in re.findall(r"^Rss(?:Anon|Shmem):\s+(\d+) kB", status, re.MULTILINE)) * 1024
 
 
-def _end(process: int) -> None:
+def _kill(process: int) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.kill(process, signal.SIGKILL)
     os.waitpid(process, 0)
 
 
-def _clear_away() -> None:
-    """End whatever a submission left behind."""
+def _kill_leftovers() -> None:
+    """End all processes that a submission left behind."""
     while left := psutil.Process().children(recursive=True):
         for process in left:
             with contextlib.suppress(psutil.Error):

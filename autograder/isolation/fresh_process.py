@@ -1,7 +1,7 @@
 """Observe a submission in a fresh process that sees no GPU: ``python -m autograder.isolation.fresh_process REQUEST ANSWER``.
 
 Exercises on several ranks fork, which a process that has used a GPU cannot do. Where everything else is marked in one process
-on a GPU, as ``pytest --grade --device cuda`` does, they are observed here. It isolates, but it is no sandbox.
+on a GPU, as ``pytest --grade --device cuda`` does, they are observed here. This isolates, but it is not a sandbox.
 """
 
 from __future__ import annotations
@@ -11,12 +11,16 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from autograder.contract.observation import Failure, Observation
 from autograder.isolation.worker import Request
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 Observed = dict[str, dict[str, Observation]]
-"""By exercise id and trial."""
+"""Observations by exercise id and trial."""
 
 
 def observe_in_fresh_process(request: Request) -> Observed:
@@ -47,12 +51,12 @@ def observe_in_fresh_process(request: Request) -> Observed:
     return {name: {trial: _observation(*parts) for trial, parts in trials.items()} for name, trials in observed.items()}
 
 
-def _observation(tensors: dict, facts: dict, failure: list[str] | None) -> Observation:
+def _observation(tensors: dict[str, Tensor], facts: dict[str, Any], failure: list[str] | None) -> Observation:
     return Observation(tensors, facts, Failure(*failure) if failure else None)
 
 
 def main() -> None:
-    """Observe, and write what was observed into a file: tensors and what JSON knows."""
+    """Observe, and write what was observed into a file: tensors and what JSON can hold."""
     import torch
 
     from autograder.isolation.statement_runner import run
@@ -67,9 +71,9 @@ def main() -> None:
     torch.save(observed, answer)
 
 
-def _parts(observation: Observation) -> tuple[dict, dict, list[str] | None]:
-    failure = observation.failure and [observation.failure.kind, observation.failure.message]
-    return dict(observation.tensors), observation.facts, failure
+def _parts(observation: Observation) -> tuple[dict[str, Tensor], dict[str, Any], list[str] | None]:
+    failure = observation.failure
+    return dict(observation.tensors), observation.facts, [failure.kind, failure.message] if failure else None
 
 
 if __name__ == "__main__":

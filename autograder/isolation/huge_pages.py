@@ -1,4 +1,4 @@
-"""Memory of a process that is forked often, in pages of 2 MiB instead of 4 KiB: there is less to copy for each fork."""
+"""Put the memory of a process that is forked often into pages of 2 MiB instead of 4 KiB, so that a fork copies less."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ctypes
 import sys
 
 MADV_COLLAPSE = 25
-"""Linux 6.1; older kernels refuse, and nothing has changed."""
+"""Known to Linux from 6.1 on. Older kernels refuse it, and then nothing changes."""
 
 HUGE = 2 << 20
 
@@ -14,8 +14,8 @@ HUGE = 2 << 20
 def use_huge_pages() -> None:
     """Ask Linux to put what this process has allocated so far into huge pages; elsewhere, and where it cannot, do nothing.
 
-    Every fork copies an entry for each page that its parent has written to, and clears it in the end: with torch imported these
-    are 65,000, and took a fifth of the time of marking a submission.
+    Every fork copies an entry for each page that its parent has written to, and clears it in the end. With torch imported there
+    are 65,000 of them, which took a fifth of the time of marking a submission.
     """
     if not sys.platform.startswith("linux"):
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from autograder.contract.observation import SECONDS
+from autograder.contract.observation import TRIAL_SECONDS
 
 
 @dataclass(frozen=True)
@@ -15,16 +15,16 @@ class Limits:
         statement: seconds for one statement outside of functions.
         load: seconds for all of them; after it only definitions and imports are still run.
         trial: seconds for a function on one trial.
-        grace: more seconds, by the clock, until a process is ended that does not heed the other limits.
-        whole: seconds for the whole submission, with all processes it needs.
-        memory: bytes of data of a process that marks on the CPU; in a sandbox of all its processes together, too.
+        grace: additional seconds, by the clock, before a process that ignores the other limits is ended.
+        whole: seconds for the whole submission, with all the processes it needs.
+        memory: bytes of data of a process that marks on the CPU; in a sandbox also of all its processes together.
         processes: processes and threads at a time, in a sandbox.
         disk: bytes of files, in a sandbox.
     """
 
     statement: float = 30.0
     load: float = 120.0
-    trial: float = SECONDS
+    trial: float = TRIAL_SECONDS
     grace: float = 5.0
     whole: float = 900.0
     memory: int = 6 * 2**30

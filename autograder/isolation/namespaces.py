@@ -1,4 +1,4 @@
-"""Linux namespaces for one submission: run inside a process that was forked for it. Knows nothing of marking.
+"""Linux namespaces for one submission, entered by a process that was forked for it. Knows nothing of marking.
 
 Python 3.11 has no ``unshare`` and no ``mount``, so these two and ``prctl`` are called in libc. Mechanisms: namespaces(7),
 user_namespaces(7), capabilities(7).
@@ -34,9 +34,9 @@ class Bounds:
     """What the processes of one submission may use.
 
     Attributes:
-        memory: bytes of data, of each process and, counted as growth over the warm parent, of all together; 0 for no limit.
+        memory: bytes of data, of each process and, counted as growth over the fork server, of all together; 0 for no limit.
         processes: how many at a time.
-        disk: bytes of files in each of its two private places, ``/tmp`` and ``/dev/shm``.
+        disk: bytes of files in each of the two private places, ``/tmp`` and ``/dev/shm``.
     """
 
     memory: int
@@ -45,7 +45,7 @@ class Bounds:
 
 
 def unshare() -> None:
-    """Leave the namespaces of the parent; processes forked from now on are alone in theirs.
+    """Leave the namespaces of the parent. The processes forked from now on are alone in the new ones.
 
     Raises:
         OSError: the kernel refuses.
@@ -58,16 +58,16 @@ def unshare() -> None:
             file.write(text)
 
 
-def furnish(disk: int) -> None:
-    """Private empty places for files, nothing in ``/proc``, and a loopback interface that leads nowhere else.
+def mount_private_filesystems(disk: int) -> None:
+    """Mount private empty places for files and an empty ``/proc``, and set up a loopback interface that leads nowhere else.
 
     To be called by the first process of the new namespaces, on a file system that is read-only already.
     """
     _mount(None, "/", None, _MS_REC | _MS_PRIVATE)
-    beneath = {place: os.open(place, os.O_PATH) for place in _folders_mounted_in("/tmp")}
+    hidden = {place: os.open(place, os.O_PATH) for place in _folders_mounted_in("/tmp")}
     for place in ("/tmp", "/dev/shm"):
         _mount("tmpfs", place, "tmpfs", _MS_NOSUID | _MS_NODEV, f"size={disk},nr_inodes=20000,mode=1777")
-    for place, descriptor in beneath.items():  # Python or the course's packages, if they lie there
+    for place, descriptor in hidden.items():  # Python or the course's packages, if they are in there
         os.makedirs(place, exist_ok=True)
         _mount(f"/proc/self/fd/{descriptor}", place, None, _MS_BIND | _MS_REC)
         os.close(descriptor)
@@ -78,7 +78,7 @@ def furnish(disk: int) -> None:
 
 
 def _folders_mounted_in(folder: str) -> list[str]:
-    """The mount points of folders within a folder, outer ones first. See proc_pid_mountinfo(5)."""
+    """The folders inside a folder that are mount points, outer ones first. See proc_pid_mountinfo(5)."""
     with open("/proc/self/mountinfo") as file:
         points = [re.sub(r"\\(\d{3})", lambda found: chr(int(found[1], 8)), line.split()[4]) for line in file]
     return sorted(point for point in points if point.startswith(f"{folder}/") and os.path.isdir(point))
@@ -95,16 +95,16 @@ def give_up_privileges() -> None:
 
 
 def refuse_calls() -> None:
-    """Have the kernel refuse system calls that go round these limits; after :func:`give_up_privileges`.
+    """Have the kernel refuse system calls that get round these limits; to be called after :func:`give_up_privileges`.
 
     Raises:
-        OSError: it cannot.
+        OSError: the kernel cannot do that.
     """
     _call("a filter for system calls", seccomp.refuse(_libc))
 
 
-def bound(bounds: Bounds) -> None:
-    """Limits that the kernel enforces on this process and on each one it starts."""
+def set_rlimits(bounds: Bounds) -> None:
+    """Set the limits that the kernel enforces on this process and on each one it starts."""
     limits = {resource.RLIMIT_CORE: 0}
     if bounds.memory and hasattr(resource, "RLIMIT_DATA"):
         limits[resource.RLIMIT_DATA] = bounds.memory
@@ -112,15 +112,15 @@ def bound(bounds: Bounds) -> None:
         _limit(kind, limit)
 
 
-def bound_inside(bounds: Bounds) -> None:
-    """More limits, which only make sense in namespaces of one's own: they would count what others use as well."""
+def set_namespace_rlimits(bounds: Bounds) -> None:
+    """Set more limits, which make sense only in private namespaces: elsewhere they would count what others use as well."""
     limits = {resource.RLIMIT_NPROC: bounds.processes, resource.RLIMIT_FSIZE: bounds.disk, resource.RLIMIT_NOFILE: 256}
     for kind, limit in limits.items():
         _limit(kind, limit)
 
 
 def adopt_orphans() -> None:
-    """Have processes whose parent ended become children of this one. Without effect elsewhere than on Linux."""
+    """Make processes whose parent ended children of this one. Has no effect except on Linux."""
     with contextlib.suppress(AttributeError):
         _libc.prctl(_PR_SET_SUBREAPER, 1, 0, 0, 0)
 
@@ -132,14 +132,15 @@ def hide_memory() -> None:
 
 
 def _limit(kind: int, limit: int) -> None:
-    _, most = resource.getrlimit(kind)
-    limit = limit if most == resource.RLIM_INFINITY else min(limit, most)
+    _, hard_limit = resource.getrlimit(kind)
+    limit = limit if hard_limit == resource.RLIM_INFINITY else min(limit, hard_limit)
     resource.setrlimit(kind, (limit, limit))
 
 
 def _mount(source: str | None, target: str, kind: str | None, flags: int, options: str = "") -> None:
-    source, kind = (text and text.encode() for text in (source, kind))
-    _call(f"mount {target}", _libc.mount(source, target.encode(), kind, ctypes.c_ulong(flags), options.encode() or None))
+    texts = (source, target, kind, options or None)
+    encoded_source, encoded_target, encoded_kind, data = (None if text is None else text.encode() for text in texts)
+    _call(f"mount {target}", _libc.mount(encoded_source, encoded_target, encoded_kind, ctypes.c_ulong(flags), data))
 
 
 def _call(what: str, result: int) -> None:

@@ -1,7 +1,7 @@
-"""System calls that a submission has no use for and that its limits do not reach: they are refused by a filter in the kernel.
+"""A kernel filter that refuses the system calls that a submission has no use for and that its limits do not cover.
 
-Memory that no process has mapped counts for none (files known by a descriptor only, System V segments and queues); processes
-can be traced, namespaces made and mounts changed. See seccomp(2); the numbers are those of the kernel's ``unistd.h``.
+With them it could hold memory that counts for no process (files known only by a descriptor, System V segments and queues),
+trace processes, make namespaces and change mounts. See seccomp(2); the numbers are those of the kernel's ``unistd.h``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NEW_NAMESPACES = 0x7E020000
 NEW_MOUNTS = (428, 429, 430, 431, 432, 433, 442)
 """open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr"""
 
-OTHERS = (425, 426, 427, 438, 447)
+OTHER_CALLS = (425, 426, 427, 438, 447)
 """io_uring (all three), pidfd_getfd, memfd_secret"""
 
 CLONE3 = 435
@@ -61,11 +61,11 @@ TABLES = {
         ),
     ),
 }
-"""The same calls in the same order for both."""
+"""The same calls in the same order for both processors."""
 
 
 def refuse(libc: ctypes.CDLL) -> int:
-    """Install the filter for this process and all that it starts, for good; what ``prctl`` returns.
+    """Install the filter for this process and all that it starts, for good; return what ``prctl`` returns.
 
     Raises:
         OSError: the numbers of this processor's calls are not known.
@@ -81,11 +81,11 @@ def refuse(libc: ctypes.CDLL) -> int:
 
 def _program(table: Table) -> list[tuple[int, int, int, int]]:
     """Instructions: operation, steps to skip if true, steps to skip if false, operand."""
-    refused = (*table.refused, *NEW_MOUNTS, *OTHERS)
-    # From each test there are so many instructions to the last three: allow, not permitted, no such call.
+    refused = (*table.refused, *NEW_MOUNTS, *OTHER_CALLS)
+    # A test that succeeds jumps over the tests that remain to one of the last three instructions: allow, EPERM, ENOSYS.
     head = [(_LOAD, 0, 0, _ARCHITECTURE), (_JUMP_EQUAL, 1, 0, table.architecture), (_RETURN, 0, 0, _ERROR | _EPERM)]
     tests = [(_JUMP_AT_LEAST, _OTHER_TABLE), *((_JUMP_EQUAL, number) for number in refused)]
-    after = 5  # the look at clone's flags, and allow
+    after = 5  # the check of clone's flags, and "allow"
     jumps = [(kind, len(tests) - k - 1 + after, 0, operand) for k, (kind, operand) in enumerate(tests)]
     tail = [
         (_JUMP_EQUAL, 5, 0, CLONE3),  # glibc then falls back to clone, whose flags can be looked at

@@ -1,4 +1,4 @@
-"""Run the code of a submission, statement by statement, so that what fails costs only what it would have defined.
+"""Run the code of a submission statement by statement, so that a failing one costs only what it would have defined.
 
 A notebook and a file with the same code are run the same way: cells matter only where one cannot be parsed.
 """
@@ -16,16 +16,20 @@ import sys
 import types
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from autograder.contract.cell import Cell
-from autograder.isolation.cell_reports import MOST_PRINTED, CellReport
+from autograder.isolation.cell_reports import MAX_PRINTED, CellReport
 from autograder.isolation.limits import Limits
-from autograder.observing.student_calls import OutOfTime, quiet, seeded, stopwatch, time_limit
+from autograder.observing.student_calls import TimeLimitExceeded, seeded, silenced, stopwatch, time_limit
 from autograder.reading.python_source import bound_names, statements
 from autograder.support.one_line import one_line
 
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
 SHOWN_ONLY = {"check", "explore", "predict", "display", "show_fingerprint", "show_puzzle", "show_progress", "live_run"}
-"""Calls that show something and define nothing. As statements of their own they are skipped: marking needs no pictures."""
+"""Functions that show something and define nothing. A statement that only calls one is skipped: marking needs no pictures."""
 
 
 @dataclass(frozen=True)
@@ -46,44 +50,44 @@ class Trouble:
     lacks_name: bool = False
 
 
-class _Nowhere(io.RawIOBase):
-    """Takes bytes and forgets them."""
+class _NullIO(io.RawIOBase):
+    """Discards what is written to it."""
 
     def writable(self) -> bool:
         return True
 
-    def write(self, data) -> int:
-        return len(data)
+    def write(self, data: ReadableBuffer) -> int:
+        return memoryview(data).nbytes
 
 
 class _Printed(io.TextIOWrapper):
-    """Keeps the beginning of what is printed, cell by cell; in all else like a file that nobody reads."""
+    """Keeps the beginning of what each cell prints; otherwise behaves like a file that discards everything."""
 
-    def __init__(self):
-        super().__init__(_Nowhere(), encoding="utf-8", errors="replace")
+    def __init__(self) -> None:
+        super().__init__(_NullIO(), encoding="utf-8", errors="replace")  # type: ignore[arg-type] # any raw stream will do
         self.cell = ""
         self.texts: dict[str, str] = {}
 
     def write(self, text: str) -> int:
         kept = self.texts.get(self.cell, "")
-        if len(kept) < MOST_PRINTED:
-            self.texts[self.cell] = kept + str(text)[: MOST_PRINTED - len(kept)]
+        if len(kept) < MAX_PRINTED:
+            self.texts[self.cell] = kept + str(text)[: MAX_PRINTED - len(kept)]
         return len(text)
 
 
 @dataclass
 class Loaded:
-    """A submission whose code was run: what it defines, what it printed and what went wrong."""
+    """A submission after its code was run: what it defines, what it printed and what went wrong."""
 
     module: types.ModuleType
     troubles: list[tuple[Statement, str]] = field(default_factory=list)
     printed: dict[str, str] = field(default_factory=dict)
 
     def reports(self) -> list[CellReport]:
-        """How running each cell went that printed something or went wrong."""
+        """Reports on the cells that printed something or went wrong."""
         wrong: dict[str, str] = {}
         for statement, trouble in self.troubles:
-            wrong[statement.cell.name] = f"{wrong.get(statement.cell.name, '')}{trouble}\n"[:MOST_PRINTED]
+            wrong[statement.cell.name] = f"{wrong.get(statement.cell.name, '')}{trouble}\n"[:MAX_PRINTED]
         names = dict.fromkeys([*self.printed, *wrong])
         return [CellReport(name, self.printed.get(name, ""), wrong.get(name, "")) for name in names]
 
@@ -92,7 +96,7 @@ class Loaded:
         return self.module.__dict__
 
     def why_missing(self, name: str) -> str:
-        """One line for a student about a function that is not there."""
+        """One line for a student about a function that is missing."""
         defines = re.compile(rf"\b(def|class)\s+{re.escape(name)}\b|^{re.escape(name)}\s*=", re.MULTILINE)
         said = [f": {trouble}" for statement, trouble in self.troubles if defines.search(statement.source)]
         return f"There is no function called {name}{said[-1] if said else ''}."
@@ -110,7 +114,7 @@ def run(
         cells: in the order in which they are run.
         limits: of time.
         skip: numbers of statements not to run, because they ended an earlier process.
-        before: called with each statement's number before it is run; again if it is tried again, because it lacked a name.
+        before: called with each statement's number before it is run, and again if it is retried because it lacked a name.
     """
     loaded = Loaded(types.ModuleType("__main__"))
     loaded.namespace["display"] = lambda *args, **kwargs: None
@@ -123,6 +127,7 @@ def run(
         nonlocal flags
         before(number)
         printed.cell = statement.cell.name
+        trouble: Trouble | None
         left = limits.load - used()
         if number in skip:
             trouble = Trouble("it ended the process")
@@ -134,17 +139,17 @@ def run(
             troubles[number] = statement, trouble
             return False
         troubles.pop(number, None)
-        latest.update(dict.fromkeys(bound_names(statement.node), number))
+        latest.update(dict.fromkeys(_bound_names(statement), number))
         return True
 
-    with quiet(), contextlib.redirect_stdout(printed), seeded(0), as_main(loaded.module), _agg():
+    with silenced(), contextlib.redirect_stdout(printed), seeded(0), as_main(loaded.module), _without_screen():
         for number, statement in enumerate(_statements(cells)):
             attempt(number, statement)
         succeeded = True
-        while succeeded:  # what lacked a name may find it now; but a later statement's value of a name stays
+        while succeeded:  # a statement that lacked a name may find it now, unless a later one has defined the same names
             succeeded = False
             for number, (statement, trouble) in list(troubles.items()):
-                overtaken = trouble.lacks_name and any(latest.get(name, -1) > number for name in bound_names(statement.node))
+                overtaken = trouble.lacks_name and any(latest.get(name, -1) > number for name in _bound_names(statement))
                 if trouble.lacks_name and not overtaken and used() < limits.load:
                     succeeded |= attempt(number, statement)
     loaded.troubles = [(s, f"in {s.cell.name}, {trouble.what}") for s, trouble in troubles.values()]
@@ -153,7 +158,7 @@ def run(
 
 @contextlib.contextmanager
 def as_main(module: types.ModuleType) -> Iterator[None]:
-    """Let ``module`` be ``__main__``: pickle, dataclasses and multiprocessing look there for what a submission defines."""
+    """Make ``module`` the main module, where pickle, dataclasses and multiprocessing look for what a submission defines."""
     before = sys.modules["__main__"]
     sys.modules["__main__"] = module
     try:
@@ -167,33 +172,35 @@ _FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.al
 
 
 def _run_one(statement: Statement, namespace: dict, flags: int, seconds: float) -> tuple[int, Trouble | None]:
-    """Run a statement; the compiler flags it leaves to the next ones, and what went wrong, if anything did."""
+    """Run a statement; return the compiler flags for the next ones, and what went wrong, if anything did."""
     if statement.error:
         return flags, Trouble(f"line {statement.error.lineno} is not Python ({statement.error.msg})")
-    if _only_shows(statement.node):
+    node = statement.node
+    assert node is not None, "only what is not Python has no node"
+    if _only_shows(node):
         return flags, None
-    line = statement.node.lineno
+    line = node.lineno
     try:
         with time_limit(seconds):
             try:
-                code = compile(ast.Module([statement.node], []), _file_name(statement.cell), "exec", flags, dont_inherit=True)
+                code = compile(ast.Module([node], []), _file_name(statement.cell), "exec", flags, dont_inherit=True)
                 flags |= code.co_flags & _FUTURES
                 exec(code, namespace)
-            except (OutOfTime, KeyboardInterrupt):
+            except (TimeLimitExceeded, KeyboardInterrupt):
                 raise
-            except BaseException as error:  # named here, because an error's own words are student code, too
-                return flags, Trouble(f"line {line} raised {_named(error)}", isinstance(error, NameError))
-    except OutOfTime:
+            except BaseException as error:  # described here, because its message, too, is made by student code
+                return flags, Trouble(f"line {line} raised {_described(error)}", isinstance(error, NameError))
+    except TimeLimitExceeded:
         return flags, Trouble(f"line {line} was still running after {seconds:g} seconds")
     return flags, None
 
 
-def _named(error: BaseException) -> str:
+def _described(error: BaseException) -> str:
     try:
-        said = one_line(str(error).strip())[:120]
-    except Exception:  # a student's own exception may not know how to say what it is
-        said = ""
-    return type(error).__name__ + (f": {said}" if said else "")
+        message = one_line(str(error).strip())[:120]
+    except Exception:  # a student's own exception may fail to make its message
+        message = ""
+    return type(error).__name__ + (f": {message}" if message else "")
 
 
 def _statements(cells: Collection[Cell]) -> Iterator[Statement]:
@@ -201,6 +208,10 @@ def _statements(cells: Collection[Cell]) -> Iterator[Statement]:
         linecache.cache[_file_name(cell)] = len(cell.source), None, cell.source.splitlines(True), _file_name(cell)
         for found in statements(cell.source):
             yield Statement(found.node, found.source, cell, found.error)
+
+
+def _bound_names(statement: Statement) -> Collection[str]:
+    return bound_names(statement.node) if statement.node else ()
 
 
 def _only_shows(node: ast.stmt) -> bool:
@@ -213,8 +224,8 @@ def _file_name(cell: Cell) -> str:
 
 
 @contextlib.contextmanager
-def _agg() -> Iterator[None]:
-    """Draw without a screen."""
+def _without_screen() -> Iterator[None]:
+    """Have matplotlib draw without a screen."""
     before = os.environ.get("MPLBACKEND")
     os.environ["MPLBACKEND"] = "Agg"
     try:

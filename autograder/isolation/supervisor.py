@@ -1,7 +1,7 @@
-"""Have a submission observed in a process of its own, and live through whatever becomes of that process.
+"""Have a submission observed in a process of its own, and survive whatever happens to that process.
 
-A process that ends early, or hangs, costs the exercise it was observing, or the statement it was running. Another one takes
-up the rest.
+A process that ends early, or hangs, costs the exercise it was observing or the statement it was running. Another process then
+observes the rest.
 """
 
 from __future__ import annotations
@@ -18,26 +18,28 @@ from autograder.contract.cell import Cell
 from autograder.contract.observation import Failure, Observation
 from autograder.isolation import wire, worker
 from autograder.isolation.cell_reports import CellReport
+from autograder.isolation.fork_server_client import ForkServer, Run
+from autograder.isolation.fork_server_protocol import Ended
 from autograder.isolation.limits import Limits
 from autograder.isolation.namespaces import Bounds
-from autograder.isolation.sandbox import Run, WarmParent
 from autograder.isolation.worker import CELL_REPORTS, OBSERVED, PROGRESS, REQUEST, Request
-from autograder.observing.student_calls import PATIENCE
+from autograder.observing.student_calls import WALL_CLOCK_FACTOR
 
 Observed = dict[str, Observation] | Failure
-"""What a function did on each trial, or why there is nothing at all."""
+"""What a function did on each trial, or why nothing was observed."""
 
 Trials = Mapping[str, Mapping[str, Any]]
 """The trials of each exercise, by exercise id and trial name."""
 
 
-MOST_SKIPPED = 5
-"""Statements that may end a process, each in turn, before the submission counts as one that cannot be run."""
+MAX_SKIPPED = 5
+"""Statements that may each end a process before the submission counts as one that cannot be run."""
 
-MOST_REPORTS = 4 * 2**20
-"""Bytes in which a process may say what its cells printed, and, again, what it is about to do."""
+MAX_REPORT_BYTES = 4 * 2**20
+"""Bytes in which a process may say what its cells printed, and as many for what it is about to do."""
 
-LARGEST_NOTE = 1000
+MAX_PROGRESS_BYTES = 1000
+"""Bytes in which a process may say once what it is about to do."""
 
 OVER = {
     "memory": "Your code used more memory than the {memory:.0f} GB it may.",
@@ -47,7 +49,7 @@ OVER = {
 
 @dataclass
 class Observations:
-    """All that was observed of a submission: by exercise id, and how running each cell went."""
+    """All that was observed of a submission: what its functions did, by exercise id, and how running each cell went."""
 
     observed: dict[str, Observed] = field(default_factory=dict)
     reports: list[CellReport] = field(default_factory=list)
@@ -65,8 +67,8 @@ class Ending:
         return self.last[0] if isinstance(self.last, tuple) else None
 
 
-def observe_in_child(
-    parent: WarmParent,
+def observe_in_fork(
+    fork_server: ForkServer,
     cells: Sequence[Cell],
     unit: str,
     trials: Trials,
@@ -74,10 +76,10 @@ def observe_in_child(
     limits: Limits,
     folder: Path,
 ) -> Observations:
-    """What each exercise's function does.
+    """Observe what each exercise's function does.
 
     Args:
-        parent: what forks the process.
+        fork_server: what forks the process.
         cells: the submission's code.
         unit, trials, device: what to observe, and where.
         limits: of what the submission may use.
@@ -86,11 +88,12 @@ def observe_in_child(
     Raises:
         ChildError: no process can be started.
     """
-    found, end = Observations(), time.monotonic() + PATIENCE * limits.whole
-    results, skip, pending = found.observed, [], list(trials)
-    for _ in range(2 * len(trials) + MOST_SKIPPED):
+    found, end = Observations(), time.monotonic() + WALL_CLOCK_FACTOR * limits.whole
+    results, pending = found.observed, list(trials)
+    skip: list[int] = []
+    for _ in range(2 * len(trials) + MAX_SKIPPED):
         request = Request(cells, unit, {exercise: trials[exercise] for exercise in pending}, device, limits, tuple(skip))
-        ending = _one_process(parent, request, folder, end, found)
+        ending = _one_process(fork_server, request, folder, end, found)
         first, pending = pending[0], [exercise for exercise in pending if exercise not in results]
         if not pending:
             return found
@@ -100,40 +103,45 @@ def observe_in_child(
             results[first] = ending.failure
             pending.remove(first)
         else:
-            # What ran before may be to blame: an exercise that a process ended in is the first of the next one.
+            # An exercise observed before it may be to blame: the next process begins with the one that this process ended in.
             pending.sort(key=lambda exercise: exercise != ending.exercise)
         if not pending:
             return found
-        if isinstance(ending.last, str) or len(skip) > MOST_SKIPPED or time.monotonic() > end:
+        if isinstance(ending.last, str) or len(skip) > MAX_SKIPPED or time.monotonic() > end:
             break
     results |= dict.fromkeys(pending, ending.failure)
     return found
 
 
-def _one_process(parent: WarmParent, request: Request, folder: Path, end: float, found: Observations) -> Ending:
+def _one_process(fork_server: ForkServer, request: Request, folder: Path, end: float, found: Observations) -> Ending:
     """Run one process to its end and add what it observed to ``found``."""
     limits = request.limits
     bounds = Bounds(limits.memory if request.device == "cpu" else 0, limits.processes, limits.disk)
     trials = {exercise: list(those) for exercise, those in request.trials.items()}
-    with parent.run(bounds, folder) as run:
+    with fork_server.run(bounds, folder) as run:
         try:
             wire.send(run.channel, REQUEST, request.encode())
         except OSError:
             pass  # it has died already
-        return _watch(run, limits, trials, min(end, time.monotonic() + PATIENCE * _work(limits, trials)), found)
+        return _watch(run, limits, trials, min(end, time.monotonic() + WALL_CLOCK_FACTOR * _work(limits, trials)), found)
 
 
 def _work(limits: Limits, trials: dict[str, list[str]]) -> float:
-    """Seconds that everything may take: of a process that only pretends to get on."""
+    """Seconds of work after which a process is ended, even if it claims to make progress."""
     return limits.load + limits.statement + limits.trial * sum(map(len, trials.values()))
 
 
 def _watch(run: Run, limits: Limits, trials: dict[str, list[str]], end: float, found: Observations) -> Ending:
-    """Take what arrives until the process ends, by itself or because it exceeds a limit."""
-    most = {PROGRESS: LARGEST_NOTE, CELL_REPORTS: MOST_REPORTS, OBSERVED: max(map(wire.largest, trials.values())) + 256}
-    together = 2 * MOST_REPORTS + sum(map(wire.largest, trials.values()))
-    frames = wire.Frames(run.channel, most, together)
-    last, began, done = worker.READY, time.monotonic(), False
+    """Receive what arrives until the process ends, on its own or because it exceeds a limit."""
+    max_bytes = {
+        PROGRESS: MAX_PROGRESS_BYTES,
+        CELL_REPORTS: MAX_REPORT_BYTES,
+        OBSERVED: max(map(wire.max_encoded_bytes, trials.values())) + 256,
+    }
+    max_total = 2 * MAX_REPORT_BYTES + sum(map(wire.max_encoded_bytes, trials.values()))
+    frames = wire.Frames(run.channel, max_bytes, max_total)
+    last: worker.Progress = worker.READY
+    began, done = time.monotonic(), False
     while True:
         had_ended = run.ended
         try:
@@ -154,7 +162,7 @@ def _watch(run: Run, limits: Limits, trials: dict[str, list[str]], end: float, f
             return Ending(last, Failure("died", "Your code sent back less than it was asked for."))
         if had_ended and not arrived:
             return Ending(last, _why(had_ended, limits))
-        patience = PATIENCE * (limits.trial if isinstance(last, tuple) else limits.statement) + limits.grace
+        patience = WALL_CLOCK_FACTOR * (limits.trial if isinstance(last, tuple) else limits.statement) + limits.grace
         if time.monotonic() > min(began + patience, end):
             seconds = min(patience, limits.whole)
             message = f"Your code was still running after {seconds:.0f} seconds. Does one of its loops never end?"
@@ -162,9 +170,9 @@ def _watch(run: Run, limits: Limits, trials: dict[str, list[str]], end: float, f
 
 
 def _take(payload: bytes, trials: dict[str, list[str]], last: worker.Progress, observed: dict[str, Observed]) -> None:
-    """Add the observations of an exercise; what is unreadable counts as a failure of that exercise alone.
+    """Add the observations of an exercise; unreadable ones count as a failure of that exercise alone.
 
-    Those of an exercise that is not being observed, stale or forged, are passed over.
+    Observations of an exercise that is not being observed are stale or forged, and are ignored.
     """
     length = payload[0] if payload else 0
     name = payload[1 : 1 + length].decode("ascii", "replace")
@@ -178,8 +186,8 @@ def _take(payload: bytes, trials: dict[str, list[str]], last: worker.Progress, o
         observed[name] = Failure("died", "What your code sent back cannot be read.")
 
 
-def _progress(payload: bytes, trials: dict[str, Collection[str]]) -> worker.Progress | None:
-    """What the process says it is about to do, None if that is nonsense."""
+def _progress(payload: bytes, trials: Mapping[str, Collection[str]]) -> worker.Progress | None:
+    """What the process says it is about to do, None if that makes no sense."""
     try:
         noted = json.loads(payload)
     except (ValueError, RecursionError):
@@ -191,15 +199,16 @@ def _progress(payload: bytes, trials: dict[str, Collection[str]]) -> worker.Prog
 
 
 def _later(last: worker.Progress, noted: worker.Progress | None) -> worker.Progress:
-    """What to blame if the process ends now: it gets on from statements to exercises, and whatever says otherwise is forged."""
-    forged = noted is None or isinstance(noted, str) or (isinstance(noted, int) and isinstance(last, tuple))
-    return last if forged else noted
+    """What to blame if the process ends now. It goes from statements to exercises; a report that says otherwise is forged."""
+    if noted is None or isinstance(noted, str) or (isinstance(noted, int) and isinstance(last, tuple)):
+        return last
+    return noted
 
 
-def _why(ended: dict, limits: Limits) -> Failure:
-    if said := OVER.get(ended["over"]):
+def _why(ended: Ended, limits: Limits) -> Failure:
+    if said := OVER.get(ended.over):
         return Failure("died", said.format(memory=limits.memory / 2**30, processes=limits.processes))
-    return Failure("died", _how_it_ended(ended["code"]))
+    return Failure("died", _how_it_ended(ended.code))
 
 
 def _how_it_ended(code: int | None) -> str:

@@ -1,7 +1,7 @@
 """Carry what was observed from one process to another: tensors and JSON as safetensors over a socket, never pickle.
 
-The sender may be a student's process. So everything is bounded and checked on arrival, and nothing that arrives is more than
-numbers and text. The JSON travels as a tensor of bytes, which leaves no format to parse but the two kept libraries'.
+The sender may be a student's process. So everything is bounded and checked on arrival, and only numbers and text can arrive.
+The JSON travels as a tensor of bytes, so the only formats to parse are JSON and safetensors, each by its own library.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from torch import Tensor
 from autograder.contract.observation import Failure, Observation
 from autograder.support.one_line import one_line
 
-LARGEST = 16 * 2**20
-"""Bytes one trial may bring back. Right loops bring back some 10⁴; one with a thousand times as many updates is refused."""
+MAX_BYTES = 16 * 2**20
+"""Bytes that may be observed on one trial. Right loops make some 10⁴; one with a thousand times as many updates is refused."""
 
-LARGEST_TEXT = 2**20
-LARGEST_HEADER = 2**20
-"""Bytes of a safetensors header: names, types and shapes. A megabyte has room for some thousand tensors."""
+MAX_TEXT_BYTES = 2**20
+MAX_HEADER_BYTES = 2**20
+"""Bytes of a safetensors header: names, types and shapes. A megabyte has room for some thousands of tensors."""
 
-MOST_FRAMES = 100_000
-"""Each costs whoever receives it some microseconds. A right submission sends one for each statement and each trial."""
+MAX_FRAMES = 100_000
+"""Each costs the receiver some microseconds. A right submission sends one for each statement and each trial."""
 
-LONGEST_MESSAGE = 400
+MAX_MESSAGE_LENGTH = 400
 KINDS = ("missing", "unwritten", "raised", "time", "died")
 DTYPES = {torch.float64, torch.float32, torch.float16, torch.bfloat16}
 DTYPES |= {torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool}
@@ -38,18 +38,18 @@ _TEXT = "json"
 
 
 class TransportError(ValueError):
-    """What arrived is not what :func:`encode` makes."""
+    """What arrived is not what :func:`encode` produces."""
 
 
 def plain(observation: Observation) -> Observation:
-    """The same as it will arrive: dense tensors on the CPU and JSON; a failure if it cannot be brought to that.
+    """The observation as it will arrive: dense tensors on the CPU, and JSON; a failure if it cannot be converted to that.
 
-    Marking in one process uses this too, so that it sees what marking in two sees.
+    Marking in one process uses this too, so that it sees the same as marking in two processes.
     """
     try:
         text = json.dumps(observation.facts)
         tensors = {str(name): _dense(tensor) for name, tensor in observation.tensors.items()}
-        if len(text) > LARGEST_TEXT or sum(t.numel() * t.element_size() for t in tensors.values()) > LARGEST:
+        if len(text) > MAX_TEXT_BYTES or sum(t.numel() * t.element_size() for t in tensors.values()) > MAX_BYTES:
             return _refused("Your function brought back far more than was asked for.")
         tensors = {name: torch.empty(t.shape, dtype=t.dtype).copy_(t) for name, t in tensors.items()}
         return Observation(tensors, json.loads(text), observation.failure and _plain_failure(observation.failure))
@@ -61,7 +61,8 @@ def encode(observations: Mapping[str, Observation]) -> bytes:
     """The observations of an exercise, by trial, as the content of a safetensors file."""
     from safetensors.torch import save
 
-    tensors, described = {}, []
+    tensors: dict[str, Tensor] = {}
+    described: list[dict[str, Any]] = []
     for k, (trial, observation) in enumerate(observations.items()):
         observation = plain(observation)
         failure = observation.failure and [observation.failure.kind, observation.failure.message]
@@ -72,11 +73,11 @@ def encode(observations: Mapping[str, Observation]) -> bytes:
 
 
 def decode(data: bytes, trials: Collection[str]) -> dict[str, Observation]:
-    """What :func:`encode` was given.
+    """The observations that :func:`encode` was given, by trial.
 
     Args:
         data: what arrived.
-        trials: the names that may occur; each has to, once.
+        trials: the names of the trials; each must occur exactly once.
 
     Raises:
         TransportError: the data is anything else.
@@ -84,12 +85,12 @@ def decode(data: bytes, trials: Collection[str]) -> dict[str, Observation]:
     from safetensors import SafetensorError
     from safetensors.torch import load
 
-    if len(data) > largest(trials) or int.from_bytes(data[:8], "little") > LARGEST_HEADER:
+    if len(data) > max_encoded_bytes(trials) or int.from_bytes(data[:8], "little") > MAX_HEADER_BYTES:
         raise TransportError("too large")
     try:
         tensors = load(data)
         text = bytes(tensors.pop(_TEXT).numpy(force=True)) if _TEXT in tensors else b""
-        if len(text) > (len(trials) + 1) * LARGEST_TEXT:  # it would unfold to a hundred times as much
+        if len(text) > (len(trials) + 1) * MAX_TEXT_BYTES:  # parsed, it would take a hundred times as much memory
             raise TransportError("too much text")
         described = json.loads(text)
     except TransportError:
@@ -105,7 +106,9 @@ def decode(data: bytes, trials: Collection[str]) -> dict[str, Observation]:
         k, _, name = key.partition("/")
         if not (k.isdecimal() and int(k) < len(described)) or tensor.dtype not in DTYPES:
             raise TransportError("a tensor that belongs to nothing or is of a strange kind")
-        if math.prod(max(length, 1) for length in tensor.shape) > LARGEST:  # empty, but not if multiplied by another one
+        if (
+            math.prod(max(length, 1) for length in tensor.shape) > MAX_BYTES
+        ):  # even one without elements: broadcasting may make it large
             raise TransportError("a tensor of a strange shape")
         observations[described[int(k)]["trial"]].tensors[name] = tensor
     return observations
@@ -117,7 +120,7 @@ def send(channel: socket.socket, kind: bytes, payload: bytes) -> None:
 
 
 def receive(channel: socket.socket) -> tuple[bytes, bytes]:
-    """Wait for a frame from a sender that is trusted.
+    """Wait for a frame from a trusted sender; return its kind and payload.
 
     Raises:
         EOFError: the sender hung up.
@@ -127,46 +130,46 @@ def receive(channel: socket.socket) -> tuple[bytes, bytes]:
 
 
 class Frames:
-    """The frames that arrive from a sender that is not trusted, each kind and all together of limited size.
+    """The frames that arrive from an untrusted sender. Their sizes are limited, for each kind and in total.
 
     Args:
-        channel: where they arrive; it is made not to block.
-        largest: bytes a frame of each kind may have; no other kind may occur.
-        together: bytes that may arrive at all.
-        most: frames that may arrive at all.
+        channel: where they arrive; it is made non-blocking.
+        max_bytes: bytes that a frame of each kind may have; no other kind may occur.
+        max_total: bytes that may arrive in total.
+        max_frames: frames that may arrive in total.
     """
 
-    def __init__(self, channel: socket.socket, largest: Mapping[bytes, int], together: int, most: int = MOST_FRAMES):
-        self._channel, self._largest, self._left, self._frames_left = channel, largest, together, most
+    def __init__(self, channel: socket.socket, max_bytes: Mapping[bytes, int], max_total: int, max_frames: int = MAX_FRAMES):
+        self._channel, self._max_bytes, self._bytes_left, self._frames_left = channel, max_bytes, max_total, max_frames
         self._buffer = bytearray()
         channel.setblocking(False)
 
     def arrived(self) -> Iterator[tuple[bytes, bytes]]:
-        """The frames that are complete by now; to be called when the channel can be read.
+        """The frames that are complete by now; to be called when the channel is readable.
 
         Raises:
-            EOFError: the sender hung up, and its frames have all been given.
-            TransportError: what arrives are no such frames.
+            EOFError: the sender hung up, and all its frames have been yielded.
+            TransportError: what arrives is not a sequence of such frames.
         """
         while True:
             yield from self._complete()
             try:
-                data = self._channel.recv(min(2**20, self._left + 1))
+                data = self._channel.recv(min(2**20, self._bytes_left + 1))
             except BlockingIOError:
                 return
             except OSError:
                 data = b""
             if not data:
                 raise EOFError
-            self._left -= len(data)
-            if self._left < 0:
+            self._bytes_left -= len(data)
+            if self._bytes_left < 0:
                 raise TransportError("too much")
             self._buffer += data
 
     def _complete(self) -> Iterator[tuple[bytes, bytes]]:
         while len(self._buffer) >= _HEAD.size:
             kind, length = _HEAD.unpack_from(self._buffer)
-            if length > self._largest.get(kind, -1):
+            if length > self._max_bytes.get(kind, -1):
                 raise TransportError("a frame that is too large or of an unknown kind")
             end = _HEAD.size + length
             if len(self._buffer) < end:
@@ -192,9 +195,9 @@ def _exactly(channel: socket.socket, length: int) -> bytes:
     return bytes(data)
 
 
-def largest(trials: Collection[str]) -> int:
-    """Bytes that :func:`encode` makes of the observations of so many trials, at most."""
-    return len(trials) * (LARGEST + LARGEST_TEXT) + LARGEST_TEXT
+def max_encoded_bytes(trials: Collection[str]) -> int:
+    """The most bytes that :func:`encode` produces for the observations of these trials."""
+    return len(trials) * (MAX_BYTES + MAX_TEXT_BYTES) + MAX_TEXT_BYTES
 
 
 def _dense(tensor: Tensor) -> Tensor:
@@ -206,7 +209,7 @@ def _dense(tensor: Tensor) -> Tensor:
 def _plain_failure(failure: Failure) -> Failure:
     if failure.kind not in KINDS:
         raise ValueError(f"unknown kind of failure {failure.kind!r}")
-    return Failure(failure.kind, one_line(str(failure.message))[:LONGEST_MESSAGE])
+    return Failure(failure.kind, one_line(str(failure.message))[:MAX_MESSAGE_LENGTH])
 
 
 def _refused(message: str) -> Observation:

@@ -1,14 +1,13 @@
-"""Observe every exercise of a submission, in the process that was made for it. Nothing is judged here.
+"""Observe every exercise of a submission, in the process that was forked for it. Nothing is judged here.
 
-A request arrives over a socket: the submission's code and the trials to run its functions on. Back go what is about to be
-done (so that the caller knows what ended this process, should it end), what the cells printed, and, exercise by exercise,
-what was observed. No reference, no name of a mistake and no seed of a class is in this process, nor any module that has one.
+A request arrives over a socket: the submission's code and the trials to run its functions on. The process sends back what it is
+about to do (so that the caller knows what ended this process, if it ends), what the cells printed and, exercise by exercise,
+what was observed. It holds no reference, no name of a mistake, no seed of a class and no module that has one of them.
 """
 
 from __future__ import annotations
 
 import contextlib
-import gc
 import importlib
 import json
 import os
@@ -19,6 +18,7 @@ import sys
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NoReturn
 
 import torch
@@ -34,9 +34,9 @@ from autograder.isolation.huge_pages import use_huge_pages
 from autograder.isolation.limits import Limits
 from autograder.isolation.statement_runner import Loaded, as_main, run
 from autograder.observing.loops import LoopTrial, observe_loop
-from autograder.observing.student_calls import quiet
+from autograder.observing.student_calls import silenced
 from autograder.observing.trials import observe_trials
-from autograder.support.garbage_collection import no_collections
+from autograder.support.garbage_collection import collection_paused, freeze_objects
 from gradaccum.loops import GALLERY
 from gradaccum.problems import Problem, best_dtype
 
@@ -55,10 +55,11 @@ USUAL_IMPORTS = (
     *("autograder.devices", "gradaccum.explore", "gradaccum.predict", "gradaccum.showing", "gradaccum.components"),
     "gradaccum.noise",
 )
-"""What notebooks of the course and their students import. Some of it need not be there."""
+"""What notebooks of the course and their students import. Some of these modules may be missing."""
 
-SHOWN_AT_A_DESK = {"autograder.check": "check", "autograder.progress": "show_progress", "autograder.puzzle": "show_puzzle"}
-"""What a notebook calls to see a verdict, its progress or the puzzle. It does nothing here: those modules hold answers."""
+STAND_INS = {"autograder.check": "check", "autograder.progress": "show_progress", "autograder.puzzle": "show_puzzle"}
+"""What a notebook calls to show a verdict, progress or the puzzle. Here these functions do nothing, as their modules hold
+answers."""
 
 Progress = str | int | tuple[str, str]
 """What the process is about to do: a word, the number of a statement, or an exercise and one of its trials."""
@@ -68,13 +69,13 @@ Progress = str | int | tuple[str, str]
 class Request:
     """What to observe.
 
-    It is pickled, which is safe in this direction only: the marker sends it, and it is read before any student code runs.
+    It is pickled, which is safe only in this direction: the marker sends it, and it is read before any student code runs.
 
     Attributes:
         cells, limits, skip: as :func:`autograder.isolation.statement_runner.run` takes them.
         unit: whose exercises.
         trials: for each exercise the trials to observe, by name.
-        device: the one the trials name.
+        device: the device that the trials name.
     """
 
     cells: Sequence[Cell]
@@ -100,7 +101,7 @@ def observe_exercise(
     limits: Limits,
     before: Callable[[str], None] = lambda trial: None,
 ) -> dict[str, Observation]:
-    """What the submission's function does on each trial of an exercise, as plain data; announces each trial to ``before``."""
+    """What a submission's function does on each trial of an exercise, as plain data. Each trial is announced to ``before``."""
     function = loaded.namespace.get(exercise)
     if not callable(function):
         before(next(iter(trials)))
@@ -111,64 +112,72 @@ def observe_exercise(
 
 
 def get_ready(device: str = "cpu") -> None:
-    """Import and set up what every submission needs, in the process they are forked from; leaves it with one thread.
+    """Import and set up what every submission needs, in the process they are forked from. It is left with one thread.
 
-    One whose forks are to use a GPU computes nothing and asks nothing of CUDA. Either would cost them the GPU: a fork can take
-    over neither CUDA from its parent nor the threads that autograd has where it sees a GPU.
+    If its forks are to use a GPU it computes nothing and asks nothing of CUDA. Either would cost them the GPU: a fork inherits
+    neither CUDA from its parent nor the threads that autograd has where it sees a GPU.
     """
     torch.set_num_threads(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
     sys.argv = ["submission"]
-    with no_collections():
+    with collection_paused():
         for name in USUAL_IMPORTS:
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
         for unit in UNITS:
             observers_of(unit)
-        _stand_in_for_desk()
+        _install_stand_ins()
         if device == "cpu":
-            _first_loop("cpu")
-        gc.collect()  # from the end of the block on a collection in a fork does not copy the pages of all these objects
+            _run_first_loop("cpu")
+    freeze_objects()
     use_huge_pages()
 
 
-def _stand_in_for_desk() -> None:
-    """Let notebooks import what shows something at a student's desk, and have nothing happen when they call it."""
-    for module, function in SHOWN_AT_A_DESK.items():
+def _install_stand_ins() -> None:
+    """Let notebooks import the functions that show something at a student's desk, and let these do nothing."""
+    for module, function in STAND_INS.items():
         stand_in = types.ModuleType(module)
-        setattr(stand_in, function, lambda *arguments, **keywords: None)
+        setattr(stand_in, function, _do_nothing)
         sys.modules[module] = stand_in
         setattr(autograder, module.rpartition(".")[2], stand_in)
 
 
-def _first_loop(device: str) -> None:
-    """The first loop of a process is slow: optimizers import the compiler, tensors numpy, and a GPU is to be woken up."""
+def _do_nothing(*arguments: object, **keywords: object) -> None:
+    pass
+
+
+def _run_first_loop(device: str) -> None:
+    """Run a loop. The first one of a process is slow: optimizers import the compiler, tensors numpy, and a GPU has to start."""
     problem = Problem(0, 2, ((2, 2, 2), (1, 2)), device=device, dtype=best_dtype(device), gated=True, coupled=True)
     trials = {"moving": LoopTrial(problem, meter=True), "frozen": LoopTrial(problem, frozen=True)}
-    with quiet():
+    with silenced():
         wire.encode(observe_trials(observe_loop, GALLERY["right"], trials))
 
 
 def serve(channel: socket.socket) -> NoReturn:
-    """Observe what the request asks for, then leave without looking back: threads a submission started are not waited for.
+    """Observe what the request asks for, then exit at once, without waiting for threads that a submission started.
 
-    Each exercise is observed in a fork of this process, so that what one function changes, or leaves running, costs no other.
+    On the CPU each exercise is observed in a fork of this process, so that what one function changes, or leaves running, costs
+    no other exercise anything.
     """
     _, asked = wire.receive(channel)
     request = Request.decode(asked)
-    sys.path.append(os.getcwd())  # last, so that a file called torch.py hides nothing
+    sys.path.append(os.getcwd())  # last, so that a file called torch.py shadows nothing
     report_progress = _progress_reporter(channel)
     if request.device != "cpu":
-        _first_loop(request.device)
+        _run_first_loop(request.device)
     report_progress(READY)
     loaded = run(request.cells, request.limits, request.skip, report_progress)
     report_progress(LOADED)
     wire.send(channel, CELL_REPORTS, CellReport.encode(loaded.reports()))
-    runner = _in_a_fork if request.device == "cpu" else _here  # CUDA does not survive a fork
     for exercise in request.trials:
-        runner(lambda exercise=exercise: _send_observations(channel, exercise, loaded, request))
+        observe = partial(_send_observations, channel, exercise, loaded, request)
+        if request.device == "cpu":
+            _in_a_fork(observe)
+        else:
+            observe()  # CUDA does not survive a fork
         if request.device != "cpu" and not _still_computes(request.device):
             os._exit(1)  # another process observes the rest
     report_progress(FINISHED)
@@ -176,7 +185,7 @@ def serve(channel: socket.socket) -> NoReturn:
 
 
 def _still_computes(device: str) -> bool:
-    """Whether a GPU does: after an index out of range, say, it refuses all that the same process asks for later."""
+    """Whether a GPU still computes: after an index out of range, for example, it refuses all that the same process asks for."""
     try:
         return torch.ones(2, device=device).sum().item() == 2
     except RuntimeError:
@@ -195,31 +204,28 @@ def _send_observations(channel: socket.socket, exercise: str, loaded: Loaded, re
     wire.send(channel, OBSERVED, bytes([len(name)]) + name + wire.encode(observed))
 
 
-def _here(work: Callable[[], None]) -> None:
-    work()
-
-
 def _in_a_fork(work: Callable[[], None]) -> None:
-    """Do something in a fork of this process; if that does not get to its end, this process ends as the fork did."""
+    """Do something in a fork of this process. If the fork does not get to its end, this process ends as the fork did."""
     process = os.fork()
     if process == 0:
         code = 1
         try:
-            torch.set_num_threads(1)  # threads of the original are not there
+            torch.set_num_threads(1)  # a fork does not have its parent's other threads
             work()
             code = FORK_SUCCEEDED
         finally:
             os._exit(code)
     code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
     if code < 0:
-        signal.signal(-code, signal.SIG_DFL) if -code not in (signal.SIGKILL, signal.SIGSTOP) else None
+        if -code not in (signal.SIGKILL, signal.SIGSTOP):
+            signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     if code != FORK_SUCCEEDED:
         os._exit(abs(code))
 
 
 def _progress_reporter(channel: socket.socket) -> Callable[[Progress], None]:
-    """Says what comes next; a fork of this process that a submission made ends here instead of going on."""
+    """A function that says what comes next. In a fork that a submission made of this process it ends the fork instead."""
     process = os.getpid()
 
     def report(what: Progress) -> None:

@@ -1,4 +1,4 @@
-"""Comparing the plain values that a function returned with a formula, and with wrong ones."""
+"""Comparing the plain values that a function returned with those of a formula, and with those of wrong formulas."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
 from autograder.contract.verdict import Verdict
+from autograder.judging.failures import first_failure
 from autograder.observing.calls import CallTrial, Plain, plain
 from gradaccum.diagnosis.catalogue import mistake
 
@@ -33,7 +34,7 @@ def same_value(found: Plain, due: Plain, tolerance: float = CLOSE) -> bool:
 
 
 def in_words(value: object) -> str:
-    """A plain value as a message quotes it: numbers to six digits, and little of anything long."""
+    """A plain value as a message quotes it: numbers to six digits, and only the beginning or the length of anything long."""
     if isinstance(value, float):
         return f"{value:g}"
     if isinstance(value, list):
@@ -53,23 +54,23 @@ def judge_calls(
     part_of: Callable[[str], str],
     formula: Formula,
     wrong: Mapping[str, Formula | tuple[Formula, ...]],
-    message: str | Callable[[CallTrial, Plain], str],
+    message: str | Callable[[CallTrial, Plain | None], str],
     *,
     tolerance: float = CLOSE,
     refusal: str = "{call} is not refused with a ValueError.",
 ) -> Verdict:
-    """Compare every call with a formula, part by part, and name the wrong formula that fits what is wrong.
+    """Compare every call with a formula, part by part, and name the wrong formula that explains the wrong values of a part.
 
     Args:
-        exercise: whose verdict.
+        exercise: the exercise to give a verdict on.
         trials: the calls, by name.
-        observations: what came back.
+        observations: what was observed of each call.
         part_of: the part that a trial's name belongs to.
         formula: what is due; returns :data:`RAISES` where a ValueError is due.
-        wrong: by slug, what is computed instead by a function with this mistake, or several ways to compute it. A formula
-            fits if it explains every call of a part.
-        message: what to say of a wrong value; ``{0}`` stands for the call's first argument, and so on. Or what finds the words,
-            given the call and the value.
+        wrong: by slug, the formula of a function with this mistake, or several. A formula fits if it explains every call of a
+            part.
+        message: what to say of a wrong value; ``{0}`` stands for the call's first argument, and so on. Or a function of the
+            call and the value.
         tolerance: relative difference up to which two numbers are the same.
         refusal: what to say where a ValueError is due and none is raised; ``{call}`` stands for the call.
     """
@@ -80,17 +81,16 @@ def judge_calls(
         found = observations[name].facts.get("value")
         wrong_value = message(trial, found) if callable(message) else message.format(*trial.arguments, call=call)
         not_refused = refusal.format(*trial.arguments, call=call)
-        said = _call_message(observations[name], due, wrong_value, tolerance, not_refused)
+        problem = _call_message(observations[name], due, wrong_value, tolerance, not_refused)
         failed = observations[name].failure
-        if due is RAISES and failed and failed.kind == "raised" and not all(o.failure for o in observations.values()):
-            said += " A ValueError was due."
-        results[part_of(name)] = results[part_of(name)] or said
-    failure = next((o.failure for o in observations.values() if o.failure), None)
-    slugs = []
-    for part in (name for name, said in results.items() if said):
+        if due is RAISES and failed and failed.kind == "raised" and not all(seen.failure for seen in observations.values()):
+            problem += " A ValueError was due."
+        results[part_of(name)] = results[part_of(name)] or problem
+    slugs: list[str] = []
+    for part in (name for name, problem in results.items() if problem):
         calls = {name: trial for name, trial in trials.items() if part_of(name) == part}
         slugs += [slug for slug, others in wrong.items() if _any_fits(others, calls, observations, tolerance)][:1]
-    return exercise.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))), failure=failure)
+    return exercise.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))), failure=first_failure(observations))
 
 
 def _call_message(seen: Observation, due: Any, message: str, tolerance: float, refusal: str) -> str:

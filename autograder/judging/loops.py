@@ -1,9 +1,8 @@
-"""What a loop is compared with: training with one large batch per window, and the memory of a right loop."""
+"""What a loop is compared with: training with one large batch per window, and the memory that a right loop needs."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from functools import lru_cache
 
 import torch
@@ -16,6 +15,9 @@ from gradaccum.fingerprint import batch_gradient
 from gradaccum.loops import right, windows
 from gradaccum.problems import Problem, flat_parameters, joined, trainable
 from gradaccum.recording import record
+
+SEVERAL_GRAPHS = "The graphs of several micro-batches are in memory at once."
+JOINED = "Samples of several micro-batches go through the model together."
 
 MEMORY = 12.0
 """How many times the reference's peak memory a loop may use, on a deep, narrow model with 24 small micro-batches. There own
@@ -33,12 +35,15 @@ def moves_like_large_batches(trial: LoopTrial, observation: Observation) -> bool
     return close(parameters.to(reference) - start, reference - start, trial.problem.dtype)
 
 
-def large_batch_parameters(problem: Problem, rate_factors: Sequence[float] | None = None) -> tuple[Tensor, Tensor]:
-    """Parameters ``(P,)`` before training and ``(E, P)`` after each epoch, one large batch per window, on the CPU.
+@lru_cache(maxsize=128)  # a class is marked on the same problems
+def large_batch_parameters(problem: Problem, rate_factors: tuple[float, ...] | None = None) -> tuple[Tensor, Tensor]:
+    """Parameters ``(P,)`` before training and ``(E, P)`` after each epoch of one large batch per window, on the CPU.
 
     Args:
-        problem: what is trained.
+        problem: the problem to train on.
         rate_factors: what to multiply the learning rate by, for each update; 1 if not given.
+
+    The tensors are kept for later calls and must not be changed.
     """
     model = problem.build_model()
     start, after = flat_parameters(model), []
@@ -60,25 +65,25 @@ def large_batch_gradients(problem: Problem) -> Tensor:
 
 
 def holds_several_graphs(trial: LoopTrial, observation: Observation) -> bool:
-    """Whether a metered loop needed far more memory than a loop with one micro-batch's graph alive."""
+    """Whether a metered loop needed far more memory than a loop that keeps one micro-batch's graph at a time."""
     return observation.facts.get("peak_bytes", 0) > MEMORY * _peak_of_right(trial.problem)
 
 
 def window_gradient(problem: Problem, observation: Observation) -> Tensor:
-    """``(P,)``, what a problem's only window moved the parameters by, over the learning rate."""
+    """``(P,)``, how far a problem's only window moved the parameters, divided by the learning rate."""
     start = flat_parameters(problem.build_model()).cpu()
     return (start - observation.tensors["parameters"][0].to(start)) / problem.lr
 
 
 def is_cut_finely(problem: Problem, gradient: Tensor) -> bool:
-    """Whether no forward had samples of several micro-batches.
+    """Whether every forward had samples of one micro-batch only.
 
-    The peak of memory is what the student's process says it was. This is seen from numbers: the gradient of a model whose
-    forwards mix their samples.
+    The peak of memory is only what the student's process says it was. This is seen from numbers: the gradient of a model in
+    which the samples of a forward act on each other.
 
     Args:
         problem: coupled, one window of micro-batches of equal size.
-        gradient: ``(P,)``, what the loop made of the window.
+        gradient: ``(P,)``, the gradient that the loop computed for the window.
     """
     size = problem.epochs[0][0]
     parts = (part for part in range(size, 0, -1) if size % part == 0)  # smaller pieces of a micro-batch are as good
@@ -86,11 +91,11 @@ def is_cut_finely(problem: Problem, gradient: Tensor) -> bool:
 
 
 def is_one_forward(problem: Problem, gradient: Tensor) -> bool:
-    """Whether all samples of a window went through the model together; arguments as of :func:`is_cut_finely`."""
+    """Whether all samples of a window went through the model together; the arguments are those of :func:`is_cut_finely`."""
     return close(gradient, _cut(problem, sum(problem.epochs[0])).to(gradient), problem.dtype)
 
 
-@lru_cache(maxsize=128)  # a class is marked on the same problems
+@lru_cache(maxsize=128)
 def _cut(problem: Problem, size: int) -> Tensor:
     """The mean gradient of a window whose forwards have ``size`` samples each."""
     model = problem.build_model()
@@ -109,5 +114,5 @@ def _move(model: torch.nn.Module, step: Tensor) -> None:
     with torch.no_grad():
         for parameter in trainable(model):
             end = start + parameter.numel()
-            parameter -= step[start:end].view_as(parameter)
+            parameter.sub_(step[start:end].view_as(parameter))
             start = end

@@ -1,8 +1,8 @@
-"""What a training loop reports: the mean loss of each window, and what it is when it is something else."""
+"""What a training loop reports: the mean loss of each window, and what wrong loops report instead."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import torch
 
@@ -12,6 +12,9 @@ from gradaccum.problems import Problem
 Losses = list[list[float]]
 """For each epoch one number for each window."""
 
+Formula = Callable[[list[float], list[int]], float]
+"""What is reported for a window, from the losses of its micro-batches and their sizes."""
+
 
 def window_losses(problem: Problem) -> Losses:
     """The mean loss of each window over its samples, at the parameters the problem starts with."""
@@ -19,7 +22,7 @@ def window_losses(problem: Problem) -> Losses:
 
 
 def loss_mistakes(problem: Problem, returned: Losses) -> tuple[str, ...]:
-    """Name what a loop reported instead of each window's mean loss; empty if nothing known explains it."""
+    """The mistakes that explain what a loop reported instead of each window's mean loss; empty if no known ones do."""
     micro_batch_losses = list(_micro_batch_losses(problem))
     for slugs, formula in _wrong_reports(problem.accumulation_steps):
         if same_numbers(returned, [[formula(*window) for window in epoch] for epoch in micro_batch_losses]):
@@ -28,7 +31,7 @@ def loss_mistakes(problem: Problem, returned: Losses) -> tuple[str, ...]:
 
 
 def same_numbers(found: Losses, due: Losses) -> bool:
-    """Whether two lists of lists agree to rounding; 1e-6 admits sums in float32, wrong losses differ by more than 1e-2."""
+    """Whether two reports agree up to rounding; 1e-6 admits sums in float32, wrong losses differ by more than 1e-2."""
     if [len(row) for row in found] != [len(row) for row in due]:
         return False
     pairs = ((f, d) for a, b in zip(found, due, strict=True) for f, d in zip(a, b, strict=True))
@@ -44,8 +47,8 @@ def _micro_batch_losses(problem: Problem) -> Iterator[list[tuple[list[float], li
         yield list(zip(windows(losses, steps), windows(sizes, steps), strict=True))
 
 
-def _wrong_reports(steps: int):
-    """Slugs and what is reported for a window with these mistakes, from its micro-batches' losses and sizes."""
+def _wrong_reports(steps: int) -> tuple[tuple[tuple[str, ...], Formula], ...]:
+    """Mistakes, and what a loop with them reports for a window."""
     last, means, scaled, summed = "loss-of-last", "loss-mean-of-means", "loss-scaled-in-log", "loss-summed"
     return (
         ((last,), lambda losses, sizes: losses[-1]),

@@ -1,4 +1,4 @@
-"""What is said of loops over tokens: their own mistakes, and those of any loop in the words of tokens."""
+"""Mistakes of loops over tokens, and what is said among tokens of mistakes that any loop can make."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from gradaccum.diagnosis.catalogue import Mistake, add_mistake, mistake
 
 RENAMED = {"mean-of-means": "token-mean-of-means"}
-"""What a mistake of loops over samples is called among tokens."""
+"""By mistake of loops over samples, what it is called among tokens."""
 
 TOKEN_WORDS = {
     "sum-reduction": {
@@ -35,11 +35,11 @@ TOKEN_WORDS = {
     "loss-scaled-in-log": {"hint": "What is the mean loss over the tokens of a window? Is that the number you collect?"},
     "loss-of-last": {"hint": "A window has several losses. Which number speaks for all of its tokens?"},
 }
-"""What is said of samples elsewhere."""
+"""By mistake of any loop, the texts that differ among tokens; elsewhere they speak of samples."""
 
 
 def in_tokens(slug: str) -> Mistake:
-    """The catalogue's entry, in the words of this unit."""
+    """The catalogue's entry, in words about tokens."""
     return replace(mistake(slug), **TOKEN_WORDS.get(slug, {}))
 
 

@@ -1,14 +1,15 @@
-"""Mark one function: make trials, observe, judge. ``check`` does all of it in one process; a marker observes in another."""
+"""Mark one function: make trials, observe, judge. ``check`` does all of it in one process; a marker observes in another one."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from typing import Any
 
 from autograder.contract.devices import full_precision
 from autograder.contract.exercise import Exercise
-from autograder.contract.observation import SECONDS, Failure, Observation
+from autograder.contract.observation import TRIAL_SECONDS, Failure, Observation
 from autograder.contract.verdict import Verdict
 from autograder.exercises import observers_of
 from autograder.isolation.wire import plain
@@ -17,12 +18,23 @@ from gradaccum.threads import one_thread
 
 
 def trials_of(exercise: Exercise, seed: int, device: str = "cpu") -> Mapping[str, Any]:
-    """What an exercise's function is run on, by name: the same for the same seed."""
-    return exercise.trials(seed, device)
+    """What an exercise's function is run on, by name: the same for the same seed, which cannot be read out of them."""
+    return exercise.trials(_trial_seed(exercise.id, seed), device)
+
+
+def _trial_seed(exercise_id: str, seed: int) -> int:
+    """The seed that an exercise's trials are made from: a one-way function of the exercise and the seed of the marking.
+
+    Trials hold the seeds of their problems, and the process that runs a submission holds the trials. If those were made from
+    the secret seed of a class itself, student code could read that seed and so know the hidden problems of every other
+    exercise. It has 31 bits because trials add small numbers to it and every random generator must take the sum.
+    """
+    digest = sha256(f"{exercise_id}/{seed}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
 
 
 def observe_function(
-    exercise: Exercise, function: Callable, trials: Mapping[str, Any], seconds: float = SECONDS
+    exercise: Exercise, function: Callable, trials: Mapping[str, Any], seconds: float = TRIAL_SECONDS
 ) -> dict[str, Observation]:
     """What a function returned on each trial, as plain data, observed in this process."""
     observations = observe_trials(observers_of(exercise.unit)[exercise.id], function, trials, seconds)
@@ -34,8 +46,8 @@ def judge_observations(exercise: Exercise, trials: Mapping[str, Any], observatio
     missing = [name for name in trials if name not in observations]
     if missing:
         return exercise.failed(Failure("died", "Your code crashed the process it ran in."))
-    failures = [o.failure for o in observations.values()]
-    if all(failure and failure.kind != "raised" for failure in failures):
+    failures = [o.failure for o in observations.values() if o.failure and o.failure.kind != "raised"]
+    if len(failures) == len(observations):
         return exercise.failed(failures[0])
     with full_precision(), warnings.catch_warnings():
         # Warnings come from the wrong loops we run for comparison; nbgrader treats any line on stderr as an error.

@@ -38,15 +38,15 @@ def mark(
     template: dict | None = None,
     limits: Limits | None = None,
 ) -> Marked:
-    """Mark a notebook. The same bytes, unit, seed and device give the same marks, and bytes of any kind give some.
+    """Mark a notebook. The same bytes, unit, seed and device give the same marks, and any bytes give some marks.
 
     Args:
         data: what was handed in.
         unit: which unit it answers.
         seed: chooses the problems the functions are run on.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
-        marker: what runs it; by default one in a sandbox, which this process keeps warm.
-        template: the notebook that was released, as plain data, if it is not the course's own.
+        marker: what runs it; by default the shared one of this process, in a sandbox.
+        template: the notebook that was released, as plain data; by default the course's own.
         limits: of what the submission may use.
 
     Raises:
@@ -68,6 +68,7 @@ def with_verdicts(submission: Submission, marks: Marks) -> Marked:
     ids = {cell.name: cell.id for cell in submission.cells}
     reports = {ids[report.cell]: report for report in marks.reports if report.cell in ids}
     notebook = submission.notebook
+    assert notebook is not None, "a submission that was handed in as a notebook has one"
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = []

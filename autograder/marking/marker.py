@@ -14,9 +14,10 @@ from autograder.contract.observation import Failure
 from autograder.contract.verdict import Verdict
 from autograder.exercises import exercises_of
 from autograder.isolation.cell_reports import CellReport
+from autograder.isolation.fork_server_client import ForkServer, shared_fork_server
 from autograder.isolation.limits import Limits
-from autograder.isolation.sandbox import NONE, WarmParent, shared_parent
-from autograder.isolation.supervisor import Observed, observe_in_child
+from autograder.isolation.sandbox import NONE
+from autograder.isolation.supervisor import Observed, observe_in_fork
 from autograder.marking.in_process import judge_observations, trials_of
 from autograder.reading.submissions import Submission, SubmissionError, read_submission
 from gradaccum.threads import one_thread
@@ -56,32 +57,32 @@ class Marks:
 
 
 class Marker:
-    """Marks submissions one after the other; keeps the process warm that they are forked from. A context manager.
+    """Marks submissions one after the other, and keeps the fork server running that they are forked from. A context manager.
 
     Args:
         sandbox: ``"bwrap"`` to run submissions in a sandbox, ``"none"`` to trust them.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
-        parent: the process to fork from, if there is one already.
+        fork_server: the one to use, if there is one already.
 
     Raises:
         SandboxError: there is no sandbox here.
         ValueError: the sandbox or the device is unknown or not there.
     """
 
-    def __init__(self, sandbox: str = NONE, device: str = "cpu", parent: WarmParent | None = None):
+    def __init__(self, sandbox: str = NONE, device: str = "cpu", fork_server: ForkServer | None = None):
         self.device = pick_device(device)
-        self._parent = parent or WarmParent(sandbox, self.device)
-        self._on_cpu = self._parent if self.device == "cpu" else WarmParent(sandbox, "cpu")  # started when needed
+        self._fork_server = fork_server or ForkServer(sandbox, self.device)
+        self._on_cpu = self._fork_server if self.device == "cpu" else ForkServer(sandbox, "cpu")  # started when needed
 
     def __enter__(self) -> Marker:
         return self
 
-    def __exit__(self, *exception) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """End the warm process. Marking again starts another one."""
-        self._parent.close()
+        """End the fork server. Marking again starts another one."""
+        self._fork_server.close()
         self._on_cpu.close()
 
     def mark(self, submission: Submission, *, seed: int = 0, limits: Limits | None = None) -> Marks:
@@ -93,10 +94,10 @@ class Marker:
         """
         exercises, folder = exercises_to_mark(submission), submission.path.absolute().parent
         limits, device = limits or Limits(), device_for(exercises, self.device)
-        parent = self._on_cpu if device == "cpu" else self._parent
+        fork_server = self._on_cpu if device == "cpu" else self._fork_server
         with one_thread():
             trials = {exercise.id: trials_of(exercise, seed, device) for exercise in exercises}
-        found = observe_in_child(parent, submission.cells, submission.unit, trials, device, limits, folder)
+        found = observe_in_fork(fork_server, submission.cells, submission.unit, trials, device, limits, folder)
         with one_thread():
             verdicts = tuple(safe_verdict(one, trials[one.id], found.observed[one.id]) for one in exercises)
         return Marks(str(submission.path), submission.unit, device, verdicts, tuple(found.reports))
@@ -133,7 +134,7 @@ def mark_submission(
 @functools.cache
 def shared_marker(sandbox: str, device: str) -> Marker:
     """The marker of this process for a sandbox and a device: it stays warm until the process ends."""
-    return Marker(sandbox, device, shared_parent(sandbox, pick_device(device)))
+    return Marker(sandbox, device, shared_fork_server(sandbox, pick_device(device)))
 
 
 def exercises_to_mark(submission: Submission) -> tuple[Exercise, ...]:
@@ -149,12 +150,12 @@ def exercises_to_mark(submission: Submission) -> tuple[Exercise, ...]:
 
 
 def device_for(exercises: Sequence[Exercise], device: str) -> str:
-    """Where these exercises are marked if a device is asked for: none elsewhere than on the CPU that computes only there."""
+    """Where these exercises are marked if a device is asked for: on the CPU if they all compute only there."""
     return "cpu" if all(exercise.cpu_only for exercise in exercises) else device
 
 
 def safe_verdict(exercise: Exercise, trials: Mapping[str, Any], observed: Observed) -> Verdict:
-    """The verdict on what arrived, whatever it is."""
+    """The verdict on what was observed, even if it makes no sense."""
     if isinstance(observed, Failure):
         return exercise.failed(observed)
     try:

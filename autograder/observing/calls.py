@@ -1,4 +1,4 @@
-"""Calling a function that takes and returns plain values."""
+"""Call a function that takes and returns plain values, and observe it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class CallTrial:
 
 
 def observe_call(function: Callable, trial: CallTrial) -> Observation:
-    """Call once. Bring back the ``value`` if it is plain, else its ``type``; of a ValueError what was ``raised``."""
+    """Call once. Observe the ``value`` if it is plain, otherwise its ``type``; of a ValueError, what was ``raised``."""
     try:
         value = function(*trial.arguments, **trial.keywords)
     except ValueError as error:
@@ -35,10 +35,10 @@ def observe_call(function: Callable, trial: CallTrial) -> Observation:
 
 
 def plain(value: object) -> Plain:
-    """Numbers, truth values, texts, one-element tensors, and lists, tuples and dictionaries of them, as JSON has them.
+    """A value as JSON has it: a number, truth value, text or tensor, or a list, tuple or dictionary of these.
 
     Raises:
-        TypeError: something else is in there.
+        TypeError: it is, or contains, something else.
     """
     if isinstance(value, torch.Tensor):
         return plain(value.tolist())

@@ -1,10 +1,11 @@
-"""Running a training loop on a problem and noting its gradients, movements, losses and counts."""
+"""Run a training loop on a problem and record its gradients, movements, losses and counts."""
 
 from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor
 
@@ -16,7 +17,7 @@ from gradaccum.recording import Event, Recording, record
 
 @dataclass(frozen=True)
 class LoopTrial:
-    """A problem and how the loop is watched on it, see :func:`gradaccum.recording.record`."""
+    """A problem, and how the loop is recorded on it, see :func:`gradaccum.recording.record`."""
 
     problem: Problem
     frozen: bool = False
@@ -24,7 +25,7 @@ class LoopTrial:
 
 
 def observe_loop(loop: Callable, trial: LoopTrial) -> Observation:
-    """Run a loop; bring back its gradients, movements, parameters, losses and the counts of what was seen."""
+    """Run a loop; observe its gradients, movements, parameters, losses and how often it did what."""
     events: list[Event] = []
     try:
         seen = record(loop, trial.problem, frozen=trial.frozen, meter=trial.meter, on_event=events.append)
@@ -64,15 +65,15 @@ def _is_without_graph(error: Exception) -> bool:
     return in_engine and "does not require grad" in str(error)
 
 
-LONGEST = 10_000
-"""Losses that one epoch may report. Right ones are a handful; more than these is not read."""
+MAX_LOSSES = 10_000
+"""Losses that one epoch may report. Right loops report a handful; a longer list is not read."""
 
 
-def plain_losses(value: object) -> list[float] | None:
+def plain_losses(value: Any) -> list[float] | None:
     """A returned sequence of numbers or one-element tensors as floats; None if it is not one."""
     if isinstance(value, Tensor) or type(value).__module__ == "numpy":
         value = value.tolist()
-    if not isinstance(value, list | tuple) or len(value) > LONGEST:
+    if not isinstance(value, list | tuple) or len(value) > MAX_LOSSES:
         return None
     try:
         items = [item.detach() if isinstance(item, Tensor) else item for item in value]

@@ -1,4 +1,4 @@
-"""Running a student's function safely enough for the process that runs it: limits, silence, and readable failures."""
+"""Run a student's function within limits, in silence, and with readable failures."""
 
 from __future__ import annotations
 
@@ -15,51 +15,55 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Protocol
 
 import torch
 
 import autograder
 import gradaccum
-from autograder.contract.observation import SECONDS, Failure, Observation
+from autograder.contract.observation import TRIAL_SECONDS, Failure, Observation
 
-FEW = 6
-"""Small numbers that an error message may keep, such as those of two shapes."""
+if TYPE_CHECKING:
+    from _typeshed import TraceFunction
+
+MAX_NUMBERS = 6
+"""How many small numbers an error message may keep, such as those of two shapes."""
 
 
-class OutOfTime(BaseException):
-    """Raised inside student code whose time is over. Not an Exception, so that ``except Exception`` does not swallow it."""
+class TimeLimitExceeded(BaseException):
+    """Raised inside student code whose time is up. Not an Exception, so that ``except Exception`` does not swallow it."""
 
 
-def guarded(observe: Callable[[], Observation], seconds: float = SECONDS, seed: int = 0) -> Observation:
-    """Call ``observe``; report what it raises as a failure.
+def guarded(observe: Callable[[], Observation], seconds: float = TRIAL_SECONDS, seed: int = 0) -> Observation:
+    """Call ``observe`` and return what it does; if it raises, return an observation with that failure.
 
-    Output is swallowed, warnings are silenced, and global random states are seeded before and restored after.
+    Output and warnings are suppressed; global random states are seeded before the call and restored after it.
     """
     try:
-        with quiet(), seeded(seed), time_limit(seconds):
+        with silenced(), seeded(seed), time_limit(seconds):
             try:
                 return observe()
-            except (OutOfTime, SystemExit, KeyboardInterrupt):
+            except (TimeLimitExceeded, SystemExit, KeyboardInterrupt):
                 raise
-            except BaseException as error:  # described here, because an error's own words are student code, too
+            except BaseException as error:  # described here, because its message, too, is made by student code
                 return Observation(failure=failure_of(error))
-    except OutOfTime:
+    except TimeLimitExceeded:
         message = f"Your code was still running after {seconds:g} seconds. Does one of its loops never end?"
         return Observation(failure=Failure("time", message))
     except SystemExit:
         return Observation(failure=Failure("raised", "Your code tried to end the program (SystemExit)."))
     except KeyboardInterrupt as error:
         if not raised_by_statement(error):
-            raise  # somebody at the keyboard did
+            raise  # it came from the keyboard
         return Observation(failure=failure_of(error))
 
 
 def failure_of(error: BaseException) -> Failure:
-    """Why a run has no result: not written yet, or this error.
+    """Why a run has no result: the function is not written yet, or it raised this error.
 
-    Only a ``raise NotImplementedError`` says that something is not written yet; torch raises it for what it cannot do.
+    Only a ``raise NotImplementedError`` of the student's means "not written yet"; torch also raises it for what it cannot do.
     """
     if isinstance(error, NotImplementedError) and raised_by_statement(error):
         return Failure("unwritten", "Not written yet.")
@@ -67,15 +71,15 @@ def failure_of(error: BaseException) -> Failure:
 
 
 def describe_error(error: BaseException) -> str:
-    """One line: what was raised, what it said and where in the student's code; without numbers of the problem it ran on.
+    """One line: what was raised, with what message and where in the student's code; without numbers of the hidden problem.
 
     Lines are counted from the ``def`` of the function they are in, which is the same in a notebook and in a file.
     """
     text, statement = _first_line(error), raised_by_statement(error)
-    # What a student's own statement says may be made of the problem's numbers, unless it stands there word for word.
+    # The message of a student's own statement may be made of the problem's numbers, unless it is a literal in the code.
     said = ": " + _without_data(text)[:160] if text and (not statement or text in statement.co_consts) else ""
     frames = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__) if _is_students(frame.f_code)]
-    named = [(code, line) for code, line in frames if not code.co_name.startswith("<")]  # not of <lambda> or <listcomp>
+    named = [(code, line) for code, line in frames if not code.co_name.startswith("<")]  # not <lambda> or <listcomp>
     place = ""
     if named:
         code, line = named[-1]
@@ -96,21 +100,21 @@ def raised_by_statement(error: BaseException) -> CodeType | None:
 
 def _first_line(error: BaseException) -> str:
     try:
-        lines = re.sub(r"\x1b\[[\d;]*[A-Za-z]", "", str(error)).strip().splitlines()  # torch writes some words in bold
-    except OutOfTime:
+        lines = re.sub(r"\x1b\[[\d;]*[A-Za-z]", "", str(error)).strip().splitlines()  # torch prints some words in bold
+    except TimeLimitExceeded:
         raise
-    except BaseException:  # a student's own exception may not know how to say what it is
+    except BaseException:  # a student's own exception may fail to make its message
         lines = []
     return lines[0].strip() if lines else ""
 
 
 def _without_data(text: str) -> str:
-    """A message without decimals, long numbers, many numbers or long quotations: what is left counts arguments or sizes."""
+    """A message without decimals, long numbers, many numbers or long quotations: any number left counts arguments or sizes."""
     text = re.sub(r"[-+]?(\d+\.\d*|\.\d+)(e[-+]?\d+)?|[-+]?\d{3,}", "…", text)
-    # A quotation does not begin inside a word, as the apostrophe of "doesn't" would; but b'…' is one. What stands between two
-    # quotations is none: "'<' not supported between instances of 'int' and 'str'".
+    # A quotation does not begin inside a word, as the apostrophe of "doesn't" would; but b'…' is one. The text between two
+    # quotations is not one: "'<' not supported between instances of 'int' and 'str'".
     text = re.sub(r"(?<!\w\w)(['\"])((?:(?!\1).)*)(?:\1|$)", lambda q: f"{q[1]}…{q[1]}" if len(q[2]) > 30 else q[0], text)
-    return text if len(re.findall(r"\d+", text)) <= FEW else re.sub(r"\d+", "…", text)
+    return text if len(re.findall(r"\d+", text)) <= MAX_NUMBERS else re.sub(r"\d+", "…", text)
 
 
 def _is_students(code: CodeType) -> bool:
@@ -122,14 +126,14 @@ _NOT_STUDENTS = (
     *("<frozen", "<string"),
     *(os.path.join(place, "") for place in (sysconfig.get_path("stdlib"), *autograder.__path__, *gradaccum.__path__)),
 )
-"""How names of code begin that is Python's own or ours."""
+"""How the file names of code begin that is Python's own or ours."""
 
 
 @contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Swallow output and warnings. Prints, progress bars and warnings never cost a mark and never bury the verdict."""
+def silenced() -> Iterator[None]:
+    """Suppress output and warnings. Prints, progress bars and warnings never cost a mark and never bury the verdict."""
     with (
-        open(os.devnull, "w") as nowhere,  # a text kept in memory could grow as fast as a loop prints
+        open(os.devnull, "w") as nowhere,  # a buffer in memory could grow as fast as a loop prints
         contextlib.redirect_stdout(nowhere),
         contextlib.redirect_stderr(nowhere),
         warnings.catch_warnings(),
@@ -141,7 +145,7 @@ def quiet() -> Iterator[None]:
 @contextlib.contextmanager
 def seeded(seed: int) -> Iterator[None]:
     """Seed the global random states of torch, Python and, if it is in use, numpy; put them back afterwards."""
-    # Asked in this order: to ask whether there is a GPU, in a process that is to be forked, costs its forks the use of it.
+    # The order matters: asking whether there is a GPU, in a process that will be forked, costs its forks the use of it.
     devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() and torch.cuda.is_available() else []
     numpy = sys.modules.get("numpy")
     python_state, numpy_state = random.getstate(), numpy.random.get_state() if numpy else None
@@ -158,25 +162,25 @@ def seeded(seed: int) -> Iterator[None]:
                 numpy.random.set_state(numpy_state)
 
 
-PATIENCE = 3.0
-"""How much longer than its limit code may take by the clock, if it only waits: for a busy machine, or in a sleep."""
+WALL_CLOCK_FACTOR = 3.0
+"""How many times its limit code may take by the clock, if it only waits: for a busy machine, or in a sleep."""
 
 
 def stopwatch() -> Callable[[], float]:
-    """Starts to count; what it returns says how many seconds this thread has used by now.
+    """Start counting; the function returned says how many seconds this thread has used so far.
 
-    Seconds of work count in full and seconds of waiting a third, so that other people's work on the same machine costs nobody
-    a mark, and sleeping for ever is noticed all the same.
+    Seconds of work count in full and seconds of waiting as a third, so that other work on the same machine costs no mark, and
+    sleeping for ever is noticed all the same.
     """
     clock, work = time.monotonic(), time.thread_time()
-    return lambda: max(time.thread_time() - work, (time.monotonic() - clock) / PATIENCE)
+    return lambda: max(time.thread_time() - work, (time.monotonic() - clock) / WALL_CLOCK_FACTOR)
 
 
 @contextlib.contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise :class:`OutOfTime` in Python code that uses more than ``seconds``, see :func:`stopwatch`.
+    """Raise :class:`TimeLimitExceeded` in Python code that uses more than ``seconds``, as :func:`stopwatch` counts them.
 
-    A limit inside another one, ours or that of a test runner, leaves the outer one in force. Without effect outside the main
+    A limit inside another one, ours or that of a test runner, leaves the outer one in force. Has no effect outside the main
     thread or on systems without timers.
     """
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
@@ -186,14 +190,14 @@ def time_limit(seconds: float) -> Iterator[None]:
     tracer, here, caller = sys.gettrace(), sys._getframe(), sys._getframe(2)
     anywhere = itertools.cycle((True, False))
 
-    def interrupt(signum, frame):
+    def interrupt(signum: int, frame: FrameType | None) -> None:
         frames = _frames(frame, caller)
-        if used() >= seconds and here not in frames:  # which is there only while things are put back in order
+        if used() >= seconds and here not in frames:  # in which case the limit is just being lifted
             _raise_again_when_caught([frame for frame in frames if _is_students(frame.f_code)], next(anywhere))
-            raise OutOfTime
+            raise TimeLimitExceeded
 
     previous = signal.signal(signal.SIGALRM, interrupt)
-    # Again and again: it may be too early, and the exception may be caught.
+    # The timer repeats: the first signal may be too early, and the exception may be caught.
     outer, repeat = signal.setitimer(signal.ITIMER_REAL, seconds, min(0.5, seconds / 4))
     try:
         yield
@@ -206,7 +210,7 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 def _frames(frame: FrameType | None, outermost: FrameType) -> list[FrameType]:
-    """What runs inside ``outermost``, this included, innermost first."""
+    """The frames from ``frame`` out to ``outermost``, innermost first."""
     frames = []
     while frame is not None:
         frames.append(frame)
@@ -215,15 +219,15 @@ def _frames(frame: FrameType | None, outermost: FrameType) -> list[FrameType]:
 
 
 def _raise_again_when_caught(frames: list[FrameType], anywhere: bool) -> None:
-    """Let a line reached after an ``except:`` has caught :class:`OutOfTime` raise it once more.
+    """Raise :class:`TimeLimitExceeded` again at a line that is reached after an ``except:`` has caught it.
 
-    The first line is usually in the handler, so that the handler is left; but it may be in another ``try``, in a ``finally`` or
-    at the end of a ``with``. Then only a line outside of every ``try`` will do.
+    With ``anywhere`` that is the first line reached, which is usually in the handler, so that the handler is left. But it may
+    also be in another ``try``, in a ``finally`` or at the end of a ``with``; then only a line outside of every ``try`` helps.
     """
 
-    def trace(frame, event, argument):
-        if event == "line" and (anywhere or not _is_in_try(frame)):  # other events are the exception on its way
-            raise OutOfTime
+    def trace(frame: FrameType, event: str, argument: object) -> TraceFunction:
+        if event == "line" and (anywhere or not _is_in_try(frame)):  # other events are part of raising the exception
+            raise TimeLimitExceeded
         return trace
 
     for frame in frames:
@@ -232,11 +236,24 @@ def _raise_again_when_caught(frames: list[FrameType], anywhere: bool) -> None:
 
 
 def _is_in_try(frame: FrameType) -> bool:
-    """Whether a handler may catch what is raised here; code that only tidies up (``lasti``) raises it again, further out."""
-    entries, position = dis.Bytecode(frame.f_code).exception_entries, frame.f_lasti
+    """Whether a handler may catch what is raised here. Code that only cleans up (``lasti``) raises it again, further out."""
+    entries, position = _exception_entries(frame.f_code), frame.f_lasti
     for _ in entries:
         covering = next((entry for entry in entries if entry.start <= position < entry.end), None)
         if covering is None or not covering.lasti:
             return covering is not None
         position = covering.target
     return False
+
+
+def _exception_entries(code: CodeType) -> Sequence[_ExceptionEntry]:
+    return dis.Bytecode(code).exception_entries  # type: ignore[attr-defined] # not documented, but there from Python 3.11 on
+
+
+class _ExceptionEntry(Protocol):
+    """A range of bytecode, in which an exception leads to ``target``. With ``lasti`` it is only cleaned up after there."""
+
+    start: int
+    end: int
+    target: int
+    lasti: bool

@@ -1,36 +1,37 @@
-"""Run a student's function on the trials of an exercise and note what comes of it."""
+"""Run a student's function on the trials of an exercise and record what happens."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from autograder.contract.devices import full_precision
-from autograder.contract.observation import SECONDS, Observation
+from autograder.contract.observation import TRIAL_SECONDS, Observation
 from autograder.observing.student_calls import guarded
 
 Observer = Callable[[Callable, Any], Observation]
-"""Runs a student's function on one trial. Whatever that raises is turned into a failure by :func:`observe_trials`."""
+"""Runs a student's function on one trial. If that raises, :func:`observe_trials` makes a failure of it."""
 
 
 def observe_trials(
     observer: Observer,
     function: Callable,
     trials: Mapping[str, Any],
-    seconds: float = SECONDS,
+    seconds: float = TRIAL_SECONDS,
     before: Callable[[str], None] = lambda trial: None,
 ) -> dict[str, Observation]:
-    """Run a student's function on all trials of an exercise, each in at most ``seconds``, and announce each to ``before``.
+    """Run a student's function on all trials of an exercise, each in at most ``seconds``; return the observations by trial.
 
-    A trial that raises, or exceeds its time, is observed as a :class:`Failure`. After one that exceeded its time the rest
-    is not run, since it would take as long, nor after a first one that says the function is not written; what was observed
-    before keeps its points.
+    Each trial is announced to ``before``. A trial that raises, or exceeds its time, is observed as a failure. After one that
+    exceeded its time the others are not run, since they would take as long, nor after a first one that says the function is not
+    written; what was observed before keeps its points.
     """
     observations: dict[str, Observation] = {}
     for name, trial in trials.items():
         before(name)
         with full_precision():
-            observation = guarded(lambda trial=trial: observer(function, trial), seconds)
+            observation = guarded(partial(observer, function, trial), seconds)
         unwritten = not observations and observation.failure and observation.failure.kind == "unwritten"
         observations[name] = observation
         if unwritten or (observation.failure and observation.failure.kind == "time"):

@@ -229,8 +229,8 @@ def _finish(cell: NotebookNode, words: dict, ids: _Ids) -> None:
         if cell.source != (due := f"check({exercise.id})"):
             raise ScriptError(f"a check cell holds {due} and nothing else")
         cell.id = exercise.id
-        points = {"points": exercise.max_score} if exercise.graded else {}
-        cell.metadata.nbgrader = _nbgrader(cell.id, locked=True, grade=exercise.graded, **points)
+        points = exercise.max_score if exercise.graded else None
+        cell.metadata.nbgrader = _nbgrader(cell.id, locked=True, grade=exercise.graded, points=points)
         return
     cell.id = ids.next(cell)
     if cell.cell_type == "code":
@@ -241,9 +241,12 @@ def _finish(cell: NotebookNode, words: dict, ids: _Ids) -> None:
             cell.metadata.nbgrader = _nbgrader(cell.id, locked=True)
 
 
-def _nbgrader(grade_id: str, *, grade=False, locked=False, solution=False, **points) -> NotebookNode:
+def _nbgrader(
+    grade_id: str, *, grade: bool = False, locked: bool = False, solution: bool = False, points: float | None = None
+) -> NotebookNode:
     roles = {"grade": grade, "locked": locked, "solution": solution, "task": False}
-    return _node({"grade_id": grade_id, "schema_version": 3} | roles | points)
+    worth = {} if points is None else {"points": points}
+    return _node({"grade_id": grade_id, "schema_version": 3} | roles | worth)
 
 
 def _refuse_invalid(source: str) -> None:

@@ -1,7 +1,7 @@
-"""The bytes of a notebook file → the cells that somebody wrote, whatever happened to the file. Bounded in memory.
+"""The bytes of a notebook file → JSON → the cells as they were written, whatever happened to the file. Bounded in memory.
 
-Only texts, kinds and ids are taken out of a file; everything else in it (outputs, widgets, metadata) is left behind. So it
-does not matter what shape or depth it has.
+Only the texts, kinds, ids and attachments of cells are taken out of a file; everything else in it (outputs, widgets,
+metadata) is left behind, so its shape and depth do not matter.
 """
 
 from __future__ import annotations
@@ -12,24 +12,26 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any
 
-MEMORY = 2 * 2**30
+from autograder.reading.python_source import MAX_PARSED_LENGTH
+
+MAX_MEMORY = 2 * 2**30
 """Bytes that reading a file may take; a file that might take more is refused before it is parsed."""
 
-VALUE = 128
-"""Bytes that a value of a JSON document may take beside its text: the most is a key that occurs once, and its place."""
+MAX_VALUE_SIZE = 128
+"""Bytes that a value of a JSON document may take in addition to its text. A key that occurs only once takes the most."""
 
-MOST_CELLS = 2000
+MAX_CELLS = 2000
 """Cells a notebook may have; those of the course have some 70."""
 
-LONGEST = 100_000
-"""Characters that are kept of a cell's code. Parsing Python takes a few hundred bytes for each."""
+MAX_CODE_CHARACTERS = 1_000_000
+"""Characters of code that are kept of all cells together, or of a Python file."""
 
-ALL_TEXT = {"code": 1_000_000, "other": 20_000_000}
-"""Characters that are kept of all cells together; in prose there may be pictures."""
+MAX_PROSE_CHARACTERS = 20_000_000
+"""Characters of other text that are kept of all cells together; it may hold pictures."""
 
 
 class UnreadableError(ValueError):
-    """Bytes that are no notebook. The message says in one line what they are and what to do."""
+    """Bytes that are not a notebook. The message says in one line what they are and what to do."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,8 @@ class WrittenCell:
 
     Attributes:
         kind: ``"code"``, ``"markdown"`` or ``"raw"``.
-        source: with plain line ends; text that can be encoded.
-        place: how to name it to the student; code cells are counted by themselves.
+        source: its text, with plain line ends; it can be encoded.
+        place: how to name it to the student; code cells and text cells are counted separately.
         grade_id, id: empty if it has none.
         attachments: as they are in the file.
     """
@@ -53,7 +55,7 @@ class WrittenCell:
 
 
 def json_of(data: bytes) -> Any:
-    """What a JSON file says, in UTF-8, UTF-16 or UTF-32, with or without a byte-order mark.
+    """The content of a JSON file in UTF-8, UTF-16 or UTF-32, with or without a byte-order mark.
 
     Raises:
         UnreadableError: it is not JSON, or so large or so deep that reading it is not safe.
@@ -73,34 +75,46 @@ def written_cells(content: object) -> list[WrittenCell]:
     """The cells of a notebook of any format, in order. What is not a cell is passed over.
 
     Raises:
-        UnreadableError: it is not a notebook, or has more cells than anybody writes.
+        UnreadableError: it is not a notebook, or has more cells than anyone writes.
     """
     cells = _cells_of(content)
     if cells is None:
         raise UnreadableError("is JSON, but not a notebook; hand in the .ipynb file you worked in")
-    if len(cells) > MOST_CELLS:
-        raise UnreadableError(f"has {len(cells)} cells, {MOST_CELLS} are read; delete those that are not needed")
+    if len(cells) > MAX_CELLS:
+        raise UnreadableError(f"has {len(cells)} cells, {MAX_CELLS} are read; delete those that are not needed")
     found: list[WrittenCell] = []
-    left, counts = dict(ALL_TEXT), {"code": 0, "other": 0}
+    code_cells, code_left = 0, MAX_CODE_CHARACTERS
+    text_cells, text_left = 0, MAX_PROSE_CHARACTERS
     for cell in cells:
         if not isinstance(cell, dict):
             continue
-        kind = _kind_of(cell)
-        counted = "code" if kind == "code" else "other"
-        counts[counted] += 1
-        place = f"code cell {counts['code']}" if kind == "code" else f"text cell {counts['other']}"
-        source = _source_of(cell)
-        if len(source) > left[counted] or (kind == "code" and len(source) > LONGEST):
-            source = f"# {len(source)} characters stood here, too many to be read"
-        left[counted] -= len(source)
+        kind, source = _kind_of(cell), _source_of(cell)
+        if kind == "code":
+            code_cells += 1
+            place = f"code cell {code_cells}"
+            source = _shortened(source, min(code_left, MAX_PARSED_LENGTH))
+            code_left -= len(source)
+        else:
+            text_cells += 1
+            place = f"text cell {text_cells}"
+            source = _shortened(source, text_left)
+            text_left -= len(source)
         grade_id, attachments = _get(cell, "metadata", "nbgrader", "grade_id"), cell.get("attachments")
-        ids = [clean(name) if isinstance(name, str) else "" for name in (grade_id, cell.get("id"))]
-        found.append(WrittenCell(kind, source, place, *ids, attachments if isinstance(attachments, dict) else {}))
+        found.append(
+            WrittenCell(
+                kind,
+                source,
+                place,
+                grade_id=clean(grade_id) if isinstance(grade_id, str) else "",
+                id=clean(cell_id) if isinstance(cell_id := cell.get("id"), str) else "",
+                attachments=attachments if isinstance(attachments, dict) else {},
+            )
+        )
     return found
 
 
 def unit_named_in(content: object) -> object:
-    """What the release wrote into a notebook's metadata, if it is still there."""
+    """The unit that the release wrote into a notebook's metadata, or whatever stands there now; None if nothing does."""
     return _get(content, "metadata", "gradaccum", "unit")
 
 
@@ -120,39 +134,40 @@ def _decoded(data: bytes) -> str:
     try:
         return data.decode(encoding, "surrogatepass")
     except UnicodeDecodeError:
-        return data.decode(encoding, "replace")  # a byte that was damaged costs a character
+        return data.decode(encoding, "replace")  # a damaged byte costs one character
 
 
 def _refuse_bombs(text: str) -> None:
-    """Raise if parsing could take more than :data:`MEMORY`."""
+    """Raise if parsing could take more than :data:`MAX_MEMORY`."""
     wide = 5 * len(text) if "\\u" in text else sys.getsizeof(text)  # an escape can make a string wide, and it grows in steps
-    most_values = (MEMORY - 2 * sys.getsizeof(text) - wide) // VALUE  # the file's bytes, the text, and the strings in it
-    if most_values < 0 or (_structure(text) > most_values and _values_exceed(text, most_values)):
+    strings = 2 * sys.getsizeof(text) + wide  # the file's bytes, the text, and the strings in it
+    max_values = (MAX_MEMORY - strings) // MAX_VALUE_SIZE
+    if max_values < 0 or (_count_structure(text) > max_values and _has_more_values(text, max_values)):
         problem = "reading it could take more memory than there is for one notebook"
         raise UnreadableError(f"{problem}; clear its outputs and save it again")
 
 
-def _structure(text: str) -> int:
+def _count_structure(text: str) -> int:
     return sum(text.count(sign) for sign in _STRUCTURE)
 
 
-def _values_exceed(text: str, most: int) -> bool:
-    """Whether a document holds more values than that, what stands inside of strings not counted."""
+def _has_more_values(text: str, limit: int) -> bool:
+    """Whether a document holds more values than that; signs inside strings do not count."""
     count, position = 0, 0
     for strings, string in enumerate(_STRING.finditer(text)):
-        count += _structure(text[position : string.start()])
-        if max(count, strings) > most:
+        count += _count_structure(text[position : string.start()])
+        if max(count, strings) > limit:
             return True
         position = string.end()
-    return count + _structure(text[position:]) > most
+    return count + _count_structure(text[position:]) > limit
 
 
 def _integer(text: str) -> int:
-    return int(text) if len(text) < 1000 else 0  # Python refuses some thousands of digits, and nobody wants them
+    return int(text) if len(text) < 1000 else 0  # Python refuses thousands of digits, and no cell needs them
 
 
 def _cells_of(content: object) -> list | None:
-    """The cells of a notebook, or of all worksheets of a notebook of format 3 or older; None if it is none."""
+    """The cells of a notebook, or of all worksheets of a notebook of format 3 or older; None if it is not a notebook."""
     if not isinstance(content, dict):
         return None
     if isinstance(content.get("cells"), list):
@@ -172,8 +187,8 @@ def _kind_of(cell: dict) -> str:
 
 
 def _source_of(cell: dict) -> str:
-    """The text of a cell; formats 3 and older have other words for it."""
-    source = next((cell[word] for word in ("source", "input", "code", "text") if word in cell), "")
+    """The text of a cell; formats 3 and older have other keys for it."""
+    source = next((cell[key] for key in ("source", "input", "code", "text") if key in cell), "")
     if isinstance(source, list):
         source = "".join(part for part in source if isinstance(part, str))
     if not isinstance(source, str):
@@ -182,7 +197,13 @@ def _source_of(cell: dict) -> str:
     return clean(f"{'#' * level} {source}" if isinstance(level, int) and 1 <= level <= 6 else source)
 
 
-def _get(content: object, *keys: str) -> Any:
+def _shortened(source: str, limit: int) -> str:
+    """The text, or a comment in its place if it is longer than that."""
+    return source if len(source) <= limit else f"# {len(source)} characters stood here, too many to be read"
+
+
+def _get(content: object, *keys: str) -> object:
+    """What stands in a dictionary under a key, in that under the next key, and so on; None if there is no such key."""
     for key in keys:
         content = content.get(key) if isinstance(content, dict) else None
     return content

@@ -1,4 +1,4 @@
-"""A cell's text as Python, as far as it is: its statements, what they define, and which of them only stand in for an answer.
+"""A cell's text as Python, as far as it is Python: its statements, what they define, and which are only placeholders.
 
 Nothing is executed, and nothing here needs torch.
 """
@@ -11,7 +11,10 @@ import textwrap
 import warnings
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
+
+MAX_PARSED_LENGTH = 100_000
+"""Characters of the longest text that is parsed when a submission is read: parsing takes up to 900 bytes for each."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +31,9 @@ class Definition:
     """A place where a name gets a value.
 
     Attributes:
-        name: which.
-        stub: whether it only stands in for a function that is not written yet.
-        lines: the first and the last line of its statement; None where it is not Python.
+        name: the name.
+        stub: whether it is a function that has not been written yet: its body is only a placeholder.
+        lines: the first and the last line of its statement, counted from 1; None where the text is not Python.
     """
 
     name: str
@@ -38,81 +41,116 @@ class Definition:
     lines: tuple[int, int] | None
 
 
-def statements(source: str) -> Iterator[Statement]:
+@dataclass(frozen=True)
+class PythonSource:
+    """A text with its meaning as Python. It is parsed when its meaning is first asked for, and then not again.
+
+    Only what is needed later is kept. A syntax tree takes up to 350 bytes for each character of the text, too much for all
+    cells of a large notebook at once; so :attr:`statement_set`, which few texts are asked for, parses on its own.
+
+    Attributes:
+        text: the text; one that is longer than :data:`MAX_PARSED_LENGTH` counts as not Python and defines nothing.
+        names: the names whose definitions are looked for.
+    """
+
+    text: str
+    names: Collection[str] = ()
+
+    @property
+    def is_python(self) -> bool:
+        """Whether the text is Python, apart from lines that only IPython understands."""
+        return self._parsed[0]
+
+    def definitions(self, names: Collection[str]) -> list[Definition]:
+        """Where the text defines one of these names, which must be among :attr:`names`.
+
+        Definitions count at the top level of the text and in an ``if``, ``try``, ``with`` or loop there.
+        """
+        return [definition for definition in self._parsed[1] if definition.name in names]
+
+    @cached_property
+    def statement_set(self) -> frozenset[str] | None:
+        """One entry for each statement, the same however it is laid out; None if the text is not Python or hard to compare."""
+        if len(self.text) > MAX_PARSED_LENGTH:
+            return None
+        dumps = set()
+        for statement in statements(self.text):
+            if statement.node is None:
+                return None
+            try:
+                dumps.add(ast.dump(statement.node))
+            except RecursionError:
+                return None
+        return frozenset(dumps)
+
+    @cached_property
+    def with_fixed_indentation(self) -> PythonSource:
+        """The text as Python if only its indentation is wrong (all of it indented, or tabs among spaces), else as it is."""
+        if not self.is_python:
+            fixes = (textwrap.dedent(self.text), *(_without_tabs(self.text, width) for width in (4, 8)))
+            for text in dict.fromkeys(fixes):
+                if text != self.text and (fixed := self.with_text(text)).is_python:
+                    return fixed
+        return self
+
+    def with_text(self, text: str) -> PythonSource:
+        """Another text, in which the same names are looked for."""
+        return PythonSource(text, self.names)
+
+    @cached_property
+    def _parsed(self) -> tuple[bool, tuple[Definition, ...]]:
+        """Whether the text is Python, and its definitions of :attr:`names`."""
+        if len(self.text) > MAX_PARSED_LENGTH:
+            return False, ()
+        is_python, found = _parse(self.text)
+        return is_python, tuple(definition for statement in found for definition in _definitions(statement, self.names))
+
+
+def statements(text: str) -> Iterator[Statement]:
     """The statements of a text; lines that only IPython understands are passed over, and so is a cell in another language.
 
-    Of a text that is not Python as a whole, every definition and import that is.
+    Of a text that is not Python as a whole, all definitions and imports that are Python on their own.
     """
-    if _CELL_MAGIC.match(source):
-        return
-    try:
-        yield from _parsed(source)
-    except SyntaxError:
-        yield from _parsed_in_pieces(_LINE_MAGIC.sub(r"\1pass", source))
-
-
-@lru_cache(maxsize=1024)
-def is_python(source: str) -> bool:
-    """Whether a text is Python, lines that only IPython understands aside."""
-    return not _CELL_MAGIC.match(source) and (_parses(source) or _parses(_LINE_MAGIC.sub(r"\1pass", source)))
-
-
-def definitions(source: str, names: Collection[str]) -> list[Definition]:
-    """Where a text defines one of ``names``: at its top level, or in an ``if``, ``try``, ``with`` or loop there."""
-    found = []
-    for statement in statements(source):
-        if statement.node is None:
-            spelt = {match["def"] or match["name"] for match in _DEFINES.finditer(statement.source)}
-            found += [Definition(name, False, None) for name in names if name in spelt]
-        else:
-            lines = _first_line(statement.node), statement.node.end_lineno
-            bound = list(_bound(statement.node))
-            found += [Definition(name, _is_stub(node), lines) for name, node in bound if name in names]
-    return found
-
-
-def says(source: str) -> set[str] | None:
-    """What a text says, one entry for each statement, however it is laid out; None if it is not Python or hard to compare."""
-    try:
-        return {ast.dump(statement.node) for statement in statements(source)}
-    except (RecursionError, TypeError):  # a piece that is not Python has no node
-        return None
+    return _parse(text)[1]
 
 
 def bound_names(node: ast.stmt) -> set[str]:
     """The names that get a value when a statement is run."""
-    return {name for name, _ in _bound(node)}
-
-
-def repaired(source: str) -> str:
-    """A text that is Python but for its indentation, mended: moved to the right as a whole, or tabs among blanks."""
-    if is_python(source):
-        return source
-    for mended in (textwrap.dedent(source), *(_without_tabs(source, width) for width in (4, 8))):
-        if is_python(mended):
-            return mended
-    return source
+    return {name for name, _ in _bindings(node)}
 
 
 _LINE_MAGIC = re.compile(r"^([ \t]*)(?:[%!?].*|[\w.]+\?{1,2}[ \t]*$|\w+[ \t]*=[ \t]*[%!].*)", re.MULTILINE)
 _CELL_MAGIC = re.compile(r"\s*%%(?!time\b|timeit\b|capture\b|prun\b)\w")  # what stands below these four is Python
-_STARTS = re.compile(r"def |async def |class |import |from |@")
-_DEFINES = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+(?P<def>\w+)|^(?P<name>\w+)[ \t]*=(?!=)", re.MULTILINE)
+_PIECE_START = re.compile(r"def |async def |class |import |from |@")
+_SPELT_DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+(?P<def>\w+)|^(?P<name>\w+)[ \t]*=(?!=)", re.MULTILINE)
 
 
-def _parsed(source: str, line: int = 0) -> Iterator[Statement]:
-    """The statements of a text that stands ``line`` lines below the beginning."""
-    lines = source.split("\n")
-    for node in _body(source, line):
-        text = "\n".join(lines[node.lineno - 1 : node.end_lineno])
-        yield Statement(ast.increment_lineno(node, line), text)
+def _parse(text: str) -> tuple[bool, Iterator[Statement]]:
+    """Whether a text is Python as a whole, and its statements."""
+    if _CELL_MAGIC.match(text):
+        return False, iter(())
+    try:
+        return True, _with_sources(_body(text), text)
+    except SyntaxError as error:
+        code, problem = _LINE_MAGIC.sub(r"\1pass", text), error
+    if code != text:
+        try:
+            return True, _with_sources(_body(code), code)
+        except SyntaxError as error:
+            problem = error
+    return False, _statements_of_pieces(code, problem)
 
 
-def _body(source: str, line: int) -> list[ast.stmt]:
+def _body(code: str, line: int = 0) -> list[ast.stmt]:
+    """The syntax trees of code; ``line`` lines stand before it, which lines in errors count as well.
+
+    Raises:
+        SyntaxError: it is not Python, or cannot be parsed for another reason.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return ast.parse(source).body
+            return ast.parse(code).body
         except SyntaxError as error:
             error.lineno = (error.lineno or 1) + line
             raise
@@ -120,43 +158,52 @@ def _body(source: str, line: int) -> list[ast.stmt]:
             raise SyntaxError(f"it cannot be parsed: {error}", ("", 1 + line, 0, "")) from None
 
 
-def _parsed_in_pieces(source: str) -> Iterator[Statement]:
-    """The statements of code that may not be Python as a whole: then of every definition in it that is."""
-    try:
-        yield from _parsed(source)
+def _with_sources(body: list[ast.stmt], code: str, line: int = 0) -> Iterator[Statement]:
+    """Each statement with its text; lines count the ``line`` lines that stand before the code."""
+    lines = code.split("\n")
+    for node in body:
+        text = "\n".join(lines[node.lineno - 1 : node.end_lineno])
+        yield Statement(ast.increment_lineno(node, line), text)
+
+
+def _statements_of_pieces(code: str, problem: SyntaxError) -> Iterator[Statement]:
+    """The statements of code that, as a whole, has a problem: those of each piece that is Python, and the other pieces."""
+    pieces = _pieces(code)
+    if len(pieces) == 1:
+        yield Statement(None, code, problem)
         return
-    except SyntaxError:
-        pass
     line = 0
-    for piece in _pieces(source):
+    for piece in pieces:
         try:
-            yield from _parsed(piece, line)
+            yield from _with_sources(_body(piece, line), piece, line)
         except SyntaxError as error:
             yield Statement(None, piece, error)
         line += piece.count("\n")
 
 
-def _pieces(source: str) -> list[str]:
+def _pieces(code: str) -> list[str]:
     """Code cut before every definition and import that begins a line."""
     pieces, previous = [""], ""
-    for line in source.splitlines(True):
-        if _STARTS.match(line) and not previous.startswith("@"):
+    for line in code.splitlines(True):
+        if _PIECE_START.match(line) and not previous.startswith("@"):
             pieces.append("")
         pieces[-1] += line
         previous = line
     return [piece for piece in pieces if piece]
 
 
-def _parses(source: str) -> bool:
-    try:
-        next(_parsed(source), None)
-    except SyntaxError:
-        return False
-    return True
+def _definitions(statement: Statement, names: Collection[str]) -> Iterator[Definition]:
+    """Where a statement defines one of the names; in a piece that is not Python, each name that it seems to define, once."""
+    if statement.node is None:
+        spelt = dict.fromkeys(match["def"] or match["name"] for match in _SPELT_DEFINITION.finditer(statement.source))
+        yield from (Definition(name, False, None) for name in spelt if name in names)
+    else:
+        lines = _line_range(statement.node)
+        yield from (Definition(name, _is_stub(node), lines) for name, node in _bindings(statement.node) if name in names)
 
 
-def _bound(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """Names that a statement binds in its own scope, each with what binds it."""
+def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """Names that a statement binds in its own scope, each with the node that binds it."""
     todo = [node]
     while todo:
         node = todo.pop()
@@ -171,11 +218,11 @@ def _bound(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _is_stub(node: ast.AST) -> bool:
-    """A function that does nothing but say what it will do, or that it is not written."""
-    return isinstance(node, ast.FunctionDef) and all(_does_nothing(statement) for statement in node.body)
+    """Whether this is a function that only says what it will do, or that it has not been written."""
+    return isinstance(node, ast.FunctionDef) and all(_is_placeholder(statement) for statement in node.body)
 
 
-def _does_nothing(node: ast.stmt) -> bool:
+def _is_placeholder(node: ast.stmt) -> bool:
     match node:
         case ast.Pass() | ast.Expr(value=ast.Constant()):
             return True
@@ -184,10 +231,12 @@ def _does_nothing(node: ast.stmt) -> bool:
     return False
 
 
-def _first_line(node: ast.stmt) -> int:
-    return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
+def _line_range(node: ast.stmt) -> tuple[int, int]:
+    """The first line, that of a decorator if there is one, and the last."""
+    first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
+    return first, node.end_lineno or node.lineno
 
 
-def _without_tabs(source: str, width: int) -> str:
-    """Code whose lines begin with blanks only."""
-    return re.sub(r"^[ \t]+", lambda margin: margin[0].expandtabs(width), source, flags=re.MULTILINE)
+def _without_tabs(text: str, width: int) -> str:
+    """Code whose lines begin with spaces only."""
+    return re.sub(r"^[ \t]+", lambda margin: margin[0].expandtabs(width), text, flags=re.MULTILINE)

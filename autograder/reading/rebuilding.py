@@ -1,192 +1,178 @@
-"""What a student wrote, put back into the notebook that was released: damage to the rest of it costs nobody a mark.
+"""What a student wrote, put back into the notebook that was released, so that damage to the rest of it costs no marks.
 
 The released notebook gives the cells, their order and their metadata. A submission gives the functions, wherever they stand
-and whatever their cells are called now, and all else that students added.
+and whatever their cells are called now, and everything else that the student added.
 """
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from autograder.reading.cell_matching import Found, Slots, recognised, without_idle_stubs
-from autograder.reading.notebook_json import UnreadableError, WrittenCell, written_cells
-from autograder.reading.safe_markdown import harmless, pictures
+from autograder.contract.cell import Cell
+from autograder.reading.cell_matching import MatchedCell
+from autograder.reading.notebook_json import WrittenCell
+from autograder.reading.safe_markdown import safe_attachments, safe_markdown
+from autograder.reading.template import Template
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 
 @dataclass(frozen=True)
-class Recovered:
-    """A notebook put together again.
+class RebuiltNotebook:
+    """The released notebook with what a student wrote.
 
     Attributes:
         content: a valid notebook of format 4, as plain data.
         names: how to name its code cells to the student, by id.
     """
 
-    content: dict
+    content: dict[str, Any]
     names: dict[str, str]
 
+    def code(self) -> tuple[Cell, ...]:
+        """The code to run, in order; without the checks, since marking observes the functions itself."""
+        code = [cell for cell in self.content["cells"] if cell["cell_type"] == "code" and not _is_graded_check(cell)]
+        return tuple(Cell(self.names[cell["id"]], cell["source"], cell["id"]) for cell in code if cell["source"].strip())
 
-def sanitise(template: NotebookNode, submission: dict, exercises: Collection[str]) -> NotebookNode:
+
+def rebuilt_notebook(template: Template, matched: Sequence[MatchedCell]) -> RebuiltNotebook:
     """The released notebook with what the student wrote.
 
     Cells, their order, ids and metadata are the template's; its given cells and its checks are as released. A solution cell
     holds what the student wrote for its function: the last cell that defines it and is not the unchanged stub, whatever that
     cell is called; older versions stand before it. Cells that define nothing are recognised by ``grade_id`` or id. What
-    matches nothing is kept as an ordinary cell behind what it stood behind; text of students is made harmless.
-
-    Args:
-        template: the notebook that was released.
-        submission: what the file holds, as JSON; in any state.
-        exercises: names of the functions that students write.
-
-    Raises:
-        UnreadableError: it is not a notebook, or one without code.
+    matches nothing is kept as an ordinary cell after the cell that it followed; students' Markdown is made safe to show.
     """
-    from nbformat import from_dict
+    layout = _layout(template, matched)
+    seen = {match.slot: match.cell.place for match in reversed(matched) if match.released and match.cell.kind == "code"}
+    answered = {template.exercises[name]: (name, match.cell.place) for match in matched for name in match.answers}
+    ids = (name for k in count(1) if (name := f"student-{k}") not in template.ids)
+    cells: list[dict[str, Any]] = []
+    names: dict[str, str] = {}
 
-    return from_dict(recover(template, written_cells(submission), exercises).content)
-
-
-def unreadable(template: NotebookNode, reason: str) -> NotebookNode:
-    """The released notebook with nothing written, for a file of which nothing can be read, and the reason."""
-    from nbformat import from_dict
-
-    content = _notebook(template, _fresh(template))
-    content["metadata"].setdefault("gradaccum", {})["unreadable"] = reason
-    return from_dict(content)
-
-
-def recover(template: dict, written: Sequence[WrittenCell], exercises: Collection[str]) -> Recovered:
-    """As :func:`sanitise`, with plain data; needs no notebook library.
-
-    Raises:
-        UnreadableError: there is no code.
-    """
-    cells = _fresh(template)
-    slots = Slots.of(cells, exercises)
-    found = recognised(written, slots)
-    if not any(entry.cell.kind == "code" for entry in found):
-        raise UnreadableError("is a notebook without code cells; hand in the one you worked in")
-    return _rebuilt(template, slots, without_idle_stubs(found))
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """Where the student's cells go: in a place of the template, before it or behind it (-1: before all)."""
-
-    inside: dict[int, Found] = field(default_factory=dict)
-    before: dict[int, list[Found]] = field(default_factory=dict)
-    behind: dict[int, list[Found]] = field(default_factory=dict)
-
-
-def _layout(slots: Slots, found: Sequence[Found]) -> _Layout:
-    answers = {name: entry for entry in found for name in entry.answers}  # the last one counts
-    slot_of = _answer_slots(slots, found, answers)
-    taken = {slots.exercises[name]: entry for name, entry in answers.items()}
-    layout, anchor = _Layout(), -1
-    for entry in found:
-        slot = slot_of.get(entry.number, entry.slot)
-        anchor = anchor if entry.slot is None else entry.slot
-        if (entry.released and not entry.answers) or not entry.cell.source.strip():
-            continue  # the template has it
-        is_code = entry.cell.kind == "code"
-        if slot in slots.by_hand or (is_code and slot in slots.exercises.values()):
-            if taken.get(slot, entry) is entry:
-                if slot in layout.inside:
-                    layout.before.setdefault(slot, []).append(layout.inside[slot])
-                layout.inside[slot] = entry
-            else:
-                layout.before.setdefault(slot, []).append(entry)
-        elif is_code and slot is not None and slots.cells[slot]["cell_type"] == "code":
-            layout.before.setdefault(slot, []).append(entry)  # a given cell, edited: what was given is run last
-        else:
-            layout.behind.setdefault(anchor if slot is None else slot, []).append(entry)
-    return layout
-
-
-def _answer_slots(slots: Slots, found: Sequence[Found], answers: Mapping[str, Found]) -> dict[int, int]:
-    """The slot of each cell that answers anything, by its number.
-
-    It is that of the first function it has the last word on; but never behind a cell that has the last word on another
-    function that it defines as well, since run later it would undo that.
-    """
-    placed: dict[int, int] = {}
-    for entry in reversed(found):  # who has the last word stands behind all others that define the same
-        last_words = [slots.exercises[name] for name in entry.answers if answers[name] is entry]
-        overtaken = [placed[answers[name].number] for name in entry.answers if answers[name] is not entry]
-        if entry.answers:
-            placed[entry.number] = min(last_words + overtaken)
-    return placed
-
-
-def _rebuilt(template: dict, slots: Slots, found: Sequence[Found]) -> Recovered:
-    layout = _layout(slots, found)
-    seen = {entry.slot: entry.cell.place for entry in reversed(found) if entry.released and entry.cell.kind == "code"}
-    answered = {slots.exercises[name]: (name, entry.cell.place) for entry in found for name in entry.answers}
-    ids = (name for k in count(1) if (name := f"student-{k}") not in slots.ids)
-    cells, names = [], {}
-
-    def put(cell: dict, name: str) -> None:
+    def put(cell: dict[str, Any], name: str) -> None:
         cells.append(cell)
         if cell["cell_type"] == "code":
             names[cell["id"]] = name
 
-    for entry in layout.behind.get(-1, ()):
-        put(_extra(entry.cell, next(ids)), entry.cell.place)
-    for slot, cell in enumerate(slots.cells):
-        for entry in layout.before.get(slot, ()):
-            put(_extra(entry.cell, next(ids)), entry.cell.place)
+    def put_all(matches: Sequence[MatchedCell]) -> None:
+        for match in matches:
+            put(_extra_cell(match.cell, next(ids)), match.cell.place)
+
+    put_all(layout.after.get(-1, ()))
+    for slot, cell in enumerate(template.cells):
+        put_all(layout.before.get(slot, ()))
         if slot in layout.inside:
-            put(_filled(cell, layout.inside[slot].cell), layout.inside[slot].cell.place)
+            put(_filled_cell(cell, layout.inside[slot].cell), layout.inside[slot].cell.place)
         elif slot in answered:
             put(cell | {"source": "# {} stands in {}.".format(*answered[slot])}, _released_name(cell))
         else:
             put(cell, seen.get(slot, _released_name(cell)))
-        for entry in layout.behind.get(slot, ()):
-            put(_extra(entry.cell, next(ids)), entry.cell.place)
-    return Recovered(_notebook(template, cells), names)
+        put_all(layout.after.get(slot, ()))
+    return RebuiltNotebook(template.notebook(cells), names)
 
 
-def _fresh(template: dict) -> list[dict]:
-    """The template's cells as nobody ran them; each has an id and its text in one piece."""
-    cells = []
-    for k, cell in enumerate(template["cells"], 1):
-        unrun = {"outputs": [], "execution_count": None} if cell["cell_type"] == "code" else {}
-        cells.append({"id": f"cell-{k}"} | copy.deepcopy(dict(cell)) | {"source": "".join(cell["source"])} | unrun)
-    return cells
+def unreadable(notebook: Mapping[str, Any], reason: str) -> NotebookNode:
+    """A released notebook with nothing written in it and the reason in its metadata, for a file that cannot be read."""
+    from nbformat import from_dict
+
+    template = Template.of(notebook)
+    content = template.notebook(template.cells)
+    content["metadata"].setdefault("gradaccum", {})["unreadable"] = reason
+    return from_dict(content)
 
 
-def _filled(cell: dict, written: WrittenCell) -> dict:
-    """A cell of the template with what a student wrote into it."""
+@dataclass(frozen=True)
+class _Layout:
+    """Where the student's cells go, by slot: in the template's cell, before it or after it (-1: before all cells)."""
+
+    inside: dict[int, MatchedCell] = field(default_factory=dict)
+    before: dict[int, list[MatchedCell]] = field(default_factory=dict)
+    after: dict[int, list[MatchedCell]] = field(default_factory=dict)
+
+    def put_inside(self, slot: int, match: MatchedCell) -> None:
+        """Fill a cell of the template; what was in it moves before it."""
+        if slot in self.inside:
+            self.put_before(slot, self.inside[slot])
+        self.inside[slot] = match
+
+    def put_before(self, slot: int, match: MatchedCell) -> None:
+        self.before.setdefault(slot, []).append(match)
+
+    def put_after(self, slot: int, match: MatchedCell) -> None:
+        self.after.setdefault(slot, []).append(match)
+
+
+def _layout(template: Template, matched: Sequence[MatchedCell]) -> _Layout:
+    last_answers = {name: match for match in matched for name in match.answers}
+    slots_of_answers = _slots_of_answers(template, matched, last_answers)
+    final = {template.exercises[name]: match for name, match in last_answers.items()}
+    layout, anchor = _Layout(), -1
+    for match in matched:
+        slot = slots_of_answers.get(match.number, match.slot)
+        anchor = anchor if match.slot is None else match.slot
+        if match.released or not match.cell.source.strip():
+            continue  # the template has it
+        if slot is None:
+            layout.put_after(anchor, match)
+        elif slot in template.manual_cells or (match.cell.kind == "code" and template.is_exercise(slot)):
+            if final.get(slot, match) is match:
+                layout.put_inside(slot, match)
+            else:
+                layout.put_before(slot, match)
+        elif match.cell.kind == "code" and template.cells[slot]["cell_type"] == "code":
+            layout.put_before(slot, match)  # an edited given cell: the given code is run last
+        else:
+            layout.put_after(slot, match)
+    return layout
+
+
+def _slots_of_answers(
+    template: Template, matched: Sequence[MatchedCell], last_answers: Mapping[str, MatchedCell]
+) -> dict[int, int]:
+    """The slot of each cell that answers anything, by its number.
+
+    It is the slot of the first function of which the cell holds the last version; but never after a cell that holds the last
+    version of another function that it defines as well, since it would replace that version if it ran later.
+    """
+    slots: dict[int, int] = {}
+    for match in reversed(matched):  # the last version of a function comes before all others, which depend on its slot
+        own = [template.exercises[name] for name in match.answers if last_answers[name] is match]
+        later = [slots[last_answers[name].number] for name in match.answers if last_answers[name] is not match]
+        if match.answers:
+            slots[match.number] = min(own + later)
+    return slots
+
+
+def _filled_cell(cell: dict[str, Any], written: WrittenCell) -> dict[str, Any]:
+    """A cell of the template with what a student wrote in it."""
     if cell["cell_type"] == "code":
         return cell | {"source": written.source}
-    return cell | _text(written)
+    return cell | _markdown(written)
 
 
-def _extra(written: WrittenCell, cell_id: str) -> dict:
-    """A cell of the student's own; nothing in its metadata."""
-    cell = {"id": cell_id, "metadata": {}}
+def _extra_cell(written: WrittenCell, cell_id: str) -> dict[str, Any]:
+    """A cell that the student added; its metadata is empty."""
+    cell: dict[str, Any] = {"id": cell_id, "metadata": {}}
     if written.kind == "code":
         return cell | {"cell_type": "code", "source": written.source, "outputs": [], "execution_count": None}
-    return cell | {"cell_type": "markdown"} | _text(written)
+    return cell | {"cell_type": "markdown"} | _markdown(written)
 
 
-def _text(written: WrittenCell) -> dict:
-    kept = pictures(written.attachments)
-    return {"source": harmless(written.source)} | ({"attachments": kept} if kept else {})
+def _markdown(written: WrittenCell) -> dict[str, Any]:
+    attachments = safe_attachments(written.attachments)
+    return {"source": safe_markdown(written.source)} | ({"attachments": attachments} if attachments else {})
 
 
-def _released_name(cell: dict) -> str:
+def _released_name(cell: dict[str, Any]) -> str:
     return f"the released cell {cell['id']}"
 
 
-def _notebook(template: dict, cells: Sequence[dict]) -> dict:
-    metadata = copy.deepcopy(dict(template["metadata"]))
-    return {"cells": list(cells), "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+def _is_graded_check(cell: dict[str, Any]) -> bool:
+    """Whether this is a cell that marks, and not one that students write in."""
+    roles = cell["metadata"].get("nbgrader", {})
+    return roles.get("grade") is True and roles.get("solution") is not True

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from autograder.contract.units import UNITS
 from autograder.released import released_content
 
+if TYPE_CHECKING:
+    from nbgrader.coursedir import CourseDirectory
 
-def template_of(coursedir, resources: dict) -> dict | None:
-    """The notebook that was released in the class, or that of the course; None if it is no unit of the course."""
+
+def template_of(coursedir: CourseDirectory, resources: dict[str, Any]) -> dict[str, Any] | None:
+    """The notebook that was released in the class, or else in the course; None if it is not a unit of the course."""
     assignment, notebook = resources["nbgrader"]["assignment"], resources["nbgrader"]["notebook"]
     folder = coursedir.format_path(coursedir.release_directory, ".", assignment)
     try:
@@ -20,7 +24,7 @@ def template_of(coursedir, resources: dict) -> dict | None:
     return template if template is not None and unit_of(template) else None
 
 
-def unit_of(notebook: dict) -> str | None:
-    """The unit of the course that a notebook was released as."""
+def unit_of(notebook: dict[str, Any]) -> str | None:
+    """The unit of the course that a notebook was released as; None if it was not."""
     unit = notebook["metadata"].get("gradaccum", {}).get("unit")
     return unit if unit in UNITS else None

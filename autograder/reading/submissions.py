@@ -1,4 +1,13 @@
-"""Read what a student hands in: a file becomes a unit and code to run. Nothing is executed here."""
+"""Read what a student hands in: a file becomes a unit and code to run. Nothing is executed here.
+
+A notebook goes one way, through a module for each step::
+
+    bytes → JSON → written cells    notebook_json
+    → parsed cells                  parsed_cell, with the meaning of each text from python_source
+    → repaired cells                cell_repair
+    → matched cells                 cell_matching, with the released notebook from template
+    → notebook and code to run      rebuilding, with safe_markdown
+"""
 
 from __future__ import annotations
 
@@ -12,10 +21,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder.contract.cell import Cell
 from autograder.contract.units import UNITS, unit_in
+from autograder.reading.cell_matching import matched_cells
+from autograder.reading.cell_repair import repaired_cells
 from autograder.reading.notebook_json import (
-    ALL_TEXT,
-    LONGEST,
+    MAX_CODE_CHARACTERS,
     UnreadableError,
     WrittenCell,
     clean,
@@ -23,17 +34,17 @@ from autograder.reading.notebook_json import (
     unit_named_in,
     written_cells,
 )
-from autograder.reading.python_source import definitions
-from autograder.reading.rebuilding import recover
+from autograder.reading.parsed_cell import ParsedCell
+from autograder.reading.rebuilding import rebuilt_notebook
+from autograder.reading.template import Template
 from autograder.released import exercises_in, released_content, unit_of_exercise
+from autograder.support.one_line import one_line
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
-from autograder.contract.cell import Cell
-from autograder.support.one_line import one_line
 
-LARGEST = 256 * 2**20
-"""Bytes a file may have. Notebooks of this course have some 10⁵; what is larger by this much is outputs run wild."""
+MAX_FILE_BYTES = 256 * 2**20
+"""Bytes a file may have. Notebooks of this course have some 10⁵; a file this much larger is full of runaway outputs."""
 
 
 class SubmissionError(ValueError):
@@ -50,9 +61,9 @@ class Submission:
     Attributes:
         path: as it was given.
         unit: which unit it answers.
-        cells: code to run, in order; without the checks that marking puts in itself.
-        content: the notebook of these cells (see :func:`autograder.reading.rebuilding.sanitise`) as plain data; None for a
-            Python file and for a unit that has not been released.
+        cells: code to run, in order, without the checks.
+        content: the notebook of these cells (see :func:`autograder.reading.rebuilding.rebuilt_notebook`) as plain data; None
+            for a Python file and for a unit that has not been released.
     """
 
     path: Path
@@ -71,35 +82,41 @@ class Submission:
 
 
 def read_submission(path: str | Path, unit: str | None = None) -> Submission:
-    """Read a notebook or a Python file; ``unit`` is the one it has to answer, whatever it is called.
+    """Read a notebook or a Python file; ``unit`` is the unit it has to answer, whatever the file is called.
 
     Raises:
-        SubmissionError: it is not there, or neither of the two, or not of this course, or obviously of another unit.
+        SubmissionError: the file does not exist, is neither of the two, is not of this course, or is of another unit.
     """
     path = Path(path)
     data = _read_bytes(path)
-    if unit and (other := _recognised(path, data)) not in (unit, None):
-        raise SubmissionError(path, f"answers unit {other}, not {unit}; hand in the one of {unit}")
-    return parse_submission(path, data, unit)
+    if unit is None:
+        return parse_submission(path, data)
+    try:
+        submission = parse_submission(path, data)
+    except SubmissionError:  # it does not say which unit it answers, or cannot be read
+        return parse_submission(path, data, unit)
+    if submission.unit != unit:
+        raise SubmissionError(path, f"answers unit {submission.unit}, not {unit}; hand in the one of {unit}")
+    return submission
 
 
 def parse_submission(path: Path, data: bytes, unit: str | None = None, template: dict | None = None) -> Submission:
-    """Make sense of the bytes of a file, which need not exist.
+    """The submission in these bytes of a file, which need not exist.
 
     Args:
-        path: what to call it; its ending says whether it is Python, its name may say the unit.
+        path: its name; the ending says whether it is Python, and the name may contain the unit.
         data: its bytes.
-        unit: which unit it answers, if that is known.
+        unit: the unit it answers, if that is known.
         template: the notebook that was released, if it is not the course's own.
 
     Raises:
-        SubmissionError: it is neither a notebook nor Python, or not of this course.
+        SubmissionError: the file is neither a notebook nor Python, or is not of this course.
     """
     try:
         if not data.strip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"):
             raise UnreadableError("the file is empty; save your work again or hand in another copy")
-        if len(data) > LARGEST:
-            problem = f"is larger than the {LARGEST / 2**20:.0f} MB that are read"
+        if len(data) > MAX_FILE_BYTES:
+            problem = f"is larger than the {MAX_FILE_BYTES / 2**20:.0f} MB that are read"
             raise UnreadableError(f"{problem}; clear the outputs of the notebook and save it again")
         if path.suffix.lower() == ".py":
             return _parse_script(path, data, unit)
@@ -108,20 +125,12 @@ def parse_submission(path: Path, data: bytes, unit: str | None = None, template:
         raise SubmissionError(path, str(error)) from None
 
 
-def _recognised(path: Path, data: bytes) -> str | None:
-    """The unit that a file answers by itself, None if that cannot be told."""
-    try:
-        return parse_submission(path, data).unit
-    except SubmissionError:
-        return None
-
-
 def _read_bytes(path: Path) -> bytes:
     try:
         status = path.stat()
         if stat.S_ISREG(status.st_mode):
             with path.open("rb") as file:
-                return file.read(LARGEST + 1)
+                return file.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
         raise SubmissionError(path, "there is no such file; check its name and folder") from None
     except (OSError, ValueError) as error:
@@ -141,66 +150,76 @@ def _parse_script(path: Path, data: bytes, unit: str | None) -> Submission:
         else:
             encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
             source = data.decode(encoding)
-    except (SyntaxError, ValueError, LookupError):  # encodings that do not exist, do not fit or make no text
+    except (SyntaxError, ValueError, LookupError):  # the encoding does not exist, does not fit or does not yield text
         source = "\0"
     if "\0" in source:
         raise UnreadableError("is not text, so not a Python file; save it as UTF-8 text")
-    if len(source) > ALL_TEXT["code"]:
+    if len(source) > MAX_CODE_CHARACTERS:
         raise UnreadableError("is larger than code that anybody writes; hand in the functions and nothing else")
     return Submission(path, unit, (Cell(clean(path.name), clean(source)),))
 
 
-def _parse_notebook(path: Path, data: bytes, unit: str | None, template: dict | None) -> Submission:
+def _parse_notebook(path: Path, data: bytes, unit: str | None, release: dict | None) -> Submission:
+    written, released_as = _written_cells(path, data)
+    unit = unit or _stated_unit(path, released_as, written)
+    names = _names_to_look_for(unit, release)
+    cells = [ParsedCell.of(cell, names) for cell in written]
+    unit = unit or _unit_of_definitions(cells)
+    release = release or released_content(unit)
+    if release is None:
+        _refuse_without_code(cells)
+        code = [cell.written for cell in cells if cell.kind == "code" and cell.text.strip()]
+        return Submission(path, unit, tuple(Cell(cell.place, cell.source) for cell in code))
+    template = Template.of(release)
+    cells = repaired_cells(cells, template)
+    _refuse_without_code(cells)
+    rebuilt = rebuilt_notebook(template, matched_cells(cells, template))
+    return Submission(path, unit, rebuilt.code(), rebuilt.content)
+
+
+def _written_cells(path: Path, data: bytes) -> tuple[list[WrittenCell], object]:
+    """The cells in the bytes of a notebook, and the unit that its metadata says it was released as."""
     try:
         content = json_of(data)
     except UnreadableError:
         if path.suffix.lower() == ".ipynb":
             raise
         raise UnreadableError("is neither a notebook (.ipynb) nor a Python file (.py)") from None
-    written = written_cells(content)
-    unit = unit or _unit_of(path, unit_named_in(content), written)
-    template = template or released_content(unit)
-    if template is None:
-        return Submission(path, unit, _code_as_it_is(written))
-    recovered = recover(template, written, exercises_in(template))
-    code = [cell for cell in recovered.content["cells"] if cell["cell_type"] == "code" and not _is_graded_check(cell)]
-    cells = [Cell(recovered.names[cell["id"]], cell["source"], cell["id"]) for cell in code if cell["source"].strip()]
-    return Submission(path, unit, tuple(cells), recovered.content)
+    return written_cells(content), unit_named_in(content)
 
 
-def _code_as_it_is(written: Sequence[WrittenCell]) -> tuple[Cell, ...]:
-    code = [cell for cell in written if cell.kind == "code"]
-    if not code:
+def _refuse_without_code(cells: Iterable[ParsedCell]) -> None:
+    if not any(cell.kind == "code" for cell in cells):
         raise UnreadableError("is a notebook without code cells; hand in the one you worked in")
-    return tuple(Cell(cell.place, cell.source) for cell in code if cell.source.strip())
 
 
-def _unit_of(path: Path, released_as: object, written: Sequence[WrittenCell]) -> str:
-    """What the release wrote into the notebook; else whose exercises its cells are; else its name; else what it defines."""
+def _stated_unit(path: Path, released_as: object, written: Sequence[WrittenCell]) -> str | None:
+    """The unit that the release wrote into the notebook; else the unit of its cells' exercises; else that in its name."""
     if isinstance(released_as, str) and released_as in UNITS:
         return released_as
     if len(units := _units_of(cell.grade_id.removesuffix("-solution") for cell in written)) == 1:
         return next(iter(units))
-    if unit := unit_in(path.stem):
-        return unit
-    defined = {
-        definition.name
-        for cell in written
-        if len(cell.source) <= LONGEST
-        for definition in definitions(cell.source, unit_of_exercise())
-    }
-    (first, most), (_, next_most), *_ = [*_units_of(defined).most_common(2), ("", 0), ("", 0)]
-    if most > next_most:  # a name or two may be another unit's: a function of the bench is called like an exercise
+    return unit_in(path.stem)
+
+
+def _names_to_look_for(unit: str | None, release: dict | None) -> frozenset[str]:
+    """The functions that the cells of a notebook may answer: those of its unit, or of all units if it is not known."""
+    release = release or (released_content(unit) if unit else None)
+    exercises = exercises_in(release) if release else ()
+    return frozenset(exercises if unit else (*exercises, *unit_of_exercise()))
+
+
+def _unit_of_definitions(cells: Sequence[ParsedCell]) -> str:
+    """The unit to which most of the exercises belong that a notebook defines."""
+    exercises = unit_of_exercise()
+    units = _units_of({definition.name for cell in cells for definition in cell.python.definitions(exercises)})
+    (first, most), (_, next_most), *_ = [*units.most_common(2), ("", 0), ("", 0)]
+    if most > next_most:  # one or two names may be another unit's: a function of the bench has the name of an exercise
         return first
     problem = "no unit of this course can be recognised in it; hand in a notebook of the course, or name it after its unit"
     raise UnreadableError(f"{problem}, such as 04_training_loop.ipynb")
 
 
 def _units_of(names: Iterable[str]) -> Counter[str]:
+    """How many of these names are exercises of each unit."""
     return Counter(unit_of_exercise()[name] for name in names if name in unit_of_exercise())
-
-
-def _is_graded_check(cell: dict) -> bool:
-    """Whether this is a cell that marks, not one that students write in: marking observes their functions by itself."""
-    roles = cell["metadata"].get("nbgrader", {})
-    return roles.get("grade") is True and roles.get("solution") is not True

@@ -1,4 +1,4 @@
-"""How a verdict looks: HTML for a notebook, plain text elsewhere."""
+"""A verdict as HTML for a notebook and as plain text for everything else."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ if TYPE_CHECKING:
 
 
 def mimebundle(verdict: Verdict) -> dict[str, str]:
-    """What a notebook shows. nbgrader reads partial credit from ``text/plain``, so in a kernel that is the bare score."""
+    """What a notebook shows, by media type. In a kernel the text is the bare score, which nbgrader reads."""
     return {"text/html": as_html(verdict), "text/plain": str(verdict.score) if _in_kernel() else as_text(verdict)}
 
 
 def as_text(verdict: Verdict) -> str:
     """The verdict in plain text."""
-    lines = [f"{_headline(verdict)}"]
+    lines = [_headline(verdict)]
     for result in verdict.results:
         mark = "✓" if result.passed else "✗"
         reason = "" if result.passed or verdict.failure_everywhere else f" — {result.message}"
         lines.append(f"  {mark} {result.points:g}/{result.part.points:g}  {result.part.title}{reason}")
-    if verdict.failure_everywhere:
+    if verdict.failure and verdict.failure_everywhere:
         lines.append(verdict.failure.message)
     for mistake in verdict.mistakes:
         lines += [f"{mistake.slug}: {mistake.message}", f"  Hint: {mistake.hint}"]
     if verdict.remark:
         lines.append(verdict.remark)
-    if verdict.found is not None:
+    if verdict.expected is not None and verdict.found is not None:
         lines += ["Fingerprint expected:", verdict.expected.as_text(), "Fingerprint found:", verdict.found.as_text()]
     return "\n".join(lines)
 
 
 def as_html(verdict: Verdict) -> str:
-    """The verdict as self-contained HTML: inline styles only, no script, readable without colour, on dark pages too."""
+    """The verdict as self-contained HTML: inline styles only, no script, readable without colour and on dark pages."""
     color = _color(verdict)
     parts = [f'<div style="font-weight:600;font-size:15px;color:{color}">{escape(_headline(verdict))}</div>']
-    if verdict.failure_everywhere and not _unwritten(verdict):
+    if verdict.failure and verdict.failure_everywhere and not _is_unwritten(verdict):
         parts.append(_paragraph(escape(verdict.failure.message)))
     for k, mistake in enumerate(verdict.mistakes):
         parts.append(_paragraph(f'<code style="{_SLUG}">{escape(mistake.slug)}</code> {escape(mistake.message)}'))
@@ -46,7 +46,7 @@ def as_html(verdict: Verdict) -> str:
             parts.append(_paragraph(f"<b>Hint.</b> {escape(mistake.hint)}"))
     if verdict.remark:
         parts.append(_paragraph(escape(verdict.remark)))
-    if verdict.found is not None:
+    if verdict.expected is not None and verdict.found is not None:
         tables = fingerprint_tables(verdict.expected, verdict.found)
         parts.append(f'<div style="display:flex;flex-wrap:wrap;gap:10px 20px;margin:10px 0">{"".join(tables)}</div>')
     parts.append(_parts_list(verdict))
@@ -61,13 +61,13 @@ _SLUG = f"color:{VERMILLION};background:#fbefe7;padding:1px 5px;border-radius:3p
 
 
 def _color(verdict: Verdict) -> str:
-    if _unwritten(verdict):
+    if _is_unwritten(verdict):
         return GREY
     return GREEN if verdict.passed else VERMILLION
 
 
-def _unwritten(verdict: Verdict) -> bool:
-    """Whether the student has not begun, which is no mistake."""
+def _is_unwritten(verdict: Verdict) -> bool:
+    """Whether the student has not begun yet, which is not a mistake."""
     return verdict.failure is not None and verdict.failure.kind == "unwritten"
 
 
@@ -76,22 +76,22 @@ def _paragraph(html: str) -> str:
 
 
 def _headline(verdict: Verdict) -> str:
-    said = "right" if verdict.passed else "not there yet"
-    if _unwritten(verdict):
-        said = "not written yet"
-    return f"{verdict.exercise}: {verdict.score:g} of {verdict.max_score:g} points, {said}"
+    state = "right" if verdict.passed else "not there yet"
+    if _is_unwritten(verdict):
+        state = "not written yet"
+    return f"{verdict.exercise}: {verdict.score:g} of {verdict.max_score:g} points, {state}"
 
 
 def _parts_list(verdict: Verdict) -> str:
     lines = []
     for result in verdict.results:
         sign, color = ("✓", GREEN) if result.passed else ("✗", VERMILLION)
-        if _unwritten(verdict):
+        if _is_unwritten(verdict):
             sign, color = "○", GREY
         points = f'<span style="flex:none;width:3.4em">{result.points:g}/{result.part.points:g}</span>'
-        said = "" if result.passed or verdict.failure_everywhere else f": {escape(result.message)}"
+        message = "" if result.passed or verdict.failure_everywhere else f": {escape(result.message)}"
         sign = f'<span style="flex:none;width:1.3em;color:{color}">{sign}</span>'
-        text = f"<span>{escape(result.part.title)}{said}</span>"  # beside the points, also where it takes several lines
+        text = f"<span>{escape(result.part.title)}{message}</span>"  # next to the points, even if it takes several lines
         lines.append(f'<li style="margin:0;display:flex">{sign}{points}{text}</li>')
     return f'<ul style="list-style:none;margin:6px 0 2px;padding:0">{"".join(lines)}</ul>'
 

@@ -1,4 +1,7 @@
-"""Which edition of this package is at work: another one makes marks anew, and machines that mark together need the same."""
+"""The version and source digest of this package.
+
+A change of either invalidates existing marks, and machines that mark together must have the same ones.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,12 @@ PACKAGES = ("gradaccum", "autograder")
 
 @cache
 def edition() -> str:
-    """Such as ``"0.1.0 (1f3c9a2b)"``: the version, and what stands for the source, which changes more often in a clone."""
+    """Version and source digest, such as ``"0.1.0 (1f3c9a2b)"``; in a clone, the source changes more often than the version."""
     return f"{version('gradaccum')} ({source_digest(Path(str(files(package))) for package in PACKAGES)})"
 
 
 def source_digest(folders: Iterable[Path]) -> str:
-    """Eight hexadecimal digits for the names and contents of the Python files in some folders."""
+    """Eight hexadecimal digits that depend on the names and contents of the Python files in these folders."""
     digest = sha256()
     for folder in folders:
         for path in sorted(folder.rglob("*.py")):

@@ -5,19 +5,21 @@ from __future__ import annotations
 import contextlib
 import signal
 from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import NoReturn
 
 
 @contextlib.contextmanager
 def stoppable() -> Iterator[Callable[[], None]]:
-    """While this lasts Ctrl-C raises KeyboardInterrupt at once, and again when what is yielded is called.
+    """Inside the block Ctrl-C raises KeyboardInterrupt at once, and again when the function that is yielded is called.
 
-    Python drops exceptions that are raised while it collects garbage or runs a ``__del__``, and libraries drop some, so a long
-    command may otherwise never hear of a Ctrl-C. Call what is yielded after each step. A process that was told to ignore it,
-    as shells tell those in the background, goes on ignoring it.
+    Python drops exceptions that are raised during garbage collection or in a ``__del__``, and some libraries drop them too, so
+    a long command might otherwise never notice a Ctrl-C. Call the function after each step. A process that was told to ignore
+    Ctrl-C, as shells tell processes in the background, continues to ignore it.
     """
     interrupted = False
 
-    def interrupt(number, frame):
+    def interrupt(number: int, frame: FrameType | None) -> NoReturn:
         nonlocal interrupted
         interrupted = True
         raise KeyboardInterrupt

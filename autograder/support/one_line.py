@@ -4,5 +4,5 @@ from __future__ import annotations
 
 
 def one_line(text: str) -> str:
-    """A text with everything that is not printable, line ends and terminal codes included, replaced by a blank."""
+    """The text with a space for each character that is not printable, including line ends and terminal codes."""
     return "".join(character if character.isprintable() else " " for character in text)

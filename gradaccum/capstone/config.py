@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -69,7 +70,7 @@ class Config:
     dtype: str = "float32"
     watch: Callable[[Run], None] | None = field(default=None, compare=False, repr=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.effective_batch % self.micro_batch_size:
             raise ValueError(f"{self.micro_batch_size} lines do not divide a window of {self.effective_batch}")
 
@@ -111,6 +112,7 @@ class Config:
     def build(self) -> Run:
         """A fresh run: model, optimizer, scheduler and an empty history."""
         model = self.build_model()
+        optimizer: torch.optim.Optimizer
         if self.optimizer == "adamw":
             optimizer = torch.optim.AdamW(model.parameters(), lr=self.lr, betas=(0.9, 0.95), weight_decay=0.1)
         else:
@@ -129,16 +131,17 @@ class Config:
         done = min(1.0, (update - self.warmup) / max(1, self.updates - 1 - self.warmup))
         return 0.1 + 0.45 * (1 + math.cos(math.pi * done))
 
-    def with_(self, **changes) -> Config:
+    def with_(self, **changes: Any) -> Config:
         """A copy with some attributes changed."""
         return replace(self, **changes)
 
 
 @cache
 def _text(seed: int, lines: int, shortest: int, longest: int) -> tuple[Line, ...]:
-    written, count = (), 2 * lines
+    written: list[Line] = []
+    count = 2 * lines
     while len(written) < lines:
-        written = tuple(line for line in log_lines(seed, count) if len(line.text) >= shortest)
+        written = [line for line in log_lines(seed, count) if len(line.text) >= shortest]
         count *= 2
     return tuple(Line(line.text[:longest], line.nats) for line in written[:lines])
 

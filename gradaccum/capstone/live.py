@@ -16,13 +16,13 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from gradaccum import still
 from gradaccum.capstone.budget import COPIES, ceiling
 from gradaccum.capstone.config import LARGE, MIB, SMALL, Config
 from gradaccum.capstone.model import CharGPT, token_loss
 from gradaccum.capstone.run import History, Run
 from gradaccum.capstone.text import LETTERS, encode, floor, log_lines
 from gradaccum.drawing import BLUE, DPI, GREEN, GREY, VERMILLION, as_png, erase, new_figure, tidy
-from gradaccum.notebook import still
 from gradaccum.recording import LiveBytes
 from gradaccum.threads import one_thread
 
@@ -82,7 +82,7 @@ class LiveRun(widgets.VBox):
         error: what ended it, or None.
     """
 
-    def __init__(self, train, pick):
+    def __init__(self, train: Callable[[Config], History], pick: Callable[[Config], int]) -> None:
         self._train, self._pick = train, pick
         self.progress: Progress | None = None
         self.error: BaseException | None = None
@@ -141,14 +141,14 @@ class LiveRun(widgets.VBox):
         draw(progress, self._figure)
         caption = describe(progress)
         png = base64.b64encode(as_png(self._figure)).decode()
-        self._picture.value = still.image(png, caption, tuple(round(DPI * inches) for inches in SIZE))
+        self._picture.value = still.image(png, caption, (round(DPI * SIZE[0]), round(DPI * SIZE[1])))
         lines = "".join(f"<li><code>{escape(line)}</code></li>" for line in progress.written)
         self._words.value = _paragraph(caption) + (f"It makes up lines like these:<ul>{lines}</ul>" if lines else "")
 
     def _say(self, text: str, wrong: bool = False) -> None:
         self._words.value = _paragraph(text, wrong)
 
-    def _repr_mimebundle_(self, **kwargs) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         """The live panel, and for pages without a kernel the last picture."""
         plain = describe(self.progress) if self.progress else "A training run; its button needs a kernel."
         page = {"text/html": self._picture.value + self._words.value, "text/plain": plain}

@@ -1,4 +1,4 @@
-"""What a run has while it lasts, and what it leaves: model, optimizer, scheduler, history."""
+"""What a run works with and what it leaves: model, optimizer, scheduler, history."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import nn
+
+from gradaccum.capstone.model import CharGPT
 
 
 class History:
@@ -23,7 +24,7 @@ class History:
         listeners: called with the history after each update.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.losses: list[float] = []
         self.norms: list[float] = []
         self.rates: list[float] = []
@@ -47,12 +48,12 @@ class History:
         """How many have been entered."""
         return len(self.losses)
 
-    def state_dict(self) -> dict[str, list]:
+    def state_dict(self) -> dict[str, list[Any]]:
         """Everything entered so far, as plain lists."""
         return {name: list(getattr(self, name)) for name in _LISTS}
 
-    def load_state_dict(self, state: dict[str, list]) -> None:
-        """Go on from what :meth:`state_dict` gave."""
+    def load_state_dict(self, state: dict[str, list[Any]]) -> None:
+        """Continue from what :meth:`state_dict` returned."""
         for name in _LISTS:
             setattr(self, name, list(state[name]))
         self._began = time.perf_counter() - (self.seconds[-1] if self.seconds else 0.0)
@@ -69,7 +70,7 @@ _LISTS = ("losses", "norms", "rates", "tokens", "seconds")
 class Run:
     """The four things that a training loop works with and that a checkpoint has to hold."""
 
-    model: nn.Module
+    model: CharGPT
     optimizer: torch.optim.Optimizer
     scheduler: torch.optim.lr_scheduler.LRScheduler
     history: History

@@ -1,258 +1,59 @@
-"""The gallery: the right loop and each famous wrong one.
+"""Training loops: the gallery of the right one and each famous wrong one, and how micro-batches are cut into windows.
 
-Every loop is a short function a student could have written, with the signature
-``loop(model, loss_fn, optimizer, micro_batches, accumulation_steps)``. A wrong one differs from :func:`right` in the one
-thing its name says and is right in everything else, ragged micro-batches and leftover windows included.
+Loops with a schedule, with mixed precision, over tokens, over pairs or on several ranks are in modules of their own.
 """
 
-from __future__ import annotations
+from gradaccum.loops.gallery import (
+    GALLERY,
+    double_scale,
+    eval_mode,
+    lr_scaled_too,
+    mean_of_means,
+    never_zero,
+    no_scale,
+    off_by_one_early,
+    off_by_one_late,
+    retained_graph,
+    right,
+    same_batch_repeated,
+    short_epoch_no_step,
+    source,
+    stale_start,
+    step_every,
+    sum_reduction,
+    tail_dropped,
+    tail_scale,
+    tail_stale,
+    zero_before_step,
+    zero_every,
+)
+from gradaccum.loops.micro_batches import MicroBatches, Window, samples_in, windows
 
-import inspect
-from collections.abc import Iterable, Iterator
-from itertools import islice
-
-
-def windows(micro_batches: Iterable, accumulation_steps: int) -> Iterator[list]:
-    """Cut a stream of micro-batches into lists of N; the last one, the leftover, may be shorter."""
-    stream = iter(micro_batches)
-    while window := list(islice(stream, accumulation_steps)):
-        yield window
-
-
-def samples_in(window: list) -> int:
-    """How many samples the micro-batches of a window have together."""
-    return sum(len(x) for x, _ in window)
-
-
-def right(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    optimizer.zero_grad()
-    for window in windows(micro_batches, accumulation_steps):
-        samples = samples_in(window)
-        for x, y in window:
-            loss = loss_fn(model(x), y) * len(x) / samples
-            loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-
-
-def no_scale(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    optimizer.zero_grad()
-    for window in windows(micro_batches, accumulation_steps):
-        for x, y in window:
-            loss_fn(model(x), y).backward()
-        optimizer.step()
-        optimizer.zero_grad()
-
-
-def double_scale(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    optimizer.zero_grad()
-    for window in windows(micro_batches, accumulation_steps):
-        samples = samples_in(window)
-        for x, y in window:
-            loss = loss_fn(model(x), y) * len(x) / samples
-            (loss / len(window)).backward()
-        optimizer.step()
-        optimizer.zero_grad()
-
-
-def lr_scaled_too(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    given = optimizer.param_groups[0]["lr"]
-    optimizer.zero_grad()
-    for window in windows(micro_batches, accumulation_steps):
-        samples = samples_in(window)
-        for x, y in window:
-            (loss_fn(model(x), y) * len(x) / samples).backward()
-        optimizer.param_groups[0]["lr"] = given / len(window)
-        optimizer.step()
-        optimizer.zero_grad()
-    optimizer.param_groups[0]["lr"] = given
-
-
-def sum_reduction(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    optimizer.zero_grad()
-    for window in windows(micro_batches, accumulation_steps):
-        for x, y in window:
-            sum_over_samples = loss_fn(model(x), y) * len(x)
-            sum_over_samples.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-
-
-def mean_of_means(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    optimizer.zero_grad()
-    for window in windows(micro_batches, accumulation_steps):
-        for x, y in window:
-            (loss_fn(model(x), y) / len(window)).backward()
-        optimizer.step()
-        optimizer.zero_grad()
-
-
-def tail_scale(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    optimizer.zero_grad()
-    for window in windows(micro_batches, accumulation_steps):
-        mean_size = samples_in(window) / len(window)
-        for x, y in window:
-            loss = loss_fn(model(x), y) * len(x) / mean_size
-            (loss / accumulation_steps).backward()
-        optimizer.step()
-        optimizer.zero_grad()
-
-
-def tail_dropped(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    for window in windows(micro_batches, accumulation_steps):
-        optimizer.zero_grad()
-        samples = samples_in(window)
-        for x, y in window:
-            (loss_fn(model(x), y) * len(x) / samples).backward()
-        if len(window) == accumulation_steps:
-            optimizer.step()
-
-
-def tail_stale(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    for window in windows(micro_batches, accumulation_steps):
-        samples = samples_in(window)
-        for x, y in window:
-            (loss_fn(model(x), y) * len(x) / samples).backward()
-        if len(window) == accumulation_steps:
-            optimizer.step()
-            optimizer.zero_grad()
-
-
-def short_epoch_no_step(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    updates = 0
-    for window in windows(micro_batches, accumulation_steps):
-        optimizer.zero_grad()
-        samples = samples_in(window)
-        for x, y in window:
-            (loss_fn(model(x), y) * len(x) / samples).backward()
-        if len(window) == accumulation_steps or updates > 0:
-            optimizer.step()
-            updates += 1
-
-
-def zero_every(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    for window in windows(micro_batches, accumulation_steps):
-        samples = samples_in(window)
-        for x, y in window:
-            optimizer.zero_grad()
-            (loss_fn(model(x), y) * len(x) / samples).backward()
-        optimizer.step()
-
-
-def never_zero(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    for window in windows(micro_batches, accumulation_steps):
-        samples = samples_in(window)
-        for x, y in window:
-            (loss_fn(model(x), y) * len(x) / samples).backward()
-        optimizer.step()
-
-
-def zero_before_step(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    for window in windows(micro_batches, accumulation_steps):
-        samples = samples_in(window)
-        for x, y in window:
-            (loss_fn(model(x), y) * len(x) / samples).backward()
-        optimizer.zero_grad()
-        optimizer.step()
-
-
-def stale_start(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    for window in windows(micro_batches, accumulation_steps):
-        samples = samples_in(window)
-        for x, y in window:
-            (loss_fn(model(x), y) * len(x) / samples).backward()
-        optimizer.step()
-        optimizer.zero_grad()
-
-
-def step_every(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    for x, y in micro_batches:
-        optimizer.zero_grad()
-        loss = loss_fn(model(x), y) / accumulation_steps
-        loss.backward()
-        optimizer.step()
-
-
-def off_by_one_early(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    stream = iter(micro_batches)
-    for window in [list(islice(stream, 1)), *windows(stream, accumulation_steps)]:
-        optimizer.zero_grad()
-        samples = samples_in(window)
-        for x, y in window:
-            (loss_fn(model(x), y) * len(x) / samples).backward()
-        optimizer.step()
-
-
-def off_by_one_late(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    stream = iter(micro_batches)
-    for window in [list(islice(stream, accumulation_steps + 1)), *windows(stream, accumulation_steps)]:
-        optimizer.zero_grad()
-        samples = samples_in(window)
-        for x, y in window:
-            (loss_fn(model(x), y) * len(x) / samples).backward()
-        optimizer.step()
-
-
-def same_batch_repeated(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    for window in windows(micro_batches, accumulation_steps):
-        optimizer.zero_grad()
-        x, y = window[0]
-        for _ in window:
-            (loss_fn(model(x), y) / len(window)).backward()
-        optimizer.step()
-
-
-def retained_graph(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    for window in windows(micro_batches, accumulation_steps):
-        optimizer.zero_grad()
-        samples = samples_in(window)
-        running = 0
-        for x, y in window:
-            running = running + loss_fn(model(x), y) * len(x) / samples
-            running.backward(retain_graph=True)
-        optimizer.step()
-
-
-def eval_mode(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    model.eval()
-    right(model, loss_fn, optimizer, micro_batches, accumulation_steps)
-    model.train()
-
-
-GALLERY = {
-    loop.__name__.replace("_", "-"): loop
-    for loop in (
-        right,
-        no_scale,
-        double_scale,
-        lr_scaled_too,
-        sum_reduction,
-        mean_of_means,
-        tail_scale,
-        tail_dropped,
-        tail_stale,
-        short_epoch_no_step,
-        zero_every,
-        never_zero,
-        zero_before_step,
-        stale_start,
-        step_every,
-        off_by_one_early,
-        off_by_one_late,
-        same_batch_repeated,
-        retained_graph,
-        eval_mode,
-    )
-}
-"""Loops by the slug of their mistake; ``"right"`` is the right one."""
-
-
-def source(slug: str) -> str:
-    """The code of a gallery loop.
-
-    Raises:
-        KeyError: no loop has this slug.
-    """
-    if slug not in GALLERY:
-        raise KeyError(f"no loop in the gallery is called {slug!r}; there are {', '.join(GALLERY)}")
-    return inspect.getsource(GALLERY[slug])
+__all__ = [
+    "GALLERY",
+    "MicroBatches",
+    "Window",
+    "double_scale",
+    "eval_mode",
+    "lr_scaled_too",
+    "mean_of_means",
+    "never_zero",
+    "no_scale",
+    "off_by_one_early",
+    "off_by_one_late",
+    "retained_graph",
+    "right",
+    "same_batch_repeated",
+    "samples_in",
+    "short_epoch_no_step",
+    "source",
+    "stale_start",
+    "step_every",
+    "sum_reduction",
+    "tail_dropped",
+    "tail_scale",
+    "tail_stale",
+    "windows",
+    "zero_before_step",
+    "zero_every",
+]

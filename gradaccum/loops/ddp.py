@@ -1,23 +1,31 @@
 """The gallery of loops for several ranks: the right one, and wrong ones as a student might have written them.
 
 ``model`` is wrapped in DistributedDataParallel: unless its ``no_sync`` is on, a backward averages ``.grad`` over all ranks.
-Whether it is on, is looked up in the *forward*. ``micro_batches`` are this rank's own.
+It is the *forward* that looks up whether it is on. ``micro_batches`` are this rank's own.
 """
 
 from __future__ import annotations
 
 from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 import torch.distributed as dist
+from torch.optim import Optimizer
 
-from gradaccum.loops import windows
+from gradaccum.loops.micro_batches import MicroBatches, samples_in, windows
+from gradaccum.problems import LossFn
+
+if TYPE_CHECKING:
+    from torch.nn.parallel import DistributedDataParallel
 
 
-def right_ddp(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+def right_ddp(
+    model: DistributedDataParallel, loss_fn: LossFn, optimizer: Optimizer, micro_batches: MicroBatches, accumulation_steps: int
+) -> None:
     """One all-reduce per window: forward and backward of all but its last micro-batch inside no_sync."""
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
-        samples = sum(len(x) for x, _ in window)
+        samples = samples_in(window)
         for k, (x, y) in enumerate(window, 1):
             with nullcontext() if k == len(window) else model.no_sync():
                 loss = loss_fn(model(x), y) * len(x) / samples
@@ -26,11 +34,13 @@ def right_ddp(model, loss_fn, optimizer, micro_batches, accumulation_steps):
     optimizer.zero_grad()
 
 
-def sync_every(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+def sync_every(
+    model: DistributedDataParallel, loss_fn: LossFn, optimizer: Optimizer, micro_batches: MicroBatches, accumulation_steps: int
+) -> None:
     """WRONG: an all-reduce for every micro-batch; the numbers are right."""
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
-        samples = sum(len(x) for x, _ in window)
+        samples = samples_in(window)
         for x, y in window:
             loss = loss_fn(model(x), y) * len(x) / samples
             loss.backward()
@@ -38,11 +48,13 @@ def sync_every(model, loss_fn, optimizer, micro_batches, accumulation_steps):
     optimizer.zero_grad()
 
 
-def sync_around_backward_only(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    """WRONG: no_sync comes too late, for the forward has been through already; an all-reduce for every micro-batch."""
+def sync_around_backward_only(
+    model: DistributedDataParallel, loss_fn: LossFn, optimizer: Optimizer, micro_batches: MicroBatches, accumulation_steps: int
+) -> None:
+    """WRONG: no_sync comes too late, because the forward is over already; an all-reduce for every micro-batch."""
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
-        samples = sum(len(x) for x, _ in window)
+        samples = samples_in(window)
         for k, (x, y) in enumerate(window, 1):
             loss = loss_fn(model(x), y) * len(x) / samples
             with nullcontext() if k == len(window) else model.no_sync():
@@ -51,11 +63,13 @@ def sync_around_backward_only(model, loss_fn, optimizer, micro_batches, accumula
     optimizer.zero_grad()
 
 
-def never_sync(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+def never_sync(
+    model: DistributedDataParallel, loss_fn: LossFn, optimizer: Optimizer, micro_batches: MicroBatches, accumulation_steps: int
+) -> None:
     """WRONG: every rank trains for itself."""
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
-        samples = sum(len(x) for x, _ in window)
+        samples = samples_in(window)
         for x, y in window:
             with model.no_sync():
                 loss = loss_fn(model(x), y) * len(x) / samples
@@ -64,11 +78,13 @@ def never_sync(model, loss_fn, optimizer, micro_batches, accumulation_steps):
     optimizer.zero_grad()
 
 
-def sync_wrong_one(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+def sync_wrong_one(
+    model: DistributedDataParallel, loss_fn: LossFn, optimizer: Optimizer, micro_batches: MicroBatches, accumulation_steps: int
+) -> None:
     """WRONG: the first micro-batch of a window is shared, what comes after it is not."""
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
-        samples = sum(len(x) for x, _ in window)
+        samples = samples_in(window)
         for k, (x, y) in enumerate(window):
             with nullcontext() if k == 0 else model.no_sync():
                 loss = loss_fn(model(x), y) * len(x) / samples
@@ -77,11 +93,13 @@ def sync_wrong_one(model, loss_fn, optimizer, micro_batches, accumulation_steps)
     optimizer.zero_grad()
 
 
-def tail_not_synced(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+def tail_not_synced(
+    model: DistributedDataParallel, loss_fn: LossFn, optimizer: Optimizer, micro_batches: MicroBatches, accumulation_steps: int
+) -> None:
     """WRONG: the N-th micro-batch of a window is shared, and a leftover window has none."""
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
-        samples = sum(len(x) for x, _ in window)
+        samples = samples_in(window)
         for k, (x, y) in enumerate(window, 1):
             with nullcontext() if k == accumulation_steps else model.no_sync():
                 loss = loss_fn(model(x), y) * len(x) / samples
@@ -90,11 +108,13 @@ def tail_not_synced(model, loss_fn, optimizer, micro_batches, accumulation_steps
     optimizer.zero_grad()
 
 
-def rank_sum(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+def rank_sum(
+    model: DistributedDataParallel, loss_fn: LossFn, optimizer: Optimizer, micro_batches: MicroBatches, accumulation_steps: int
+) -> None:
     """WRONG: gradients of the ranks are added up, not averaged."""
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
-        samples = sum(len(x) for x, _ in window)
+        samples = samples_in(window)
         for x, y in window:
             loss = loss_fn(model.module(x), y) * len(x) / samples
             loss.backward()
@@ -104,11 +124,13 @@ def rank_sum(model, loss_fn, optimizer, micro_batches, accumulation_steps):
     optimizer.zero_grad()
 
 
-def rank_divided_twice(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+def rank_divided_twice(
+    model: DistributedDataParallel, loss_fn: LossFn, optimizer: Optimizer, micro_batches: MicroBatches, accumulation_steps: int
+) -> None:
     """WRONG: the loss is divided by the number of ranks, and then DistributedDataParallel averages over them."""
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
-        samples = sum(len(x) for x, _ in window) * dist.get_world_size()
+        samples = samples_in(window) * dist.get_world_size()
         for k, (x, y) in enumerate(window, 1):
             with nullcontext() if k == len(window) else model.no_sync():
                 loss = loss_fn(model(x), y) * len(x) / samples
@@ -127,4 +149,4 @@ DDP_GALLERY = {
     "rank-sum": rank_sum,
     "rank-divided-twice": rank_divided_twice,
 }
-"""By slug; ``"right"`` is no mistake."""
+"""Loops by the slug of their mistake; ``"right"`` is the right one."""

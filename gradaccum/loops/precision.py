@@ -9,12 +9,23 @@ before clipping, one number for each window.
 from __future__ import annotations
 
 import torch
+from torch import nn
+from torch.amp import GradScaler
 from torch.nn.utils import clip_grad_norm_, clip_grad_value_
+from torch.optim import Optimizer
 
-from gradaccum.loops import samples_in, windows
+from gradaccum.loops.micro_batches import MicroBatches, Window, samples_in, windows
+from gradaccum.problems import LossFn
 
 
-def clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm):
+def clipped(
+    model: nn.Module,
+    loss_fn: LossFn,
+    optimizer: Optimizer,
+    micro_batches: MicroBatches,
+    accumulation_steps: int,
+    max_norm: float,
+) -> list[float]:
     norms = []
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
@@ -24,7 +35,14 @@ def clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_no
     return norms
 
 
-def clip_per_micro_batch(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm):
+def clip_per_micro_batch(
+    model: nn.Module,
+    loss_fn: LossFn,
+    optimizer: Optimizer,
+    micro_batches: MicroBatches,
+    accumulation_steps: int,
+    max_norm: float,
+) -> list[float]:
     norms = []
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
@@ -37,7 +55,14 @@ def clip_per_micro_batch(model, loss_fn, optimizer, micro_batches, accumulation_
     return norms
 
 
-def clip_too_late(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm):
+def clip_too_late(
+    model: nn.Module,
+    loss_fn: LossFn,
+    optimizer: Optimizer,
+    micro_batches: MicroBatches,
+    accumulation_steps: int,
+    max_norm: float,
+) -> list[float]:
     norms = []
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
@@ -47,7 +72,14 @@ def clip_too_late(model, loss_fn, optimizer, micro_batches, accumulation_steps, 
     return norms
 
 
-def clip_too_early(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm):
+def clip_too_early(
+    model: nn.Module,
+    loss_fn: LossFn,
+    optimizer: Optimizer,
+    micro_batches: MicroBatches,
+    accumulation_steps: int,
+    max_norm: float,
+) -> list[float]:
     norms = []
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
@@ -61,7 +93,14 @@ def clip_too_early(model, loss_fn, optimizer, micro_batches, accumulation_steps,
     return norms
 
 
-def clip_by_value(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm):
+def clip_by_value(
+    model: nn.Module,
+    loss_fn: LossFn,
+    optimizer: Optimizer,
+    micro_batches: MicroBatches,
+    accumulation_steps: int,
+    max_norm: float,
+) -> list[float]:
     norms = []
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
@@ -72,7 +111,16 @@ def clip_by_value(model, loss_fn, optimizer, micro_batches, accumulation_steps, 
     return norms
 
 
-def amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype):
+def amp(
+    model: nn.Module,
+    loss_fn: LossFn,
+    optimizer: Optimizer,
+    scaler: GradScaler,
+    micro_batches: MicroBatches,
+    accumulation_steps: int,
+    max_norm: float,
+    dtype: torch.dtype,
+) -> list[float]:
     norms = []
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
@@ -84,7 +132,16 @@ def amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, ma
     return norms
 
 
-def clip_before_unscale(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype):
+def clip_before_unscale(
+    model: nn.Module,
+    loss_fn: LossFn,
+    optimizer: Optimizer,
+    scaler: GradScaler,
+    micro_batches: MicroBatches,
+    accumulation_steps: int,
+    max_norm: float,
+    dtype: torch.dtype,
+) -> list[float]:
     norms = []
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
@@ -96,7 +153,16 @@ def clip_before_unscale(model, loss_fn, optimizer, scaler, micro_batches, accumu
     return norms
 
 
-def unscale_missing(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype):
+def unscale_missing(
+    model: nn.Module,
+    loss_fn: LossFn,
+    optimizer: Optimizer,
+    scaler: GradScaler,
+    micro_batches: MicroBatches,
+    accumulation_steps: int,
+    max_norm: float,
+    dtype: torch.dtype,
+) -> list[float]:
     norms = []
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
@@ -106,7 +172,16 @@ def unscale_missing(model, loss_fn, optimizer, scaler, micro_batches, accumulati
     return norms
 
 
-def scaler_step_every(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype):
+def scaler_step_every(
+    model: nn.Module,
+    loss_fn: LossFn,
+    optimizer: Optimizer,
+    scaler: GradScaler,
+    micro_batches: MicroBatches,
+    accumulation_steps: int,
+    max_norm: float,
+    dtype: torch.dtype,
+) -> list[float]:
     norms = []
     for window in windows(micro_batches, accumulation_steps):
         for x, y in window:
@@ -122,7 +197,16 @@ def scaler_step_every(model, loss_fn, optimizer, scaler, micro_batches, accumula
     return norms
 
 
-def scaler_update_every(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype):
+def scaler_update_every(
+    model: nn.Module,
+    loss_fn: LossFn,
+    optimizer: Optimizer,
+    scaler: GradScaler,
+    micro_batches: MicroBatches,
+    accumulation_steps: int,
+    max_norm: float,
+    dtype: torch.dtype,
+) -> list[float]:
     norms = []
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
@@ -139,7 +223,16 @@ def scaler_update_every(model, loss_fn, optimizer, scaler, micro_batches, accumu
     return norms
 
 
-def unscale_each(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype):
+def unscale_each(
+    model: nn.Module,
+    loss_fn: LossFn,
+    optimizer: Optimizer,
+    scaler: GradScaler,
+    micro_batches: MicroBatches,
+    accumulation_steps: int,
+    max_norm: float,
+    dtype: torch.dtype,
+) -> list[float]:
     norms = []
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
@@ -157,7 +250,16 @@ def unscale_each(model, loss_fn, optimizer, scaler, micro_batches, accumulation_
     return norms
 
 
-def inf_applied(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype):
+def inf_applied(
+    model: nn.Module,
+    loss_fn: LossFn,
+    optimizer: Optimizer,
+    scaler: GradScaler,
+    micro_batches: MicroBatches,
+    accumulation_steps: int,
+    max_norm: float,
+    dtype: torch.dtype,
+) -> list[float]:
     norms = []
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
@@ -169,13 +271,13 @@ def inf_applied(model, loss_fn, optimizer, scaler, micro_batches, accumulation_s
     return norms
 
 
-def _accumulate(model, loss_fn, window):
+def _accumulate(model: nn.Module, loss_fn: LossFn, window: Window) -> None:
     samples = samples_in(window)
     for x, y in window:
         (loss_fn(model(x), y) * len(x) / samples).backward()
 
 
-def _accumulate_scaled(model, loss_fn, scaler, window, dtype):
+def _accumulate_scaled(model: nn.Module, loss_fn: LossFn, scaler: GradScaler, window: Window, dtype: torch.dtype) -> None:
     samples = samples_in(window)
     for x, y in window:
         with torch.autocast(x.device.type, dtype=dtype):

@@ -6,10 +6,22 @@ As in :mod:`gradaccum.loops`, a wrong loop differs from the right one in the one
 
 from __future__ import annotations
 
-from gradaccum.loops import samples_in, windows
+from torch import nn
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LRScheduler
+
+from gradaccum.loops.micro_batches import MicroBatches, Window, samples_in, windows
+from gradaccum.problems import LossFn
 
 
-def scheduled(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps):
+def scheduled(
+    model: nn.Module,
+    loss_fn: LossFn,
+    optimizer: Optimizer,
+    scheduler: LRScheduler,
+    micro_batches: MicroBatches,
+    accumulation_steps: int,
+) -> list[float]:
     rates = []
     for window in windows(micro_batches, accumulation_steps):
         _accumulate(model, loss_fn, optimizer, window)
@@ -19,7 +31,14 @@ def scheduled(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_
     return rates
 
 
-def schedule_per_micro_batch(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps):
+def schedule_per_micro_batch(
+    model: nn.Module,
+    loss_fn: LossFn,
+    optimizer: Optimizer,
+    scheduler: LRScheduler,
+    micro_batches: MicroBatches,
+    accumulation_steps: int,
+) -> list[float]:
     rates = []
     for window in windows(micro_batches, accumulation_steps):
         _accumulate(model, loss_fn, optimizer, window)
@@ -30,7 +49,14 @@ def schedule_per_micro_batch(model, loss_fn, optimizer, scheduler, micro_batches
     return rates
 
 
-def schedule_ahead_per_micro_batch(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps):
+def schedule_ahead_per_micro_batch(
+    model: nn.Module,
+    loss_fn: LossFn,
+    optimizer: Optimizer,
+    scheduler: LRScheduler,
+    micro_batches: MicroBatches,
+    accumulation_steps: int,
+) -> list[float]:
     """As above, but the window's own micro-batches have moved the schedule before its update."""
     rates = []
     for window in windows(micro_batches, accumulation_steps):
@@ -42,7 +68,14 @@ def schedule_ahead_per_micro_batch(model, loss_fn, optimizer, scheduler, micro_b
     return rates
 
 
-def schedule_behind_per_micro_batch(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps):
+def schedule_behind_per_micro_batch(
+    model: nn.Module,
+    loss_fn: LossFn,
+    optimizer: Optimizer,
+    scheduler: LRScheduler,
+    micro_batches: MicroBatches,
+    accumulation_steps: int,
+) -> list[float]:
     """As above, but the update comes before the step for the window's last micro-batch, and after those for the others."""
     rates = []
     for window in windows(micro_batches, accumulation_steps):
@@ -55,7 +88,14 @@ def schedule_behind_per_micro_batch(model, loss_fn, optimizer, scheduler, micro_
     return rates
 
 
-def schedule_before_step(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps):
+def schedule_before_step(
+    model: nn.Module,
+    loss_fn: LossFn,
+    optimizer: Optimizer,
+    scheduler: LRScheduler,
+    micro_batches: MicroBatches,
+    accumulation_steps: int,
+) -> list[float]:
     rates = []
     for window in windows(micro_batches, accumulation_steps):
         _accumulate(model, loss_fn, optimizer, window)
@@ -65,7 +105,14 @@ def schedule_before_step(model, loss_fn, optimizer, scheduler, micro_batches, ac
     return rates
 
 
-def schedule_skips_leftover(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps):
+def schedule_skips_leftover(
+    model: nn.Module,
+    loss_fn: LossFn,
+    optimizer: Optimizer,
+    scheduler: LRScheduler,
+    micro_batches: MicroBatches,
+    accumulation_steps: int,
+) -> list[float]:
     rates = []
     for window in windows(micro_batches, accumulation_steps):
         _accumulate(model, loss_fn, optimizer, window)
@@ -76,7 +123,14 @@ def schedule_skips_leftover(model, loss_fn, optimizer, scheduler, micro_batches,
     return rates
 
 
-def schedule_per_epoch(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps):
+def schedule_per_epoch(
+    model: nn.Module,
+    loss_fn: LossFn,
+    optimizer: Optimizer,
+    scheduler: LRScheduler,
+    micro_batches: MicroBatches,
+    accumulation_steps: int,
+) -> list[float]:
     rates = []
     for window in windows(micro_batches, accumulation_steps):
         _accumulate(model, loss_fn, optimizer, window)
@@ -86,7 +140,14 @@ def schedule_per_epoch(model, loss_fn, optimizer, scheduler, micro_batches, accu
     return rates
 
 
-def schedule_never(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps):
+def schedule_never(
+    model: nn.Module,
+    loss_fn: LossFn,
+    optimizer: Optimizer,
+    scheduler: LRScheduler,
+    micro_batches: MicroBatches,
+    accumulation_steps: int,
+) -> list[float]:
     rates = []
     for window in windows(micro_batches, accumulation_steps):
         _accumulate(model, loss_fn, optimizer, window)
@@ -95,7 +156,7 @@ def schedule_never(model, loss_fn, optimizer, scheduler, micro_batches, accumula
     return rates
 
 
-def _accumulate(model, loss_fn, optimizer, window):
+def _accumulate(model: nn.Module, loss_fn: LossFn, optimizer: Optimizer, window: Window) -> None:
     optimizer.zero_grad()
     samples = samples_in(window)
     for x, y in window:

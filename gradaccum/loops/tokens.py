@@ -7,14 +7,23 @@ Each is a short function a student could have written, with the signature
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+from torch import Tensor
 from torch.nn.functional import cross_entropy
+from torch.optim import Optimizer
 
-from gradaccum.loops import windows
+from gradaccum.loops.micro_batches import MicroBatches, windows
+from gradaccum.problems import LossFn
 from gradaccum.recording import Loop
 
+Model = Callable[[Tensor], Tensor]
+"""From tokens ``(sequences, positions)`` to logits ``(sequences, positions, vocabulary)``."""
 
-def token_mean(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100):
+
+def token_mean(
+    model: Model, optimizer: Optimizer, micro_batches: MicroBatches, accumulation_steps: int, ignore_index: int = -100
+) -> list[float]:
     losses = []
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
@@ -30,7 +39,9 @@ def token_mean(model, optimizer, micro_batches, accumulation_steps, ignore_index
     return losses
 
 
-def token_mean_of_means(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100):
+def token_mean_of_means(
+    model: Model, optimizer: Optimizer, micro_batches: MicroBatches, accumulation_steps: int, ignore_index: int = -100
+) -> list[float]:
     losses = []
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
@@ -45,7 +56,9 @@ def token_mean_of_means(model, optimizer, micro_batches, accumulation_steps, ign
     return losses
 
 
-def sequences_for_tokens(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100):
+def sequences_for_tokens(
+    model: Model, optimizer: Optimizer, micro_batches: MicroBatches, accumulation_steps: int, ignore_index: int = -100
+) -> list[float]:
     losses = []
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
@@ -61,7 +74,9 @@ def sequences_for_tokens(model, optimizer, micro_batches, accumulation_steps, ig
     return losses
 
 
-def padding_counted(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100):
+def padding_counted(
+    model: Model, optimizer: Optimizer, micro_batches: MicroBatches, accumulation_steps: int, ignore_index: int = -100
+) -> list[float]:
     losses = []
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
@@ -76,16 +91,22 @@ def padding_counted(model, optimizer, micro_batches, accumulation_steps, ignore_
     return losses
 
 
-def ignore_index_fixed(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100):
+def ignore_index_fixed(
+    model: Model, optimizer: Optimizer, micro_batches: MicroBatches, accumulation_steps: int, ignore_index: int = -100
+) -> list[float]:
     return token_mean(model, optimizer, micro_batches, accumulation_steps)
 
 
-def empty_skipped(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100):
+def empty_skipped(
+    model: Model, optimizer: Optimizer, micro_batches: MicroBatches, accumulation_steps: int, ignore_index: int = -100
+) -> list[float]:
     filled = (pair for pair in micro_batches if (pair[1] != ignore_index).any())
     return token_mean(model, optimizer, filled, accumulation_steps, ignore_index)
 
 
-def targets_shifted(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100):
+def targets_shifted(
+    model: Model, optimizer: Optimizer, micro_batches: MicroBatches, accumulation_steps: int, ignore_index: int = -100
+) -> list[float]:
     shifted = ((x, targets[:, 1:]) for x, targets in micro_batches)
     return token_mean(lambda x: model(x)[:, :-1], optimizer, shifted, accumulation_steps, ignore_index)
 
@@ -102,11 +123,13 @@ TOKEN_LOOPS = {
 """Loops by the slug of their mistake; ``"right"`` is the right one."""
 
 
-def as_loop(function: Callable, ignore_index: int | None = None) -> Loop:
-    """A loop over tokens as one that can be recorded; ``ignore_index`` is handed over if it is given."""
-    more = {} if ignore_index is None else {"ignore_index": ignore_index}
+def as_loop(function: Callable[..., object], ignore_index: int | None = None) -> Loop:
+    """A loop over tokens as one that can be recorded; ``ignore_index`` is passed on if it is given."""
+    options: dict[str, Any] = {} if ignore_index is None else {"ignore_index": ignore_index}
 
-    def loop(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-        return function(model, optimizer, micro_batches, accumulation_steps, **more)
+    def loop(
+        model: Model, loss_fn: LossFn, optimizer: Optimizer, micro_batches: MicroBatches, accumulation_steps: int
+    ) -> object:
+        return function(model, optimizer, micro_batches, accumulation_steps, **options)
 
     return loop

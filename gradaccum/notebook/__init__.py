@@ -1,0 +1,1 @@
+"""What a notebook calls: explorables, predictions and pictures of fingerprints."""

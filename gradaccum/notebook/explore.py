@@ -14,9 +14,8 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from gradaccum import phenomena
+from gradaccum import phenomena, still
 from gradaccum.drawing import DPI, GREEN, VERMILLION, as_png, erase, new_figure
-from gradaccum.notebook import still
 from gradaccum.notebook.keyboard import KEYS_STAY_HERE
 from gradaccum.phenomena import Listing
 from gradaccum.threads import one_thread
@@ -54,7 +53,9 @@ class Panel(widgets.VBox):
 
     def __init__(self, phenomenon: ModuleType, opening: Any):
         self.phenomenon, self.opening, self.settings = phenomenon, opening, opening
-        self._png, self.caption, self._listing, self.error = "", "", None, None
+        self._png, self.caption = "", ""
+        self._listing: Listing | None = None
+        self.error: Exception | None = None
         self._quiet = False
         self._figure = new_figure(*phenomenon.SIZE)
         self._computed = functools.lru_cache(KEPT)(phenomenon.compute)
@@ -95,9 +96,10 @@ class Panel(widgets.VBox):
             self.settings = settings
             self._redraw()
 
-    def _repr_mimebundle_(self, **kwargs) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         """The live panel, and for pages without a kernel the picture, the code and the caption."""
-        plain = "\n".join(filter(None, [f"{self.phenomenon.TITLE}. {self.caption}", self._listing and self._listing.source]))
+        code = [self._listing.source] if self._listing else []
+        plain = "\n".join([f"{self.phenomenon.TITLE}. {self.caption}", *code])
         picture = {"image/png": self._png} if self._png else {}
         page = self._title + self._picture.value + self._words.value
         if self._listing:
@@ -108,7 +110,7 @@ class Panel(widgets.VBox):
     def _ipython_display_(self) -> None:
         still.show(self._repr_mimebundle_(), alt=self.caption)
 
-    def _changed(self, change) -> None:
+    def _changed(self, change: dict[str, Any]) -> None:
         if not self._quiet:
             values = {name: box.value for name, box in self._controls.items()}
             self.settings = type(self.opening)(**values)

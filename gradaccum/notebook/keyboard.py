@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from html import escape
 
-from gradaccum.notebook.still import LIVE
+from gradaccum.still import LIVE
 
 _EMPTY_IMAGE = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=="
 _ASK = (

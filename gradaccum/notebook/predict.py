@@ -9,8 +9,8 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from gradaccum import still
 from gradaccum.drawing import GREEN, VERMILLION
-from gradaccum.notebook import still
 from gradaccum.notebook.keyboard import KEYS_STAY_HERE
 
 
@@ -45,7 +45,16 @@ class Prediction(widgets.VBox):
         error: what went wrong while the answer was found, or None; the outcome then says so.
     """
 
-    def __init__(self, question, choices, answer, because, reveal=None):
+    children: tuple[widgets.Widget, ...]
+
+    def __init__(
+        self,
+        question: str,
+        choices: Sequence[str],
+        answer: str | Callable[[], str],
+        because: str | Callable[[], str],
+        reveal: Callable[[], Any] | None = None,
+    ) -> None:
         choices = list(map(str, choices))
         if len(set(choices)) < max(2, len(choices)):
             raise ValueError(f"a prediction needs at least two different choices, not {choices}")
@@ -90,7 +99,7 @@ class Prediction(widgets.VBox):
             self.error = error
             self._say(VERMILLION, "This could not be computed.", f"{type(error).__name__}: {error}")
 
-    def _chosen(self, change) -> None:
+    def _chosen(self, change: dict[str, Any]) -> None:
         self._button.disabled = change["new"] is None or self.committed is not None
 
     def _say(self, color: str, outcome: str, reason: str) -> None:
@@ -107,7 +116,7 @@ class Prediction(widgets.VBox):
     def _asked(self) -> str:
         return f'<div style="max-width:90ch;line-height:1.45"><b>Predict.</b> {_with_code(self.question)}</div>'
 
-    def _repr_mimebundle_(self, **kwargs) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         """The live prompt, and for pages without a kernel the question and its choices."""
         items = "".join(f"<li>{_with_code(choice)}</li>" for choice in self.choices)
         page = f"{self._asked()}<ul>{items}</ul>{self._outcome.value}"

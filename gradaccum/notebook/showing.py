@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
+from typing import Any
 
 from matplotlib.figure import Figure
 
+from gradaccum import still
 from gradaccum.drawing import DPI, draw_fingerprint, new_figure
 from gradaccum.fingerprint import Fingerprint, as_fraction, expected, fingerprint
 from gradaccum.fingerprint_words import say
-from gradaccum.notebook import still
 from gradaccum.problems import Problem
 from gradaccum.recording import Loop
 
@@ -45,7 +46,7 @@ class Picture:
     def __repr__(self) -> str:
         return str(self)
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         buffer = io.BytesIO()
         self.figure.savefig(buffer, format="png", dpi=DPI)
         width, height = (round(DPI * inches) for inches in self.figure.get_size_inches())

@@ -36,8 +36,7 @@ def control(default: Any, label: str, choices: Sequence[Any] | range | dict[str,
     """
     if choices is None and not isinstance(default, bool):
         raise TypeError(f"{label!r} needs choices: only truth values do without")
-    values = choices.values() if isinstance(choices, dict) else choices
-    if choices is not None and default not in values:
+    if choices is not None and default not in (choices.values() if isinstance(choices, dict) else choices):
         raise ValueError(f"the default {default!r} of {label!r} is not among its choices")
     return dataclasses.field(default=default, metadata={"label": label, "choices": choices})
 

@@ -10,8 +10,9 @@ from matplotlib.figure import Figure
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, tidy
+from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, Style, tidy
 from gradaccum.phenomena import control
+from gradaccum.problems import flat_gradients
 
 TITLE = "BatchNorm divergence"
 SIZE = (9.6, 3.8)
@@ -69,7 +70,7 @@ def compute(settings: Settings) -> Result:
     """Take the gradients at frozen parameters, then send windows through and look at the running mean."""
     n = settings.accumulation_steps
     momentum = 1 - (1 - MOMENTUM) ** (1 / n) if settings.corrected else MOMENTUM
-    compared = {cut: [] for cut in CUTS}
+    compared: dict[int, list[Tensor]] = {cut: [] for cut in CUTS}
     for draw_number in range(DRAWS):
         model, batch = build(settings.normalization), window(draw_number)
         large = gradient(model, batch, 1)
@@ -110,7 +111,7 @@ def gradient(model: nn.Module, batch: tuple[Tensor, Tensor], accumulation_steps:
     parts = (tensor.chunk(accumulation_steps) for tensor in batch)
     for x, y in zip(*parts, strict=True):
         (F.mse_loss(model(x), y) / accumulation_steps).backward()
-    return torch.cat([p.grad.flatten() for p in model.parameters()])
+    return flat_gradients(list(model.parameters()))
 
 
 @torch.no_grad()
@@ -119,14 +120,16 @@ def running_means(normalization: str, accumulation_steps: int, momentum: float) 
     model = build(normalization)
     if normalization != "BatchNorm":
         return torch.empty(0)
-    model[1].momentum = momentum
-    inputs = model[0]
+    inputs, norm = model[0], model[1]
+    assert isinstance(norm, nn.BatchNorm1d)
+    norm.momentum = momentum
     target = inputs(torch.ones(FEATURES, dtype=torch.float64))
     shares = [0.0]
     for number in range(UPDATES):
         for x in window(number)[0].chunk(accumulation_steps):
-            model[1](inputs(x))
-        shares.append(float(model[1].running_mean @ target / (target @ target)))
+            norm(inputs(x))
+        assert norm.running_mean is not None
+        shares.append(float(norm.running_mean @ target / (target @ target)))
     return torch.tensor(shares, dtype=torch.float64)
 
 
@@ -163,7 +166,7 @@ def _draw_cosines(axes: Axes, result: Result) -> None:
     tidy(axes, "Accumulated gradient against the large batch's", "N (micro-batches of 32/N samples)", "cosine", y_away=38)
     places, n = range(len(CUTS)), result.settings.accumulation_steps
     exact = result.differences[n] < SAME
-    look = {"color": BLUE, "marker": "o"} if exact else {"color": VERMILLION, "marker": "x", "markeredgewidth": 1.8}
+    look: Style = {"color": BLUE, "marker": "o"} if exact else {"color": VERMILLION, "marker": "x", "markeredgewidth": 1.8}
     axes.axhline(1, color=GREEN, linestyle="--", linewidth=1.4)
     axes.plot(places, list(result.cosines.values()), linewidth=1.2, **look)
     here = CUTS.index(n)
@@ -186,9 +189,9 @@ def _draw_running(axes: Axes, result: Result) -> None:
         return
     windows = range(UPDATES + 1)
     axes.plot(windows, result.large_running, color=GREEN, linestyle="--", marker="s", markersize=5)
-    look = {"color": BLUE, "marker": "o"} if result.settings.corrected else {"color": VERMILLION, "marker": "x"}
+    look: Style = {"color": BLUE, "marker": "o"} if result.settings.corrected else {"color": VERMILLION, "marker": "x"}
     axes.plot(windows, result.running, linewidth=1.2, markersize=5, **look)
-    text = {"fontsize": 9, "transform": axes.transAxes}
+    text: Style = {"fontsize": 9, "transform": axes.transAxes}
     axes.text(0.4, 0.14, f"■ large batch, momentum {MOMENTUM}", color=GREEN, **text)
     sign = "●" if result.settings.corrected else "×"
     axes.text(0.4, 0.06, f"{sign} micro-batches, momentum {result.momentum:.2g}", color=look["color"], **text)

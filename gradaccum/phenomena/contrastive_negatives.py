@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gradaccum.drawing import BLUE, GREEN, GREY, PALE_BLUE, SHADES, VERMILLION, tidy
+from gradaccum.drawing import BLUE, GREEN, GREY, PALE_BLUE, SHADES, VERMILLION, Style, tidy
 from gradaccum.loops.contrastive import cached_features, local_negatives, negatives_so_far, one_large_batch, temperature_times_n
 from gradaccum.memory import bytes_held, saved_tensors
 from gradaccum.phenomena import control
@@ -146,25 +146,27 @@ def compare(method: str, accumulation_steps: int, temperature: float) -> Gradien
 
 def _left(encoders: Encoders) -> tuple[Tensor, float]:
     """The gradients in ``.grad``, of both encoders and of ``logit_scale``."""
-    towers = [flat_gradients(trainable(encoder)) for encoder in encoders[:2]]
-    return torch.cat(towers), float(encoders[2].grad)
+    encode_image, encode_text, logit_scale = encoders
+    towers = [flat_gradients(trainable(encoder)) for encoder in (encode_image, encode_text)]
+    return torch.cat(towers), flat_gradients([logit_scale]).item()
 
 
 def trained(temperature: float) -> Encoders:
     """Encoders after some updates on other pairs, and the ``logit_scale`` of a temperature."""
-    *encoders, logit_scale = _trained()
-    return *encoders, nn.Parameter(torch.full_like(logit_scale, math.log(1 / temperature)))
+    encode_image, encode_text, logit_scale = _trained()
+    return encode_image, encode_text, nn.Parameter(torch.full_like(logit_scale, math.log(1 / temperature)))
 
 
 @cache
 def _trained() -> Encoders:
-    *encoders, logit_scale = PROBLEM.build()
+    encode_image, encode_text, logit_scale = PROBLEM.build()
     for step in range(TRAINED):
-        one_large_batch(*encoders, logit_scale, PROBLEM.with_(seed=1000 + step).batches())
+        one_large_batch(encode_image, encode_text, logit_scale, PROBLEM.with_(seed=1000 + step).batches())
         with torch.no_grad():  # an optimizer's first step would import for half a second
-            for parameter in (p for encoder in encoders for p in encoder.parameters()):
-                parameter -= RATE * parameter.grad
-    return *encoders, logit_scale
+            for parameter in (*encode_image.parameters(), *encode_text.parameters()):
+                assert parameter.grad is not None
+                parameter.sub_(RATE * parameter.grad)
+    return encode_image, encode_text, logit_scale
 
 
 @cache
@@ -176,9 +178,11 @@ def batches(accumulation_steps: int) -> list[tuple[Tensor, Tensor]]:
 @cache
 def measure(method: str, accumulation_steps: int) -> Cost:
     """Count passes with hooks, and the bytes of features and of activations."""
-    encoders, passed, features = trained(0.1), [], []
+    encoders = trained(0.1)
+    passed: list[int] = []
+    features: list[Tensor] = []
 
-    def count(encoder, inputs, output):
+    def count(encoder: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
         passed.append(len(output))
         if not torch.is_grad_enabled() or method == "so far":
             features.append(output)
@@ -279,7 +283,7 @@ def _draw_cosines(axes: Axes, result: Result) -> None:
     tidy(axes, "Gradient against the true one", "N (micro-batches of 32/N pairs)", "cosine", y_away=33)
     places, n = range(len(CUTS)), result.settings.accumulation_steps
     exact = result.chosen.difference < SAME
-    look = {"color": BLUE, "marker": "o"} if exact else {"color": VERMILLION, "marker": "x", "markeredgewidth": 1.8}
+    look: Style = {"color": BLUE, "marker": "o"} if exact else {"color": VERMILLION, "marker": "x", "markeredgewidth": 1.8}
     axes.axhline(1, color=GREEN, linestyle="--", linewidth=1.4)
     axes.plot(places, [one.cosine for one in result.gradients.values()], linewidth=1.2, **look)
     here, cosine = CUTS.index(n), result.chosen.cosine

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, tidy
+from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, Style, tidy
 from gradaccum.fingerprint import batch_gradient
 from gradaccum.phenomena import control
 from gradaccum.problems import Problem
@@ -101,7 +102,7 @@ def is_rounding(result: Result) -> bool:
     return result.difference < 32 * result.rounding
 
 
-def _draw_cut(axes, result: Result) -> None:
+def _draw_cut(axes: Axes, result: Result) -> None:
     n = result.settings.accumulation_steps
     size = SAMPLES // n
     tidy(axes, "The same 16 samples")
@@ -112,7 +113,7 @@ def _draw_cut(axes, result: Result) -> None:
     gap = 0.16 if n > 1 else 0.0
     lefts = [k + gap * (k % size == 0) for k in range(SAMPLES)]
     widths = [k + 1 - gap * (k % size == size - 1) - left for k, left in enumerate(lefts)]
-    edge = {"edgecolor": "white", "linewidth": 1}
+    edge: Style = {"edgecolor": "white", "linewidth": 1}
     axes.broken_barh([(k, 1) for k in range(SAMPLES)], (1.7, 0.5), facecolor=GREEN, **edge)
     axes.broken_barh(list(zip(lefts, widths, strict=True)), (0.5, 0.5), facecolor=BLUE, **edge)
     scale = f"1/{n}" if result.settings.divide and n > 1 else "1"
@@ -122,7 +123,7 @@ def _draw_cut(axes, result: Result) -> None:
     axes.text(SAMPLES / 2, -0.2, "weight of each micro-batch's gradient", ha="center", fontsize=8.5, color=GREY)
 
 
-def _draw_growth(axes, result: Result) -> None:
+def _draw_growth(axes: Axes, result: Result) -> None:
     size = result.large.norm()
     lengths = [0.0, *(result.partial.norm(dim=1) / size).tolist()]
     tidy(axes, "Adding up in .grad", "micro-batches seen", "length / large batch's")
@@ -138,14 +139,14 @@ def _draw_growth(axes, result: Result) -> None:
     axes.minorticks_off()
 
 
-def _draw_scatter(axes, result: Result) -> None:
+def _draw_scatter(axes: Axes, result: Result) -> None:
     good = is_rounding(result)
     tidy(axes, f"Largest difference {in_words(result.difference)}", "large batch, component", "accumulated, component")
     limit = 1.15 * float(result.large.abs().max())
     axes.plot([-limit, limit], [-limit, limit], color=GREY, linewidth=1, linestyle="--")
     axes.text(0.58 * limit, 0.36 * limit, "y = x", fontsize=8.5, color=GREY)
     x, y = result.large.double().numpy(), result.partial[-1].double().numpy()
-    marker = {"color": BLUE, "marker": "o"} if good else {"color": VERMILLION, "marker": "x"}
+    marker: Style = {"color": BLUE, "marker": "o"} if good else {"color": VERMILLION, "marker": "x"}
     if not good:
         n = result.settings.accumulation_steps
         axes.plot([-limit / n, limit / n], [-limit, limit], color=VERMILLION, linewidth=1, linestyle=":")

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, tidy
+from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, Style, tidy
 from gradaccum.noise import signal_and_noise
 from gradaccum.phenomena import control
 
@@ -66,7 +66,7 @@ class Result:
         return self.single / self.signal
 
 
-def finite_factor(batch: int, samples: int) -> float:
+def finite_factor(batch: float, samples: int) -> float:
     """By what drawing without replacement multiplies the variance of a mean: (n - B) / (n - 1)."""
     return (samples - batch) / (samples - 1)
 
@@ -167,7 +167,7 @@ def _draw_variances(axes: Axes, result: Result) -> None:
     axes.set(ylim=(0.001, 200))
     axes.set_yticks([0.001, 0.01, 0.1, 1, 10, 100], ["0.001", "0.01", "0.1", "1", "10", "100"])
     axes.minorticks_off()
-    text = {"fontsize": 9, "transform": axes.transAxes, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
+    text: Style = {"fontsize": 9, "transform": axes.transAxes, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
     said = [("● 1,000 batches of each size", BLUE), ("▬ slope −1", GREEN)]
     said += [] if settings.replace else [("-- times (n − B)/(n − 1)", VERMILLION)]
     for number, (words, color) in enumerate([*said, ("··· squared length of the gradient", GREY)]):

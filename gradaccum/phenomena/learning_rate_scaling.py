@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, tidy
+from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, Style, tidy
 from gradaccum.phenomena import control
 
 TITLE = "Learning rate × effective batch"
@@ -29,7 +29,7 @@ RULES = ("none", "sqrt", "linear")
 FAR = 20.0
 """Where the right picture ends: a curve that is this many times too high has nothing in common with the reference."""
 
-LOOKS = {
+LOOKS: dict[str, Style] = {
     "none": {"color": GREY, "linestyle": ":", "marker": "^"},
     "sqrt": {"color": BLUE, "linestyle": "-.", "marker": "o"},
     "linear": {"color": VERMILLION, "linestyle": "-", "marker": "s"},
@@ -114,7 +114,7 @@ def draw(result: Result, figure: Figure) -> None:
 def describe(result: Result) -> str:
     """Which rule follows the small batch, and where each ends."""
     settings, n, beside = result.settings, result.settings.accumulation_steps, result.beside
-    best = min(beside, key=beside.get)
+    best = min(beside, key=lambda rule: beside[rule])
     said = ", ".join(f"{_times(beside[rule])} with the {NAMES[rule]}" for rule in RULES)
     start = f"{settings.optimizer}, batches of {MICRO_BATCH} × N = {MICRO_BATCH * n}, 1/{n} of the updates:"
     follows = f"best follows the small batch: {NAMES[best]}." if beside[best] < 1.5 else "no rule follows the small batch."
@@ -165,7 +165,7 @@ def _draw_curves(axes: Axes, result: Result) -> None:
     small = torch.arange(len(result.reference)) * counted
     large = torch.arange(len(result.curves)) * counted * (n if settings.axis == "samples" else 1)
     axes.plot(small, result.reference, color=GREEN, linewidth=5, alpha=0.45)
-    text = {"fontsize": 9, "transform": axes.transAxes, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
+    text: Style = {"fontsize": 9, "transform": axes.transAxes, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
     axes.text(0.4, 0.94, f"▬ batches of {MICRO_BATCH}, rate as it is", color=GREEN, **text)
     for k, rule in enumerate(RULES):
         look = LOOKS[rule]

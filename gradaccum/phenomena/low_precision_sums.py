@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, tidy
+from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, Style, tidy
 from gradaccum.phenomena import control
 
 TITLE = "Low-precision sums"
@@ -20,7 +20,7 @@ COMPONENTS = 32
 NOWHERE = 1e-9
 """Where an error of exactly 0 is drawn on a logarithmic axis: at its lower end."""
 
-LOOKS = {
+LOOKS: dict[str, Style] = {
     "bfloat16": {"color": VERMILLION, "marker": "x", "linestyle": "-"},
     "float16": {"color": BLUE, "marker": "o", "linestyle": "--"},
     "float32": {"color": GREEN, "marker": "s", "linestyle": ":"},

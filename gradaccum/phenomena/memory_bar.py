@@ -6,6 +6,7 @@ import functools
 from dataclasses import dataclass
 
 import torch
+from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from torch import Tensor, nn
@@ -140,7 +141,13 @@ def measure(accumulation_steps: int, optimizer: str, checkpointing: bool, device
     peak = torch.cuda.max_memory_allocated() - before if device == "cuda" else None
     parameters = list(model.parameters())
     state = [value for values in updater.state.values() for value in values.values() if isinstance(value, Tensor)]
-    return Memory(bytes_held(parameters), bytes_held(p.grad for p in parameters), bytes_held(state), activations, peak)
+    return Memory(
+        bytes_held(parameters),
+        bytes_held(p.grad for p in parameters if p.grad is not None),
+        bytes_held(state),
+        activations,
+        peak,
+    )
 
 
 def _warm_up(device: str) -> int:
@@ -193,7 +200,7 @@ TOP = 2300
 """KiB; the largest bar of all settings needs about 2,000."""
 
 
-def _draw_bars(axes, result: Result) -> None:
+def _draw_bars(axes: Axes, result: Result) -> None:
     tidy(axes, f"Bytes measured on {result.device}, for 512 samples", "", "KiB", y_away=38)
     places = range(len(CUTS))
     chosen = CUTS.index(result.settings.accumulation_steps)
@@ -214,7 +221,7 @@ def _draw_bars(axes, result: Result) -> None:
         color = VERMILLION if over else "black"
         axes.text(place, total + 25, f"{total:.0f}", ha="center", fontsize=9, fontweight=weight, color=color)
     if result.device == "cuda":
-        peaks = [result.measured[n].peak / KIB for n in CUTS]
+        peaks = [(result.measured[n].peak or 0) / KIB for n in CUTS]
         axes.plot(places, peaks, linestyle="", marker="D", color="black", label="torch.cuda.max_memory_allocated")
         axes.legend(loc="upper right", fontsize=8.5, frameon=False)
     axes.set_xticks(places, [f"B={SAMPLES // n}\nN={n}" for n in CUTS])
@@ -225,7 +232,7 @@ def _box(place: float, low: float, high: float) -> list[tuple[float, float]]:
     return [(place - 0.31, low), (place + 0.31, low), (place + 0.31, high), (place - 0.31, high)]
 
 
-def _name_layers(axes, result: Result) -> None:
+def _name_layers(axes: Axes, result: Result) -> None:
     """Names of the parts to the right of the last bar, as high as its parts are, but no closer than letters allow."""
     memory, low, last = result.measured[CUTS[-1]], 0.0, -45.0
     for name, (color, _) in LAYERS.items():
@@ -236,7 +243,7 @@ def _name_layers(axes, result: Result) -> None:
         low += height
 
 
-def _draw_line(axes, result: Result) -> None:
+def _draw_line(axes: Axes, result: Result) -> None:
     tidy(axes, "Against B: measured and model", "micro-batch size B", "")
     sizes = [SAMPLES // n for n in CUTS]
     model = [(result.fixed + result.per_sample * size) / KIB for size in (0, SAMPLES)]

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 from torch import Tensor
 
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, tidy
+from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, Style, tidy
 from gradaccum.phenomena import control
 
 TITLE = "Missing 1/N"
@@ -150,6 +150,7 @@ def _train(accumulation_steps: int, optimizer: str, divide: bool) -> tuple[Tenso
         for x_part, y_part in zip(x.chunk(accumulation_steps), y.chunk(accumulation_steps), strict=True):
             loss = torch.nn.functional.mse_loss(x_part @ w, y_part)
             (loss / accumulation_steps if divide else loss).backward()
+        assert w.grad is not None
         gradients.append(w.grad.clone())
         _step(update, w, optimizer)
         path.append(w.detach().clone())
@@ -188,16 +189,22 @@ def _draw_landscape(axes: Axes, result: Result) -> None:
     angle = math.degrees(math.atan2(TURN[1, 0], TURN[0, 0]))
     for level in (0.1, 0.5, 1.5, 3.5, 7, 12, 20):
         width, height = (2 * (2 * level / CURVATURES).sqrt()).tolist()
-        axes.add_patch(Ellipse(TARGET.tolist(), width, height, angle=angle, fill=False, edgecolor="#c8c8c8", linewidth=0.8))
+        axes.add_patch(
+            Ellipse(
+                (float(TARGET[0]), float(TARGET[1])), width, height, angle=angle, fill=False, edgecolor="#c8c8c8", linewidth=0.8
+            )
+        )
     axes.plot(*TARGET.tolist(), marker="+", color=GREY, markersize=9)
     axes.plot(*result.right_path.T.tolist(), color=GREEN, linestyle="--", marker="s", markersize=5, linewidth=1.4)
     same = result.settings.divide or float(result.differences.max()) < HIDDEN
-    look = {"color": BLUE, "marker": "o", "markersize": 3} if same else {"color": VERMILLION, "marker": "x", "markersize": 6}
+    look: Style = (
+        {"color": BLUE, "marker": "o", "markersize": 3} if same else {"color": VERMILLION, "marker": "x", "markersize": 6}
+    )
     axes.plot(*result.path.T.tolist(), linewidth=1.2, **look)
     axes.set(xlim=VIEW[0], ylim=VIEW[1])
     axes.locator_params(nbins=5)
     what = "divided by N" if result.settings.divide else "not divided"
-    text = {"fontsize": 9, "transform": axes.transAxes, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
+    text: Style = {"fontsize": 9, "transform": axes.transAxes, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
     axes.text(0.03, 0.95, "■ right: divided by N", color=GREEN, **text)
     axes.text(0.03, 0.885, f"{'●' if same else '×'} this run: {what}", color=look["color"], **text)
 

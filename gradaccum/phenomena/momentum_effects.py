@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, tidy
+from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, Style, tidy
 from gradaccum.phenomena import control
 
 TITLE = "Momentum effects"
@@ -173,7 +173,7 @@ def _loss(path: Tensor) -> Tensor:
     return (path @ x.T - y).square().mean(dim=1)
 
 
-def _look(result: Result) -> dict:
+def _look(result: Result) -> Style:
     same = result.difference < SAME
     return {"color": BLUE, "marker": "o"} if same else {"color": VERMILLION, "marker": "x"}
 
@@ -196,7 +196,7 @@ def _draw_losses(axes: Axes, result: Result) -> None:
     axes.set(xlim=(0, WINDOWS * (BATCH if settings.axis == "samples" else STEPS)), ylim=(0.1, 40))
     axes.set_yticks([0.1, 1, 10], ["0.1", "1", "10"])
     name = next(label for label, value in LOOPS.items() if value == settings.loop)
-    text = {"fontsize": 9, "transform": axes.transAxes}
+    text: Style = {"fontsize": 9, "transform": axes.transAxes}
     axes.text(0.4, 0.93, f"■ large batch: {len(result.large_losses) - 1} updates", color=GREEN, **text)
     sign = "●" if result.difference < SAME else "×"
     axes.text(0.4, 0.86, f"{sign} {name}: {len(result.losses) - 1}", color=_look(result)["color"], **text)

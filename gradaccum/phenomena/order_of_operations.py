@@ -13,7 +13,7 @@ from matplotlib.patches import Circle
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, tidy
+from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, Style, tidy
 from gradaccum.phenomena import control
 
 TITLE = "Order of operations"
@@ -98,6 +98,7 @@ def compute(settings: Settings) -> Result:
     batches = iter(_micro_batches())
     for operation in operations:
         _perform(operation, w, optimizer, scaler, batches, settings.max_norm)
+        assert w.grad is not None
         length = float(w.grad.norm())
         lengths.append(length if math.isfinite(length) else math.inf)
     gradient = _large_batch_gradient()
@@ -170,10 +171,18 @@ def _large_batch_gradient() -> Tensor:
     w, batches = _weights(), _micro_batches()
     x, y = (torch.cat(parts) for parts in zip(*batches, strict=True))
     torch.nn.functional.mse_loss(x @ w.T, y).backward()
+    assert w.grad is not None
     return w.grad[0]
 
 
-def _perform(operation: str, w: Tensor, optimizer, scaler, batches: Iterator, max_norm: float) -> None:
+def _perform(
+    operation: str,
+    w: Tensor,
+    optimizer: torch.optim.Optimizer,
+    scaler: torch.amp.GradScaler,
+    batches: Iterator[tuple[Tensor, Tensor]],
+    max_norm: float,
+) -> None:
     if operation == "backward":
         x, y = next(batches)
         with torch.autocast("cpu", dtype=torch.float16):
@@ -218,7 +227,7 @@ def _draw_update(axes: Axes, result: Result) -> None:
     tidy(axes, "The update", "parameter 1", "parameter 2")
     axes.axhline(0, color=GREY, linewidth=0.6)
     axes.axvline(0, color=GREY, linewidth=0.6)
-    arrow = {"angles": "xy", "scale_units": "xy", "scale": 1}
+    arrow: Style = {"angles": "xy", "scale_units": "xy", "scale": 1}
     axes.add_patch(Circle((0, 0), result.settings.max_norm, fill=False, edgecolor=GREY, linestyle=":"))
     axes.quiver([0], [0], *result.gradient[:, None].tolist(), color="#b8b8b8", width=0.01, **arrow)
     axes.quiver([0], [0], *result.due[:, None].tolist(), color=GREEN, width=0.03, alpha=0.5, **arrow)
@@ -231,7 +240,7 @@ def _draw_update(axes: Axes, result: Result) -> None:
     said = "no numbers" if result.ruined else "none" if result.skipped else "" if inside else "outside"
     axes.set(xlim=FRAME[0], ylim=FRAME[1], xticks=[-1, 0, 1, 2], yticks=[-1, 0, 1, 2])
     axes.set_aspect("equal", adjustable="box")
-    text = {"fontsize": 9, "transform": axes.transAxes, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
+    text: Style = {"fontsize": 9, "transform": axes.transAxes, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
     axes.text(0.03, 0.93, "➞ gradient, not clipped", color=GREY, **text)
     axes.text(0.03, 0.865, "➞ due", color=GREEN, **text)
     axes.text(0.25, 0.865, f"{sign} made{': ' if said else ''}{said}", color=color, **text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -19,7 +20,7 @@ from gradaccum.loops.ddp import DDP_GALLERY
 from gradaccum.phenomena import control
 from gradaccum.problems import Problem
 from gradaccum.ranks import single_rank
-from gradaccum.recording import record
+from gradaccum.recording import Loop, record
 
 TITLE = "Ranks over time"
 SIZE = (9.6, 3.9)
@@ -158,14 +159,14 @@ def _counted() -> dict[int, dict[str, Counted]]:
         return {p.accumulation_steps: {place: _count(DDP_GALLERY[place], p) for place in PLACES.values()} for p in problems}
 
 
-def _count(loop, problem: Problem) -> Counted:
+def _count(loop: Loop, problem: Problem) -> Counted:
     kinds: list[str] = []
     carried = Collectives(lambda call: kinds.append(call.kind) if call.kind == ALL_REDUCE else None)
 
-    def wrapped(model, *arguments):
-        model = nn.parallel.DistributedDataParallel(model)
+    def wrapped(model: nn.Module, *arguments: object) -> None:
+        distributed = nn.parallel.DistributedDataParallel(model)
         with carried:
-            loop(model, *arguments)
+            loop(distributed, *arguments)
 
     wanted = ("forward", "backward", "step")
     record(wrapped, problem, on_event=lambda event: kinds.append(event.kind) if event.kind in wanted else None)
@@ -181,7 +182,7 @@ def _apart(accumulation_steps: int) -> float:
     return float((gradients - mean).norm(dim=1).max() / mean.norm())
 
 
-def _blocks(kinds: tuple[str, ...], all_reduce: float):
+def _blocks(kinds: tuple[str, ...], all_reduce: float) -> Iterator[Block]:
     """The model: every rank computes equally fast, and nothing else goes on while gradients travel."""
     lengths = {"forward": FORWARD, "backward": BACKWARD, "step": STEP, ALL_REDUCE: all_reduce}
     now, numbers = 0.0, dict.fromkeys(lengths, 0)
@@ -237,7 +238,7 @@ def _draw_ranks(axes: Axes, result: Result) -> None:
     for block in result.blocks:
         if block.kind in ("forward", "backward"):
             color = "white" if block.kind == "backward" else "black"
-            axes.text(block.start + block.length / 2, 0, block.number, ha="center", va="center", fontsize=8, color=color)
+            axes.text(block.start + block.length / 2, 0, str(block.number), ha="center", va="center", fontsize=8, color=color)
     axes.set(xlim=(0, LONGEST), ylim=(RANKS - 0.4, -0.6), yticks=range(RANKS))
     axes.set_yticklabels([f"rank {r}" for r in range(RANKS)])
     axes.tick_params(axis="y", length=0)

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, tidy
+from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, Style, tidy
 from gradaccum.phenomena import control
 from gradaccum.resuming import Run, RunProblem, put_state, state_of
 
@@ -144,7 +144,7 @@ def describe(result: Result) -> str:
     return f"{start}{without}: {off}.{grads}"
 
 
-def _look(result: Result) -> dict:
+def _look(result: Result) -> Style:
     return {"color": BLUE, "marker": "o"} if result.identical else {"color": VERMILLION, "marker": "x"}
 
 
@@ -156,7 +156,7 @@ def _draw_losses(axes: Axes, result: Result) -> None:
     axes.axvline(result.settings.kill, color="black", linewidth=1.5)
     axes.set(ylim=(0, 18), yticks=[0, 5, 10, 15])
     left = result.settings.kill > PROBLEM.total / 2
-    text = {"fontsize": 9, "bbox": {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5}}
+    text: Style = {"fontsize": 9, "bbox": {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5}}
     axes.text(result.settings.kill + (-0.3 if left else 0.3), 17, "killed", ha="right" if left else "left", **text)
     axes.text(20.3, 15.4, "– – never killed", color=GREEN, ha="right", **text)
     sign = "● resumed" if result.identical else "× resumed"

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from torch import nn
 from torch.nn import functional as F
 
-from gradaccum.drawing import BLUE, GREEN, VERMILLION, tidy
+from gradaccum.drawing import BLUE, GREEN, VERMILLION, Style, tidy
 from gradaccum.phenomena import control
 from gradaccum.recording import LiveBytes
 
@@ -202,7 +202,7 @@ def _close(found: tuple[float, ...], due: tuple[float, ...]) -> bool:
 def _draw_panel(axes: Axes, result: Result, name: str) -> None:
     wrong = name in result.wrong_panels
     axes.plot(result.right.steps, getattr(result.right, name), color=GREEN, linestyle="--", linewidth=2.2)
-    look = {"color": VERMILLION, "marker": "x"} if wrong else {"color": BLUE, "marker": "o"}
+    look: Style = {"color": VERMILLION, "marker": "x"} if wrong else {"color": BLUE, "marker": "o"}
     inside = [(s, v) for s, v in zip(result.logged.steps, getattr(result.logged, name), strict=True) if s <= UPDATES]
     axes.plot(*zip(*inside, strict=True), linewidth=1.1, markersize=4, **look)
     sign = "× logged" if wrong else "● logged, as it should be"

@@ -14,8 +14,8 @@ from torch import Tensor
 from gradaccum.capstone.config import Config
 from gradaccum.capstone.model import CharGPT, token_loss
 from gradaccum.capstone.run import Run
-from gradaccum.capstone.ways import MISTAKES, RIGHT, Way, Window, joined, train_window
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, tidy
+from gradaccum.capstone.variants import MISTAKES, RIGHT, RunVariant, Window, joined, train_window
+from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, Style, tidy
 from gradaccum.loops import windows
 from gradaccum.phenomena import control
 from gradaccum.problems import flat_parameters
@@ -98,13 +98,13 @@ def _values(settings: Settings) -> tuple[str, str, float]:
 def path(loop: str, optimizer: str, max_norm: float) -> Tensor:
     """The weights at the start and after each window of a run over 93 lines, three times 31."""
     config = config_for(optimizer, max_norm)
-    run, way, todo = config.build(), _way(loop), _windows(loop == "large")
+    run, variant, todo = config.build(), _variant(loop), _windows(loop == "large")
     rows = [flat_parameters(run.model)]
     for k in range(len(todo)):
-        if k == STOP and way.forget:
-            run = resumed(run, config, way.forget)
-        window: Window = todo[k - STOP if way.forget == "place" and k >= STOP else k]
-        train_window(run, window, max_norm, way, len(window) if loop == "large" else config.accumulation_steps)
+        if k == STOP and variant.forget:
+            run = resumed(run, config, variant.forget)
+        window: Window = todo[k - STOP if variant.forget == "place" and k >= STOP else k]
+        train_window(run, window, max_norm, variant, len(window) if loop == "large" else config.accumulation_steps)
         rows.append(flat_parameters(run.model))
     return torch.stack(rows)
 
@@ -144,10 +144,10 @@ def resumed(run: Run, config: Config, forgotten: str) -> Run:
     return fresh
 
 
-def _way(loop: str) -> Way:
+def _variant(loop: str) -> RunVariant:
     if loop in MISTAKES:
-        return RIGHT.with_(**MISTAKES[loop][0])
-    return RIGHT.with_(forget=loop) if loop in ("optimizer", "place") else RIGHT
+        return MISTAKES[loop][0]
+    return RIGHT._replace(forget=loop) if loop in ("optimizer", "place") else RIGHT
 
 
 @cache
@@ -208,7 +208,7 @@ def _place(window: int) -> str:
     return ""
 
 
-def _look(result: Result) -> dict:
+def _look(result: Result) -> Style:
     same = result.left_at is None
     return {"color": BLUE, "marker": "o"} if same else {"color": VERMILLION, "marker": "x"}
 
@@ -219,7 +219,7 @@ def _draw_losses(axes: Axes, result: Result) -> None:
     axes.plot(result.losses, linewidth=1.1, markersize=4.5, **_look(result))
     axes.set(xlim=(-0.3, len(result.distances) + 0.3), ylim=(2.2, 4.4), xticks=range(0, len(result.distances) + 1, 3))
     axes.set_yticks([2.5, 3, 3.5, 4])
-    text = {"fontsize": 9, "transform": axes.transAxes}
+    text: Style = {"fontsize": 9, "transform": axes.transAxes}
     axes.text(0.04, 0.12, "■ large batches", color=GREEN, **text)
     axes.text(0.04, 0.05, f"{'●' if result.left_at is None else '×'} this loop", color=_look(result)["color"], **text)
 

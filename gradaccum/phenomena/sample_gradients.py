@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 from torch.nn import functional as F
 
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, tidy
+from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, Style, tidy
 from gradaccum.phenomena import control
 
 TITLE = "Gradients of samples"
@@ -115,7 +116,7 @@ def describe(result: Result) -> str:
     return f"{who}. {same}{rounding}. {ending}"
 
 
-def _draw_data(axes, result: Result) -> None:
+def _draw_data(axes: Axes, result: Result) -> None:
     tidy(axes, f"{result.settings.batch_size} of {SAMPLES} samples", "x", "y")
     x, y, members = result.x, result.y, result.members
     axes.vlines(x[members], y[members], SLOPE * x[members] + SHIFT, color=BLUE, linewidth=1, alpha=0.6)
@@ -126,13 +127,13 @@ def _draw_data(axes, result: Result) -> None:
     axes.set(xlim=(-1.65, 1.65), ylim=(-3.3, 2.1), xticks=[-1, 0, 1], yticks=[-2, 0, 2])
 
 
-def _draw_arrows(axes, result: Result) -> None:
+def _draw_arrows(axes: Axes, result: Result) -> None:
     size, divide = result.settings.batch_size, result.settings.divide
     said = "average" if divide else "sum"
     _gradient_plane(axes, "Their gradients" if size > 1 else "Its gradient")
     tips = result.each[result.members]
     zeros = torch.zeros(len(tips))
-    arrow = {"angles": "xy", "scale_units": "xy", "scale": 1}
+    arrow: Style = {"angles": "xy", "scale_units": "xy", "scale": 1}
     axes.quiver(zeros, zeros, tips[:, 0], tips[:, 1], color=BLUE, width=0.006, alpha=0.65, **arrow)
     dx, dy = result.combined.tolist()
     axes.quiver([0], [0], [dx], [dy], color=VERMILLION, width=0.017, zorder=3, **arrow)
@@ -146,7 +147,7 @@ def _draw_arrows(axes, result: Result) -> None:
     axes.text(0.03, 0.035, "○ backward() on the batch", fontsize=9.5, transform=axes.transAxes)
 
 
-def _draw_cloud(axes, result: Result) -> None:
+def _draw_cloud(axes: Axes, result: Result) -> None:
     _gradient_plane(axes, f"Averages of {BATCHES} batches of {result.settings.batch_size}")
     axes.plot(*result.averages.T, linestyle="", marker=".", markersize=5, color=BLUE, alpha=0.45)
     axes.plot(*result.each.mean(0)[:, None], marker="*", markersize=14, color=GREEN, markeredgecolor="white", zorder=3)
@@ -156,7 +157,7 @@ def _draw_cloud(axes, result: Result) -> None:
     axes.text(0.03, 0.035, f"○ batch no. {result.settings.batch}", fontsize=9.5, transform=axes.transAxes)
 
 
-def _gradient_plane(axes, title: str) -> None:
+def _gradient_plane(axes: Axes, title: str) -> None:
     tidy(axes, title, "∂loss / ∂w", "∂loss / ∂b")
     axes.axhline(0, color=GREY, linewidth=0.6)
     axes.axvline(0, color=GREY, linewidth=0.6)

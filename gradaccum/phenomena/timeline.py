@@ -9,15 +9,15 @@ from dataclasses import dataclass
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from torch import Tensor
+from torch import Tensor, nn
 
-from gradaccum.drawing import BLUE, GREEN, GREY, PALE_BLUE, VERMILLION, draw_fingerprint, draw_strip, tidy
+from gradaccum.drawing import BLUE, GREEN, GREY, PALE_BLUE, VERMILLION, Style, draw_fingerprint, draw_strip, tidy
 from gradaccum.fingerprint import Fingerprint, expected, read, solve
 from gradaccum.fingerprint_words import listing, number
 from gradaccum.loops import GALLERY
 from gradaccum.phenomena import control
 from gradaccum.problems import Problem, flat_gradient, trainable
-from gradaccum.recording import Event, Recording, record
+from gradaccum.recording import Event, Loop, Recording, record
 
 TITLE = "Loop timeline"
 SIZE = (9.6, 4.3)
@@ -181,7 +181,7 @@ def _right_now(result: Result) -> Tensor:
 def _watch(slug: str, accumulation_steps: int) -> Run:
     """Run a loop twice with frozen parameters: with a meter, and with a look into .grad after every event.
 
-    Cached, for a student looks at one moment of a run after the other.
+    Cached because a student looks at one moment of a run after the other.
     """
     sizes = (MICRO_BATCH_SIZE,) * MICRO_BATCHES
     problem = Problem(seed=1, accumulation_steps=accumulation_steps, epochs=(sizes,), width=8, depth=2)
@@ -206,12 +206,16 @@ def _moments(events: tuple[Event, ...], spans: list[tuple[int, int]]) -> tuple[M
     for first, last in spans:
         kind = events[first].kind
         if kind == "forward":
-            forward = events[first].micro_batch + 1
+            place = events[first].micro_batch
+            assert place is not None  # no loop of the gallery makes micro-batches of its own
+            forward = place + 1
         moments.append(Moment(kind, first, last - first + 1, forward if kind in ("forward", "backward") else 0))
     return tuple(moments)
 
 
-def _memory(recording: Recording, spans, moments) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _memory(
+    recording: Recording, spans: list[tuple[int, int]], moments: tuple[Moment, ...]
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The curve of live bytes with each moment's operations spread evenly over its block."""
     ends = [recording.events[first].tick for first, _ in spans[1:]] + [len(recording.curve)]
     times, kilobytes = [], []
@@ -223,13 +227,13 @@ def _memory(recording: Recording, spans, moments) -> tuple[tuple[float, ...], tu
     return tuple(times), tuple(kilobytes)
 
 
-def _held(loop, problem: Problem) -> Tensor:
+def _held(loop: Loop, problem: Problem) -> Tensor:
     """Coefficients ``(events, 8)`` of what ``.grad`` holds after each event."""
     after: list[Tensor] = []
     now = torch.zeros_like(flat_gradient(problem.build_model()))
 
-    def watched(model, *arguments):
-        def note(_) -> None:
+    def watched(model: nn.Module, *arguments: object) -> object:
+        def note(parameter: Tensor) -> None:
             nonlocal now
             now = flat_gradient(model)
 
@@ -259,7 +263,13 @@ def _draw_blocks(axes: Axes, result: Result) -> None:
             if moment.micro_batch:
                 middle, dark = moment.start + moment.length / 2, kind == "backward"
                 axes.text(
-                    middle, lane, moment.micro_batch, ha="center", va="center", fontsize=7.5, color="white" if dark else "black"
+                    middle,
+                    lane,
+                    str(moment.micro_batch),
+                    ha="center",
+                    va="center",
+                    fontsize=7.5,
+                    color="white" if dark else "black",
                 )
         if now.kind == kind:
             axes.broken_barh([(now.start, now.length)], (lane - 0.45, 0.9), facecolor="none", edgecolor="black", linewidth=2)
@@ -275,7 +285,7 @@ def _draw_memory(axes: Axes, result: Result) -> None:
     axes.fill_between(run.times, run.kilobytes, step="post", color=PALE_BLUE, linewidth=0)
     axes.plot(run.times, run.kilobytes, drawstyle="steps-post", color=BLUE, linewidth=0.8)
     axes.axhline(result.right_peak, color=GREEN, linestyle="--", linewidth=1.2)
-    text = {"fontsize": 8.5, "bbox": LABEL}
+    text: Style = {"fontsize": 8.5, "bbox": LABEL}
     axes.text(MOMENTS, result.right_peak + 0.6, "a right loop's peak", ha="right", color=GREEN, **text)
     if result.swollen:
         where = run.times[run.kilobytes.index(run.peak)]

@@ -88,13 +88,15 @@ def compute(settings: Settings) -> Result:
     run = record(as_loop(TOKEN_LOOPS[settings.average]), problem)
     model, (inputs, targets) = problem.build_model(), one_large_batch(problem.batches())
     large = batch_gradient(model, problem.loss_fn, (inputs, targets))
+    losses = run.returned[0]
+    assert isinstance(losses, list)
     return Result(
         settings=settings,
         lengths=problem.lengths[0],
         weights=tuple(read(run, problem).coefficients[0].tolist()),
         due=tuple(expected(problem).coefficients[0].tolist()),
         error=float((run.gradients[0] - large).norm() / large.norm()),
-        loss=run.returned[0][0],
+        loss=losses[0],
         right_loss=problem.loss_fn(model(inputs), targets).item(),
     )
 

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gradaccum.problems import MicroBatch, TrainingGate, fill_stale_gradient, flat_gradients, trainable
+from gradaccum.problems.making import MicroBatch, TrainingGate, fill_stale_gradient, normal_numbers
+from gradaccum.problems.parameters import flat_gradients, trainable
 
 FEATURES = 4
 """Numbers in each patch of an image and in each token of a text."""
 
 Encoders = tuple[nn.Module, nn.Module, nn.Parameter]
-"""``encode_image``, ``encode_text`` and ``logit_scale``, the logarithm of the factor in front of the similarities."""
+"""``encode_image``, ``encode_text`` and ``logit_scale``, the logarithm of the factor that multiplies the similarities."""
 
 
 def info_nce(image_features: Tensor, text_features: Tensor, logit_scale: Tensor) -> Tensor:
-    """The symmetric contrastive loss of a batch of n pairs: each image is to find its text among n, and each text its image.
+    """The symmetric contrastive loss of a batch of n pairs: each image has to find its text among n, and each text its image.
 
     It averages over the n pairs and over both directions, as in Radford et al. 2021 (arXiv 2103.00020, figure 3).
 
     Args:
-        image_features, text_features: ``(n, width)``, row k of both belongs to pair k; of any length, it is divided out here.
+        image_features, text_features: ``(n, width)``, row k of both belongs to pair k. They are normalized here.
         logit_scale: scalar; similarities are multiplied by its exponential, which is 1 / temperature.
     """
     logits = logit_scale.exp() * F.normalize(image_features, dim=1) @ F.normalize(text_features, dim=1).T
@@ -65,7 +67,7 @@ class ContrastiveProblem:
     device: str = "cpu"
     dtype: str = "float64"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not self.sizes or min(self.sizes) < 1:
             raise ValueError(f"a window needs micro-batches of at least one pair, not {self.sizes}")
 
@@ -78,25 +80,25 @@ class ContrastiveProblem:
         """Fresh encoders in training mode and a fresh ``logit_scale``, the same on every call."""
         dtype = getattr(torch, self.dtype)
         with torch.device("cpu"), torch.random.fork_rng(devices=[]):  # layers draw weights, which are not kept
-            encoders = [Encoder(self.hidden, self.depth, self.width, self.extras, self.gated) for _ in range(2)]
-        for stream, encoder in enumerate(encoders):
+            images, texts = (Encoder(self.hidden, self.depth, self.width, self.extras, self.gated) for _ in range(2))
+        for stream, encoder in enumerate((images, texts)):
             generator = _generator(self.seed, stream)
             for parameter in encoder.parameters():
-                parameter.data = _normal(parameter.shape, generator) / parameter.shape[-1] ** 0.5
+                parameter.data = normal_numbers(parameter.shape, generator) / parameter.shape[-1] ** 0.5
             encoder.to(device=self.device, dtype=dtype)
         scale = nn.Parameter(torch.tensor(math.log(1 / self.temperature), dtype=dtype, device=self.device))
         if self.stale:
-            for stream, encoder in enumerate(encoders):
+            for stream, encoder in enumerate((images, texts)):
                 fill_stale_gradient(encoder, self.seed + 7 * stream)
             scale.grad = torch.full_like(scale, 0.7)
-        return *encoders, scale
+        return images, texts, scale
 
     def batches(self) -> list[MicroBatch]:
         """The micro-batches: images and texts, each of shape ``(size, patches, 4)``, made from what a pair has in common."""
         generator = _generator(self.seed, 2)
         shape = (self.pairs, self.patches, FEATURES)
-        common = _normal((self.pairs, 1, FEATURES), generator)
-        images, texts = (common + 0.5 * _normal(shape, generator) for _ in range(2))
+        common = normal_numbers((self.pairs, 1, FEATURES), generator)
+        images, texts = (common + 0.5 * normal_numbers(shape, generator) for _ in range(2))
         images, texts = (t.to(device=self.device, dtype=getattr(torch, self.dtype)) for t in (images, texts))
         return list(zip(images.split(list(self.sizes)), texts.split(list(self.sizes)), strict=True))
 
@@ -105,7 +107,7 @@ class ContrastiveProblem:
         batches = self.batches()
         return (batch for batch in batches) if self.one_shot else batches
 
-    def with_(self, **changes) -> ContrastiveProblem:
+    def with_(self, **changes: Any) -> ContrastiveProblem:
         """A copy with some attributes changed."""
         return replace(self, **changes)
 
@@ -131,7 +133,7 @@ class Encoder(nn.Module):
         return self.project(self.gate(x).mean(dim=1))
 
 
-def gradients(loop, problem: ContrastiveProblem) -> tuple[Tensor, Tensor, Tensor]:
+def gradients(loop: Callable[..., object], problem: ContrastiveProblem) -> tuple[Tensor, Tensor, Tensor]:
     """What a loop leaves in ``.grad`` of a problem's two encoders, as vectors, and of ``logit_scale``.
 
     Raises:
@@ -139,14 +141,9 @@ def gradients(loop, problem: ContrastiveProblem) -> tuple[Tensor, Tensor, Tensor
     """
     encode_image, encode_text, logit_scale = problem.build()
     loop(encode_image, encode_text, logit_scale, problem.micro_batches())
-    towers = (flat_gradients(trainable(encoder)) for encoder in (encode_image, encode_text))
-    return *towers, flat_gradients([logit_scale])
+    of_images, of_texts = (flat_gradients(trainable(encoder)) for encoder in (encode_image, encode_text))
+    return of_images, of_texts, flat_gradients([logit_scale])
 
 
 def _generator(seed: int, stream: int) -> torch.Generator:
     return torch.Generator(device="cpu").manual_seed((1_000_003 * seed + 31 * stream + 17) % 2**63)
-
-
-def _normal(shape: Sequence[int], generator: torch.Generator) -> Tensor:
-    """Standard normal numbers, the same whatever default device or dtype a student has set."""
-    return torch.randn(*shape, generator=generator, dtype=torch.float64, device="cpu")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gradaccum.problems import MicroBatch, Problem, TrainingGate, seeded_generator
+from gradaccum.problems.making import LossFn, MicroBatch, TrainingGate, seeded_generator
+from gradaccum.problems.problem import Problem
 
 VOCABULARY = 20
 """Tokens there are; 0 begins a sequence, pads its end, and is never predicted. With few tokens short
@@ -44,7 +45,7 @@ class TokenProblem(Problem):
     weigh_by: str = "tokens"
     mean_over: str = "tokens"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if any(min(sequences, default=-1) < 0 for epoch in self.lengths for sequences in epoch):
             raise ValueError(f"every micro-batch needs sequences of at least 0 tokens, not {self.lengths}")
         if self.weigh_by not in COUNTED or self.mean_over not in (*COUNTED, PADDING_TOO):
@@ -57,7 +58,7 @@ class TokenProblem(Problem):
         return TokenModel(self.width, self.depth, self.extras, self.gated, self.coupled)
 
     @property
-    def loss_fn(self) -> Callable[[Tensor, Tensor], Tensor]:
+    def loss_fn(self) -> LossFn:
         """Cross-entropy of logits ``(sequences, positions, vocabulary)``, averaged over what ``mean_over`` says."""
         return partial(token_loss, ignore_index=self.ignore_index, mean_over=self.mean_over)
 

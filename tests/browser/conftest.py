@@ -17,7 +17,8 @@ else:  # a machine with little more than torch and pytest
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = unit_scripts(ROOT / "solutions")
-RELEASED = sorted(path.stem for path in (ROOT / "course").glob("*.ipynb"))
+RELEASED = ("00_start_here", "12_capstone")
+"""What stubs show instead of results looks alike in every unit; another test sees that no released notebook fails."""
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +41,7 @@ def lab(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def page(browser):
-    """A page in which notebooks are opened one after the other, as a student does; loading JupyterLab anew takes seconds."""
+    """A page in which notebooks are opened one after the other, as a student does; loading JupyterLab again takes seconds."""
     with browser.new_context(viewport={"width": 1280, "height": 1000}) as context:
         yield context.new_page()
 

@@ -1,4 +1,4 @@
-"""The browser tests take what they look at from folders; here it is said that nothing is left out."""
+"""The browser tests take what they open from folders; nothing is left out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.browser]
 ROOT = Path(__file__).parents[2]
 
 
-def test_every_unit_is_looked_at_solved_and_released():
+def test_every_released_notebook_has_a_solved_one():
     assert [path.stem for path in sorted((ROOT / "course").glob("*.ipynb"))] == list(unit_scripts(ROOT / "solutions"))
 
 

@@ -7,7 +7,7 @@ import torch
 
 from gradaccum.capstone.budget import activation_bytes
 from gradaccum.capstone.config import SMALL, Config
-from gradaccum.capstone.ways import train
+from gradaccum.capstone.variants import train
 from gradaccum.problems import flat_parameters
 
 pytestmark = pytest.mark.slow  # Part II: marked in the whole suite

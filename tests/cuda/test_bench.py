@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from gradaccum.capstone import ways as capstone
+from gradaccum.capstone import variants as capstone
 from gradaccum.capstone.config import LARGE
 from gradaccum.fingerprint import expected, fingerprint
 from gradaccum.loops import GALLERY

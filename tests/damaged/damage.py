@@ -1,7 +1,7 @@
 """What happens to notebooks between a student's desk and the marker, each as a function of a solved notebook.
 
-A damage takes a solved notebook (plain JSON, its own copy) and returns what is handed in: a notebook, or the bytes of a file.
-Exercises named by ``loses`` are not there any more afterwards; every other one is.
+A damage takes a solved notebook (plain JSON, a copy of its own) and returns what is handed in: a notebook or the bytes of a
+file. ``loses`` says how many exercises it really removes; all others are still there.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class Damage:
     """Something that happens to a notebook.
 
     Attributes:
-        name: of the function that does it.
-        apply: does it.
-        loses: how many exercises, the first of the unit, are really gone afterwards.
-        file: what the notebook is called afterwards; ``{unit}`` stands for its unit.
+        name: that of the function.
+        apply: the function.
+        loses: how many exercises it removes, counted from the beginning of the unit.
+        file: name of the file that is handed in; ``{unit}`` stands for its unit.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Damage:
         return damaged if isinstance(damaged, bytes) else json.dumps(damaged).encode()
 
     def still_there(self, unit: str) -> tuple[str, ...]:
+        """The exercises whose answers the damage does not remove."""
         return exercises_in(released_content(unit))[self.loses :]
 
 
@@ -48,6 +49,8 @@ DAMAGES: list[Damage] = []
 
 
 def damage(loses: int = 0, file: str = "{unit}.ipynb"):
+    """Add a function to :data:`DAMAGES`."""
+
     def add(apply):
         DAMAGES.append(Damage(apply.__name__, apply, loses, file))
         return apply
@@ -56,7 +59,7 @@ def damage(loses: int = 0, file: str = "{unit}.ipynb"):
 
 
 def solved(unit: str) -> dict:
-    """A released notebook with the reference solutions written into it, as plain JSON with texts in one piece."""
+    """A released notebook with the reference solutions written into it, as plain JSON each text in one piece."""
     return copy.deepcopy(_solved(unit))
 
 
@@ -101,7 +104,7 @@ def keep(notebook: dict, wanted: Callable[[dict], bool]) -> dict:
 
 
 def each(notebook: dict, change: Callable[[dict], list[dict]]) -> dict:
-    """A notebook in which every cell is replaced by some cells."""
+    """A notebook in which every cell is replaced by the cells that ``change`` returns for it."""
     return notebook | {"cells": [new for cell in notebook["cells"] for new in change(cell)]}
 
 
@@ -110,6 +113,7 @@ def code(source: str, **metadata) -> dict:
 
 
 def stub(cell: dict, unit: str) -> dict:
+    """The cell as it was released."""
     released = next(c for c in released_content(unit)["cells"] if c["id"] == cell["id"])
     return copy.deepcopy(released)
 

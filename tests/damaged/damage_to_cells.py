@@ -1,4 +1,4 @@
-"""Cells deleted, duplicated, split, merged, moved and of another type."""
+"""Damage to the list of cells: deleted, duplicated, split, merged, moved and converted to another type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from damage import code, damage, each, is_check, is_code, is_given, is_solution,
 
 @damage()
 def import_cell_deleted(notebook):
-    """The first given cell, all imports, is gone."""
+    """The first given cell, which holds all imports, is missing."""
     first = next(cell for cell in notebook["cells"] if is_given(cell))
     return keep(notebook, lambda cell: cell is not first)
 
@@ -52,8 +52,8 @@ def solutions_duplicated(notebook):
 
 
 @damage()
-def stubs_pasted_behind_solutions(notebook):
-    """A student looks up the stub again and leaves it below the answer, where it would undo it."""
+def stubs_pasted_below_solutions(notebook):
+    """A student pastes the stub again and leaves it below the answer, which it would override."""
     unit = unit_of(notebook)
     return each(notebook, lambda cell: [cell, stub(cell, unit)] if is_solution(cell) else [cell])
 
@@ -66,7 +66,7 @@ def stubs_again_at_the_end_in_one_cell(notebook):
 
 
 @damage()
-def a_stub_in_the_same_cell_behind_the_answer_of_another(notebook):
+def a_stub_below_the_answer_to_another_exercise(notebook):
     """The last solution cell also holds the stub of the first exercise."""
     first, last = solutions(notebook)[0], solutions(notebook)[-1]
     last["source"] += "\n\n\n" + "".join(stub(first, unit_of(notebook))["source"])
@@ -85,8 +85,8 @@ def everything_twice(notebook):
 
 
 @damage()
-def an_older_try_before_and_behind(notebook):
-    """A wrong answer stands before the right one; the right one is the last."""
+def an_older_attempt_first(notebook):
+    """Wrong answers stand at the top; the right ones come last."""
     wrong = [
         code(f"def {role(cell)['grade_id'].removesuffix('-solution')}(*args):\n    return 0") for cell in solutions(notebook)
     ]
@@ -98,7 +98,7 @@ def an_older_try_before_and_behind(notebook):
 
 @damage()
 def split_inside_the_functions(notebook):
-    """Each solution is cut behind its third line; both halves keep the metadata, as JupyterLab leaves them."""
+    """Each solution is cut after its third line; both halves keep the metadata, as in JupyterLab."""
 
     def halves(cell):
         lines = cell["source"].split("\n")
@@ -123,7 +123,7 @@ def split_into_three_without_metadata(notebook):
 
 @damage()
 def helpers_split_off(notebook):
-    """A solution that uses a helper, which stands in a cell of its own behind it."""
+    """A solution uses a helper in a cell of its own below it."""
 
     def halves(cell):
         if not is_solution(cell):

@@ -1,4 +1,4 @@
-"""Names, metadata, what stands in cells and beside them, and the file."""
+"""Damage to names, metadata, the content of cells, the rest of the notebook and the file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def grade_ids_of_solutions_swapped(notebook):
 
 @damage()
 def points_and_roles_changed(notebook):
-    """A student gives more points, and unlocks what was locked."""
+    """A student awards more points and unlocks locked cells."""
     for cell in notebook["cells"]:
         if role(cell):
             role(cell).update(points=100, locked=False, solution=True, grade=False)
@@ -36,7 +36,7 @@ def points_and_roles_changed(notebook):
 
 @damage()
 def metadata_stripped(notebook):
-    """As after a conversion to a script and back; the name of the file is all that says which unit it is."""
+    """As after a conversion to a script and back: only the name of the file tells the unit."""
     for cell in notebook["cells"]:
         cell["metadata"] = {}
     return notebook | {"metadata": {}}
@@ -44,7 +44,7 @@ def metadata_stripped(notebook):
 
 @damage(file="homework (final).ipynb")
 def metadata_stripped_and_file_renamed(notebook):
-    """Only the functions say which unit it is."""
+    """Only the functions tell the unit."""
     return metadata_stripped(notebook)
 
 
@@ -90,7 +90,7 @@ def format_from_the_future(notebook):
     return notebook | {"nbformat": 7, "nbformat_minor": 1}
 
 
-# What stands in cells
+# The content of cells
 
 
 @damage()
@@ -145,7 +145,7 @@ def every_second_line_with_tabs(notebook):
 
 @damage()
 def solutions_indented(notebook):
-    """IPython runs these, too."""
+    """IPython runs these as well."""
     for cell in solutions(notebook):
         cell["source"] = "\n".join("    " + line for line in cell["source"].split("\n"))
     return notebook
@@ -166,19 +166,19 @@ def windows_line_ends_in_cells(notebook):
 
 
 @damage()
-def characters_that_are_none(notebook):
-    """NUL bytes and halves of surrogate pairs, as a crash of an editor leaves them."""
+def invalid_characters(notebook):
+    """NUL bytes and halves of surrogate pairs, as a crashed editor leaves them."""
     for cell in notebook["cells"]:
         cell["source"] = f"\0# \ud83d\n{cell['source']}\n\0"
     return notebook
 
 
 @damage()
-def things_that_are_no_cells(notebook):
+def things_that_are_not_cells(notebook):
     return each(notebook, lambda cell: [None, 3, "text", [], {}, {"cell_type": "code", "source": {"a": 1}}, cell])
 
 
-# What stands beside the cells
+# The rest of the notebook
 
 
 @damage()
@@ -199,8 +199,8 @@ def widget_state(notebook):
 
 
 @damage()
-def numbers_that_are_none(notebook):
-    """NaN is no JSON, and nobody reads integers of ten thousand digits; programs write both."""
+def invalid_numbers(notebook):
+    """NaN is not JSON, and Python refuses integers of ten thousand digits; programs write both."""
     for cell in notebook["cells"]:
         cell["execution_count"] = "NUMBER"
     return json.dumps(notebook).replace('"NUMBER"', "NaN").replace("NaN", "7" * 10_000, 3).encode()
@@ -231,11 +231,11 @@ def utf_16(notebook):
 
 @damage()
 def some_bytes_damaged(notebook):
-    """A byte here and there of the prose is not UTF-8."""
+    """Some bytes of the prose are not UTF-8."""
     return json.dumps(notebook, ensure_ascii=False).replace("·", "\udcff").encode("utf-8", "surrogateescape")
 
 
 @damage()
 def zeros_at_the_end(notebook):
-    """As a file system leaves it that was switched off."""
+    """As a file system leaves a file after a power cut."""
     return json.dumps(notebook).encode() + b"\0" * 4096

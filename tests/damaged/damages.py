@@ -1,7 +1,7 @@
-"""All kinds of damage; see :mod:`damage` for what one is."""
+"""All kinds of damage, as defined in :mod:`damage`."""
 
-import damage_to_cells  # noqa: F401 - registers some
-import damage_to_texts  # noqa: F401 - and the others
+import damage_to_cells  # noqa: F401 - registers its functions
+import damage_to_texts  # noqa: F401 - the same
 from damage import DAMAGES, Damage, solved
 
 __all__ = ["DAMAGES", "Damage", "solved"]

@@ -13,7 +13,7 @@ import pytest
 
 
 def notebook(*sources: str | tuple[str, dict], unit: str | None = None) -> dict:
-    """A notebook of code cells; a cell may bring its nbgrader metadata."""
+    """A notebook of code cells; a cell may come with its nbgrader metadata."""
     cells = []
     for source in sources:
         source, roles = (source, None) if isinstance(source, str) else source
@@ -24,8 +24,8 @@ def notebook(*sources: str | tuple[str, dict], unit: str | None = None) -> dict:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _alembic_is_asked_once():
-    """For each new gradebook nbgrader starts alembic, which takes seconds, to learn which version its tables have."""
+def _alembic_runs_once():
+    """Nbgrader runs alembic, which takes seconds, for each new gradebook, to find out which version its tables have."""
     if find_spec("nbgrader"):
         import nbgrader.api
 
@@ -51,7 +51,7 @@ def write(tmp_path) -> Callable[..., Path]:
 
 @pytest.fixture(scope="session")
 def scheduler():
-    """The address of a scheduler of dask with one worker, which is warm from its first job on."""
+    """The address of a dask scheduler with one worker, whose fork server keeps running after its first job."""
     from distributed import LocalCluster
 
     with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs="CRITICAL") as cluster:
@@ -89,7 +89,7 @@ UNUSABLE: dict[str, tuple[str, bytes | None, str]] = {
 
 @pytest.fixture(params=[*UNUSABLE, "a directory", "a pipe", "too large", "a name without end"])
 def unusable(request, tmp_path) -> tuple[Path, str]:
-    """A path that cannot be marked, and words its complaint has to contain."""
+    """A path that cannot be marked, and words that the error message must contain."""
     if request.param == "a directory":
         return tmp_path, "is a directory"
     if request.param == "a pipe":

@@ -1,8 +1,8 @@
-"""A pretended GPU, so that a machine without one can see what a device would do to marking.
+"""A pretended GPU, so that a machine without one can test how a device affects marking.
 
-Inside :func:`pretended_cuda` tensors may be put on ``"cuda"``. Their numbers stay in the memory of the CPU, but of each storage
-is known where it is said to be: ``tensor.device`` says so, results of operations stay there, ``numpy()`` refuses, and an
-operation on tensors of both places raises what CUDA raises. Kernels, their rounding, and memory are not pretended.
+Inside :func:`pretended_cuda` tensors may be put on ``"cuda"``. Their numbers stay in the memory of the CPU, but it is recorded
+of each storage where it is supposed to be: ``tensor.device`` says so, results of operations stay there, ``numpy()`` refuses,
+and an operation on tensors in both places raises what CUDA raises. Kernels, their rounding, and memory are not pretended.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from gradaccum.recording import _tensors_in
 
 CUDA = torch.device("cuda", 0)
 MAY_MIX = {"copy_", "_to_copy", "_foreach_copy_", "index", "index_put_", "index_put", "_index_put_impl_", "_unsafe_index"}
-"""Operations that take tensors of both places: copies, and places in a tensor that are counted on the CPU."""
+"""Operations that take tensors in both places: copies, and indexing, whose indices may be on the CPU."""
 
 _there: set[int] = set()
-"""The storages that are said to be on the GPU; also between two blocks, as long as they live."""
+"""The storages that are supposed to be on the GPU, as long as they live, also between two blocks."""
 
 
 @contextmanager
@@ -41,7 +41,7 @@ def pretended_cuda() -> Iterator[None]:
 
     def run_backward(*arguments, **keywords):
         watched = any(isinstance(mode, _Places) for mode in torch.overrides._get_current_function_mode_stack())
-        with nullcontext() if watched else _Places():  # what checkpointing computes again is called from in there
+        with nullcontext() if watched else _Places():  # which calls what checkpointing computes again
             return engine(*arguments, **keywords)
 
     with (
@@ -58,7 +58,7 @@ def pretended_cuda() -> Iterator[None]:
 
 
 def is_there(tensor: Tensor) -> bool:
-    """Whether a tensor is said to be on the GPU."""
+    """Whether a tensor is supposed to be on the GPU."""
     return _storage(tensor)._cdata in _there
 
 
@@ -91,11 +91,11 @@ def _restore(storage: torch.UntypedStorage, location: str) -> torch.UntypedStora
 
 
 _IN_FILES = (0, _tag, _restore)
-"""How ``torch.save`` and ``torch.load`` keep where a tensor was; entries before others in torch's list are asked first."""
+"""How ``torch.save`` and ``torch.load`` keep where a tensor was. Torch asks the entries of its list in order."""
 
 
 class _Results(TorchDispatchMode):
-    """Puts results where the arguments are, and refuses arguments of both places."""
+    """Puts results where the arguments are, and refuses arguments in both places."""
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -114,7 +114,7 @@ class _Results(TorchDispatchMode):
 
 
 class _Places(TorchFunctionMode):
-    """Says where tensors are, and moves and makes them there."""
+    """Answers where tensors are, moves them, and makes new ones where they are wanted."""
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = dict(kwargs or {})
@@ -151,7 +151,7 @@ _MOVES = {Tensor.to, Tensor.cpu, Tensor.cuda}
 
 
 def _moved(func, args: tuple, kwargs: dict) -> Tensor:
-    """What ``to``, ``cpu`` and ``cuda`` return: a copy if the tensor goes elsewhere."""
+    """What ``to``, ``cpu`` and ``cuda`` return: a copy if the tensor moves to another place."""
     tensor, *rest = args
     was = is_there(tensor)
     if func is not Tensor.to:

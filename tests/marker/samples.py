@@ -1,6 +1,6 @@
-"""The sample submissions in ``tests/submissions``: what they declare, and what they are marked with on any device.
+"""The sample submissions in ``tests/submissions``: what they declare, and marking them on any device.
 
-They are run the way the command line runs a file, but in this process. What is imported here needs torch only.
+They are run the way the command line runs a file, but in this process. Of packages, this module needs torch only.
 """
 
 from __future__ import annotations
@@ -24,7 +24,14 @@ ACCEPTED, WRONG = "accepted", ("mistakes", "pairs")
 
 @dataclass(frozen=True)
 class Sample:
-    """A file and what it declares."""
+    """A file and what it declares.
+
+    Attributes:
+        path: of the file, ``tests/submissions/UNIT/KIND/NAME.py``.
+        exercise: the function that it answers.
+        mistakes: the slugs that its verdict must name.
+        lost: the parts that it must lose the points for; None if it declares none.
+    """
 
     path: Path
     exercise: str
@@ -44,6 +51,7 @@ class Sample:
 
 
 def read(path: Path) -> Sample:
+    """What a file declares, found without running it."""
     declared = {
         node.targets[0].id: ast.literal_eval(node.value)
         for node in ast.parse(path.read_text()).body
@@ -53,11 +61,9 @@ def read(path: Path) -> Sample:
 
 
 SAMPLES = tuple(read(path) for path in sorted(FOLDER.glob("*/*/*.py")))
-FINISHED = ("00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12")
-FOUNDATION = tuple(sample for sample in SAMPLES if sample.unit[:2] in FINISHED)
 SOME = tuple(
     sample
-    for sample in FOUNDATION
+    for sample in SAMPLES
     if f"{sample.unit[:2]}/{sample.path.stem}"
     in {
         *("04/no_scale", "04/eval_mode_after_first_window", "04/lr_scaled_too_and_left_so", "04/one_big_batch"),
@@ -65,15 +71,17 @@ SOME = tuple(
         *("03/same_update_sum", "00/median"),
     }
 )
-"""One of each sort, for tests that mark them many times."""
+"""Samples of different kinds, for tests that mark each of them several times."""
 
 
 @cache
 def load(sample: Sample) -> Loaded:
+    """The names that a sample defines once it has been run."""
     return run([Cell(sample.path.name, sample.path.read_text())], Limits())
 
 
 def mark(sample: Sample, seed: int, device: str = "cpu") -> Verdict:
+    """The verdict on a sample, in this process."""
     exercise = all_exercises()[sample.exercise]
     trials = trials_of(exercise, seed, device)
     observations = observe_exercise(sample.unit, exercise.id, trials, load(sample), Limits())
@@ -92,7 +100,7 @@ def lost(verdict: Verdict) -> set[str]:
 
 
 def verdicts_differ(sample: Sample, verdict: Verdict) -> str:
-    """What is wrong with a verdict; empty if it is what the sample asks for."""
+    """How a verdict differs from what its sample asks for; empty if it does not."""
     if sample.kind == ACCEPTED:
         return "" if verdict.passed and not verdict.mistakes else f"rejected:\n{verdict}"
     if verdict.passed:
@@ -105,7 +113,7 @@ def verdicts_differ(sample: Sample, verdict: Verdict) -> str:
 
 
 def marks_differ(sample: Sample, device: str, seed: int = 0) -> str:
-    """How the marks of a sample on a device differ from those on the CPU, or from what the sample asks for; empty if not."""
+    """How the marks of a sample on a device differ from what it asks for, or from those on the CPU; empty if they do not."""
     here, there = mark_once(sample, seed), mark(sample, seed, device)
     if difference := verdicts_differ(sample, there):
         return f"on {device} {difference}"

@@ -16,7 +16,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from autograder.contract.devices import pick_device
-from autograder.isolation.sandbox import ChildError, shared_parent
+from autograder.isolation.fork_server_client import shared_fork_server
+from autograder.isolation.sandbox import ChildError
 from autograder.support.edition import edition
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ JOBS_PER_THREAD = 3
 
 START_METHOD = "forkserver"
 
-PRELOADED = ("distributed", "nbformat", "autograder.marking.marked_notebook", "autograder.classroom.grading.marks_store")
-"""Modules that every worker needs. Importing them takes three seconds of a core, so it is done once for all workers."""
+PRELOAD = "autograder.classroom.grading.worker_preload"
+"""Imports the modules that every worker needs. That takes three seconds of a core, so it is done once for all workers."""
 
 CONNECT_TIMEOUT = "10s"
 """How long to try to reach a scheduler, also after it has disappeared."""
@@ -82,7 +83,7 @@ def mark_job(job: Job) -> Done:
     """
     if job.edition != edition():
         raise ChildError(f"a worker has gradaccum {edition()}, not {job.edition}; install the same everywhere")
-    shared_parent(job.sandbox, pick_device(job.device))  # it imports torch while this process does the same
+    shared_fork_server(job.sandbox, pick_device(job.device))  # it imports torch while this process does the same
     import nbformat
 
     from autograder.classroom.grading.marks_store import student_marks
@@ -153,7 +154,7 @@ def _forked_workers() -> Iterator[None]:
         return
     with dask.config.set({"distributed.worker.multiprocessing-method": START_METHOD}):
         get_mp_context()  # on its first call it sets a list of its own, which the next line replaces
-        multiprocessing.set_forkserver_preload([*PRELOADED])
+        multiprocessing.set_forkserver_preload([PRELOAD])
         yield
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import IO
 
-from autograder.reading.submissions import LARGEST
+from autograder.reading.submissions import MAX_FILE_BYTES
 
 MAX_DEPTH = 30
 """Folders that may be inside each other."""
@@ -21,7 +21,7 @@ CHUNK = 2**18
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 """What reading a damaged archive may raise."""
 
-TOO_LARGE = f"is larger than the {LARGEST / 2**20:.0f} MB that are read; ask for it without its outputs"
+TOO_LARGE = f"is larger than the {MAX_FILE_BYTES / 2**20:.0f} MB that are read; ask for it without its outputs"
 
 
 class UnreadableFileError(Exception):
@@ -60,7 +60,7 @@ class SourceFile:
         """
         if self.problem or self.opener is None:
             raise UnreadableFileError(self.problem)
-        left = LARGEST
+        left = MAX_FILE_BYTES
         try:
             with self.opener() as file:
                 while chunk := file.read(CHUNK):

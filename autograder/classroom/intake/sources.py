@@ -28,7 +28,7 @@ from autograder.classroom.intake.source_files import (
     not_a_file,
 )
 from autograder.classroom.intake.zip_members import max_entries, member_names, member_problem, modified_time, safe_names
-from autograder.reading.submissions import LARGEST
+from autograder.reading.submissions import MAX_FILE_BYTES
 
 MAX_FILES = 200_000
 """Files in a source. A class of hundreds with all units, and a repository for each, has fewer."""
@@ -115,7 +115,7 @@ class _Listing:
                     self._add_from_folder(root, parts, status)
 
     def _add_from_folder(self, root: Path, parts: tuple[str, ...], status: os.stat_result) -> None:
-        problem = not_a_file(status.st_mode) or (TOO_LARGE if status.st_size > LARGEST else "")
+        problem = not_a_file(status.st_mode) or (TOO_LARGE if status.st_size > MAX_FILE_BYTES else "")
         file = SourceFile(normalised(parts), problem, status.st_mtime, opener=lambda: _open_file(root, parts))
         if not is_archive(parts[-1]) or not_a_file(status.st_mode):
             self._add(file)

@@ -10,7 +10,7 @@ import zipfile
 from typing import IO
 
 from autograder.classroom.intake.source_files import CHUNK, MAX_DEPTH, TOO_LARGE, not_a_file
-from autograder.reading.submissions import LARGEST
+from autograder.reading.submissions import MAX_FILE_BYTES
 
 READABLE_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Other ways of compression are rare, and decompressing them may take gigabytes of memory."""
@@ -45,7 +45,7 @@ def member_problem(member: zipfile.ZipInfo) -> str:
         return "is encrypted; ask for it without a password"
     if member.compress_type not in READABLE_COMPRESSIONS:
         return "is packed in a way that is not read; unpack it, or pack it as a plain zip"
-    return TOO_LARGE if member.file_size > LARGEST else ""
+    return TOO_LARGE if member.file_size > MAX_FILE_BYTES else ""
 
 
 def modified_time(member: zipfile.ZipInfo) -> float:

@@ -1,4 +1,4 @@
-"""What the start page's exercise is run on."""
+"""What the start page's exercise is run on, and what is observed of it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ class ListTrial:
     device: str
 
     def gradients(self) -> list[torch.Tensor]:
+        """One tensor ``(5,)`` for each gradient, in float64."""
         generator = torch.Generator(device="cpu").manual_seed(self.seed % 2**63)
         rows = torch.randn(self.count, 5, generator=generator, dtype=torch.float64, device="cpu")
         return list(rows.to(self.device))
 
 
 def observe_tensor(function: Callable, trial: ListTrial) -> Observation:
-    """Call the function with the gradients; note the tensor it returned, or what else it was."""
+    """Call the function with the gradients. Returns the tensor it returned as ``value``, or else the ``type`` of its answer."""
     value = function(trial.gradients())
     if not isinstance(value, torch.Tensor):
         return Observation(facts={"type": type(value).__name__})

@@ -1,9 +1,10 @@
-"""A batch, and what a function that takes one returns and leaves behind."""
+"""A batch to run a function on, what the function returns, and the model it leaves behind."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -18,11 +19,11 @@ class BatchTrial:
     """One batch and a model to run it through.
 
     Attributes:
-        problem: of a single epoch, whose micro-batches hold one sample each.
+        problem: has a single epoch, whose micro-batches hold one sample each.
         summed: whether ``loss_fn`` adds the losses of its samples instead of averaging them.
         training: the mode the model is in.
         lr: a learning rate, for functions that take one.
-        frozen_stale: whether ``.grad`` of a frozen parameter holds something as well, as if it had been frozen only lately.
+        frozen_stale: whether ``.grad`` of a frozen parameter holds something as well, as if it had been frozen only recently.
     """
 
     problem: Problem
@@ -48,14 +49,15 @@ class BatchTrial:
         return F.mse_loss(prediction, target, reduction="sum" if self.summed else "mean")
 
     def batch(self) -> tuple[Tensor, Tensor]:
+        """All samples: inputs and targets."""
         return joined(self.problem.batches())
 
 
 def observe_gradients(function: Callable, trial: BatchTrial) -> Observation:
-    """Call ``function(model, loss_fn, x, y)``; bring back the tensors it returned by name, and the model."""
+    """Call ``function(model, loss_fn, x, y)``. Returns the tensors it returned by name, and the model as it left it."""
     model = trial.model()
     returned = function(model, trial.loss_fn, *trial.batch())
-    tensors, facts = _left_behind(model)
+    tensors, facts = model_state(model)
     if not isinstance(returned, dict):
         return Observation(tensors, facts | {"type": type(returned).__name__})
     found = {str(name): value for name, value in returned.items() if isinstance(value, Tensor)}
@@ -65,10 +67,10 @@ def observe_gradients(function: Callable, trial: BatchTrial) -> Observation:
 
 
 def observe_step(function: Callable, trial: BatchTrial) -> Observation:
-    """Call ``function(model, loss_fn, x, y, lr)``; bring back the number it returned and the model."""
+    """Call ``function(model, loss_fn, x, y, lr)``. Returns the number it returned, and the model as it left it."""
     model = trial.model()
     returned = function(model, trial.loss_fn, *trial.batch(), trial.lr)
-    tensors, facts = _left_behind(model)
+    tensors, facts = model_state(model)
     try:
         facts["loss"] = float(returned)
     except (TypeError, ValueError, RuntimeError):
@@ -76,8 +78,8 @@ def observe_step(function: Callable, trial: BatchTrial) -> Observation:
     return Observation(tensors, facts)
 
 
-def _left_behind(model: nn.Module) -> tuple[dict[str, Tensor], dict]:
-    """The model as the function left it: parameters, gradients that are there, and modes."""
+def model_state(model: nn.Module) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Copies of a model's parameters and of the gradients that it has, its modes and the names of its trainable parameters."""
     tensors = {f"parameter/{name}": p.detach().cpu().clone() for name, p in model.named_parameters()}
     tensors |= {f"grad/{name}": p.grad.detach().cpu().clone() for name, p in model.named_parameters() if p.grad is not None}
     modes = [module.training for module in model.modules()]

@@ -1,5 +1,7 @@
 """Mistakes in counting bytes, in drawing a line through them and in planning with it, in words for students."""
 
+from __future__ import annotations
+
 from gradaccum.diagnosis.catalogue import add_mistake
 
 add_mistake(

@@ -1,4 +1,4 @@
-"""Models whose saved tensors are counted, and what a function counts."""
+"""Models whose saved tensors are to be counted, and observing what a function counts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ class SavedTrial:
     Attributes:
         kind: ``"plain"`` (one linear layer), ``"shared"`` (a tensor that two operations keep), ``"deep"`` (weights are kept
             too, one of them frozen, and activations of their shape), ``"gated"`` (slices of a larger tensor are kept).
-        samples, width: of the batch and of the layers.
+        samples: in the batch.
+        width: of the layers.
     """
 
     kind: str
@@ -32,16 +33,17 @@ class SavedTrial:
     dtype: str
 
     def model(self) -> nn.Module:
+        """A fresh model, the same on every call."""
         width = self.width
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
-            layers = {
+            kinds: dict[str, Callable[[], nn.Module]] = {
                 "plain": lambda: nn.Linear(width, 2),
                 "shared": lambda: nn.Sequential(nn.Linear(width, 3), nn.Tanh()),
                 "deep": lambda: deep_model(width, self.samples),
                 "gated": lambda: GatedUnit(width, 3),
             }
-            model = layers[self.kind]().to(device=self.device, dtype=getattr(torch, self.dtype))
+            model = kinds[self.kind]().to(device=self.device, dtype=getattr(torch, self.dtype))
         return model
 
     def batch(self) -> tuple[Tensor, Tensor]:
@@ -50,15 +52,17 @@ class SavedTrial:
         generator = torch.Generator().manual_seed(self.seed + 1)
         shapes = (self.samples, self.width), (self.samples, outputs)
         x, y = (torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes)
-        return tuple(t.to(device=self.device, dtype=getattr(torch, self.dtype)) for t in (x, y))
+        placed = {"device": self.device, "dtype": getattr(torch, self.dtype)}
+        return x.to(**placed), y.to(**placed)
 
     @property
-    def loss_fn(self):
+    def loss_fn(self) -> Callable[[Tensor, Tensor], Tensor]:
+        """Mean squared error."""
         return F.mse_loss
 
 
-class Noting(nn.Sequential):
-    """Linear layers and GELUs. ``let_go`` says whether what a GELU keeps was gone before the forward was over."""
+class WatchedSequential(nn.Sequential):
+    """Linear layers and GELUs. ``let_go`` says whether an input that a GELU keeps was freed before the forward had ended."""
 
     let_go = False
 
@@ -72,23 +76,23 @@ class Noting(nn.Sequential):
         return x
 
 
-def deep_model(width: int, hidden: int, depth: int = 10) -> Noting:
-    """Many layers, so that of activations that are let go some are sure to have their memory given to others.
+def deep_model(width: int, hidden: int, depth: int = 10) -> WatchedSequential:
+    """Many layers, so that some activations which are freed too early are sure to have their memory reused by others.
 
     How sure depends on the allocator: with three layers, or activations below a kilobyte, it happens only sometimes. A GELU
     keeps its input and a linear layer its own, so nothing is kept twice; the frozen layer keeps its weight only. With as many
     samples as hidden units, activations have the shape of weights.
     """
-    layers = [nn.Linear(width, hidden), nn.GELU()]
+    layers: list[nn.Module] = [nn.Linear(width, hidden), nn.GELU()]
     for _ in range(depth):
         layers += [nn.Linear(hidden, hidden), nn.GELU()]
-    return Noting(*layers, nn.Linear(hidden, 3).requires_grad_(False))
+    return WatchedSequential(*layers, nn.Linear(hidden, 3).requires_grad_(False))
 
 
 class GatedUnit(nn.Module):
     """One linear layer whose output is cut in three: a · silu(b) + c. Autograd keeps a and b, slices of one storage."""
 
-    def __init__(self, width: int, outputs: int):
+    def __init__(self, width: int, outputs: int) -> None:
         super().__init__()
         self.project = nn.Linear(width, 3 * outputs)
 
@@ -98,7 +102,7 @@ class GatedUnit(nn.Module):
 
 
 def observe_count(function: Callable, trial: SavedTrial) -> Observation:
-    """Call ``function(model, loss_fn, x, y)``; note the number it returned, and whether tensors were let go."""
+    """Call ``function(model, loss_fn, x, y)``. Returns its number and whether kept tensors were freed too early."""
     model = trial.model()
     value = function(model, trial.loss_fn, *trial.batch())
     let_go = {"let go": bool(getattr(model, "let_go", False))}  # for the name of a mistake, never for points

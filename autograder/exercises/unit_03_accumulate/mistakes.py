@@ -1,4 +1,4 @@
-"""The mistakes that only unit 03 knows, as its verdicts name them."""
+"""Mistakes with a learning rate and with comparing configurations, in words for students."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running training loops, and asking for the answers to the puzzle."""
+"""Observing training loops, and the answers to the puzzle."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from autograder.observing.loops import observe_loop
 
 
 def observe_answers(function: Callable, trial: None) -> Observation:
-    """Call the function; note the dictionary of short texts it returned, or what else it was."""
+    """Call the function. Returns its dictionary of short texts as ``answers``, or else the ``type`` of what it returned."""
     answers = function()
     if not isinstance(answers, dict):
         return Observation(facts={"type": type(answers).__name__})

@@ -1,4 +1,4 @@
-"""The puzzle of unit 04: six fingerprints without a name, and the mistakes to choose from. Needs matplotlib."""
+"""The puzzle of unit 04 in its notebook: six unnamed fingerprints and the mistakes to choose from. Needs matplotlib."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from gradaccum.loops import GALLERY
 from gradaccum.notebook.showing import Picture, show_fingerprints
 
 DISTRACTORS = ("off-by-one-late", "step-every", "tail-scale")
-"""Offered beside the mistakes that are in the puzzle; on its problem their fingerprints are others than those six."""
+"""Offered in addition to the mistakes in the puzzle; on its problem their fingerprints differ from those six."""
 
 
 def candidates() -> tuple[str, ...]:
-    """The slugs to choose from, in alphabetical order, which says nothing about the letters."""
+    """The slugs to choose from, in alphabetical order, which gives nothing away about the letters."""
     return tuple(sorted((*PUZZLE.values(), *DISTRACTORS)))
 
 
@@ -35,7 +35,7 @@ class Puzzle:
     def __str__(self) -> str:
         return "\n".join([self.picture.alt, "", *(f"{slug}: {mistake(slug).message}" for slug in candidates())])
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         rows = "".join(
             f'<tr><td style="text-align:left"><code style="white-space:nowrap">{slug}</code></td>'
             f'<td style="text-align:left">{escape(mistake(slug).message)}</td></tr>'

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
 from autograder.contract.trials import probe_length, trial_random, uneven_sizes
-from autograder.contract.verdict import Part
+from autograder.contract.verdict import Part, Verdict
 from autograder.diagnosing.loops import diagnose
 from autograder.exercises.unit_05_learning_rate import mistakes  # noqa: F401 - enters them in the catalogue
-from autograder.exercises.unit_05_learning_rate.judging.noise import value_message, wrong_noise_scales
+from autograder.exercises.unit_05_learning_rate.judging.noise import value_message, wrong_formula
+from autograder.exercises.unit_05_learning_rate.judging.rules import (
+    WRONG_RATES,
+    WRONG_SIZES,
+    effective_batch_size,
+    given_and_due,
+    refuse_float,
+    scaled_rate,
+)
 from autograder.exercises.unit_05_learning_rate.judging.schedules import (
     movement_message,
     rates_message,
@@ -20,8 +27,9 @@ from autograder.exercises.unit_05_learning_rate.judging.schedules import (
     schedule_mistakes,
 )
 from autograder.exercises.unit_05_learning_rate.observing import NoiseTrial, ScheduleTrial
-from autograder.judging.calls import RAISES, Formula, in_words, judge_calls
-from autograder.observing.calls import CallTrial, Plain
+from autograder.judging.calls import judge_calls
+from autograder.judging.failures import first_failure
+from autograder.observing.calls import CallTrial
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.noise import simple_noise_scale
@@ -41,7 +49,7 @@ PUBLISHED = (
 documentation prints for them."""
 
 
-class EffectiveBatchSize(Exercise):
+class EffectiveBatchSize(Exercise[CallTrial]):
     """``effective_batch_size(micro_batch_size, accumulation_steps, world_size=1) -> int``."""
 
     id = "effective_batch_size"
@@ -49,51 +57,25 @@ class EffectiveBatchSize(Exercise):
     unit = UNIT
     parts = (Part("sizes", "the sizes, the published table among them", 1), Part("nonsense", "refusing nonsense", 1))
 
-    def trials(self, seed, device):
+    def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
-        good = [arguments for arguments, _ in PUBLISHED] + [tuple(chance.randint(1, 40) for _ in range(n)) for n in (2, 3, 3)]
-        bad = [(0, 4), (2, 0, 1), (2, 4, 0), (-2, 4), (2, -4, -1), (2.5, 4), ("2", 4), (2, None)]
-        named = {f"size {k}": arguments for k, arguments in enumerate(good)}
-        return {k: CallTrial(v) for k, v in (named | {f"nonsense {k}": arguments for k, arguments in enumerate(bad)}).items()}
+        drawn = [tuple(chance.randint(1, 40) for _ in range(n)) for n in (2, 3, 3)]
+        good: list[tuple] = [*(arguments for arguments, _ in PUBLISHED), *drawn]
+        bad: list[tuple] = [(0, 4), (2, 0, 1), (2, 4, 0), (-2, 4), (2, -4, -1), (2.5, 4), ("2", 4), (2, None)]
+        sizes = {f"size {k}": CallTrial(arguments) for k, arguments in enumerate(good)}
+        return sizes | {f"nonsense {k}": CallTrial(arguments) for k, arguments in enumerate(bad)}
 
-    def judge(self, trials, observations):
-        wrong = {"forgets-world-size": lambda b, n, w=1: b * n, "adds-sizes": lambda b, n, w=1: b + n + w}
+    def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
 
         def part_of(name: str) -> str:
             return "nonsense" if name.startswith("nonsense") else "sizes"
 
-        whole = {name: _unless_float(seen) for name, seen in observations.items()}
-        message = _given_and_due(self.id, _effective_batch_size)
-        return judge_calls(self, trials, whole, part_of, _effective_batch_size, wrong, message)
+        whole = {name: refuse_float(seen) for name, seen in observations.items()}
+        message = given_and_due(self.id, effective_batch_size)
+        return judge_calls(self, trials, whole, part_of, effective_batch_size, WRONG_SIZES, message)
 
 
-def _unless_float(seen: Observation) -> Observation:
-    """An integer was asked for: a whole number as a float is a value of the wrong kind."""
-    value = seen.facts.get("value")
-    return Observation(facts={"type": "float"}) if isinstance(value, float) and value.is_integer() else seen
-
-
-def _given_and_due(name: str, formula: Formula) -> Callable[[CallTrial, Plain], str]:
-    """Says of a call what it gives and what is due."""
-
-    def message(trial: CallTrial, found: Plain) -> str:
-        call = f"{name}({', '.join(map(repr, trial.arguments))})"
-        return f"{call} gives {in_words(found)}, due is {in_words(formula(*trial.arguments))}."
-
-    return message
-
-
-def _countable(*values) -> bool:
-    return all(isinstance(value, int) and not isinstance(value, bool) and value >= 1 for value in values)
-
-
-def _effective_batch_size(micro_batch_size, accumulation_steps, world_size=1):
-    if not _countable(micro_batch_size, accumulation_steps, world_size):
-        return RAISES
-    return micro_batch_size * accumulation_steps * world_size
-
-
-class ScaleLearningRate(Exercise):
+class ScaleLearningRate(Exercise[CallTrial]):
     """``scale_learning_rate(lr, reference_batch, batch, rule) -> float``."""
 
     id = "scale_learning_rate"
@@ -101,7 +83,7 @@ class ScaleLearningRate(Exercise):
     unit = UNIT
     parts = (Part("rules", "the three rules", 1.5), Part("unknown", "refusing an unknown rule", 0.5))
 
-    def trials(self, seed, device):
+    def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
         trials = {}
         for k, rule in enumerate(("none", "linear", "sqrt") * 2):
@@ -110,28 +92,17 @@ class ScaleLearningRate(Exercise):
             trials[f"rule {k}"] = CallTrial((round(chance.uniform(1e-4, 0.5), 5), reference, batch, rule))
         return trials | {"unknown": CallTrial((0.1, 32, 64, "cubic"))}
 
-    def judge(self, trials, observations):
-        wrong = {
-            "ratio-inverted": lambda lr, a, b, rule: _scaled(lr, b, a, rule),
-            "rules-swapped": lambda lr, a, b, rule: _scaled(lr, a, b, {"linear": "sqrt", "sqrt": "linear"}.get(rule, rule)),
-            "rate-unchanged": lambda lr, a, b, rule: lr if rule in ("none", "linear", "sqrt") else RAISES,
-        }
+    def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
 
         def part_of(name: str) -> str:
             return "unknown" if name == "unknown" else "rules"
 
-        message = _given_and_due(self.id, _scaled)
+        message = given_and_due(self.id, scaled_rate)
         # A root taken of a float32 tensor is right as well.
-        return judge_calls(self, trials, observations, part_of, _scaled, wrong, message, tolerance=1e-6)
+        return judge_calls(self, trials, observations, part_of, scaled_rate, WRONG_RATES, message, tolerance=1e-6)
 
 
-def _scaled(lr, reference_batch, batch, rule):
-    ratio = batch / reference_batch
-    factors = {"none": 1.0, "linear": ratio, "sqrt": math.sqrt(ratio)}
-    return lr * factors[rule] if rule in factors else RAISES
-
-
-class TrainWithSchedule(Exercise):
+class TrainWithSchedule(Exercise[ScheduleTrial]):
     """``train_with_schedule(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps) -> list[float]``."""
 
     id = "train_with_schedule"
@@ -143,15 +114,15 @@ class TrainWithSchedule(Exercise):
         Part("rates", "the returned rates", 1.5),
     )
 
-    def trials(self, seed, device):
+    def trials(self, seed: int, device: str) -> dict[str, ScheduleTrial]:
         chance = trial_random(self.id, seed)
         n = chance.choice([3, 4])
         left, uneven = chance.randint(2, n - 1), uneven_sizes(chance, [1, 2, 3, 4], n)
-        basics = {"accumulation_steps": n, "device": device, "dtype": best_dtype(device), "width": 8}
+        basics = Problem(accumulation_steps=n, device=device, dtype=best_dtype(device), width=8)
         factors = tuple(round(chance.uniform(0.2, 1.0), 3) for _ in range(40))
 
-        def trial(offset, *epochs, frozen=False):
-            problem = Problem(seed + offset, epochs=tuple(map(tuple, epochs)), **basics)
+        def trial(offset: int, *epochs: Iterable[int], frozen: bool = False) -> ScheduleTrial:
+            problem = basics.with_(seed=seed + offset, epochs=tuple(map(tuple, epochs)))
             return ScheduleTrial(LoopTrial(problem, frozen=frozen), factors)
 
         every_kind = ([*uneven, *uneven[:left]], [2] * probe_length(2, n, left), [2] * (n - 1))
@@ -162,12 +133,12 @@ class TrainWithSchedule(Exercise):
             "probe": trial(4, *every_kind, frozen=True),
         }
 
-    def judge(self, trials, observations):
+    def judge(self, trials: Mapping[str, ScheduleTrial], observations: Mapping[str, Observation]) -> Verdict:
         results = {name: movement_message(trials[name], observations[name]) for name in ("updates", "leftover")}
         results["rates"] = rates_message(trials["rates"], observations["rates"], not results["updates"])
         if not any(results.values()):
             results["rates"] = rates_message(trials["leftover"], observations["leftover"], True)
-        failure = next((o.failure for o in observations.values() if o.failure), None)
+        failure = first_failure(observations)
         if not (results["updates"] or results["leftover"]):
             slugs = report_mistakes(trials["rates"], observations["rates"]) if results["rates"] else ()
             return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure)
@@ -182,11 +153,12 @@ class TrainWithSchedule(Exercise):
         named = tuple(map(mistake, (*schedule, *found.slugs)))
         if named and not found.slugs and not found.remark:
             return self.verdict(results, mistakes=named, failure=failure)  # two equal fingerprints would say nothing
-        shown = {"expected": found.expected, "found": found.found, "remark": found.remark}
-        return self.verdict(results, mistakes=named, failure=failure, **shown)
+        return self.verdict(
+            results, mistakes=named, failure=failure, expected=found.expected, found=found.found, remark=found.remark
+        )
 
 
-class GradientNoiseScale(Exercise):
+class GradientNoiseScale(Exercise[NoiseTrial]):
     """``gradient_noise_scale(micro_gradients, micro_batch_size) -> float``."""
 
     id = "gradient_noise_scale"
@@ -194,23 +166,16 @@ class GradientNoiseScale(Exercise):
     unit = UNIT
     parts = (Part("value", "the simple noise scale, from the two unbiased estimates", 2),)
 
-    def trials(self, seed, device):
+    def trials(self, seed: int, device: str) -> dict[str, NoiseTrial]:
         chance = trial_random(self.id, seed)
         shapes = [(4, 2, 1.0), (chance.randint(6, 10), chance.randint(3, 8), 2.0), (16, 1, 0.5)]
         return {f"{n} of {b}": NoiseTrial(seed + n, n, b, noise, device) for n, b, noise in shapes}
 
-    def judge(self, trials, observations):
+    def judge(self, trials: Mapping[str, NoiseTrial], observations: Mapping[str, Observation]) -> Verdict:
         due = {name: simple_noise_scale(trial.gradients(), trial.size) for name, trial in trials.items()}
-        said = {name: value_message(observations[name], due[name]) for name in trials}
-        message = next((text for text in said.values() if text), "")
-        failure = next((o.failure for o in observations.values() if o.failure), None)
-        slugs: tuple[str, ...] = ()
-        if message and not failure:
-            wrong = [wrong_noise_scales(trial) for trial in trials.values()]
-            fits = (
-                found[0][0]
-                for found in zip(*wrong, strict=True)
-                if not any(value_message(observations[name], value) for name, (_, value) in zip(trials, found, strict=True))
-            )
-            slugs = next(fits, ())
+        messages = (value_message(observations[name], due[name]) for name in trials)
+        message = next(filter(None, messages), "")
+        failure = first_failure(observations)
+        wrong = bool(message) and not failure
+        slugs = wrong_formula(trials, observations) if wrong else ()
         return self.verdict({"value": message}, mistakes=tuple(map(mistake, slugs)), failure=failure)

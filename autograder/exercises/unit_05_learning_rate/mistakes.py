@@ -1,4 +1,4 @@
-"""The mistakes that only unit 05 knows, as its verdicts name them."""
+"""Mistakes with batch sizes, learning rates, the noise scale and schedules, in words for students."""
 
 from __future__ import annotations
 

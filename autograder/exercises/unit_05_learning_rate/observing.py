@@ -1,28 +1,29 @@
-"""Loops with a schedule, and gradients with noise: what functions are run on and what is noted."""
+"""Loops with a schedule, and gradients with noise: what functions are run on, and observing them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from autograder.contract.observation import Observation
 from autograder.observing.calls import CallTrial, observe_call
 from autograder.observing.loops import LoopTrial, observe_loop
+from gradaccum.problems import MicroBatch
 
 
 @dataclass(frozen=True)
 class NoiseTrial:
-    """Micro-batch gradients of a window: a common part and independent noise.
+    """Micro-batch gradients of a window: a common part plus independent noise.
 
     Attributes:
-        seed: of both.
+        seed: of both parts.
         count: N, micro-batches.
         size: B, samples in each.
         noise: standard deviation of one sample's component; the common part has components around 1.
-        device: where.
+        device: where the gradients are.
     """
 
     seed: int
@@ -32,6 +33,7 @@ class NoiseTrial:
     device: str
 
     def gradients(self) -> list[Tensor]:
+        """One tensor ``(30,)`` for each micro-batch, in float64."""
         generator = torch.Generator().manual_seed(self.seed)
         common = torch.randn(30, generator=generator, dtype=torch.float64)
         noise = torch.randn(self.count, 30, generator=generator, dtype=torch.float64)
@@ -51,9 +53,15 @@ class ScheduleTrial:
 
 def observe_scheduled(function: Callable, trial: ScheduleTrial) -> Observation:
     """Run a loop that also takes a scheduler; the schedule goes on from epoch to epoch."""
-    schedulers: list = []
+    schedulers: list[torch.optim.lr_scheduler.LRScheduler] = []
 
-    def loop(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    def loop(
+        model: nn.Module,
+        loss_fn: Callable,
+        optimizer: torch.optim.Optimizer,
+        micro_batches: Iterable[MicroBatch],
+        accumulation_steps: int,
+    ) -> object:
         if not schedulers:
             schedulers.append(trial.build_scheduler(optimizer))
         return function(model, loss_fn, optimizer, schedulers[0], micro_batches, accumulation_steps)
@@ -62,7 +70,7 @@ def observe_scheduled(function: Callable, trial: ScheduleTrial) -> Observation:
 
 
 def observe_noise_scale(function: Callable, trial: NoiseTrial) -> Observation:
-    """Call ``function(micro_gradients, micro_batch_size)``; note the number it returned."""
+    """Call ``function(micro_gradients, micro_batch_size)``. Returns the number it returned."""
     return observe_call(function, CallTrial((trial.gradients(), trial.size)))
 
 

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
 from autograder.contract.trials import probe_length, trial_random, uneven_sizes
-from autograder.contract.verdict import Part
-from autograder.diagnosing.gallery_match import lookalike
+from autograder.contract.verdict import Part, Verdict
 from autograder.diagnosing.loops import diagnose
 from autograder.exercises.unit_06_mixed_precision_and_clipping import mistakes  # noqa: F401 - enters them in the catalogue
-from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_loops import amp_candidates, clipping_candidates
+from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_loops import amp_loop
+from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_mistakes import clipping_mistakes
+from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_variants import amp_candidates
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_messages import (
-    SUM_TOLERANCE,
     how_computed,
     in_words_of_sums,
     kept_message,
-    stalled,
-    sums_distance,
     sums_message,
 )
-from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_sums import (
-    float32_sums,
-    last_only_sums,
-    piled_up_sums,
-)
+from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_mistakes import wrong_sums
+from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_sums import float32_sums
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages import (
     AMP_TOLERANCE,
     CLIP_TOLERANCE,
@@ -34,16 +33,18 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages 
     parameters_message,
     scale_message,
 )
+from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.replays import replay_amp, replay_clipped
+from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.scaler_refusals import mistakes_before_refusal
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import (
     AmpTrial,
     ClipTrial,
     Float32SumTrial,
-    observe_amp,
-    observe_clipped,
 )
+from autograder.judging.failures import first_failure
 from autograder.judging.loops import large_batch_gradients
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
+from gradaccum.diagnosis.search import first_match
 from gradaccum.loops.precision import amp, clipped
 from gradaccum.problems import Problem, best_dtype
 
@@ -54,7 +55,7 @@ BINDING, IDLE = 0.1, 1e7
 to be idle for scaled gradients as well."""
 
 
-class TrainEpochClipped(Exercise):
+class TrainEpochClipped(Exercise[ClipTrial]):
     """``train_epoch_clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm) -> list[float]``."""
 
     id = "train_epoch_clipped"
@@ -66,15 +67,15 @@ class TrainEpochClipped(Exercise):
         Part("norms", "the returned norms", 1),
     )
 
-    def trials(self, seed, device):
+    def trials(self, seed: int, device: str) -> dict[str, ClipTrial]:
         chance = trial_random(self.id, seed)
         n = chance.choice([3, 4, 5])
         uneven = [uneven_sizes(chance, [1, 2, 3, 4, 5], n) for _ in range(3)]
         size, left = (2 if n == 3 else chance.choice([2, 3])), n - 1
-        basics = {"accumulation_steps": n, "device": device, "dtype": best_dtype(device), "width": 8}
+        basics = Problem(accumulation_steps=n, device=device, dtype=best_dtype(device), width=8)
 
-        def trial(offset, *epochs, share, frozen=False, **options):
-            problem = Problem(seed + offset, epochs=tuple(map(tuple, epochs)), **basics, **options)
+        def trial(offset: int, *epochs: Iterable[int], share: float, frozen: bool = False, **options: Any) -> ClipTrial:
+            problem = basics.with_(seed=seed + offset, epochs=tuple(map(tuple, epochs)), **options)
             norms = large_batch_gradients(problem).norm(dim=1)
             return ClipTrial(LoopTrial(problem, frozen=frozen), float(share * norms.min()))
 
@@ -88,8 +89,8 @@ class TrainEpochClipped(Exercise):
             "probe": trial(4, *every_kind, share=IDLE, frozen=True, stale=True, gated=True),
         }
 
-    def judge(self, trials, observations):
-        due = {name: observe_clipped(clipped, trial) for name, trial in trials.items()}
+    def judge(self, trials: Mapping[str, ClipTrial], observations: Mapping[str, Observation]) -> Verdict:
+        due = {name: replay_clipped(clipped, trial) for name, trial in trials.items()}
         results = {name: parameters_message(observations[name], due[name], CLIP_TOLERANCE) for name in ("bound", "idle")}
         results["norms"] = norms_message(observations["norms"], due["norms"], CLIP_TOLERANCE)
         whole = not (results["bound"] or results["idle"])
@@ -97,33 +98,30 @@ class TrainEpochClipped(Exercise):
             results["bound"] = "A leftover window whose norm is above the threshold is not clipped as it should be."
         if not results["idle"] and not observations["idle"].facts["training_after"]:
             results["idle"] = "Your function left the model in evaluation mode."
-        failure = next((seen.failure for seen in observations.values() if seen.failure), None)
+        failure = first_failure(observations)
         if not any(results.values()):
             return self.verdict(results, failure=failure)
         found = diagnose(trials["probe"].loop, observations["probe"])  # an idle threshold leaves a loop linear
         slugs = found.slugs
         if results["bound"] and not failure:
-            slugs += self._clipping_mistake("leftover" if whole else "bound", trials, observations, found.slugs)
+            name = "leftover" if whole else "bound"
+            slugs += clipping_mistakes(trials[name], observations[name], found.slugs)
         if results["norms"] and not failure and clipped_norms(observations["norms"], due["norms"], trials["norms"].max_norm):
             slugs += ("norm-after-clip",)
         if results["idle"] and not (slugs or failure):
             lengthened = always_clipped(observations["probe"], due["probe"], trials["probe"])
             slugs = ("clip-always",) if lengthened else ()
-        shown = {"expected": found.expected, "found": found.found} if found.slugs else {}
-        remark = found.remark if not slugs else ""
-        return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure, remark=remark, **shown)
-
-    def _clipping_mistake(self, shown, trials, observations, loop_slugs) -> tuple[str, ...]:
-        """The mistake in clipping, beside those of the loop, that makes the updates of the trial that shows it."""
-        shown = {shown: observations[shown]}
-        candidates = [
-            (slugs, lambda name, loop=loop: observe_clipped(loop, trials[name]))
-            for slugs, loop in clipping_candidates(tuple(s for s in loop_slugs if s not in ("stale-start", "tail-stale")))
-        ]
-        return lookalike(shown, candidates, lambda _, seen, other: not parameters_message(seen, other, CLIP_TOLERANCE))
+        return self.verdict(
+            results,
+            mistakes=tuple(map(mistake, slugs)),
+            failure=failure,
+            remark=found.remark if not slugs else "",
+            expected=found.expected if found.slugs else None,
+            found=found.found if found.slugs else None,
+        )
 
 
-class TrainEpochAmp(Exercise):
+class TrainEpochAmp(Exercise[AmpTrial]):
     """``train_epoch_amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype)``."""
 
     id = "train_epoch_amp"
@@ -136,14 +134,22 @@ class TrainEpochAmp(Exercise):
         Part("scale", "one scale per window, updated after it", 1),
     )
 
-    def trials(self, seed, device):
+    def trials(self, seed: int, device: str) -> dict[str, AmpTrial]:
         chance = trial_random(self.id, seed)
         n = chance.choice([3, 4])
         uneven = uneven_sizes(chance, [1, 2, 4, 7], n)
-        basics = {"accumulation_steps": n, "device": device, "dtype": "float32", "width": 8}
+        basics = Problem(accumulation_steps=n, device=device, dtype="float32", width=8)
 
-        def trial(offset, *epochs, precision="float16", share=IDLE, stale=False, scale=None, **options):
-            problem = Problem(seed + offset, epochs=tuple(map(tuple, epochs)), stale=stale, **basics)
+        def trial(
+            offset: int,
+            *epochs: Iterable[int],
+            precision: str = "float16",
+            share: float = IDLE,
+            stale: bool = False,
+            scale: float | None = None,
+            **options: Any,
+        ) -> AmpTrial:
+            problem = basics.with_(seed=seed + offset, epochs=tuple(map(tuple, epochs)), stale=stale)
             norms = large_batch_gradients(problem).norm(dim=1)
             scale = scale or 2.0 ** chance.randint(6, 10)
             return AmpTrial(LoopTrial(problem), precision, scale, float(share * norms.min()), **options)
@@ -159,8 +165,8 @@ class TrainEpochAmp(Exercise):
             "leftover": trial(6, [*uneven, *[2] * (n - 1)], share=BINDING),
         }
 
-    def judge(self, trials, observations):
-        due = {name: observe_amp(amp, trial) for name, trial in trials.items()}
+    def judge(self, trials: Mapping[str, AmpTrial], observations: Mapping[str, Observation]) -> Verdict:
+        due = {name: replay_amp(amp, trial) for name, trial in trials.items()}
         said = {name: parameters_message(observations[name], due[name], AMP_TOLERANCE) for name in trials}
         said |= {name: said[name] or autocast_message(observations[name], trials[name]) for name in ("float16", "bfloat16")}
         results = {
@@ -174,19 +180,17 @@ class TrainEpochAmp(Exercise):
         if whole and parameters_message(leftover, due["leftover"], AMP_TOLERANCE):
             results["clip"] = "A leftover window whose norm is above the threshold is not clipped as it should be."
         results["clip"] = results["clip"] or (norms_message(leftover, due["leftover"], AMP_TOLERANCE) if whole else "")
-        failure = next((seen.failure for seen in observations.values() if seen.failure), None)
+        failure = first_failure(observations)
         if failure or not any(results.values()):
-            slugs = _refused_by_scaler(list(observations.values()), trials["float16"].loop.problem.accumulation_steps)
+            slugs = mistakes_before_refusal(list(observations.values()), trials["float16"].loop.problem.accumulation_steps)
             return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure)
-        candidates = [
-            (slugs, lambda name, loop=loop: observe_amp(loop, trials[name])) for slugs, loop in ((((), amp)), *amp_candidates())
-        ]
 
-        def alike(name: str, seen: Observation, other: Observation) -> bool:
+        def alike(seen: Observation, other: Observation) -> bool:
             return not (other.failure or parameters_message(seen, other, AMP_TOLERANCE) or scale_message(seen, other))
 
         shown = {name: seen for name, seen in observations.items() if whole or name != "leftover"}
-        slugs = lookalike(shown, candidates, alike)
+        match = first_match(amp_candidates(), shown, lambda v, name: replay_amp(amp_loop(v), trials[name]), alike)
+        slugs = match.mistakes if match else ()
         if any(seen.facts["converted"] for seen in observations.values()):
             slugs = ("model-converted",)
         elif any(autocast_message(observations[name], trials[name]) for name in ("float16", "bfloat16")):
@@ -196,7 +200,11 @@ class TrainEpochAmp(Exercise):
         return self.verdict(results, mistakes=tuple(map(mistake, slugs)))
 
 
-class AccumulateInFloat32(Exercise):
+_due_sums = lru_cache(maxsize=8)(float32_sums)
+"""Two trials of a few seeds: a class is marked on the same problems."""
+
+
+class AccumulateInFloat32(Exercise[Float32SumTrial]):
     """``accumulate_in_float32(model, loss_fn, micro_batches) -> dict[str, Tensor]``."""
 
     id = "accumulate_in_float32"
@@ -208,60 +216,23 @@ class AccumulateInFloat32(Exercise):
         Part("model", "float32 results, from the model as it is", 1),
     )
 
-    def trials(self, seed, device):
+    def trials(self, seed: int, device: str) -> dict[str, Float32SumTrial]:
         return {
             "sums": Float32SumTrial(seed + 1, 600, False, 0.01, device),
             "ragged": Float32SumTrial(seed + 2, 24, True, 1.0, device),
             "telling": Float32SumTrial(seed + 3, 24, False, 1.0, device, telling=True),
         }
 
-    def judge(self, trials, observations):
-        sums = {name: float32_sums(trials[name]) for name in ("sums", "ragged")}
+    def judge(self, trials: Mapping[str, Float32SumTrial], observations: Mapping[str, Observation]) -> Verdict:
+        sums = {name: _due_sums(trials[name]) for name in ("sums", "ragged")}
         results = {name: sums_message(observations[name], sums[name][()]) for name in sums}
         results["model"] = kept_message(observations.values())
-        failure = next((seen.failure for seen in observations.values() if seen.failure), None)
+        failure = first_failure(observations)
         if failure or any("type" in seen.facts for seen in observations.values()):
             return self.verdict(results, failure=failure)
         if results["sums"] or results["ragged"]:
-            slugs = self._wrong_sums(trials, observations, sums)
+            slugs = wrong_sums(trials["ragged"], observations, sums)
         else:
             message, slugs = how_computed(trials["telling"], observations["telling"])
             results["model"] = results["model"] or message
         return self.verdict(results, mistakes=tuple(map(in_words_of_sums, slugs)))
-
-    def _wrong_sums(self, trials, observations, sums) -> tuple[str, ...]:
-        for slugs in sums["sums"]:
-            ragged = not sums_message(observations["ragged"], sums["ragged"][slugs], 2 * SUM_TOLERANCE)
-            if ragged and not sums_message(observations["sums"], sums["sums"][slugs]):
-                return slugs
-            if ragged and stalled(observations["sums"], sums["sums"][slugs]):
-                return (*slugs, "low-precision-sum")
-        seen, found = observations["ragged"], observations["ragged"].tensors
-        if any(sums_distance(found, last) <= SUM_TOLERANCE for last in last_only_sums(trials["ragged"])):
-            return ("last-only",)
-        off, slugs = min((sums_distance(seen.tensors, piled), slugs) for slugs, piled in piled_up_sums(trials["ragged"]))
-        return slugs if off <= 2 * SUM_TOLERANCE else ()
-
-
-def _refused_by_scaler(observations: list[Observation], accumulation_steps: int) -> tuple[str, ...]:
-    """The mistake of a loop that the scaler stops, from what it was asked for before."""
-    stopped = [seen for seen in observations if seen.failure and seen.failure.kind == "raised"]
-    if not stopped:
-        return ()
-    facts, several = stopped[0].facts, stopped[0].facts["backwards"] > accumulation_steps
-    if facts["converted"]:
-        return ("model-converted",)
-    if facts["last_calls"] == ["scaler_updates", "scaler_steps", "unscales"]:
-        return ("scaler-update-early",)
-    if facts["last_calls"][-2:] in (["scaler_steps", "unscales"], ["scaler_steps"] * 2) and facts["scaler_updates"]:
-        return ("scaler-update-missing",)
-    if len(stopped) < len(observations):
-        return ()
-    unscales, steps, updates = (facts[name] for name in ("unscales", "scaler_steps", "scaler_updates"))
-    if updates == 1 and not unscales:
-        return ("scaler-update-every",) if facts["backwards"] == 1 else ("unscale-missing",)
-    if unscales >= 2 and not steps and not updates:
-        return ("scaler-update-missing",) if several else ("unscale-each",)
-    if steps and not updates:
-        return ("scaler-update-missing",) if several else ("scaler-step-every",)
-    return ()

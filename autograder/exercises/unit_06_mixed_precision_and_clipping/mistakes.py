@@ -1,4 +1,4 @@
-"""The mistakes that only unit 06 knows, as its verdicts name them."""
+"""Mistakes in summing, clipping and scaling gradients, in words for students."""
 
 from __future__ import annotations
 

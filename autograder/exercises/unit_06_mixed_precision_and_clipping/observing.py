@@ -1,16 +1,17 @@
-"""What loops that clip, loops in mixed precision and sums in float32 are run on, and what is noted."""
+"""Observing loops that clip, loops in mixed precision and sums in float32, and what they are run on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from autograder.contract.observation import Observation
 from autograder.observing.loops import LoopTrial, observe_loop
-from gradaccum.problems import Problem
+from gradaccum.problems import MicroBatch, Problem
 
 NEARNESS = 0.006
 """How far telling targets are from outputs, as a share of these; bfloat16 rounds by up to 0.004."""
@@ -23,9 +24,9 @@ class Float32SumTrial:
     Attributes:
         seed: of model and data.
         count: micro-batches; sizes alternate between 1 and 4 samples if ragged, else they are 2.
-        ragged: see there.
+        ragged: whether sizes differ, see ``count``.
         spread: how much the samples differ; the smaller, the sooner a sum in bfloat16 stalls.
-        device: where.
+        device: where the model and its data are.
         telling: whether the gradients tell what computed them: the samples of one forward act on each other, micro-batches have
             one sample, and a target is so near the model's output that the rounding of bfloat16 decides how far it is off.
     """
@@ -37,11 +38,12 @@ class Float32SumTrial:
     device: str
     telling: bool = False
 
-    def build(self):
+    def build(self) -> tuple[nn.Module, Callable[[Tensor, Tensor], Tensor], list[MicroBatch]]:
         """The model in bfloat16, the loss and the micro-batches."""
         sizes = tuple(1 if self.telling else (1, 4)[k % 2] if self.ragged else 2 for k in range(self.count))
-        basics = {"device": self.device, "dtype": "float32", "stale": True, "coupled": self.telling}
-        problem = Problem(self.seed, self.count, (sizes,), **basics)
+        problem = Problem(
+            self.seed, self.count, (sizes,), device=self.device, dtype="float32", stale=True, coupled=self.telling
+        )
         model = problem.build_model().to(torch.bfloat16)
         first_x, first_y = problem.batches()[0]
         batches = [
@@ -55,7 +57,7 @@ class Float32SumTrial:
 
 
 def observe_float32_sums(function: Callable, trial: Float32SumTrial) -> Observation:
-    """The tensors a function returns by name, and whether the model is still what it was."""
+    """Returns the tensors that a function returned by name, and whether it changed the model, as ``moved``."""
     model, loss_fn, batches = trial.build()
     before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
     value = function(model, loss_fn, batches)
@@ -78,7 +80,7 @@ class ClipTrial:
 
 
 def observe_clipped(function: Callable, trial: ClipTrial) -> Observation:
-    """Run a loop that clips; what it returns is among the facts as ``"losses"``."""
+    """Run a loop that clips. Returns the norms it returned among the facts, as ``"losses"``."""
     return observe_loop(lambda *arguments: function(*arguments, trial.max_norm), trial.loop)
 
 
@@ -89,7 +91,8 @@ class AmpTrial:
     Attributes:
         loop: problem (float32 parameters) and how it is watched.
         precision: ``"float16"`` or ``"bfloat16"``.
-        scale, growth_interval: of the scaler.
+        scale: the scaler's scale at the start.
+        growth_interval: after how many windows without infinities the scaler raises its scale.
         max_norm: clipping threshold, for unscaled gradients.
         broken: micro-batch of the epoch whose targets are infinite, or None.
     """
@@ -103,29 +106,29 @@ class AmpTrial:
 
 
 class CountingScaler(torch.amp.GradScaler):
-    """A gradient scaler that counts what is asked of it, and knows the last three things a loop asked for."""
+    """A gradient scaler that counts the calls a loop makes, and knows the last three of them."""
 
-    def __init__(self, *arguments, **keywords):
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
         self.calls = {"unscales": 0, "scaler_steps": 0, "scaler_updates": 0}
         self.last: list[str] = []
         self.stepping = False
 
-    def unscale_(self, optimizer):
+    def unscale_(self, optimizer: torch.optim.Optimizer) -> None:
         self._note("unscales")
-        return super().unscale_(optimizer)
+        super().unscale_(optimizer)
 
-    def step(self, optimizer, *arguments, **keywords):
+    def step(self, optimizer: torch.optim.Optimizer, *arguments: Any, **keywords: Any) -> float | None:
         self._note("scaler_steps")
-        self.stepping = True  # it may unscale by itself
+        self.stepping = True  # which may unscale on its own
         try:
             return super().step(optimizer, *arguments, **keywords)
         finally:
             self.stepping = False
 
-    def update(self, new_scale=None):
+    def update(self, new_scale: float | Tensor | None = None) -> None:
         self._note("scaler_updates")
-        return super().update(new_scale)
+        super().update(new_scale)
 
     def _note(self, call: str) -> None:
         self.calls[call] += 1
@@ -134,12 +137,18 @@ class CountingScaler(torch.amp.GradScaler):
 
 
 def observe_amp(function: Callable, trial: AmpTrial) -> Observation:
-    """Run a loop in mixed precision; bring back also the scaler's calls, its scale, and the dtypes the model computed in."""
+    """Run a loop in mixed precision. Returns also the scaler's calls, its scale, and the dtypes the model computed in."""
     scaler = CountingScaler(trial.loop.problem.device, init_scale=trial.scale, growth_interval=trial.growth_interval)
     dtypes: set[str] = set()
-    parameters: list[torch.nn.Parameter] = []
+    parameters: list[nn.Parameter] = []
 
-    def loop(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    def loop(
+        model: nn.Module,
+        loss_fn: Callable,
+        optimizer: torch.optim.Optimizer,
+        micro_batches: Iterable[MicroBatch],
+        accumulation_steps: int,
+    ) -> object:
         parameters[:] = model.parameters()
         hook = model.register_forward_hook(lambda module, x, out: dtypes.add(str(out.dtype).removeprefix("torch.")))
         batches = [(x, torch.full_like(y, torch.inf) if k == trial.broken else y) for k, (x, y) in enumerate(micro_batches)]

@@ -1,4 +1,6 @@
-"""What can be wrong in unit 07, as its verdicts name it."""
+"""The mistakes that only exercises of unit 07 show, and what students are told about them."""
+
+from __future__ import annotations
 
 from gradaccum.diagnosis.catalogue import add_mistake
 

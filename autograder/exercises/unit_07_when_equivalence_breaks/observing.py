@@ -1,11 +1,12 @@
-"""Models with BatchNorm in them, what a function made of one, and what of it was right.
+"""Giving a function a model with BatchNorm layers, and recording the model that it returns.
 
-What a model looks like crosses the border between processes as plain data: the kind of every layer by its path, and the values
-of its state. :func:`rebuild` makes the model again from that, so that what it is said to compute can be compared with it.
+A model crosses the border between processes as plain data: the kind of every layer by its path, and the values of its state.
+Judging rebuilds the model from these, so that the outputs and gradients measured here can be checked against it.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -21,9 +22,8 @@ from gradaccum.memory import storage_key
 
 CHANNELS, FEATURES, SAMPLES, STEPS = 12, 5, 12, 4
 
-
 Layers = dict[str, dict[str, Any]]
-"""For each path the ``kind`` of a layer; of a GroupNorm also ``groups`` and ``affine``."""
+"""By path, the ``kind`` of each layer; for a GroupNorm also its ``groups`` and whether it is ``affine``."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class NormTrial:
     Attributes:
         kind: ``"flat"`` (BatchNorm1d among the direct children), ``"deep"`` (in blocks within blocks), ``"conv"`` (BatchNorm2d
             as well) or ``"double"`` (float64, one layer without affine weights).
-        num_groups: what BatchNorm is to become.
+        num_groups: of the GroupNorms that are to replace BatchNorm.
         training: the mode the model is in.
     """
 
@@ -44,7 +44,7 @@ class NormTrial:
     training: bool = True
 
     def model(self) -> nn.Module:
-        """A fresh model, the same on every call; affine weights and running statistics are not what they are at the start."""
+        """A fresh model, the same on every call; its affine weights and running statistics differ from their initial values."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             model = MODELS[self.kind]()
@@ -52,13 +52,15 @@ class NormTrial:
                 if layer.affine:
                     layer.weight.data.uniform_(0.5, 1.5)
                     layer.bias.data.normal_()
+                assert layer.running_mean is not None
+                assert layer.running_var is not None
                 layer.running_mean.normal_()
                 layer.running_var.uniform_(0.5, 2.0)
         dtype = torch.float64 if self.kind == "double" and not self.device.startswith("mps") else torch.float32
         return model.to(device=self.device, dtype=dtype).train(self.training)
 
     def batch(self) -> tuple[Tensor, Tensor]:
-        """One large batch of 12 samples."""
+        """One large batch of 12 samples and their targets ``(12, 2)``."""
         generator = torch.Generator().manual_seed(self.seed + 1)
         shape = (SAMPLES, FEATURES, 4, 4) if self.kind == "conv" else (SAMPLES, FEATURES)
         x, y = torch.randn(shape, generator=generator), torch.randn((SAMPLES, 2), generator=generator)
@@ -66,9 +68,9 @@ class NormTrial:
 
 
 class Residual(nn.Module):
-    """A block with one BatchNorm1d in a branch and one behind it."""
+    """A block with one BatchNorm1d in a branch and one after it."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.branch = nn.Sequential(nn.Linear(CHANNELS, CHANNELS), nn.BatchNorm1d(CHANNELS), nn.Tanh())
         self.norm = nn.BatchNorm1d(CHANNELS)
@@ -110,9 +112,9 @@ def batchnorms(model: nn.Module) -> dict[str, _BatchNorm]:
 
 
 def layers_of(model: nn.Module) -> Layers:
-    """What a model is made of, as plain data.
+    """The layers of a model as plain data.
 
-    A path stands there twice if ``setattr(model, "1.0", layer)`` made a child of that name: what was there first counts.
+    A path occurs twice if ``setattr(model, "1.0", layer)`` has made a child with that name: the first layer counts.
     """
     layers: Layers = {}
     for path, module in model.named_modules():
@@ -127,7 +129,7 @@ def _layer(module: nn.Module) -> dict[str, Any]:
 
 
 def observe_replacement(function: Callable, trial: NormTrial) -> Observation:
-    """Call the function; bring back the model it made and what that computes, and what became of the given one."""
+    """Call the function; return the model it made, what that model computes, and the state of the given model afterwards."""
     given = trial.model()
     result = function(given, trial.num_groups)
     if not isinstance(result, nn.Module):
@@ -146,15 +148,13 @@ def observe_replacement(function: Callable, trial: NormTrial) -> Observation:
     }
     tensors = {f"state/{name}": tensor.detach().clone() for name, tensor in state.items()}
     tensors |= {f"given/{name}": tensor.detach().clone() for name, tensor in given.state_dict().items()}
-    try:
+    with contextlib.suppress(RuntimeError):  # layers that do not fit together: judging sees that these tensors are missing
         tensors |= measure(result, trial)
-    except RuntimeError:  # layers that do not fit together; said by the part that looks at what it computes
-        facts["runs"] = False
     return Observation(tensors, facts)
 
 
 def measure(model: nn.Module, trial: NormTrial) -> dict[str, Tensor]:
-    """Outputs for one large batch in training mode, its gradient, and the one accumulated over four micro-batches."""
+    """In training mode: the outputs for one large batch, its gradient, and the gradient accumulated over four micro-batches."""
     x, y = (t.to(next(model.parameters()).dtype) for t in trial.batch())
     model.train()
     measured = {"outputs": model(x).detach()}

@@ -1,4 +1,4 @@
-"""The mistakes that only unit 08 knows, as its verdicts name them."""
+"""The mistakes that only exercises of unit 08 show, and what students are told about them."""
 
 from __future__ import annotations
 

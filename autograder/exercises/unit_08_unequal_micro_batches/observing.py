@@ -1,18 +1,26 @@
-"""Running a loop over tokens."""
+"""Running a loop over tokens, and asking for the denominator of a window's loss."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from autograder.contract.observation import Observation
 from autograder.observing.calls import observe_call
 from autograder.observing.loops import LoopTrial, observe_loop
 from gradaccum.loops.tokens import as_loop
-from gradaccum.problems.tokens import IGNORE_INDEX
+from gradaccum.problems.tokens import IGNORE_INDEX, TokenProblem
 
 
-def observe_tokens(function: Callable, trial: LoopTrial) -> Observation:
-    """Run a loop over tokens; it is told the ignore index only where that is not the usual one."""
+@dataclass(frozen=True)
+class TokenLoopTrial(LoopTrial):
+    """A problem whose samples are sequences of tokens, and how the loop is watched on it."""
+
+    problem: TokenProblem
+
+
+def observe_tokens(function: Callable, trial: TokenLoopTrial) -> Observation:
+    """Run a loop over tokens; it is told the ignore index only if that is not the usual one."""
     index = trial.problem.ignore_index
     return observe_loop(as_loop(function, None if index == IGNORE_INDEX else index), trial)
 

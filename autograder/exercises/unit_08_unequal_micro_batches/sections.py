@@ -1,4 +1,4 @@
-"""Sections of this unit that show certain mistakes, whichever exercise they were made in."""
+"""The sections of this unit's notebook that explain certain mistakes, whichever exercise they were made in."""
 
 SHOWN = {
     "Targets that do not count": (
@@ -10,4 +10,4 @@ SHOWN = {
     ),
     "The loop you already have": ("sequences-for-tokens",),
 }
-"""By heading, as it stands in the notebook, the slugs of mistakes."""
+"""Slugs of mistakes by the heading of the section, exactly as it is written in the notebook."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor
 
@@ -29,7 +30,7 @@ class ContrastiveTrial:
 
 
 def observe_contrastive(function: Callable, trial: ContrastiveTrial) -> Observation:
-    """Call the function; bring back what is in ``.grad``, the parameters, the modes and the number it returned."""
+    """Call the function; return what ``.grad`` holds, the parameters, the modes and the number that the function returned."""
     *encoders, logit_scale = trial.problem.build()
     towers = dict(zip(TOWERS, map(trainable, encoders), strict=True))
     batches = trial.problem.micro_batches()
@@ -45,7 +46,8 @@ def observe_contrastive(function: Callable, trial: ContrastiveTrial) -> Observat
     return Observation(tensors, facts | _number(returned))
 
 
-def _number(returned: object) -> dict:
+def _number(returned: Any) -> dict[str, Any]:
+    """The ``loss`` that a function returned, or the ``type`` of what it returned instead."""
     if isinstance(returned, bool):
         return {"type": "bool"}
     try:

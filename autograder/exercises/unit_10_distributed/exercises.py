@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Failure, Observation
 from autograder.contract.trials import probe_length, trial_random, uneven_sizes
-from autograder.contract.verdict import Part
+from autograder.contract.verdict import Part, Verdict
 from autograder.exercises.unit_10_distributed import mistakes  # noqa: F401 - enters them in the catalogue
-from autograder.exercises.unit_10_distributed.judging.all_ranks import RankSeen, ranks_seen
-from autograder.exercises.unit_10_distributed.judging.ranks import (
+from autograder.exercises.unit_10_distributed.judging.diagnosis import first_loss_slugs, name_rank_mistakes, needless_rounds
+from autograder.exercises.unit_10_distributed.judging.messages import (
     SEVERAL_GRAPHS,
     WHOLE_WINDOW,
     drift_message,
     graphs_message,
+    mode_message,
     movement_message,
-    name_rank_mistakes,
-    needless_rounds,
     rounds_message,
 )
+from autograder.exercises.unit_10_distributed.judging.references import RankSeen, ranks_seen
 from autograder.exercises.unit_10_distributed.judging.token_scale import WRONG, factor_message, scale_slugs
 from autograder.exercises.unit_10_distributed.observing import DEVICE, RanksTrial, TokenTrial
 from autograder.observing.loops import LoopTrial
@@ -41,14 +44,14 @@ class DdpTrainEpoch(Exercise):
         Part("rounds", "one all-reduce round per window", 2),
     )
 
-    def trials(self, seed, device):
+    def trials(self, seed: int, device: str) -> dict[str, RanksTrial]:
         chance = trial_random(self.id, seed)
         n = chance.choice([3, 4])
         size, left = chance.choice([2, 5]), chance.randint(2, n - 1)
         uneven = [uneven_sizes(chance, [1, 2, 3, 5, 6], n) for _ in range(2)]
-        basics = {"accumulation_steps": n, "device": DEVICE, "dtype": "float64", "width": 12}
+        basics: dict[str, Any] = {"accumulation_steps": n, "device": DEVICE, "dtype": "float64", "width": 12}
 
-        def trial(offset, *epochs, frozen=False, **options):
+        def trial(offset: int, *epochs: Sequence[int], frozen: bool = False, **options: Any) -> RanksTrial:
             problem = Problem(seed + offset, epochs=tuple(map(tuple, epochs)), **basics, **options)
             return RanksTrial(LoopTrial(problem, frozen=frozen))
 
@@ -61,39 +64,44 @@ class DdpTrainEpoch(Exercise):
             "probe": trial(3, *every_kind, frozen=True, stale=True, gated=True),
         }
 
-    def judge(self, trials, observations):
-        checked = {name: _checked(trials[name], observations[name]) for name in trials}
-        failures = {name: ranks for name, ranks in checked.items() if isinstance(ranks, Failure)}
-        looks = {
-            "full": ((movement_message, "full"), (_mode_message, "full"), (graphs_message, "memory")),
+    def judge(self, trials: Mapping[str, RanksTrial], observations: Mapping[str, Observation]) -> Verdict:
+        ranks: dict[str, list[RankSeen]] = {}
+        failures: dict[str, Failure] = {}
+        for name, trial in trials.items():
+            checked = _checked(trial, observations[name])
+            if isinstance(checked, Failure):
+                failures[name] = checked
+            else:
+                ranks[name] = checked
+        messages = {
+            "full": ((movement_message, "full"), (mode_message, "full"), (graphs_message, "memory")),
             "leftover": ((movement_message, "leftover"),),
             "ranks": ((drift_message, "full"), (drift_message, "leftover")),
-            # Counts are what the ranks say; that they did share is seen from their numbers.
+            # Counts are what the ranks say; that they did share their gradients is read off their parameters.
             "rounds": ((drift_message, "full"), (rounds_message, "full"), (rounds_message, "leftover")),
         }
-        results = {}
-        for part, several in looks.items():
-            said = (failures[n].message if n in failures else look(trials[n], checked[n]) for look, n in several)
+        results: dict[str, str] = {}
+        for part, several in messages.items():
+            said = (failures[n].message if n in failures else message(trials[n], ranks[n]) for message, n in several)
             results[part] = next(filter(None, said), "")
-        failure = next(iter(failures.values()), None)
         if not any(results.values()):
             return self.verdict(results)
-        slugs, shown, remark = (), {}, ""
-        if "memory" not in failures and graphs_message(trials["memory"], checked["memory"]) in (SEVERAL_GRAPHS, WHOLE_WINDOW):
+        slugs: tuple[str, ...] = ()
+        remark, shown = "", {}
+        if "memory" in ranks and graphs_message(trials["memory"], ranks["memory"]) in (SEVERAL_GRAPHS, WHOLE_WINDOW):
             slugs = ("one-big-batch",)
         if "probe" in failures:
-            slugs += _cut_off(observations["probe"])
+            slugs += first_loss_slugs(observations["probe"])
         else:
-            named, remark, due, found = name_rank_mistakes(trials["probe"], checked["probe"])
-            rounds = needless_rounds(trials["probe"], checked["probe"])
-            if {"sync-wrong-one", "windows-not-synced"} & set(
-                named
-            ):  # what must change is where gradients travel, not how often
-                rounds = ()
+            named, remark, due, found = name_rank_mistakes(trials["probe"], ranks["probe"])
+            rounds = needless_rounds(trials["probe"], ranks["probe"])
+            if {"sync-wrong-one", "windows-not-synced"} & set(named):
+                rounds = ()  # what must change is where gradients travel, not how often
             slugs = (*named, *rounds, *slugs)
             shown = {"expected": due, "found": found} if not found.same_as(due) else {}
         if "retained-graph" in slugs:
-            slugs = tuple(slug for slug in slugs if slug != "one-big-batch")  # what is retained is in memory, of course
+            slugs = tuple(slug for slug in slugs if slug != "one-big-batch")  # what is retained is in memory anyway
+        failure = next(iter(failures.values()), None)
         remark = "" if slugs else remark
         return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure, remark=remark, **shown)
 
@@ -105,18 +113,6 @@ def _checked(trial: RanksTrial, seen: Observation) -> list[RankSeen] | Failure:
         return ranks_seen(trial, seen)
     except ValueError:
         return Failure("died", "What the ranks brought back cannot be read.")
-
-
-def _mode_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
-    in_training = all(rank.facts["training_after"] for rank in ranks)
-    return "" if in_training else "Your function left the model in evaluation mode."
-
-
-def _cut_off(seen: Observation) -> tuple[str, ...]:
-    """Why the first loss of a loop has no graph, if that is what stopped it."""
-    if seen.facts.get("without_graph") is not True or seen.facts.get("backwards") != 0:
-        return ()
-    return ("detached",) if seen.facts.get("last_forward_with_grad") is True else ("grad-disabled",)
 
 
 class GlobalTokenScale(Exercise):
@@ -132,15 +128,16 @@ class GlobalTokenScale(Exercise):
         Part("empty", "ranks without tokens", 1),
     )
 
-    def trials(self, seed, device):
+    def trials(self, seed: int, device: str) -> dict[str, TokenTrial]:
         chance = trial_random(self.id, seed)
         two, three = ([chance.sample(range(3, 90), world) for _ in range(2)] for world in (2, 3))
         some = chance.randint(3, 90)
-        calls = {"uneven": two, "ranks": three, "empty": [(0, some), (some, 0), (0, 0)]}
+        calls: dict[str, Sequence[Sequence[int]]] = {"uneven": two, "ranks": three, "empty": [(0, some), (some, 0), (0, 0)]}
         return {name: TokenTrial(seed, tuple(map(tuple, several))) for name, several in calls.items()}
 
-    def judge(self, trials, observations):
-        results, named = {}, []
+    def judge(self, trials: Mapping[str, TokenTrial], observations: Mapping[str, Observation]) -> Verdict:
+        results: dict[str, str] = {}
+        named: list[list[str]] = []
         for name, trial in trials.items():
             seen = observations[name]
             results[name] = seen.failure.message if seen.failure else factor_message(trial, seen)

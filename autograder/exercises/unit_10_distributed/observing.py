@@ -1,9 +1,10 @@
-"""Running a student's functions on several ranks."""
+"""Running a student's functions on several ranks, in forked processes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -17,13 +18,12 @@ from gradaccum.collectives import Collectives
 from gradaccum.ranks import RanksError, on_ranks
 
 WORK, WAIT = 6.0, 12.0
-"""Limits of a trial in seconds: of one rank, as :func:`autograder.observing.student_calls.stopwatch` counts, and of all ranks
-together, by the clock, since they may wait for each other. Right solutions need a tenth of a second, on a very busy machine
-several."""
-
+"""Limits of a trial in seconds: for one rank, as :func:`autograder.observing.student_calls.stopwatch` counts, and for all ranks
+together, by the clock, because ranks may wait for each other. Right solutions need a tenth of a second, or several seconds on a
+very busy machine."""
 
 DEVICE = "cpu"
-"""Of ranks, whatever device is marked on: they are forks, see :func:`gradaccum.ranks.on_ranks`."""
+"""Where ranks compute, whatever device is marked on: they are forks, see :func:`gradaccum.ranks.on_ranks`."""
 
 
 @dataclass(frozen=True)
@@ -35,37 +35,38 @@ class RanksTrial:
 
 
 def run_ranks(world_size: int, work: Callable[[int], Observation], seed: int) -> list[Observation]:
-    """What each rank brings back; of a rank that fails, or does not end, only why."""
+    """What is observed of each rank; a single observation with the failure if a rank fails or does not end."""
 
-    def guarded_work(rank: int) -> dict:
+    def guarded_work(rank: int) -> dict[str, Any]:
         seen = guarded(lambda: work(rank), WORK, seed)
         if seen.failure:
-            raise _FailedError(seen)
+            raise _FailedError(seen.failure, seen.facts)
         return {"tensors": {name: tensor.tolist() for name, tensor in seen.tensors.items()}, "facts": seen.facts}
 
     if dist.is_initialized():
-        dist.destroy_process_group()  # one that the student has opened
+        dist.destroy_process_group()  # one that the student's code has opened
     try:
         answers = on_ranks(world_size, guarded_work, seconds=WAIT, describe=_described)
     except RanksError as failed:
-        return [_why(failed)]
+        return [_failed(failed)]
     return [Observation({n: _tensor(t) for n, t in answer["tensors"].items()}, answer["facts"]) for answer in answers]
 
 
 class _FailedError(Exception):
-    """An observation with a failure, on its way out of a rank."""
+    """Carries a failure, and the facts observed with it, out of a rank."""
 
-    def __init__(self, seen: Observation):
-        super().__init__(seen.failure.message)
-        self.seen = seen
-
-
-def _described(error: BaseException) -> dict:
-    seen = error.seen if isinstance(error, _FailedError) else Observation(failure=failure_of(error))
-    return {"failure": [seen.failure.kind, seen.failure.message], "facts": seen.facts}
+    def __init__(self, failure: Failure, facts: dict[str, Any]) -> None:
+        super().__init__(failure.message)
+        self.failure, self.facts = failure, facts
 
 
-def _why(failed: RanksError) -> Observation:
+def _described(error: BaseException) -> dict[str, Any]:
+    failure, facts = (error.failure, error.facts) if isinstance(error, _FailedError) else (failure_of(error), {})
+    return {"failure": [failure.kind, failure.message], "facts": facts}
+
+
+def _failed(failed: RanksError) -> Observation:
+    """What is observed when some rank did not return."""
     if failed.kind == "raised":
         return Observation(facts=failed.said["facts"], failure=Failure(*failed.said["failure"]))
     message = {
@@ -81,14 +82,14 @@ def _why(failed: RanksError) -> Observation:
     return Observation(failure=Failure(failed.kind if failed.kind in ("died", "time") else "raised", message))
 
 
-def _tensor(values: list) -> Tensor:
+def _tensor(values: list[Any]) -> Tensor:
     return torch.tensor(values, dtype=torch.float64)
 
 
 def observe_ranks(function: Callable, trial: RanksTrial) -> Observation:
     """Run a loop on all ranks.
 
-    Tensors are those of :func:`observe_loop`, with the rank behind their names; the facts of each rank are in a list.
+    Tensors are those of :func:`observe_loop`, with the rank appended to their names; ``ranks`` lists the facts of each rank.
     """
     seen = run_ranks(trial.world_size, lambda rank: _observe_rank(function, trial, rank), trial.loop.problem.seed)
     if seen[0].failure:
@@ -98,17 +99,18 @@ def observe_ranks(function: Callable, trial: RanksTrial) -> Observation:
 
 
 def _observe_rank(function: Callable, trial: RanksTrial, rank: int) -> Observation:
-    """What :func:`observe_loop` brings back from this rank, and what it asked ``torch.distributed`` to carry."""
+    """What :func:`observe_loop` returns for this rank, and what the loop asked ``torch.distributed`` to carry."""
     problem = replace(trial.loop.problem, rank=rank)
     wrapped: list[nn.parallel.DistributedDataParallel] = []
-    carried, flags = Collectives(), []
+    carried = Collectives()
+    flags: list[list[bool]] = []
 
-    def loop(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    def loop(model: nn.Module, *arguments: Any) -> None:
         if not wrapped:
             wrapped.append(nn.parallel.DistributedDataParallel(model))
             model.register_forward_hook(lambda module, x, out: _note_flags(wrapped[0], out, flags))
         with carried:
-            function(wrapped[0], loss_fn, optimizer, micro_batches, accumulation_steps)
+            function(wrapped[0], *arguments)
 
     seen = observe_loop(loop, replace(trial.loop, problem=problem))
     shared = [call.bytes for call in carried.calls if call.kind != "broadcast"]  # DistributedDataParallel's own housekeeping
@@ -117,8 +119,8 @@ def _observe_rank(function: Callable, trial: RanksTrial, rank: int) -> Observati
     return replace(seen, facts=seen.facts | facts | {"late_no_sync": late})
 
 
-def _note_flags(wrapped: nn.Module, output: object, flags: list[list[bool]]) -> None:
-    """For a forward and for its backward, whether DistributedDataParallel was then told to synchronise."""
+def _note_flags(wrapped: nn.parallel.DistributedDataParallel, output: object, flags: list[list[bool]]) -> None:
+    """Record for a forward and its backward whether DistributedDataParallel was to synchronise at that moment."""
     entry = [wrapped.require_backward_grad_sync, True]
     flags.append(entry)
     if isinstance(output, Tensor) and output.requires_grad:
@@ -131,7 +133,7 @@ def _note_flags(wrapped: nn.Module, output: object, flags: list[list[bool]]) -> 
 
 @dataclass(frozen=True)
 class TokenTrial:
-    """Calls one after the other, each with a number of tokens for every rank."""
+    """Several calls, one after the other, each with a number of tokens for every rank."""
 
     seed: int
     calls: tuple[tuple[int, ...], ...]
@@ -141,11 +143,11 @@ class TokenTrial:
         return len(self.calls[0])
 
 
-def factor(function: Callable, tokens: int) -> float | str:
-    """What the function returns for a rank's number of tokens: a number, or the name of its type if it is none."""
+def _factor(function: Callable, tokens: int) -> float | str:
+    """What the function returns for a rank's number of tokens: a number, or the name of its type if it is not a number."""
     value = function(torch.tensor(tokens))
     try:
-        number = plain(value)
+        number: object = plain(value)
         while isinstance(number, list) and len(number) == 1:
             number = number[0]
         return float(number) if isinstance(number, int | float) else type(value).__name__
@@ -154,13 +156,17 @@ def factor(function: Callable, tokens: int) -> float | str:
 
 
 def observe_factors(function: Callable, trial: TokenTrial) -> Observation:
-    """Call the function on every rank, once for each of the trial's calls; note the factors and how often ranks talked."""
+    """Call the function on every rank, once for each of the trial's calls.
+
+    ``ranks`` lists the factors of each rank, ``shared`` how many collective operations each of its calls made.
+    """
 
     def work(rank: int) -> Observation:
-        factors, shared = [], []
+        factors: list[float | str] = []
+        shared: list[int] = []
         for call in trial.calls:
             with Collectives() as seen:
-                factors.append(factor(function, call[rank]))
+                factors.append(_factor(function, call[rank]))
             shared.append(len(seen.calls))
         return Observation(facts={"factors": factors, "shared": shared})
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
 from autograder.contract.trials import trial_random
-from autograder.contract.verdict import Part
+from autograder.contract.verdict import Part, Verdict
 from autograder.exercises.unit_11_running_it import mistakes  # noqa: F401 - enters them in the catalogue
-from autograder.exercises.unit_11_running_it.judging.meter import difference, due, reported, same
+from autograder.exercises.unit_11_running_it.judging.meter_reports import report_messages
+from autograder.exercises.unit_11_running_it.judging.plan_answers import NO_PLAN, plan_of
 from autograder.exercises.unit_11_running_it.judging.plans import WRONG_PLANS, plan
 from autograder.exercises.unit_11_running_it.judging.resuming import forgotten, resumed_message
-from autograder.exercises.unit_11_running_it.judging.wrong_meters import wrong_slug
-from autograder.exercises.unit_11_running_it.observing.meter import KEYS, MeterTrial
+from autograder.exercises.unit_11_running_it.observing.meter import MeterTrial
 from autograder.exercises.unit_11_running_it.observing.resuming import ResumeTrial
 from autograder.judging.calls import judge_calls
 from autograder.observing.calls import CallTrial
@@ -22,6 +22,12 @@ from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.resuming import RunProblem
 
 UNIT = "11_running_it"
+
+KILLS_PER_SAVE = 2
+"""Kills during each writing that is interrupted, at one moment of it after another; a right way of writing has two moments."""
+
+MAX_NAMED = 3
+"""Mistakes that are named at once: a student who saves nothing but the weights need not read seven sentences."""
 
 
 class LoadCheckpoint(Exercise):
@@ -38,7 +44,7 @@ class LoadCheckpoint(Exercise):
         Part("saving", "a kill while the checkpoint is being written", 0.5),
     )
 
-    def trials(self, seed, device):
+    def trials(self, seed: int, device: str) -> dict[str, ResumeTrial]:
         chance = trial_random(self.id, seed)
         n = chance.choice([2, 3, 4])
         m = 2 * n + chance.randint(1, n - 1)  # a leftover in every epoch
@@ -51,10 +57,10 @@ class LoadCheckpoint(Exercise):
             "updates": ResumeTrial(full, tuple(updates)),
             "window": ResumeTrial(simple, tuple(inside)),
             "start": ResumeTrial(simple, (0,)),
-            "saving": ResumeTrial(simple, tuple(k for k in updates[1:-1] for _ in range(MOMENTS)), while_saving=True),
+            "saving": ResumeTrial(simple, tuple(k for k in updates[1:-1] for _ in range(KILLS_PER_SAVE)), while_saving=True),
         }
 
-    def judge(self, trials, observations):
+    def judge(self, trials: Mapping[str, ResumeTrial], observations: Mapping[str, Observation]) -> Verdict:
         results = {name: resumed_message(trials[name], observations[name]) for name in trials}
         slugs = [
             slug
@@ -64,7 +70,7 @@ class LoadCheckpoint(Exercise):
         ]
         failures = {name: seen.failure for name, seen in observations.items() if seen.failure}
         if results["saving"]:
-            failures.pop("saving", None)  # what load makes of half a file is not what went wrong
+            failures.pop("saving", None)  # an error while loading half a file is not what went wrong
             if not all(o.failure for o in observations.values()):
                 results["saving"] = "This can be seen once the simple run survives kills between and within windows."
         if results["saving"] and not (results["epochs"] or results["window"]):
@@ -72,15 +78,8 @@ class LoadCheckpoint(Exercise):
             results["saving"] = (
                 "Killed inside save_checkpoint, the run goes on neither from the new checkpoint nor from the one before."
             )
-        named = tuple(map(mistake, list(dict.fromkeys(slugs))[:FEW]))
+        named = tuple(map(mistake, list(dict.fromkeys(slugs))[:MAX_NAMED]))
         return self.verdict(results, mistakes=named, failure=next(iter(failures.values()), None))
-
-
-MOMENTS = 2
-"""Kills during each writing that is interrupted. They go through its moments in turn; a right one has two."""
-
-FEW = 3
-"""Mistakes that are named at once; who saves nothing but the weights need not read seven sentences."""
 
 
 class RunMeter(Exercise):
@@ -96,13 +95,13 @@ class RunMeter(Exercise):
         Part("memory", "no graph kept alive", 0.5),
     )
 
-    def trials(self, seed, device):
+    def trials(self, seed: int, device: str) -> dict[str, MeterTrial]:
         chance = trial_random(self.id, seed)
 
-        def micro_batch(size):
+        def micro_batch(size: int) -> tuple[int, float, float]:
             return (size, round(chance.uniform(0.5, 4.0), 3), round(chance.uniform(0.01, 0.2), 3))
 
-        def trial(*windows):
+        def trial(*windows: Sequence[int]) -> MeterTrial:
             return MeterTrial(
                 tuple(tuple(micro_batch(size) for size in window) for window in windows),
                 tuple(round(chance.uniform(0.05, 0.3), 3) for _ in windows),
@@ -117,48 +116,23 @@ class RunMeter(Exercise):
             "uneven": trial([size] * n, chance.sample(range(1, 9), n), [size, size - 3], [size - 1]),
         }
 
-    def judge(self, trials, observations):
-        failure = next((o.failure for o in observations.values() if o.failure), None)
+    def judge(self, trials: Mapping[str, MeterTrial], observations: Mapping[str, Observation]) -> Verdict:
+        failure = next((seen.failure for seen in observations.values() if seen.failure), None)
         if failure:
             return self.failed(failure)
-        seen, watched, slugs = list(observations.values()), list(trials.values()), []
-        fine = {key: all(same(reported(o, key), due(t)[key]) for t, o in zip(watched, seen, strict=True)) for key in KEYS}
-        for key in KEYS:
-            missing = any(reported(o, key) is None for o in seen)
-            slug = None if fine[key] or missing else wrong_slug(watched, seen, key)
-            slugs += [slug] if slug else []
-        named = {RUNS[name]: trial for name, trial in trials.items()}
-        observations = {RUNS[name]: one for name, one in observations.items()}
+        messages, slugs = report_messages(trials, observations)
         results = {
-            "loss": self._said(named, observations, fine, "loss"),
-            "throughput": ""
-            if fine["samples_per_second"]
-            else _clock_said(seen) or self._said(named, observations, fine, "samples_per_second"),
-            "update": self._said(named, observations, fine, "effective_batch") or self._said(named, observations, fine, "lr"),
+            "loss": messages["loss"],
+            "throughput": messages["samples_per_second"],
+            "update": messages["effective_batch"] or messages["lr"],
             "memory": "",
         }
         if all(results[name] for name in ("loss", "throughput", "update")):
             results["memory"] = "There is no right report yet whose memory could be looked at."
-        elif any(o.facts.get("kept") != 0 for o in seen):
+        elif any(seen.facts.get("kept") != 0 for seen in observations.values()):
             results["memory"] = "Graphs of micro-batches are still alive when their window is over."
             slugs.append("graph-kept")
         return self.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))))
-
-    def _said(self, trials, observations, fine, key):
-        if any(reported(o, key) is None for o in observations.values()):
-            return f"update() did not return a dictionary with a number under {key!r} each time."
-        return "" if fine[key] else difference(trials, observations, key)
-
-
-RUNS = {"even": "With full windows", "uneven": "With ragged micro-batches"}
-"""The runs of a meter, as a message begins with them."""
-
-
-def _clock_said(seen: Sequence[Observation]) -> str:
-    asked = [o.facts.get("clock_asked") for o in seen]
-    if all(count == 0 for count in asked):
-        return "Your meter never asks the clock it is given."
-    return "Your meter asks the clock it is given a single time." if all(count == 1 for count in asked) else ""
 
 
 class PlanRun(Exercise):
@@ -173,12 +147,12 @@ class PlanRun(Exercise):
         Part("refusal", "refusing what cannot be planned", 0.5),
     )
 
-    def trials(self, seed, device):
+    def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
 
-        def call(share, room, ranks, spare):
+        def call(share: int, room: int, ranks: int, spare: int) -> CallTrial:
             per_sample = chance.randint(30, 90) * 100
-            fixed = per_sample * (max(share // 2 - room, 3) + chance.randint(0, 3))  # whoever forgets it doubles B or so
+            fixed = per_sample * (max(share // 2 - room, 3) + chance.randint(0, 3))  # forgetting it about doubles B
             return CallTrial((share * ranks, fixed + per_sample * room + spare, fixed, per_sample, ranks))
 
         # Shares and room for which the largest micro-batch that divides is no power of two times smaller than the share.
@@ -195,9 +169,9 @@ class PlanRun(Exercise):
         batch, *rest = uneven.arguments
         return calls | {"refusal 0": call(24, 0, 2, 50), "refusal 1": CallTrial((batch + 2, *rest))}
 
-    def judge(self, trials, observations):
+    def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
         message = "This is not the plan that is due: the largest micro-batch that divides and fits, and what goes with it."
-        seen = {name: _plan_of(observation) for name, observation in observations.items()}
+        seen = {name: plan_of(observation) for name, observation in observations.items()}
         verdict = judge_calls(
             *(self, trials, seen, lambda name: name.split()[0], plan, WRONG_PLANS, message),
             refusal="What cannot be planned is not refused with a ValueError.",
@@ -207,14 +181,3 @@ class PlanRun(Exercise):
         silent = {"refusal 0": "misfit-not-refused", "refusal 1": "uneven-ranks-not-refused"}
         named = [slug for name, slug in silent.items() if {"value", "type"} & observations[name].facts.keys()]
         return replace(verdict, mistakes=(*verdict.mistakes, *map(mistake, named)))
-
-
-NO_PLAN = "What you return is no dictionary with the three keys, so there is no plan to look at yet."
-
-
-def _plan_of(seen: Observation) -> Observation:
-    """An observation of a plan; something else is observed as such."""
-    value, keys = seen.facts.get("value"), {"micro_batch_size", "accumulation_steps", "effective_batch"}
-    if seen.failure or "value" not in seen.facts or (isinstance(value, dict) and value.keys() >= keys):
-        return seen
-    return Observation(facts={"type": "no dictionary with the three keys"})

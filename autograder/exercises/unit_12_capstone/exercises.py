@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from autograder.contract.exercise import Exercise
+from autograder.contract.observation import Observation
 from autograder.contract.trials import trial_random
-from autograder.contract.verdict import Part
-from autograder.exercises.unit_08_unequal_micro_batches.exercises import in_tokens
+from autograder.contract.verdict import Part, Verdict
 from autograder.exercises.unit_12_capstone import mistakes  # noqa: F401 - enters them in the catalogue
-from autograder.exercises.unit_12_capstone.judging.batch_sizes import WRONG_SIZES, divisors, explains, largest, size_message
+from autograder.exercises.unit_12_capstone.judging.batch_sizes import divisors, largest, size_message, size_mistakes
 from autograder.exercises.unit_12_capstone.judging.diagnosis import run_mistakes, window_mistakes
 from autograder.exercises.unit_12_capstone.judging.messages import (
     UNKNOWN,
@@ -32,17 +33,19 @@ from autograder.exercises.unit_12_capstone.judging.references import (
 )
 from autograder.exercises.unit_12_capstone.observing import RunTrial, WindowTrial
 from autograder.judging.calls import judge_calls
+from autograder.judging.token_words import in_tokens
 from autograder.observing.calls import CallTrial
 from gradaccum.capstone.config import Config
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.problems import best_dtype
 
 UNIT = "12_capstone"
+
 IDLE = 1000.0
-"""A threshold that no gradient of these runs reaches; their norms are about 0.5."""
+"""A clipping threshold that no gradient of these runs reaches; their norms are about 0.5."""
 
 BINDING = 0.02
-"""A threshold below all of them, and below their largest component, so that clipping by value does something, too."""
+"""A clipping threshold below all norms, and below the largest component, so that clipping by value changes gradients too."""
 
 
 class PickMicroBatchSize(Exercise):
@@ -57,7 +60,7 @@ class PickMicroBatchSize(Exercise):
         Part("refuse", "a `ValueError` when nothing fits", 1),
     )
 
-    def trials(self, seed, device):
+    def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
         first, second = chance.sample([18, 30, 42], 2)
         config = _with_short_lines_first(Config(seed % 2**31, lines=60, width=8, device=device, dtype="float32"))
@@ -75,14 +78,13 @@ class PickMicroBatchSize(Exercise):
             "refuse": trial(second, -1, -1),
         }
 
-    def judge(self, trials, observations):
+    def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
         refusal = "A budget too small for a single line is not refused with a ValueError."
         part_of = lambda name: name.split()[0]  # noqa: E731
         verdict = judge_calls(self, trials, observations, part_of, largest, {}, size_message, refusal=refusal)
         if all(result.passed for result in verdict.results if result.part.name != "refuse"):
             return verdict
-        slugs = (slug for slug, formula in WRONG_SIZES if explains(formula, trials, observations))
-        return replace(verdict, mistakes=tuple(map(mistake, itertools.islice(slugs, 1))))
+        return replace(verdict, mistakes=tuple(map(mistake, size_mistakes(trials, observations))))
 
 
 def _with_short_lines_first(config: Config) -> Config:
@@ -107,14 +109,15 @@ class TrainWindow(Exercise):
         Part("report", "honest numbers", 2),
     )
 
-    def trials(self, seed, device):
+    def trials(self, seed: int, device: str) -> dict[str, WindowTrial]:
         chance = trial_random(self.id, seed)
         size = chance.choice([2, 3])
         window = size * chance.choice([3, 4])
         config = Config(
             micro_batch_size=size, effective_batch=window, device=device, dtype=best_dtype(device), max_norm=IDLE, epochs=1
         )
-        equal, sgd = {"shortest": 16, "longest": 16}, {"optimizer": "sgd", "lr": 0.1}
+        equal: dict[str, Any] = {"shortest": 16, "longest": 16}
+        sgd: dict[str, Any] = {"optimizer": "sgd", "lr": 0.1}
         seeds = [(8 * seed + k) % 2**31 for k in range(4)]
         return {
             "full": WindowTrial(config.with_(seed=seeds[0], lines=3 * window, **equal, **sgd), stale=True),
@@ -125,7 +128,7 @@ class TrainWindow(Exercise):
             "schedule": WindowTrial(config.with_(seed=seeds[3], lines=6 * window, **equal, **sgd, warmup=2, decay=True)),
         }
 
-    def judge(self, trials, observations):
+    def judge(self, trials: Mapping[str, WindowTrial], observations: Mapping[str, Observation]) -> Verdict:
         due = {name: large_windows_due(trial) for name, trial in trials.items()}
         results = {name: weights_message(observations[name], due[name], trials[name].config) for name in trials}
         if not results["full"] and observations["full"].facts.get("training") is not True:
@@ -160,14 +163,15 @@ class Train(Exercise):
         Part("report", "an honest history", 1),
     )
 
-    def trials(self, seed, device):
+    def trials(self, seed: int, device: str) -> dict[str, RunTrial]:
         chance = trial_random(self.id, seed)
         size, steps = chance.choice([2, 3]), chance.choice([3, 4])
         window = size * steps
         config = Config(micro_batch_size=size, effective_batch=window, device=device, dtype=best_dtype(device))
-        equal, sgd = {"shortest": 16, "longest": 16}, {"optimizer": "sgd", "lr": 0.1}
+        equal: dict[str, Any] = {"shortest": 16, "longest": 16}
+        sgd: dict[str, Any] = {"optimizer": "sgd", "lr": 0.1}
         seeds = [(8 * seed + k) % 2**31 for k in range(5)]
-        moving = {"warmup": 2, "decay": True}
+        moving: dict[str, Any] = {"warmup": 2, "decay": True}
         metered = config.with_(
             seed=seeds[2],
             lines=24,
@@ -200,13 +204,13 @@ class Train(Exercise):
             ),
         }
 
-    def judge(self, trials, observations):
+    def judge(self, trials: Mapping[str, RunTrial], observations: Mapping[str, Observation]) -> Verdict:
         due = {name: run_due(trial) if name == "budget" else large_run_due(trial) for name, trial in trials.items()}
         results = {
             name: run_message(observations[name], due[name], trials[name].config) for name in ("even", "uneven", "budget")
         }
         results["resume"] = resume_message(trials["resume"], observations["resume"], due["resume"])
-        if not results["uneven"]:  # who gets leftovers wrong anyway has lost points for them already
+        if not results["uneven"]:  # a loop that gets leftovers wrong has lost points for them already
             results["resume"] = results["resume"] or leftover_message(trials["leftover"], observations["leftover"])
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
         right = {name for name, said in results.items() if not said}

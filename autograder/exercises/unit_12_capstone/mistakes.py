@@ -1,4 +1,4 @@
-"""The mistakes that only unit 12 knows, as its verdicts name them."""
+"""The mistakes that only exercises of unit 12 show, and what students are told about them."""
 
 from __future__ import annotations
 

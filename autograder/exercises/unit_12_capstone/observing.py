@@ -1,4 +1,4 @@
-"""What the functions of unit 12 are run on, and what is noted."""
+"""What the functions of unit 12 are run on, and what is recorded of them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from gradaccum.loops import windows
 from gradaccum.problems import flat_parameters, trainable
 from gradaccum.recording import LiveBytes
 
-MOST_UPDATES = 200
+MAX_UPDATES = 200
 """Updates after which weights are no longer kept; right runs make a dozen."""
 
-
 LISTS = ("losses", "norms", "rates", "tokens")
+"""The lists of a history."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class RunTrial:
     Attributes:
         config: what to train.
         meter: whether live bytes are counted.
-        stop_after: stop after so many updates, then go on; or do not stop.
+        stop_after: stop after so many updates, then go on; None if the run does not stop.
         then_norm, then_stop: the clipping threshold with which to go on, and after how many updates of the whole run to stop
             again, if at all.
         last_norm: the clipping threshold with which to go on from a second stop.
@@ -68,12 +68,13 @@ class RunTrial:
 
 
 def observe_windows(function: Callable, trial: WindowTrial) -> Observation:
-    """Call ``function(run, window, max_norm)`` for every window; bring back the weights after each, and the history."""
+    """Call ``function(run, window, max_norm)`` for every window; return the weights after each, and the history."""
     run = trial.config.build()
     if trial.stale:
         for parameter in trainable(run.model):
             parameter.grad = torch.ones_like(parameter)
-    rows, steps = [], []
+    rows: list[Tensor] = []
+    steps: list[None] = []
     run.optimizer.register_step_post_hook(lambda *_: steps.append(None))
     for epoch in range(trial.config.epochs):
         for window in windows(trial.config.micro_batches(epoch), trial.config.accumulation_steps):
@@ -84,7 +85,7 @@ def observe_windows(function: Callable, trial: WindowTrial) -> Observation:
 
 
 def observe_run(function: Callable, trial: RunTrial) -> Observation:
-    """Train, with or without stops; bring back the weights after every update, and the history."""
+    """Train, with or without stops; return the weights after every update, and the history."""
     if trial.stop_after is None:
         if not trial.meter:
             return _observe_call(function, trial.config)
@@ -96,7 +97,7 @@ def observe_run(function: Callable, trial: RunTrial) -> Observation:
 
 
 def _observe_stops(function: Callable, trial: RunTrial, first: str, second: str, third: str) -> Observation:
-    """Stop and go on, perhaps twice; bring back what the second call did, and the weights with which the others ended."""
+    """Stop and go on, perhaps twice; return what the second call did, and the weights with which the other calls ended."""
     stopped = _observe_call(function, trial.config.with_(checkpoint=first, stop_after=trial.stop_after))
     written = _moved(first, second)
     going_on = trial.config.with_(checkpoint=second, max_norm=trial.then_norm, stop_after=trial.then_stop)
@@ -109,14 +110,14 @@ def _observe_stops(function: Callable, trial: RunTrial, first: str, second: str,
 
 
 def _moved(path: str, new: str) -> bool:
-    """Move a file, if it is there, as if to another machine, and say whether it was."""
+    """Move a file, as if to another machine, and return whether there was one."""
     if written := os.path.exists(path):
         os.replace(path, new)
     return written
 
 
 def _observe_call(function: Callable, config: Config, live: LiveBytes | None = None) -> Observation:
-    """One call of ``function(config)``. What the marker keeps is no part of the run, and not counted."""
+    """One call of ``function(config)``. What the marker keeps is not part of the run, and is not counted as its memory."""
     runs: list[Run] = []
     peaks: list[int] = []
     rows: dict[int, list[Tensor]] = {}
@@ -126,8 +127,8 @@ def _observe_call(function: Callable, config: Config, live: LiveBytes | None = N
         kept = rows.setdefault(id(run), [])
         runs.append(run)
 
-        def keep(*_) -> None:
-            if len(kept) < MOST_UPDATES:
+        def keep(*_: object) -> None:
+            if len(kept) < MAX_UPDATES:
                 with unmetered():
                     kept.append(flat_parameters(run.model).cpu())
 

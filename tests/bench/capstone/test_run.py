@@ -8,7 +8,7 @@ import torch
 from gradaccum.capstone.budget import activation_bytes, ceiling
 from gradaccum.capstone.config import SMALL, Config
 from gradaccum.capstone.run import History
-from gradaccum.capstone.ways import train
+from gradaccum.capstone.variants import train
 
 
 def test_a_history_holds_plain_numbers_and_tells_its_listeners():

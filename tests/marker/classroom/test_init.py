@@ -103,11 +103,11 @@ def test_a_broken_script_is_refused_before_anything_is_made(tmp_path):
 
 
 def test_the_time_limit_of_a_notebook_is_longer_than_those_of_its_trials_together():
-    from autograder.contract.observation import SECONDS
+    from autograder.contract.observation import TRIAL_SECONDS
     from autograder.exercises import all_exercises
     from autograder.isolation.limits import Limits
 
-    longest = max(len(exercise.trials(0, "cpu")) for exercise in all_exercises().values()) * SECONDS
+    longest = max(len(exercise.trials(0, "cpu")) for exercise in all_exercises().values()) * TRIAL_SECONDS
     assert Limits().whole > longest
 
 

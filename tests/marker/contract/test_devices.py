@@ -1,4 +1,4 @@
-"""Which device marks, how it computes, and what a process must not do whose forks are to use a GPU, or none."""
+"""Which device marks, in which precision it computes, and what a process must not do if its forks use a GPU."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def precision() -> tuple:
 
 
 @pytest.fixture
-def careless():
-    """What a student may have set for speed; put back afterwards."""
+def low_precision():
+    """Settings that a student may have chosen for speed; restored afterwards."""
     before = torch.get_float32_matmul_precision(), torch.backends.cudnn.benchmark
     torch.set_float32_matmul_precision("medium")
     torch.backends.cudnn.benchmark = True
@@ -56,7 +56,7 @@ def careless():
     torch.backends.cudnn.benchmark = before[1]
 
 
-@pytest.mark.usefixtures("careless")
+@pytest.mark.usefixtures("low_precision")
 def test_marking_computes_in_full_precision_and_leaves_settings_as_they_were():
     before, inside = precision(), []
 
@@ -69,10 +69,10 @@ def test_marking_computes_in_full_precision_and_leaves_settings_as_they_were():
     assert precision() == before
 
 
-def test_settings_that_torch_calls_mixed_stop_no_marking():
+def test_marking_works_with_settings_that_torch_refuses_to_read_as_mixed():
     matmul = torch.backends.cuda.matmul
     before = matmul.fp32_precision
-    matmul.fp32_precision = "tf32"  # the new way, without the old one
+    matmul.fp32_precision = "tf32"  # by the new interface and not by the old one
     try:
         with pytest.raises(RuntimeError, match="mix"):
             torch.backends.cuda.matmul.allow_tf32  # noqa: B018
@@ -83,7 +83,7 @@ def test_settings_that_torch_calls_mixed_stop_no_marking():
         matmul.fp32_precision = before
 
 
-def test_seeding_asks_nothing_of_cuda(monkeypatch):
+def test_seeding_does_not_initialise_cuda(monkeypatch):
     asked = []
     monkeypatch.setattr(torch._C, "_cuda_getDeviceCount", lambda: asked.append(1) or 0, raising=False)
     with seeded(0):
@@ -94,12 +94,12 @@ def test_seeding_asks_nothing_of_cuda(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_warm_process_whose_forks_use_a_gpu_computes_nothing_and_asks_nothing_of_cuda():
+def test_a_fork_server_for_a_gpu_does_not_compute_or_initialise_cuda_itself():
     code = """
 import os, torch
 from autograder.isolation import worker
 asked = []
-if {device!r} == "cuda":  # with these torch takes itself for one that was built for CUDA
+if {device!r} == "cuda":  # torch then behaves as a build for CUDA
     torch._C._cuda_getDeviceCount = lambda: asked.append("count") or 0
     torch._C._cuda_init = lambda: asked.append("init")
 backward = torch.autograd._engine_run_backward
@@ -108,10 +108,10 @@ worker.get_ready({device!r})
 os._exit(7 if asked else 3)
 """
     ends = [subprocess.run([sys.executable, "-c", code.format(device=d)], cwd=ROOT).returncode for d in ("cuda", "cpu")]
-    assert ends == [3, 7]  # the one for the CPU goes backward, so the other would have been noticed
+    assert ends == [3, 7]  # the one for the CPU runs backward, which shows that the check works
 
 
-def test_a_warm_process_for_the_cpu_sees_no_gpu(monkeypatch):
+def test_a_fork_server_for_the_cpu_sees_no_gpu(monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
     monkeypatch.setenv("LD_LIBRARY_PATH", "/driver")
     set_for = {device: settings_in(bwrap_command(device)) for device in ("cpu", "cuda")}
@@ -126,7 +126,7 @@ def settings_in(command: list[str]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("unit", "device"), [("10_distributed", "cpu"), ("04_training_loop", "cuda")])
-def test_only_what_can_be_is_marked_on_a_gpu(unit, device):
+def test_units_that_need_the_cpu_are_not_marked_on_a_gpu(unit, device):
     assert device_for(exercises_of(unit), "cuda") == device
     assert device_for(exercises_of(unit), "cpu") == "cpu"
 
@@ -139,7 +139,7 @@ def ranks_file(tmp_path) -> Path:
 
 
 @pytest.mark.slow
-def test_several_ranks_are_marked_on_the_cpu_where_a_gpu_was_asked_for(ranks_file, monkeypatch):
+def test_distributed_exercises_are_marked_on_the_cpu_even_if_a_gpu_is_asked_for(ranks_file, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
     with Marker(NONE, "cuda") as marker:
         marks = marker.mark(read_submission(ranks_file))
@@ -154,7 +154,7 @@ def request_for(path: Path, seed: int) -> worker.Request:
 
 
 @pytest.mark.slow
-def test_a_submission_is_observed_apart_as_it_is_here(ranks_file):
+def test_a_submission_observed_in_a_fresh_process_gets_its_usual_verdict(ranks_file):
     request = request_for(ranks_file, 3)
     seen = observe_in_fresh_process(request)
     verdicts = {name: safe_verdict(all_exercises()[name], trials, seen[name]) for name, trials in request.trials.items()}
@@ -163,14 +163,14 @@ def test_a_submission_is_observed_apart_as_it_is_here(ranks_file):
 
 
 @pytest.mark.slow
-def test_a_process_apart_that_ends_says_how(ranks_file):
+def test_the_error_of_a_fresh_process_that_ended_gives_its_exit_status(ranks_file):
     ranks_file.write_text("import os\nos._exit(3)\n")
     with pytest.raises(RuntimeError, match="ended with status 3"):
         observe_in_fresh_process(request_for(ranks_file, 0))
 
 
 @pytest.mark.slow
-def test_pytest_observes_several_ranks_apart_where_torch_sees_a_gpu(pytester, ranks_file, monkeypatch):
+def test_pytest_observes_distributed_exercises_in_a_fresh_process_if_torch_sees_a_gpu(pytester, ranks_file, monkeypatch):
     shutil.copy(ranks_file, pytester.path)
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
     chosen = ("--grade", ranks_file.name, "--device", "cuda", "-k", "global_token_scale")
@@ -179,11 +179,11 @@ def test_pytest_observes_several_ranks_apart_where_torch_sees_a_gpu(pytester, ra
 
 
 class _EndedError(Exception):
-    """Instead of an end of the process."""
+    """Raised instead of ending the process."""
 
 
 @pytest.mark.parametrize(("works", "observed"), [(True, 2), (False, 1)])
-def test_a_process_whose_gpu_refuses_to_go_on_leaves_the_rest_to_another(works, observed, monkeypatch):
+def test_a_process_whose_gpu_stops_working_leaves_the_remaining_exercises_to_another(works, observed, monkeypatch):
     def end(status: int):
         raise _EndedError(status)
 

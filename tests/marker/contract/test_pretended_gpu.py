@@ -1,6 +1,6 @@
-"""Marking keeps to the device it is asked for: a machine without a GPU sees that with a pretended one.
+"""Marking stays on the device it is asked for, tested with a pretended GPU on machines without one.
 
-``tests/cuda`` marks the same samples on a real one.
+``tests/cuda`` marks the same samples on a real GPU.
 """
 
 from __future__ import annotations
@@ -19,27 +19,29 @@ from gradaccum.fingerprint import expected, fingerprint
 from gradaccum.loops import GALLERY
 from gradaccum.problems import Problem
 
-ELSEWHERE = [sample for sample in SAMPLES if not all_exercises()[sample.exercise].cpu_only]
+ON_ANY_DEVICE = [sample for sample in SAMPLES if not all_exercises()[sample.exercise].cpu_only]
 MAKES_TENSORS = re.compile(r"torch\.(?!no_grad|enable_grad|manual_seed|utils)\w+\(|nn\.\w+\(|\.to\(|numpy")
-OF_EACH_SORT = [
+ONE_OF_EACH_KIND = [
     sample
     for exercise in all_exercises()
     for kind in (ACCEPTED, "mistakes")
     for sample in [
-        one for one in ELSEWHERE if (one.exercise, one.kind) == (exercise, kind) and MAKES_TENSORS.search(one.path.read_text())
+        one
+        for one in ON_ANY_DEVICE
+        if (one.exercise, one.kind) == (exercise, kind) and MAKES_TENSORS.search(one.path.read_text())
     ][:1]
 ]
-"""Of each exercise a right one and a wrong one in which a tensor may be misplaced; all would take minutes."""
+"""For each exercise, a right and a wrong sample that might create a tensor on the wrong device; all would take minutes."""
 
 QUICK = ("batch_gradient", "saved_bytes", "train_epoch", "train_epoch_amp", "replace_batchnorm")
-FIRST = {sample.exercise: sample for sample in reversed(ELSEWHERE) if sample.kind == ACCEPTED and sample.exercise in QUICK}
+FIRST = {sample.exercise: sample for sample in reversed(ON_ANY_DEVICE) if sample.kind == ACCEPTED and sample.exercise in QUICK}
 
 
 def fast_or_slow(sample):
     return pytest.param(sample, id=str(sample), marks=[] if sample in FIRST.values() else [pytest.mark.slow])
 
 
-@pytest.mark.parametrize("sample", [fast_or_slow(sample) for sample in dict.fromkeys([*FIRST.values(), *OF_EACH_SORT])])
+@pytest.mark.parametrize("sample", [fast_or_slow(sample) for sample in dict.fromkeys([*FIRST.values(), *ONE_OF_EACH_KIND])])
 def test_a_sample_gets_the_verdict_that_it_gets_on_the_cpu(sample):
     with pretended_cuda():
         assert not verdicts_differ(sample, mark(sample, 0, "cuda"))
@@ -59,7 +61,7 @@ def batch_gradient(model, loss_fn, x, y):
 """
 
 
-def test_the_suite_for_a_gpu_notices_what_goes_wrong_there_only(tmp_path):
+def test_the_gpu_suite_detects_code_that_fails_only_on_a_gpu(tmp_path):
     path = tmp_path / "01_batches_and_gradients" / "accepted" / "forgets_the_device.py"
     path.parent.mkdir(parents=True)
     path.write_text(FORGETS_THE_DEVICE)
@@ -70,7 +72,7 @@ def test_the_suite_for_a_gpu_notices_what_goes_wrong_there_only(tmp_path):
         assert not marks_differ(FIRST["batch_gradient"], "cuda")
 
 
-def test_a_verdict_at_a_desk_is_that_of_the_cpu():
+def test_check_gives_the_same_verdict_on_a_gpu_as_on_the_cpu():
     exercise = all_exercises()["train_epoch"]
     with pretended_cuda():
         there = mark_function(exercise, GALLERY["no-scale"], 0, "cuda")
@@ -87,11 +89,11 @@ def test_a_fingerprint_is_on_the_cpu_wherever_the_loop_ran(slug):
     assert found.same_as(fingerprint(GALLERY[slug], problem))
 
 
-def test_the_pretence_refuses_what_a_gpu_refuses():
+def test_the_pretended_gpu_refuses_what_a_real_gpu_refuses():
     with pretended_cuda():
         x = torch.ones(2, 3, device="cuda")
         assert x.device.type == (x * 2).device.type == x.cpu().cuda().device.type == "cuda"
-        assert (x * torch.tensor(2.0)).is_cuda  # a number of no dimension may come from the CPU
+        assert (x * torch.tensor(2.0)).is_cuda  # a tensor without dimensions may come from the CPU
         assert not x.cpu().is_cuda
         with pytest.raises(RuntimeError, match="same device"):
             x + torch.ones(2, 3)

@@ -16,7 +16,8 @@ from autograder.diagnosing.loops import diagnose
 from autograder.exercises import all_exercises
 from autograder.observing.loops import LoopTrial, observe_loop
 from gradaccum.diagnosis.catalogue import CATALOGUE
-from gradaccum.diagnosis.loops import CHOICES, MATCH, MOST, Passes, Policy, mistakes_of, name_mistakes, policies, predict
+from gradaccum.diagnosis.loop_variants import CHOICES, MAX_MISTAKES, LoopVariant, loop_variants, play
+from gradaccum.diagnosis.loops import MATCH, Passes, name_mistakes
 from gradaccum.fingerprint import Fingerprint, expected, fingerprint, micro_batch_columns
 from gradaccum.loops import GALLERY
 from gradaccum.problems import Problem
@@ -24,26 +25,26 @@ from gradaccum.problems import Problem
 SEEDS = range(32)
 each_seed = pytest.mark.parametrize("seed", [s if s < 4 else pytest.param(s, marks=pytest.mark.slow) for s in SEEDS])
 
-POLICY_OF = {
-    "right": Policy(),
-    "no-scale": Policy(weight="one"),
-    "double-scale": Policy(again="present"),
-    "sum-reduction": Policy(weight="sum"),
-    "mean-of-means": Policy(weight="mean"),
-    "tail-scale": Policy(divisor="N"),
-    "tail-dropped": Policy(tail="dropped"),
-    "tail-stale": Policy(tail="kept"),
-    "short-epoch-no-step": Policy(short="skipped"),
-    "zero-every": Policy(clear="every"),
-    "never-zero": Policy(clear="never"),
-    "zero-before-step": Policy(clear="before step"),
-    "step-every": Policy(width="every", weight="mean", divisor="N"),
-    "off-by-one-early": Policy(width="early"),
-    "off-by-one-late": Policy(width="late"),
-    "same-batch-repeated": Policy(fetch="first"),
-    "retained-graph": Policy(graph="running"),
+VARIANT_OF = {
+    "right": LoopVariant(),
+    "no-scale": LoopVariant(weight="one"),
+    "double-scale": LoopVariant(second_divisor="present"),
+    "sum-reduction": LoopVariant(weight="sum"),
+    "mean-of-means": LoopVariant(weight="mean"),
+    "tail-scale": LoopVariant(divisor="N"),
+    "tail-dropped": LoopVariant(tail="dropped"),
+    "tail-stale": LoopVariant(tail="kept"),
+    "short-epoch-no-step": LoopVariant(short="skipped"),
+    "zero-every": LoopVariant(clear="every"),
+    "never-zero": LoopVariant(clear="never"),
+    "zero-before-step": LoopVariant(clear="before step"),
+    "step-every": LoopVariant(width="every", weight="mean", divisor="N"),
+    "off-by-one-early": LoopVariant(width="early"),
+    "off-by-one-late": LoopVariant(width="late"),
+    "same-batch-repeated": LoopVariant(fetch="first"),
+    "retained-graph": LoopVariant(graph="running"),
 }
-"""The gallery's loops that are a policy; the others change the rate or the mode, or leave .grad as they find it."""
+"""The gallery's loops that can be played; the others change the rate or the mode, or leave .grad as they find it."""
 
 
 @cache
@@ -56,9 +57,9 @@ def measured(slug: str, seed: int) -> Fingerprint:
     return fingerprint(GALLERY[slug], probe(seed))
 
 
-def as_fingerprint(policy: Policy, problem: Problem) -> Fingerprint:
-    """What a loop with this policy would leave."""
-    rows = list(predict(policy, problem))
+def as_fingerprint(variant: LoopVariant, problem: Problem) -> Fingerprint:
+    """What such a loop would leave."""
+    rows = list(play(variant, problem))
     columns = micro_batch_columns(problem)
     coefficients = torch.zeros(len(rows), len(columns), dtype=torch.float64)
     for u, (_, row) in enumerate(rows):
@@ -69,7 +70,7 @@ def as_fingerprint(policy: Policy, problem: Problem) -> Fingerprint:
 
 
 @each_seed
-def test_every_gallery_loop_has_a_fingerprint_of_its_own_on_the_marker_s_problem(seed):
+def test_no_two_gallery_loops_have_the_same_fingerprint_on_the_marker_s_problem(seed):
     same = [
         (one, other)
         for one, other in itertools.combinations(GALLERY, 2)
@@ -79,43 +80,39 @@ def test_every_gallery_loop_has_a_fingerprint_of_its_own_on_the_marker_s_problem
 
 
 @each_seed
-def test_every_gallery_loop_is_named_and_nothing_else_is(seed):
+def test_every_gallery_loop_is_named_by_its_own_mistake_alone(seed):
     trial = LoopTrial(probe(seed), frozen=True)
     named = {slug: diagnose(trial, observe_loop(loop, trial)).slugs for slug, loop in GALLERY.items()}
     assert named == {slug: () if slug == "right" else (slug,) for slug in GALLERY}
 
 
-@pytest.mark.parametrize("slug", POLICY_OF)
-def test_a_played_policy_is_the_fingerprint_of_the_loop(slug):
+@pytest.mark.parametrize("slug", VARIANT_OF)
+def test_a_played_variant_leaves_the_fingerprint_of_the_gallery_loop(slug):
     for seed in SEEDS[:8]:
-        played, found = as_fingerprint(POLICY_OF[slug], probe(seed)), measured(slug, seed)
+        played, found = as_fingerprint(VARIANT_OF[slug], probe(seed)), measured(slug, seed)
         assert replace(found, stale=None).same_as(replace(played, stale=None), tolerance=1e-8)
 
 
-def test_the_policy_of_a_gallery_loop_makes_its_mistake():
-    assert {slug: mistakes_of(policy) for slug, policy in POLICY_OF.items()} == {
-        slug: () if slug == "right" else (slug,) for slug in POLICY_OF
+def test_the_variant_of_a_gallery_loop_makes_its_mistake():
+    mistakes = dict(loop_variants())
+    assert {slug: mistakes[variant] for slug, variant in VARIANT_OF.items()} == {
+        slug: () if slug == "right" else (slug,) for slug in VARIANT_OF
     }
 
 
-def test_every_mistake_of_a_policy_is_in_the_catalogue():
+def test_every_mistake_of_a_loop_variant_is_in_the_catalogue():
     assert {slug for values in CHOICES.values() for slugs in values.values() for slug in slugs} <= set(CATALOGUE)
 
 
-def test_policies_come_with_the_fewest_mistakes_first_and_the_right_loop_before_all():
-    counts = [len(slugs) for _, slugs in policies()]
-    assert counts == sorted(counts)
-    assert policies()[0] == (Policy(), ())
+def test_the_right_loop_comes_first_and_is_the_only_variant_without_a_mistake():
+    counts = [len(slugs) for _, slugs in loop_variants()]
+    assert loop_variants()[0] == (LoopVariant(), ())
     assert counts[1] == 1
-    assert counts[-1] == MOST
+    assert counts[-1] == MAX_MISTAKES
 
 
-def test_no_two_policies_are_the_same():
-    assert len({policy for policy, _ in policies()}) == len(policies())
-
-
-def test_the_expected_fingerprint_is_that_of_the_default_policy():
-    assert all(as_fingerprint(Policy(), probe(seed)).same_as(expected(probe(seed)), 1e-12) for seed in SEEDS[:8])
+def test_the_expected_fingerprint_is_that_of_the_default_variant():
+    assert all(as_fingerprint(LoopVariant(), probe(seed)).same_as(expected(probe(seed)), 1e-12) for seed in SEEDS[:8])
 
 
 COMPUTE_THE_SAME = {
@@ -134,17 +131,17 @@ TOLD_APART_BY_PASSES = {"step-every", "same-batch-repeated"}
 """An update for each micro-batch, from one pass or from N: how often the model ran says which."""
 
 
-def rows_of(policy: Policy, problem: Problem) -> tuple:
-    rows = predict(policy, problem)
+def rows_of(variant: LoopVariant, problem: Problem) -> tuple:
+    rows = play(variant, problem)
     return tuple((e, tuple(sorted((k, round(v, 6)) for k, v in row.items() if abs(v) > MATCH))) for e, row in rows)
 
 
 @each_seed
 def test_single_mistakes_and_pairs_differ_unless_they_compute_the_same(seed):
     explanations = defaultdict(set)
-    for policy, slugs in policies():
+    for variant, slugs in loop_variants():
         if len(slugs) <= 2 and "zero-before-step" not in slugs:  # which hides whatever else is wrong
-            explanations[rows_of(policy, probe(seed))].add(frozenset(slugs))
+            explanations[rows_of(variant, probe(seed))].add(frozenset(slugs))
     ambiguous = {frozenset(found) for found in explanations.values() if len(found) > 1}
     unexplained = {found for found in ambiguous - COMPUTE_THE_SAME if not all(slugs & TOLD_APART_BY_PASSES for slugs in found)}
     assert not unexplained
@@ -155,14 +152,14 @@ def test_single_mistakes_and_pairs_differ_unless_they_compute_the_same(seed):
 def test_single_mistakes_and_pairs_are_named_as_what_they_are(seed):
     problem = probe(seed)
     wrong = {}
-    for policy, slugs in policies():
+    for variant, slugs in loop_variants():
         if len(slugs) > 2 or "zero-before-step" in slugs:
             continue
-        passes = Passes(all_seen=policy.fetch != "first", repeated=policy.fetch == "once")
-        named = frozenset(name_mistakes(as_fingerprint(policy, problem), problem, passes))
+        passes = Passes(all_seen=variant.fetch != "first", repeated=variant.fetch == "once")
+        named = frozenset(name_mistakes(as_fingerprint(variant, problem), problem, passes))
         same = any({named, frozenset(slugs)} <= others for others in COMPUTE_THE_SAME)
         if named != frozenset(slugs) and not same:
-            wrong[policy] = named
+            wrong[variant] = named
     assert not wrong
 
 
@@ -175,67 +172,67 @@ SHAPES = st.builds(
 
 
 @settings(deadline=None, max_examples=60)
-@given(SHAPES, st.sampled_from(policies()))
+@given(SHAPES, st.sampled_from(loop_variants()))
 def test_no_more_mistakes_are_named_than_were_made(problem, entry):
-    policy, slugs = entry
-    named = name_mistakes(as_fingerprint(policy, problem), problem)
+    variant, slugs = entry
+    named = name_mistakes(as_fingerprint(variant, problem), problem)
     assert named is not None
     assert len(named) <= len(slugs)
 
 
 @settings(deadline=None, max_examples=60)
-@given(SHAPES, st.sampled_from(policies()), st.sampled_from([0.5137, 1.4142, -0.3719, 3.7181]))
-def test_an_update_that_no_policy_makes_is_not_named(problem, entry, factor):
+@given(SHAPES, st.sampled_from(loop_variants()), st.sampled_from([0.5137, 1.4142, -0.3719, 3.7181]))
+def test_an_update_that_no_variant_makes_is_not_named(problem, entry, factor):
     found = as_fingerprint(entry[0], problem)
     spoilt = replace(found, coefficients=found.coefficients + factor * torch.arange(1, 1 + found.coefficients.shape[1]) ** 0.5)
     assert not len(spoilt.coefficients) or name_mistakes(spoilt, problem) is None
 
 
 def test_a_fingerprint_that_is_not_linear_has_no_name():
-    found = as_fingerprint(Policy(), probe(0))
+    found = as_fingerprint(LoopVariant(), probe(0))
     assert name_mistakes(replace(found, residuals=found.residuals + 0.1), probe(0)) is None
 
 
 @pytest.mark.parametrize(
-    ("policy", "factor", "slugs"),
+    ("variant", "factor", "slugs"),
     [
-        (Policy(), 1 / 4, ("lr-scaled-too",)),
-        (Policy(), 1 / 7, ("lr-scaled-too",)),
-        (Policy(tail="dropped"), 1 / 3, ("lr-scaled-too", "tail-dropped")),
-        (Policy(clear="every"), 1 / 3, ("lr-scaled-too", "zero-every")),
+        (LoopVariant(), 1 / 4, ("lr-scaled-too",)),
+        (LoopVariant(), 1 / 7, ("lr-scaled-too",)),
+        (LoopVariant(tail="dropped"), 1 / 3, ("lr-scaled-too", "tail-dropped")),
+        (LoopVariant(clear="every"), 1 / 3, ("lr-scaled-too", "zero-every")),
     ],
 )
-def test_a_lowered_rate_is_named_beside_what_the_gradient_holds(policy, factor, slugs):
-    found = as_fingerprint(policy, probe(0))
+def test_a_lowered_rate_is_named_in_addition_to_what_the_gradient_holds(variant, factor, slugs):
+    found = as_fingerprint(variant, probe(0))
     assert name_mistakes(replace(found, rates=found.rates * factor), probe(0)) == slugs
 
 
 def test_summing_with_a_rate_over_n_is_named_by_the_update_it_makes():
     problem = probe(0)
-    found = as_fingerprint(Policy(weight="one"), problem)
+    found = as_fingerprint(LoopVariant(weight="one"), problem)
     slowed = replace(found, rates=found.rates / problem.accumulation_steps)
     assert name_mistakes(slowed, problem) == ("mean-of-means", "tail-scale")
 
 
 def test_a_raised_rate_is_no_known_mistake():
-    found = as_fingerprint(Policy(), probe(0))
+    found = as_fingerprint(LoopVariant(), probe(0))
     assert name_mistakes(replace(found, rates=found.rates * 2.5), probe(0)) is None
 
 
 def test_a_stale_start_is_named_unless_another_mistake_explains_it():
     stale = torch.ones(1, dtype=torch.float64)
 
-    def named(policy: Policy) -> tuple[str, ...]:
-        found = as_fingerprint(policy, probe(0))
+    def named(variant: LoopVariant) -> tuple[str, ...]:
+        found = as_fingerprint(variant, probe(0))
         return name_mistakes(replace(found, stale=torch.cat([stale, found.stale[1:]])), probe(0))
 
-    assert named(Policy()) == ("stale-start",)
-    assert named(Policy(weight="one")) == ("no-scale", "stale-start")
-    assert named(Policy(clear="never")) == ("never-zero",)
-    assert named(Policy(tail="kept")) == ("tail-stale",)
+    assert named(LoopVariant()) == ("stale-start",)
+    assert named(LoopVariant(weight="one")) == ("no-scale", "stale-start")
+    assert named(LoopVariant(clear="never")) == ("never-zero",)
+    assert named(LoopVariant(tail="kept")) == ("tail-stale",)
 
 
 def test_how_often_the_model_ran_tells_repeated_micro_batches_from_updates_after_each():
-    found = as_fingerprint(Policy(width="every", weight="one"), probe(0))
+    found = as_fingerprint(LoopVariant(width="every", weight="one"), probe(0))
     assert name_mistakes(found, probe(0), Passes(all_seen=True)) == ("step-every",)
     assert name_mistakes(found, probe(0), Passes(all_seen=True, repeated=True)) == ("same-batch-repeated",)

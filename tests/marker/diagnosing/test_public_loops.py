@@ -20,7 +20,7 @@ LOOPS = script.public_loops()
 
 def test_the_page_is_what_the_files_say():
     written = script.PAGE.read_text(encoding="utf-8")
-    assert written == script.page(LOOPS), "write it anew with python tests/submissions/public_loops.py"
+    assert written == script.page(LOOPS), "write it again with python tests/submissions/public_loops.py"
 
 
 def test_public_loops_are_right_and_wrong_and_spread_over_the_course():
@@ -30,18 +30,18 @@ def test_public_loops_are_right_and_wrong_and_spread_over_the_course():
 
 
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: f"{loop.unit[:2]}/{loop.path.stem}")
-def test_public_loop_says_where_its_report_is_to_be_found(loop):
+def test_every_public_loop_says_where_its_report_can_be_found(loop):
     assert re.fullmatch(r"https://\S+|claims \d+", loop.source)
     assert "|" not in loop.style + loop.report, "or the table breaks"
 
 
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: f"{loop.unit[:2]}/{loop.path.stem}")
-def test_what_the_report_of_a_public_loop_lets_one_expect_is_in_its_verdict(loop):
+def test_the_verdict_on_a_public_loop_names_what_its_report_predicts(loop):
     assert set(loop.predicted) <= set(loop.mistakes)
     assert loop.predicted or loop.accepted or not loop.mistakes or loop.report.startswith(script.NO_REPORT)
 
 
-def test_a_public_loop_that_says_nothing_of_its_report_is_refused(tmp_path):
+def test_a_public_loop_that_does_not_mention_its_report_is_refused(tmp_path):
     path = tmp_path / "public_silent.py"
     path.write_text('STYLE = "a trainer"\nEXERCISE = "train_epoch"\n')
     with pytest.raises(ValueError, match="REPORT, SOURCE"):

@@ -1,4 +1,4 @@
-"""What a gradient is made of is read off it, and what a function changed is noticed."""
+"""The shares of samples in a gradient are found, and so is everything that a function changed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from autograder.exercises import all_exercises
 from autograder.exercises.unit_01_batches_and_gradients import exercises
 from autograder.exercises.unit_01_batches_and_gradients.judging.batches import changes
-from autograder.exercises.unit_01_batches_and_gradients.judging.sample_shares import _wrong_shares, name_shares, unmix
+from autograder.exercises.unit_01_batches_and_gradients.judging.sample_shares import name_shares, unmix, wrong_shares
 from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial, observe_gradients
 from autograder.marking.in_process import mark_function
 from gradaccum.fingerprint import batch_gradient
@@ -34,7 +34,7 @@ def mixed(of: BatchTrial, shares) -> torch.Tensor:
 
 @given(SHARES, st.booleans(), st.booleans())
 @settings(max_examples=30, deadline=None)
-def test_any_mixture_of_sample_gradients_is_read_off_exactly(shares, summed, training):
+def test_shares_of_sample_gradients_in_any_mixture_are_found_exactly(shares, summed, training):
     of = trial(summed=summed, training=training, gated=True)
     found = unmix(of, mixed(of, shares))
     assert found.linear
@@ -42,20 +42,20 @@ def test_any_mixture_of_sample_gradients_is_read_off_exactly(shares, summed, tra
     assert not found.has_stale
 
 
-def test_what_grad_held_before_is_read_off_beside_the_samples():
+def test_share_of_what_grad_held_before_is_found_in_addition_to_the_samples():
     of = trial(stale=True)
     found = unmix(of, mixed(of, [0.25] * 4) + flat_gradient(of.model()))
     assert found.stale == pytest.approx(1)
     assert found.holds([0.25] * 4)
 
 
-def test_something_else_is_no_mixture():
+def test_other_vector_is_not_a_mixture_of_sample_gradients():
     of = trial()
     assert not unmix(of, torch.ones_like(mixed(of, [1, 0, 0, 0]))).linear
     assert not unmix(of, torch.full_like(mixed(of, [1, 0, 0, 0]), float("nan"))).linear
 
 
-def test_what_is_no_number_is_said_to_be_none():
+def test_infinite_gradient_is_said_to_hold_values_that_are_no_longer_numbers():
     of = trial()
     assert name_shares(of, torch.full_like(mixed(of, [1.0] * 4), float("inf"))) == (
         "It holds values that are no longer numbers (NaN or inf).",
@@ -69,21 +69,21 @@ def test_single_precision_is_precise_enough():
     assert name_shares(of, mixed(of, [1.0] * 4))[1] == ("sums-samples",)
 
 
-def test_a_gradient_taken_in_evaluation_mode_is_named():
+def test_gradient_computed_in_evaluation_mode_is_named():
     of, other = trial(gated=True), trial(gated=True, training=False)
     assert name_shares(of, mixed(other, [0.25] * 4))[1] == ("eval-mode",)
     assert name_shares(of, mixed(other, [1.0] * 4))[1] == ("eval-mode", "sums-samples")
 
 
 @pytest.mark.parametrize("samples", exercises.SAMPLES)
-def test_no_two_mistakes_and_no_right_answer_have_the_same_shares(samples):
-    by_slug = {slug: torch.tensor(rows, dtype=torch.float64) for slug, rows in _wrong_shares(samples).items()}
+def test_shares_differ_between_any_two_mistakes_and_from_the_right_ones(samples):
+    by_slug = {slug: torch.tensor(rows, dtype=torch.float64) for slug, rows in wrong_shares(samples).items()}
     by_slug["right"] = torch.full((1, samples), 1 / samples, dtype=torch.float64)
     for (one, a), (other, b) in itertools.combinations(by_slug.items(), 2):
         assert torch.cdist(a, b, p=float("inf")).min() > 0.01, f"{one} and {other}"
 
 
-def test_a_function_that_only_looks_changes_nothing():
+def test_function_that_changes_nothing_is_not_said_to_change_anything():
     of = trial(stale=True, extras=True)
     assert changes(of, observe_gradients(lambda model, *_: {}, of)) == []
 
@@ -107,14 +107,14 @@ def test_every_change_is_noticed_however_small(change, noticed):
 
 @pytest.mark.parametrize("exercise", ["batch_gradient", "average_sample_gradients", "sgd_step"])
 @pytest.mark.parametrize("answer", [None, {}, 0.0, [], {"head.weight": 1}, {1: torch.ones(3)}, "nonsense"])
-def test_an_answer_of_another_kind_earns_nothing_and_breaks_nothing(exercise, answer):
+def test_answer_of_wrong_type_earns_no_points_and_raises_nothing(exercise, answer):
     verdict = mark_function(all_exercises()[exercise], lambda *_: answer)
     assert verdict.score == 0
     assert all(result.message for result in verdict.results)
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (2, 8, 1)])
-def test_a_tensor_of_another_shape_is_not_taken(shape):
+def test_gradient_of_wrong_shape_is_rejected(shape):
     def batch_gradient(model, loss_fn, x, y):
         return {name: torch.zeros(shape) for name, _ in model.named_parameters()}
 

@@ -1,4 +1,4 @@
-"""Loops over tokens are told apart by what they count, alone and together with other mistakes."""
+"""Loops over tokens: what they count is named, alone and together with other mistakes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from torch.nn import functional as F
 
 from autograder.contract.trials import trial_random
 from autograder.exercises import all_exercises
-from autograder.exercises.unit_08_unequal_micro_batches.exercises import denominator, unequal
-from autograder.exercises.unit_08_unequal_micro_batches.judging.token_loops import diagnose_tokens
+from autograder.exercises.unit_08_unequal_micro_batches.exercises import unequal_lengths
+from autograder.exercises.unit_08_unequal_micro_batches.judging.denominators import denominator
+from autograder.exercises.unit_08_unequal_micro_batches.judging.diagnosis import diagnose_tokens
 from autograder.exercises.unit_08_unequal_micro_batches.observing import observe_tokens
 from autograder.judging.token_words import RENAMED, in_tokens
 from autograder.marking.in_process import mark_function
@@ -18,8 +19,7 @@ from gradaccum.loops import GALLERY
 from gradaccum.loops.tokens import TOKEN_LOOPS
 from gradaccum.problems.tokens import IGNORE_INDEX
 
-pytestmark = pytest.mark.slow  # Part II: marked in the whole suite
-
+pytestmark = pytest.mark.slow
 
 EXERCISE = all_exercises()["train_epoch_tokens"]
 SEEDS = (0, 1, 2, 17)
@@ -36,7 +36,7 @@ COUNTED_BY_SAMPLES = [
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("slug", ["right", "token-mean-of-means", "sequences-for-tokens", "padding-counted"])
-def test_what_a_loop_counts_is_read_off_the_probe(slug, seed):
+def test_diagnosis_names_what_a_loop_counts_instead_of_tokens(slug, seed):
     probe = EXERCISE.trials(seed, "cpu")["probe"]
     found = diagnose_tokens(probe, observe_tokens(TOKEN_LOOPS[slug], probe))
     assert [RENAMED.get(name, name) for name in found.slugs] == ([] if slug == "right" else [slug])
@@ -44,29 +44,29 @@ def test_what_a_loop_counts_is_read_off_the_probe(slug, seed):
 
 
 @pytest.mark.parametrize("slug", COUNTED_BY_SAMPLES)
-def test_a_loop_of_the_gallery_counts_sequences_and_makes_its_own_mistake_as_well(slug):
+def test_gallery_loop_gets_its_own_mistake_and_counting_sequences_named(slug):
     probe = EXERCISE.trials(0, "cpu")["probe"]
     found = diagnose_tokens(probe, observe_loop(GALLERY[slug], probe))
     assert set(found.slugs) == {"sequences-for-tokens", slug}
 
 
-def test_a_loop_that_nothing_explains_gets_a_remark_and_no_name():
-    def wild(model, optimizer, micro_batches, accumulation_steps, ignore_index=IGNORE_INDEX):
+def test_unexplained_loop_gets_a_remark_and_no_named_mistake():
+    def arbitrary(model, optimizer, micro_batches, accumulation_steps, ignore_index=IGNORE_INDEX):
         for x, _ in micro_batches:
             optimizer.zero_grad()
             model(x).square().mean().backward()
             optimizer.step()
 
     probe = EXERCISE.trials(0, "cpu")["probe"]
-    found = diagnose_tokens(probe, observe_tokens(wild, probe))
+    found = diagnose_tokens(probe, observe_tokens(arbitrary, probe))
     assert found.slugs == ()
     assert found.remark
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_in_a_window_of_the_trials_no_two_micro_batches_hold_equally_many_tokens(seed):
+def test_micro_batches_of_a_window_hold_different_numbers_of_tokens(seed):
     chance = trial_random("any", seed)
-    lengths = unequal(chance, 7, 3)
+    lengths = unequal_lengths(chance, 7, 3)
     assert len(lengths) == 7
     for first in (0, 3, 6):
         counts = [sum(sequences) for sequences in lengths[first : first + 3]]
@@ -74,7 +74,7 @@ def test_in_a_window_of_the_trials_no_two_micro_batches_hold_equally_many_tokens
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_denominator_is_what_cross_entropy_divides_by(seed):
+def test_denominator_is_what_cross_entropy_divides_by(seed):
     for trial in all_exercises()["window_denominator"].trials(seed, "cpu").values():
         targets, weight = (*trial.arguments, None)[:2]
         every = torch.cat([part.flatten() for part in targets])
@@ -86,12 +86,12 @@ def test_the_denominator_is_what_cross_entropy_divides_by(seed):
 
 
 @pytest.mark.parametrize("slug", ["sum-reduction", "loss-mean-of-means"])
-def test_messages_of_this_unit_speak_of_tokens(slug):
+def test_messages_about_token_loops_speak_of_tokens(slug):
     assert "tokens" in in_tokens(slug).message
     assert in_tokens(slug).slug == slug
 
 
-def test_a_function_that_changes_its_targets_does_not_change_what_is_due():
+def test_changing_the_targets_in_place_does_not_change_the_denominator_due():
     def window_denominator(targets, weight=None, ignore_index=IGNORE_INDEX):
         due = denominator(targets, weight, ignore_index)
         for part in targets:

@@ -11,7 +11,7 @@ import torch
 
 from autograder.contract.observation import Observation
 from autograder.exercises import all_exercises
-from autograder.exercises.unit_09_contrastive_losses.judging.loss_variants import name_gradients, policies, predict
+from autograder.exercises.unit_09_contrastive_losses.judging.loss_variants import loss_variants, name_gradients, play
 from autograder.exercises.unit_09_contrastive_losses.judging.references import MEMORY, holds_several_graphs
 from autograder.exercises.unit_09_contrastive_losses.observing import ContrastiveTrial, observe_contrastive
 from autograder.isolation.wire import plain
@@ -19,8 +19,7 @@ from autograder.marking.in_process import judge_observations, mark_function, obs
 from gradaccum.loops.contrastive import cached_features, one_large_batch
 from gradaccum.problems.contrastive import info_nce
 
-pytestmark = pytest.mark.slow  # Part II: marked in the whole suite
-
+pytestmark = pytest.mark.slow
 
 CONTRASTIVE, COST = all_exercises()["accumulate_contrastive"], all_exercises()["accumulation_cost"]
 
@@ -45,7 +44,7 @@ STRANGE_FACTS = [
 
 
 @pytest.mark.parametrize("facts", STRANGE_FACTS, ids=range(len(STRANGE_FACTS)))
-def test_strange_facts_earn_neither_loss_nor_memory_and_do_not_break_the_judge(facts):
+def test_malformed_facts_earn_neither_loss_nor_memory_and_raise_no_error(facts):
     forged = {name: dataclasses.replace(seen, facts=facts) for name, seen in right_observations().items()}
     verdict = judge_observations(CONTRASTIVE, trials_of(CONTRASTIVE, 0, "cpu"), forged)
     passed = {result.part.name for result in verdict.results if result.passed}
@@ -67,7 +66,7 @@ STRANGE_TENSORS = [
     "key", ["gradient/images", "gradient/texts", "gradient/scale", "parameters/images", "parameters/scale"]
 )
 @pytest.mark.parametrize("tensor", [*STRANGE_TENSORS, None], ids=range(1 + len(STRANGE_TENSORS)))
-def test_strange_or_missing_tensors_cost_points_and_do_not_break_the_judge(key, tensor):
+def test_malformed_or_missing_tensors_cost_points_and_raise_no_error(key, tensor):
     seen = {}
     for name, one in right_observations().items():
         tensors = {k: t for k, t in one.tensors.items() if k != key} | ({} if tensor is None else {key: tensor})
@@ -77,18 +76,18 @@ def test_strange_or_missing_tensors_cost_points_and_do_not_break_the_judge(key, 
     assert str(verdict)
 
 
-def test_numbers_that_were_not_brought_back_earn_nothing():
+def test_observations_without_numbers_earn_nothing():
     empty = dict.fromkeys(CONTRASTIVE.trials(0, "cpu"), Observation())
     assert judge_observations(CONTRASTIVE, trials_of(CONTRASTIVE, 0, "cpu"), empty).score == 0
 
 
 @pytest.mark.parametrize("peak", [0, 1, 100, -5])
-def test_a_count_of_bytes_that_cannot_be_is_not_believed(peak):
+def test_an_impossible_count_of_bytes_is_not_believed(peak):
     trial = CONTRASTIVE.trials(0, "cpu")["memory"]
     assert holds_several_graphs(trial, Observation(facts={"peak_bytes": peak}))
 
 
-def test_right_functions_stay_far_from_the_limit_of_memory_and_the_large_batch_is_far_above_it():
+def test_memory_limit_lies_far_above_right_functions_and_far_below_the_large_batch():
     trial = CONTRASTIVE.trials(0, "cpu")["memory"]
     peaks = [observe_contrastive(loop, trial).facts["peak_bytes"] for loop in (cached_features, one_large_batch)]
     assert peaks[0] * 2 * MEMORY < peaks[1]
@@ -127,7 +126,7 @@ def returns_infinity(*arguments):
 @pytest.mark.parametrize(
     "function", [gives_strange_gradients, replaces_the_data, freezes, returns_a_matrix, returns_infinity, print, lambda: 0]
 )
-def test_a_meddling_function_is_marked_and_not_passed(function):
+def test_a_function_that_meddles_with_its_arguments_does_not_pass(function):
     assert not mark_function(CONTRASTIVE, function).passed
 
 
@@ -135,38 +134,38 @@ COSTS = [None, math.nan, (2,), (1, 2, 3), [2, None], {"a": 1}, (True, False), ("
 
 
 @pytest.mark.parametrize("value", COSTS, ids=range(len(COSTS)))
-def test_a_cost_that_is_no_pair_of_numbers_earns_nothing(value):
+def test_a_cost_that_is_not_a_pair_of_numbers_earns_nothing(value):
     assert mark_function(COST, lambda *arguments: value).score == 0
 
 
 @pytest.mark.parametrize("facts", [{}, {"raised": 7}, {"value": "x"}, {"value": [[1], 2]}, {"value": None}], ids=range(5))
-def test_forged_facts_of_a_cost_do_not_break_the_judge(facts):
+def test_forged_cost_earns_nothing_and_raises_no_error(facts):
     forged = dict.fromkeys(COST.trials(0, "cpu"), Observation(facts=facts))
     assert judge_observations(COST, trials_of(COST, 0, "cpu"), forged).score == 0
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_no_two_policies_with_different_names_and_one_mistake_leave_the_same_gradients(seed):
+def test_no_two_variants_with_one_mistake_and_different_names_leave_the_same_gradients(seed):
     problem = CONTRASTIVE.trials(seed, "cpu")["probe"].problem
-    single = [(policy, slugs) for policy, slugs in policies() if len(slugs) <= 1]
-    for policy, slugs in single:
-        found = name_gradients(problem, predict(policy, problem))
+    single = [(variant, slugs) for variant, slugs in loss_variants() if len(slugs) <= 1]
+    for variant, slugs in single:
+        found = name_gradients(problem, play(variant, problem))
         assert found is not None
-        assert found[1] == slugs, policy
+        assert found.mistakes == slugs, variant
 
 
-def test_every_trial_s_gradients_are_long_enough_to_be_told_from_rounding():
+def test_the_gradients_of_every_trial_are_far_larger_than_rounding():
     for name, trial in CONTRASTIVE.trials(0, "cpu").items():
         seen = observe_contrastive(cached_features, trial)
         assert min(seen.tensors[f"gradient/{part}"].norm() for part in ("images", "texts")) > 1e-3, name
 
 
-def test_twenty_markings_give_the_same_verdict():
+def test_twenty_markings_of_a_contrastive_loss_give_the_same_verdict():
     first = str(mark_function(CONTRASTIVE, one_large_batch, 5))
     assert {str(mark_function(CONTRASTIVE, one_large_batch, 5)) for _ in range(5)} == {first}
 
 
-def test_loss_and_gradients_in_float32_are_accepted_where_a_device_has_no_float64():
+def test_float32_is_accepted_on_a_device_without_float64():
     problem = dataclasses.replace(CONTRASTIVE.trials(0, "cpu")["encoders"].problem, dtype="float32")
     seen = observe_contrastive(cached_features, ContrastiveTrial(problem))
     assert seen.tensors["gradient/images"].dtype == torch.float32

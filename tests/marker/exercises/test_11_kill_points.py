@@ -1,4 +1,4 @@
-"""What a kill leaves of a folder: parts of what is being written, and everything between two calls."""
+"""The states that a kill can leave a folder in: half-written files, and everything between two calls."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def moments_of(folder, save):
     return moments
 
 
-def test_of_a_file_that_is_written_in_place_there_is_a_part(folder):
+def test_a_kill_while_a_file_is_written_in_place_leaves_part_of_it(folder):
     assert moments_of(folder, lambda path: path.write_bytes(b"new!")) == [{"run.pt": b"ne"}]
 
 
-def test_of_a_file_that_is_replaced_there_is_the_old_one_or_the_new_one(folder):
+def test_a_kill_while_a_file_is_replaced_leaves_the_old_one_or_the_new_one(folder):
     def save(path):
         new = path.with_suffix(".new")
         new.write_bytes(b"new!")
@@ -38,7 +38,7 @@ def test_of_a_file_that_is_replaced_there_is_the_old_one_or_the_new_one(folder):
     assert moments_of(folder, save) == [OLD | {"run.new": b"ne"}, {"run.pt": b"new!"}]
 
 
-def test_between_removing_and_writing_there_is_nothing(folder):
+def test_a_kill_between_removing_and_writing_a_file_leaves_nothing(folder):
     def save(path):
         path.unlink()
         path.write_bytes(b"new!")
@@ -46,7 +46,7 @@ def test_between_removing_and_writing_there_is_nothing(folder):
     assert moments_of(folder, save) == [{}, {"run.pt": b"ne"}]
 
 
-def test_what_is_written_after_it_was_renamed_is_not_whole(folder):
+def test_a_file_that_is_still_written_after_its_renaming_can_be_cut_short(folder):
     def save(path):
         with open(path.with_suffix(".new"), "wb") as file:
             path.with_suffix(".new").replace(path)
@@ -55,7 +55,7 @@ def test_what_is_written_after_it_was_renamed_is_not_whole(folder):
     assert moments_of(folder, save)[-1] == {"run.pt": b"ne"}
 
 
-def test_two_files_written_one_after_the_other_are_never_both_unfinished(folder):
+def test_of_two_files_written_in_turn_at_most_one_is_left_half_written(folder):
     def save(path):
         path.write_bytes(b"new!")
         path.with_suffix(".2").write_bytes(b"more")
@@ -63,7 +63,7 @@ def test_two_files_written_one_after_the_other_are_never_both_unfinished(folder)
     assert moments_of(folder, save) == [{"run.pt": b"ne"}, {"run.pt": b"new!", "run.2": b"mo"}]
 
 
-def test_a_file_that_a_thread_has_replaced_is_whole(folder):
+def test_file_replaced_by_another_thread_counts_as_whole(folder):
     def replace(path):
         path.with_suffix(".new").write_bytes(b"new!")
         path.with_suffix(".new").replace(path)
@@ -76,18 +76,18 @@ def test_a_file_that_a_thread_has_replaced_is_whole(folder):
     assert moments_of(folder, save)[-1] == {"run.pt": b"new!"}
 
 
-def test_a_save_that_writes_nothing_has_no_moments(folder):
+def test_a_save_that_writes_nothing_has_no_kill_points(folder):
     assert moments_of(folder, lambda path: path.read_bytes()) == []
 
 
-def test_whoever_profiles_goes_on_when_all_is_over(folder):
+def test_a_profiler_that_was_active_before_is_active_again_afterwards(folder):
     before = sys.getprofile()
     with pytest.raises(ZeroDivisionError):
         moments_of(folder, lambda path: 1 / 0)
     assert sys.getprofile() is before
 
 
-def test_the_newest_file_is_the_last_and_has_the_latest_time(folder):
+def test_newest_file_comes_last_and_has_the_latest_time(folder):
     (folder / "a").write_bytes(b"1")
     now = read(folder, OLD)
     show_age(folder, now)

@@ -16,8 +16,7 @@ from autograder.exercises.unit_11_running_it.judging.wrong_meters import WRONG
 from autograder.exercises.unit_11_running_it.observing.meter import KEYS, observe_meter
 from autograder.marking.in_process import mark_function
 
-pytestmark = pytest.mark.slow  # Part II: marked in the whole suite
-
+pytestmark = pytest.mark.slow
 
 EXERCISE = all_exercises()["RunMeter"]
 
@@ -38,7 +37,7 @@ class Meter:
 
 
 @given(st.integers(-(2**40), 2**40))
-def test_a_right_meter_reports_what_is_due(seed):
+def test_right_meter_reports_the_numbers_due(seed):
     for trial in EXERCISE.trials(seed, "cpu").values():
         seen = observe_meter(Meter, trial)
         assert seen.facts["kept"] == 0
@@ -50,13 +49,13 @@ def test_wrong_meters_differ_from_right_ones_and_from_each_other(seed):
     trials = EXERCISE.trials(seed, "cpu").values()
     for key, wrong in WRONG.items():
         formulas = [("right", lambda trial, key=key: due(trial)[key])]
-        formulas += [(slug, one) for slug, f in wrong.items() for one in (f if isinstance(f, tuple) else (f,))]
+        formulas += [(slug, one) for slug, alike in wrong.items() for one in alike]
         for (slug, one), (other_slug, other) in itertools.combinations(formulas, 2):
             differ = any(not same(one(trial), other(trial)) for trial in trials)
             assert differ or slug == other_slug, (key, slug, other_slug)
 
 
-def test_a_meter_that_keeps_losses_keeps_their_graphs():
+def test_meter_that_keeps_losses_keeps_their_graphs():
     class Keeper(Meter):
         def micro_batch(self, loss, samples):
             super().micro_batch(loss, samples)
@@ -71,7 +70,7 @@ def test_a_meter_that_keeps_losses_keeps_their_graphs():
     [None, {}, [], "loss", {"loss": "1"}, dict.fromkeys(KEYS), dict.fromkeys(KEYS, float("nan")), dict.fromkeys(KEYS, True)],
     ids=repr,
 )
-def test_reports_that_are_no_reports_earn_nothing(report):
+def test_malformed_reports_earn_nothing(report):
     class Liar(Meter):
         def update(self, lr):
             return report
@@ -80,13 +79,13 @@ def test_reports_that_are_no_reports_earn_nothing(report):
 
 
 @pytest.mark.parametrize("facts", [{}, {"reports": 3}, {"reports": [{}, 4]}, {"reports": [], "kept": "none"}], ids=repr)
-def test_a_forged_observation_earns_nothing_and_breaks_nothing(facts):
+def test_forged_reports_earn_nothing_and_raise_no_error(facts):
     trials = EXERCISE.trials(0, "cpu")
     verdict = EXERCISE.judge(trials, dict.fromkeys(trials, Observation(facts=facts)))
     assert verdict.score == 0
 
 
-def test_a_plain_number_in_place_of_a_graph_count_is_not_taken_for_true():
+def test_missing_graph_count_does_not_pass_as_no_graphs():
     trials = EXERCISE.trials(0, "cpu")
     seen = {name: observe_meter(Meter, trial) for name, trial in trials.items()}
     forged = {name: Observation(facts=one.facts | {"kept": None}) for name, one in seen.items()}

@@ -15,8 +15,7 @@ from autograder.exercises.unit_11_running_it.judging.resuming import boundary, f
 from autograder.marking.in_process import mark_function, observe_function, trials_of
 from gradaccum.resuming import PIECES, put_state, state_of
 
-pytestmark = pytest.mark.slow  # Part II: marked in the whole suite
-
+pytestmark = pytest.mark.slow
 
 EXERCISE = all_exercises()["load_checkpoint"]
 
@@ -50,32 +49,32 @@ def lacking(*pieces):
 
 
 @pytest.mark.parametrize("seed", [0, 8, 2**40, -3])
-def test_a_right_pair_earns_every_point(seed):
+def test_right_save_and_load_earn_every_point(seed):
     verdict = mark_function(EXERCISE, RIGHT, seed=seed)
     assert verdict.passed
     assert not verdict.mistakes
 
 
 @pytest.mark.parametrize("piece", PIECES)
-def test_a_missing_piece_is_named_and_costs_the_run_with_everything(piece):
+def test_missing_piece_of_state_is_named_and_costs_the_updates_part(piece):
     verdict = mark_function(EXERCISE, lacking(piece), seed=2)
     named = {"scheduler": "schedule"}.get(piece, piece)
     assert [mistake.slug for mistake in verdict.mistakes] == [f"state-missing-{named}"]
     assert "updates" in {result.part.name for result in verdict.results if not result.passed}
 
 
-def test_never_more_than_three_mistakes_are_named():
+def test_at_most_three_forgotten_pieces_are_named():
     verdict = mark_function(EXERCISE, lacking(*PIECES[1:]), seed=2)
     assert len(verdict.mistakes) == 3
 
 
-def test_training_everything_again_is_right_numbers_but_no_resuming():
+def test_training_everything_again_gives_the_right_numbers_but_is_not_resuming():
     verdict = mark_function(EXERCISE, submission(lambda path, run: None, lambda path, run: None), seed=1)
     assert {result.part.name for result in verdict.results if result.passed} == {"start"}
     assert [mistake.slug for mistake in verdict.mistakes] == ["nothing-restored"]
 
 
-def test_a_state_kept_in_memory_instead_of_a_file_is_of_no_use_after_a_kill():
+def test_checkpoint_kept_in_memory_does_not_survive_a_kill():
     def save(path, run):
         if not run.window_open:
             FILE[path] = state_of(run)
@@ -90,7 +89,7 @@ def test_a_state_kept_in_memory_instead_of_a_file_is_of_no_use_after_a_kill():
     assert [mistake.slug for mistake in verdict.mistakes] == ["checkpoint-in-memory"]
 
 
-def test_a_file_written_in_place_is_torn_and_one_that_is_replaced_is_not():
+def test_a_file_written_in_place_can_be_torn_and_one_that_is_replaced_cannot():
     def save(path, run):
         if not run.window_open:
             torch.save(state_of(run), path)
@@ -100,7 +99,7 @@ def test_a_file_written_in_place_is_torn_and_one_that_is_replaced_is_not():
     assert [mistake.slug for mistake in verdict.mistakes] == ["checkpoint-overwritten"]
 
 
-def test_without_save_checkpoint_there_is_a_reason():
+def test_a_missing_save_checkpoint_is_given_as_the_reason():
     lonely = types.FunctionType(load_checkpoint.__code__, {"os": os, "torch": torch, "put_state": put_state}, "load_checkpoint")
     verdict = mark_function(EXERCISE, lonely, seed=1)
     assert verdict.score == 0
@@ -111,7 +110,7 @@ def forged(trial, tensors, facts):
     return resumed_message(trial, Observation(tensors, facts)), forgotten(trial, Observation(tensors, facts))
 
 
-def test_a_forged_observation_earns_nothing_and_breaks_nothing():
+def test_forged_resumed_runs_earn_nothing_and_raise_no_error():
     trials = EXERCISE.trials(3, "cpu")
     honest = observe_function(EXERCISE, RIGHT, trials_of(EXERCISE, 3, "cpu"))["updates"].tensors
     trial = trials["updates"]
@@ -132,7 +131,7 @@ def test_a_forged_observation_earns_nothing_and_breaks_nothing():
             assert isinstance(slugs, list)
 
 
-def test_the_checkpoint_due_is_that_of_the_last_update_before_the_kill():
+def test_checkpoint_due_is_that_of_the_last_update_before_the_kill():
     trials = EXERCISE.trials(0, "cpu")
     window, saving = trials["window"], trials["saving"]
     assert all(boundary(window, kill) < kill for kill in window.kills)

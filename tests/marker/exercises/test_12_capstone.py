@@ -1,4 +1,4 @@
-"""What is brought back from the capstone's functions is believed only as far as its numbers go."""
+"""Observations of the capstone's functions are believed only as far as their numbers go."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from autograder.exercises.unit_12_capstone.observing import observe_run
 from autograder.isolation import wire
 from autograder.marking.in_process import judge_observations, mark_function, observe_function, trials_of
 from autograder.showing.verdict_html import as_html, as_text
-from gradaccum.capstone import ways
+from gradaccum.capstone import variants
 from gradaccum.capstone.run import History
 
-pytestmark = pytest.mark.slow  # Part II: marked in the whole suite
-
+pytestmark = pytest.mark.slow
 
 UNIT = exercises_of("12_capstone")
 NAMES = [exercise.id for exercise in UNIT]
@@ -50,7 +49,7 @@ def lost(verdict) -> set[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("facts", FACTS)
-def test_forged_observations_get_a_verdict_that_gives_nothing_away(name, facts):
+def test_forged_observations_do_not_pass_and_raise_no_error(name, facts):
     for tensors in TENSORS:
         observations = dict.fromkeys(all_exercises()[name].trials(0, "cpu"), Observation(tensors, facts))
         verdict = judge_observations(all_exercises()[name], trials_of(all_exercises()[name], 0, "cpu"), observations)
@@ -59,9 +58,9 @@ def test_forged_observations_get_a_verdict_that_gives_nothing_away(name, facts):
         assert as_html(verdict)
 
 
-def test_right_weights_of_the_wrong_type_or_with_a_nan_are_not_right():
+def test_weights_of_another_dtype_or_shape_or_with_nan_earn_nothing():
     exercise = all_exercises()["train"]
-    seen = observe_function(exercise, ways.train, trials_of(exercise, 0, "cpu"))
+    seen = observe_function(exercise, variants.train, trials_of(exercise, 0, "cpu"))
     for change in (lambda t: t.long(), lambda t: t.clone().fill_(NAN), lambda t: t[:-1], lambda t: t[None]):
         forged = {k: Observation({n: change(t) for n, t in o.tensors.items()}, o.facts) for k, o in seen.items()}
         assert judge_observations(exercise, trials_of(exercise, 0, "cpu"), forged).score == 0
@@ -69,71 +68,71 @@ def test_right_weights_of_the_wrong_type_or_with_a_nan_are_not_right():
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("value", [None, 7, "text", NAN, [], {}, History(), torch.ones(3), object()])
-def test_a_function_that_returns_anything_gets_a_verdict(name, value):
+def test_a_function_gets_a_verdict_whatever_it_returns(name, value):
     verdict = mark_function(all_exercises()[name], lambda *arguments: value)
     assert not verdict.passed
     assert verdict.score <= 1 or name != "train"
 
 
-def test_a_history_alone_is_not_a_run():
+def test_history_of_another_run_earns_nothing():
     def train(config):
-        history = ways.train(config.with_(watch=None, seed=config.seed + 1))
+        history = variants.train(config.with_(watch=None, seed=config.seed + 1))
         config.build()
         return history
 
     assert mark_function(all_exercises()["train"], train).score == 0
 
 
-def test_a_run_that_forges_its_history_loses_the_points_for_it_and_no_others():
+def test_forged_history_costs_only_the_report_part():
     def train(config):
-        history = ways.train(config)
+        history = variants.train(config)
         history.losses[-1] *= 1.01
         return history
 
     assert lost(mark_function(all_exercises()["train"], train)) == {"report"}
 
 
-def test_a_history_with_something_that_is_no_number_is_not_believed():
+def test_a_history_with_something_that_is_not_a_number_is_not_believed():
     def train(config):
-        history = ways.train(config)
+        history = variants.train(config)
         history.norms = object()
         return history
 
     assert lost(mark_function(all_exercises()["train"], train)) == {"resume", "report"}
 
 
-def test_all_that_is_brought_back_fits_through_the_transport():
-    for exercise, function in zip(UNIT[1:], (ways.train_window, ways.train), strict=True):
+def test_observations_survive_the_transport_between_processes():
+    for exercise, function in zip(UNIT[1:], (variants.train_window, variants.train), strict=True):
         seen = observe_function(exercise, function, trials_of(exercise, 0, "cpu"))
         arrived = wire.decode(wire.encode(seen), list(seen))
         assert judge_observations(exercise, trials_of(exercise, 0, "cpu"), arrived).passed
 
 
-def test_what_the_marker_keeps_is_no_part_of_a_run_s_bytes():
+def test_what_the_marker_keeps_is_not_counted_among_the_bytes_of_a_run():
     trial = all_exercises()["train"].trials(0, "cpu")["budget"]
-    many = observe_run(lambda config: ways.train(config, ways.Way(step="every", weight="mean")), trial)
+    many = observe_run(lambda config: variants.train(config, variants.RunVariant(step="every", weight="mean")), trial)
     few = run_due(trial)
     assert many.tensors["rows"].shape[0] > 3 * few.tensors["rows"].shape[0]
     assert many.facts["peak_bytes"] <= 1.05 * few.facts["peak_bytes"] <= ceiling_of(trial.config)
 
 
-def test_a_large_batch_shows_in_the_weights_whatever_is_said_of_its_bytes():
+def test_a_large_batch_shows_in_the_weights_whatever_bytes_are_reported():
     exercise = all_exercises()["train"]
-    seen = observe_function(exercise, ways.large_batches, trials_of(exercise, 0, "cpu"))
+    seen = observe_function(exercise, variants.large_batches, trials_of(exercise, 0, "cpu"))
     seen["budget"] = Observation(seen["budget"].tensors, seen["budget"].facts | {"peak_bytes": 1000})
     verdict = judge_observations(exercise, trials_of(exercise, 0, "cpu"), seen)
     assert lost(verdict) == {"budget", "resume"}
     assert "one-big-batch" in [mistake.slug for mistake in verdict.mistakes]
 
 
-def test_marking_leaves_no_file_behind(tmp_path, monkeypatch):
+def test_marking_a_run_leaves_no_file_behind(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    mark_function(all_exercises()["train"], ways.train)
+    mark_function(all_exercises()["train"], variants.train)
     assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 12345, -7, 2**40])
 def test_the_reference_is_right_on_every_seed(seed):
-    for exercise, function in zip(UNIT[1:], (ways.train_window, ways.train), strict=True):
+    for exercise, function in zip(UNIT[1:], (variants.train_window, variants.train), strict=True):
         verdict = mark_function(exercise, function, seed)
         assert verdict.passed, str(verdict)

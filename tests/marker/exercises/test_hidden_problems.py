@@ -1,4 +1,4 @@
-"""What a student is told never shows the problem that the function was run on."""
+"""Verdicts never show the problem that a function was run on."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ def numbers_of(problem) -> Iterator[float]:
 
 
 def secrets(exercise) -> set[str]:
-    """Digits that tell a hidden number: its first four significant ones."""
+    """The first four significant digits of each hidden number, by which it would be recognised."""
     problems = [trial.problem for trial in exercise.trials(SEED, "cpu").values() if isinstance(trial, LoopTrial)]
     return {f"{abs(number):.10e}"[:5].replace(".", "") for problem in problems for number in list(numbers_of(problem))[:300]}
 
 
-def said(exercise: str, function) -> str:
+def verdict_text(exercise: str, function) -> str:
     verdict = mark_function(all_exercises()[exercise], function, SEED)
     assert not verdict.passed
     text = as_text(verdict) + re.sub(r'style="[^"]*"', "", as_html(verdict))
     return "".join([*text.split("Fingerprint expected:")[:1], verdict.remark])
 
 
-def tell(data) -> str:
+def in_words(data) -> str:
     return " ".join(str(part) for part in data)
 
 
@@ -49,12 +49,12 @@ def by_list(x, y):
 
 
 def by_digits(x, y):
-    raise RuntimeError(tell((x * 1e4).long().flatten().tolist()))
+    raise RuntimeError(in_words((x * 1e4).long().flatten().tolist()))
 
 
 def by_pairs_of_digits(x, y):
     text = "".join(f"{abs(value):.8f}".replace(".", "") for value in x.flatten().tolist())
-    raise RuntimeError(tell(text[k : k + 2] for k in range(0, len(text), 2)))
+    raise RuntimeError(in_words(text[k : k + 2] for k in range(0, len(text), 2)))
 
 
 def by_assertion(x, y):
@@ -93,12 +93,12 @@ LEAKS = [
 
 @pytest.mark.parametrize("exercise", ["accumulate_gradient", "train_epoch", "repaired_lost_tail"])
 @pytest.mark.parametrize("leak", LEAKS)
-def test_an_error_made_of_the_data_does_not_show_it(exercise, leak):
+def test_error_message_made_from_the_data_does_not_show_the_data(exercise, leak):
     def function(model, loss_fn, *rest):
         micro_batches = rest[0] if exercise == "accumulate_gradient" else rest[1]
         leak(*next(iter(micro_batches)))
 
-    text = said(exercise, function)
+    text = verdict_text(exercise, function)
     found = {secret for secret in secrets(all_exercises()[exercise]) if secret in text}
     assert not found
     assert str(SEED) not in text
@@ -108,17 +108,17 @@ def test_an_error_made_of_the_data_does_not_show_it(exercise, leak):
 
 
 @pytest.mark.parametrize("leak", LEAKS)
-def test_an_error_in_the_practice_exercise_does_not_show_its_gradients(leak):
+def test_error_message_in_the_practice_exercise_does_not_show_its_gradients(leak):
     def average_gradients(gradients):
         leak(torch.stack(gradients), torch.zeros(1))
 
-    text = said("average_gradients", average_gradients)
+    text = verdict_text("average_gradients", average_gradients)
     assert not re.search(r"\d\.\d{3}", text)
     assert not re.search(r"\d{5}", text)
 
 
 @pytest.mark.parametrize("exercise", ["accumulate_gradient", "train_epoch", "repaired_lost_tail"])
-def test_wrong_answers_are_told_without_numbers_of_the_problem(exercise):
+def test_verdict_on_a_wrong_loop_shows_no_numbers_of_the_problem(exercise):
     def function(model, loss_fn, *rest):
         optimizer, micro_batches = (None, rest[0]) if exercise == "accumulate_gradient" else rest[:2]
         losses = []
@@ -130,6 +130,6 @@ def test_wrong_answers_are_told_without_numbers_of_the_problem(exercise):
                 optimizer.step()
         return losses
 
-    text = said(exercise, function)
+    text = verdict_text(exercise, function)
     assert not {secret for secret in secrets(all_exercises()[exercise]) if secret in text}
     assert str(SEED) not in text

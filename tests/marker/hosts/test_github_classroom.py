@@ -49,7 +49,7 @@ def test_the_table_on_the_page_of_a_run_says_what_each_exercise_does():
 def test_marks_of_another_number_of_files_are_refused(tmp_path):
     (tmp_path / "marks.json").write_text('{"files": []}')
     with pytest.raises(ValueError, match="holds the marks of 0 files"):
-        main(tmp_path / "marks.json")
+        main([str(tmp_path / "marks.json")])
 
 
 @pytest.fixture(scope="module")

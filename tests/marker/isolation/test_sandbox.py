@@ -1,4 +1,4 @@
-"""What a submission finds in the sandbox: nothing that is not its own."""
+"""What a submission finds in the sandbox: only what is its own."""
 
 from __future__ import annotations
 
@@ -62,24 +62,24 @@ def inside(mark):
     return inside
 
 
-def warm_process(marker: Marker) -> psutil.Process:
-    """The process that submissions are forked from: the innermost of bubblewrap's."""
-    return psutil.Process(marker._parent._process.pid).children(recursive=True)[-1]
+def fork_server_process(marker: Marker) -> psutil.Process:
+    """The process that submissions are forked from: the innermost of those that bubblewrap starts."""
+    return psutil.Process(marker._fork_server._server.process.pid).children(recursive=True)[-1]
 
 
-def test_without_bubblewrap_marking_in_a_sandbox_is_refused(monkeypatch, tmp_path):
+def test_marking_in_a_sandbox_without_bubblewrap_is_refused(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SandboxError, match=r"bubblewrap is not installed; install it .* without a sandbox"):
         Marker(sandbox="bwrap")
 
 
-def test_on_another_system_marking_in_a_sandbox_is_refused(monkeypatch):
+def test_marking_in_a_sandbox_on_another_system_is_refused(monkeypatch):
     monkeypatch.setattr(sandbox.sys, "platform", "darwin")
     with pytest.raises(SandboxError, match=r"the sandbox needs Linux; .* without a sandbox"):
         Marker(sandbox="bwrap")
 
 
-def test_on_a_processor_whose_system_calls_are_not_known_marking_in_a_sandbox_is_refused(monkeypatch):
+def test_marking_in_a_sandbox_on_a_processor_with_unknown_system_calls_is_refused(monkeypatch):
     monkeypatch.setattr(sandbox.platform, "machine", lambda: "riscv64")
     with pytest.raises(SandboxError, match=r"knows x86_64 and aarch64 only, not riscv64; .* without one"):
         Marker(sandbox="bwrap")
@@ -91,20 +91,20 @@ def test_an_unknown_sandbox_is_refused():
 
 
 @pytest.mark.slow
-def test_of_the_clone_only_the_two_packages_are_visible(inside):
+def test_only_the_two_packages_of_the_clone_are_visible(inside):
     environment = Path(sys.prefix).name if Path(sys.prefix).is_relative_to(ROOT) else "autograder"
     assert set(inside(f"os.listdir({str(ROOT)!r})")) == {"autograder", "gradaccum", environment}
 
 
 @pytest.mark.slow
-def test_nothing_but_the_system_python_and_the_packages_is_visible(inside):
+def test_only_the_system_python_and_the_packages_are_visible(inside):
     places = {"bin", "sbin", "lib", "lib64", "usr", "etc", "proc", "dev", "tmp"}
     bound = {place.split("/")[1] for place in (str(ROOT), sys.prefix, sys.base_prefix, *sys.path) if place.startswith("/")}
     assert set(inside("os.listdir('/')")) <= places | bound
 
 
 @pytest.mark.slow
-def test_of_the_configuration_of_the_machine_only_libraries_fonts_and_the_clock_are_visible(inside):
+def test_sandbox_exposes_only_libraries_fonts_and_timezone(inside):
     assert set(inside("os.listdir('/etc')")) <= {"ld.so.cache", "ld.so.conf", "ld.so.conf.d", "fonts", "localtime"}
 
 
@@ -114,7 +114,7 @@ def test_other_processes_cannot_be_seen(inside):
 
 
 @pytest.mark.slow
-def test_nothing_can_be_written_but_the_two_private_places(inside):
+def test_only_the_two_private_folders_are_writable(inside):
     tried = """
 def writable(place):
     try:
@@ -131,7 +131,7 @@ places += [folder for package in ('autograder', 'gradaccum') for folder in __imp
 
 
 @pytest.mark.slow
-def test_there_is_no_network_but_a_loopback_interface_of_its_own(inside):
+def test_the_only_network_is_a_private_loopback_interface(inside):
     assert inside("socket.if_nameindex()") == [[1, "lo"]]
 
 
@@ -142,7 +142,7 @@ def test_the_loopback_interface_works_for_processes_of_the_submission(inside):
 
 
 @pytest.mark.slow
-def test_it_has_no_capability_and_cannot_get_any(inside):
+def test_a_submission_has_no_capability_and_cannot_get_any(inside):
     asked = """
 libc, sets = ctypes.CDLL(None), (ctypes.c_uint32 * 6)()
 libc.capget((ctypes.c_uint32 * 2)(0x20080522, 0), sets)
@@ -168,7 +168,7 @@ bounding = [k for k in range(41) if libc.prctl(BOUNDING, k, 0, 0, 0) == 1]
     ],
     ids=lambda call: call.split("(")[0].removeprefix("libc."),
 )
-def test_a_call_that_goes_round_the_limits_is_refused(inside, call):
+def test_a_system_call_that_gets_round_the_limits_is_refused(inside, call):
     assert inside(f"[{call}, ctypes.get_errno()]", "libc = ctypes.CDLL(None, use_errno=True)") == [-1, errno.EPERM]
 
 
@@ -192,19 +192,19 @@ def test_the_kernel_limits_memory_file_size_descriptors_and_dumps(inside):
 
 
 @pytest.mark.slow
-def test_its_disks_are_as_large_as_they_may_be(inside):
+def test_the_private_file_systems_have_the_size_that_the_limits_allow(inside):
     sizes = "[os.statvfs(place).f_blocks * os.statvfs(place).f_frsize for place in ('/tmp', '/dev/shm')]"
     assert inside(sizes) == [LIMITS.disk] * 2
 
 
 @pytest.mark.slow
-def test_files_are_gone_for_the_next_submission(inside):
+def test_files_of_one_submission_are_gone_for_the_next_one(inside):
     inside("1", "for place in ('/tmp', '/dev/shm'): open(f'{place}/left', 'w').close()")
     assert inside("['left' in os.listdir(place) for place in ('/tmp', '/dev/shm')]") == [False, False]
 
 
 @pytest.mark.slow
-def test_it_has_no_descriptors_but_its_channel_and_ones_that_lead_nowhere(inside):
+def test_the_only_open_descriptors_are_the_channel_and_dev_null(inside):
     look = """
 import stat
 def kind(number):
@@ -223,7 +223,7 @@ kinds = [kind(number) for number in range(256)]
 
 
 @pytest.mark.slow
-def test_the_environment_is_empty_of_what_the_instructor_has(inside, monkeypatch):
+def test_the_environment_holds_nothing_of_the_instructor_s(inside, monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "x")
     names = {"HOME", "PATH", "PWD", "LANG", "PYTHONPATH", "PYTHONHASHSEED", "MPLBACKEND", "PYTHONDONTWRITEBYTECODE"}
     names |= {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "LC_CTYPE", "CUDA_VISIBLE_DEVICES"}
@@ -232,7 +232,7 @@ def test_the_environment_is_empty_of_what_the_instructor_has(inside, monkeypatch
 
 
 def inherited(inside) -> set[str]:
-    """Names that imported libraries set by themselves."""
+    """Names that imported libraries set."""
     return {name for name in inside("sorted(os.environ)") if name.startswith(("TORCHINDUCTOR", "KMP_", "TRITON"))}
 
 
@@ -244,9 +244,9 @@ def test_every_submission_starts_from_the_same_random_states(inside):
 
 
 @pytest.mark.slow
-def test_the_process_that_forks_has_one_thread(mark, marker):
+def test_the_fork_server_has_one_thread(mark, marker):
     mark("")
-    assert warm_process(marker).num_threads() == 1
+    assert fork_server_process(marker).num_threads() == 1
 
 
 @pytest.mark.slow
@@ -255,43 +255,44 @@ def test_no_process_is_left_of_a_submission(mark, marker):
         "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        time.sleep(60)\n    os._exit(0)"
     )
     deadline = time.monotonic() + 5
-    while (left := warm_process(marker).children(recursive=True)) and time.monotonic() < deadline:
+    while (left := fork_server_process(marker).children(recursive=True)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert left == []
 
 
 @pytest.mark.slow
-def test_a_warm_process_that_died_is_started_again(mark, marker):
+def test_a_fork_server_that_died_is_started_again(mark, marker):
     mark("")
-    before = warm_process(marker).pid
-    warm_process(marker).kill()
+    before = fork_server_process(marker).pid
+    fork_server_process(marker).kill()
     assert mark("").score == 1
-    assert warm_process(marker).pid != before
+    assert fork_server_process(marker).pid != before
 
 
 @pytest.mark.slow
-def test_a_submission_that_kills_itself_does_not_cost_a_warm_process(mark, marker):
+def test_a_submission_that_kills_itself_does_not_end_the_fork_server(mark, marker):
     mark("")
-    before = warm_process(marker).pid
+    before = fork_server_process(marker).pid
     mark("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
-    assert warm_process(marker).pid == before
+    assert fork_server_process(marker).pid == before
 
 
 @pytest.mark.slow
-def test_a_warm_process_that_dies_under_a_submission_costs_that_submission_only(marker):
+def test_a_fork_server_that_dies_during_a_submission_costs_only_that_submission(marker):
     submission = parse_submission(Path("00_start_here.py"), ("import time\ntime.sleep(2)" + AVERAGE).encode())
-    parent = marker._parent
-    real = parent._ask
+    fork_server = marker._fork_server
+    real = fork_server._ask
 
     def ask_and_kill(*args):
-        real(*args)
-        warm_process(marker).parent().kill()
+        control = real(*args)
+        fork_server_process(marker).parent().kill()
+        return control
 
-    parent._ask = ask_and_kill
+    fork_server._ask = ask_and_kill
     try:
         marks = marker.mark(submission, limits=LIMITS)
     finally:
-        del parent._ask
+        del fork_server._ask
     assert (marks.score, marks.verdicts[0].failure.kind) == (0, "died")
     assert marker.mark(submission, limits=LIMITS).score == 1
 
@@ -328,11 +329,11 @@ def mark_taking(marker: Marker, processes: int, megabytes: int, seconds: float) 
 
 
 @pytest.mark.slow
-def test_many_processes_share_the_memory_that_a_submission_may_use(marker):
+def test_all_processes_of_a_submission_share_its_memory_limit(marker):
     message = mark_taking(marker, processes=12, megabytes=120, seconds=4).verdicts[0].failure.message
     assert message == "Your code used more memory than the 1 GB it may."
 
 
 @pytest.mark.slow
-def test_what_processes_have_in_common_counts_for_none_of_them(marker):
+def test_memory_shared_between_processes_is_not_counted_for_each(marker):
     assert mark_taking(marker, processes=8, megabytes=1, seconds=0.2).score == 1

@@ -139,7 +139,7 @@ def test_a_pickle_is_refused():
 
 def test_more_than_the_limit_is_refused():
     with pytest.raises(TransportError, match="too large"):
-        decode(bytes(wire.LARGEST * 2), ["a"])
+        decode(bytes(wire.MAX_BYTES * 2), ["a"])
 
 
 @pytest.fixture
@@ -197,7 +197,7 @@ def test_a_flood_of_small_frames_is_refused(socket_pair):
 def test_a_flood_of_empty_frames_is_refused():
     sender, receiver = socket.socketpair()
     with sender, receiver:
-        frames = Frames(receiver, {b"A": 10}, 10**6, most=3)
+        frames = Frames(receiver, {b"A": 10}, 10**6, max_frames=3)
         for _ in range(4):
             wire.send(sender, b"A", b"")
         with pytest.raises(TransportError, match="too many"):
@@ -244,4 +244,4 @@ def test_any_way_of_keeping_numbers_arrives_as_numbers():
 def test_messages_are_short_and_cannot_steer_a_terminal():
     failure = plain(Observation(failure=Failure("raised", "a\n\x1b[2J" + "x" * 10_000))).failure
     assert failure.message.startswith("a  [2Jxx")
-    assert len(failure.message) == wire.LONGEST_MESSAGE
+    assert len(failure.message) == wire.MAX_MESSAGE_LENGTH

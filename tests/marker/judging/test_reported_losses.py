@@ -1,4 +1,4 @@
-"""What a loop reports is compared with each window's mean loss over its samples."""
+"""The losses that a loop reports are compared with each window's mean loss over its samples."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from autograder.exercises import all_exercises
 from autograder.judging.reported_losses import loss_mistakes, same_numbers, window_losses
-from autograder.observing.loops import LONGEST, plain_losses
+from autograder.observing.loops import MAX_LOSSES, plain_losses
 from gradaccum.loops import windows
 from gradaccum.problems import Problem
 
@@ -25,7 +25,7 @@ PROBLEMS = st.builds(
 
 @settings(deadline=None, max_examples=30)
 @given(PROBLEMS)
-def test_a_window_s_loss_is_that_of_its_samples_as_one_batch(problem):
+def test_loss_of_a_window_is_that_of_its_samples_as_one_batch(problem):
     model = problem.build_model()
     due = []
     for epoch in range(len(problem.epochs)):
@@ -39,7 +39,7 @@ def test_a_window_s_loss_is_that_of_its_samples_as_one_batch(problem):
 
 @settings(deadline=None, max_examples=30)
 @given(PROBLEMS)
-def test_a_factor_of_its_own_has_no_name(problem):
+def test_losses_off_by_an_arbitrary_factor_have_no_name(problem):
     assert not loss_mistakes(problem, [[1.2345 * loss for loss in row] for row in window_losses(problem)])
 
 
@@ -80,13 +80,13 @@ def weighted(losses, sizes):
         (lambda losses, sizes, n: float("nan"), ()),
     ],
 )
-def test_what_is_reported_instead_is_named(formula, slugs):
+def test_wrong_report_is_named(formula, slugs):
     problem, returned = report(formula)
     assert not same_numbers(returned, window_losses(problem))
     assert loss_mistakes(problem, returned) == slugs
 
 
-def test_the_mean_over_the_samples_is_right():
+def test_mean_over_the_samples_is_right():
     problem, returned = report(lambda losses, sizes, n: weighted(losses, sizes))
     assert same_numbers(returned, window_losses(problem))
 
@@ -110,7 +110,7 @@ def test_losses_summed_in_single_precision_are_right():
         ([True], [1.0]),
     ],
 )
-def test_lists_tuples_and_tensors_of_numbers_are_losses(value, numbers):
+def test_lists_tuples_and_tensors_of_numbers_are_read_as_losses(value, numbers):
     assert plain_losses(value) == numbers
 
 
@@ -118,8 +118,8 @@ def test_lists_tuples_and_tensors_of_numbers_are_losses(value, numbers):
     "value",
     [
         *(None, 1.0, "0.5", ["0.5"], [None], [[1.0]], [torch.ones(2)], {0: 1.0}, iter([1.0]), [10**400], [1j]),
-        *(torch.tensor(1.0), torch.ones(2, 2), np.ones((2, 2)), np.float64(1.0), [0.0] * (LONGEST + 1), object()),
+        *(torch.tensor(1.0), torch.ones(2, 2), np.ones((2, 2)), np.float64(1.0), [0.0] * (MAX_LOSSES + 1), object()),
     ],
 )
-def test_anything_else_is_not(value):
+def test_anything_but_a_sequence_of_numbers_is_not_read_as_losses(value):
     assert plain_losses(value) is None

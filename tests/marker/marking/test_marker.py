@@ -112,7 +112,7 @@ def test_a_statement_that_no_signal_reaches_is_passed_over(write):
 
 @pytest.mark.slow
 def test_a_submission_full_of_deadly_statements_is_given_up(write):
-    deadly = ["import os"] + ["os._exit(1)"] * (supervisor.MOST_SKIPPED + 3) + [AVERAGE]
+    deadly = ["import os"] + ["os._exit(1)"] * (supervisor.MAX_SKIPPED + 3) + [AVERAGE]
     marks = mark_file(write("00_start_here.ipynb", deadly))
     assert reason(marks.verdicts[0]) == ("died", "Your code ended the process that ran it (exit status 1).")
 

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from autograder.contract.observation import Observation
-from autograder.observing.student_calls import guarded, quiet, time_limit
+from autograder.observing.student_calls import guarded, silenced, time_limit
 
 SOON = 0.2
 
@@ -176,7 +176,7 @@ def test_output_and_warnings_go_nowhere(capsys, recwarn):
 
 
 def test_a_flood_of_output_costs_no_memory():
-    with quiet():
+    with silenced():
         assert not hasattr(sys.stdout, "getvalue")
         assert sys.stdout.fileno() > 2
 

@@ -1,4 +1,4 @@
-"""Damage to a notebook costs no marks for what is still there."""
+"""Damage to a notebook costs no marks for the answers that are still there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from damages import DAMAGES, Damage, solved
 
 from autograder.exercises import exercises_of
 from autograder.marking.marker import mark_file
-from autograder.reading.python_source import definitions
+from autograder.reading.python_source import PythonSource
 from autograder.reading.submissions import SubmissionError, parse_submission, read_submission
 
 UNITS = ("03_accumulate", "04_training_loop")
@@ -39,7 +39,7 @@ def test_there_are_enough_kinds_of_damage():
 
 @EVERY_UNIT
 @EVERY_DAMAGE
-def test_a_damaged_notebook_is_a_valid_notebook_of_its_unit_again(damage, unit):
+def test_a_damaged_notebook_is_rebuilt_as_a_valid_notebook_of_its_unit(damage, unit):
     submission = parsed(damage, unit)
     nbformat.validate(submission.notebook, relax_add_props=False)
     assert submission.unit == unit
@@ -50,14 +50,15 @@ def test_a_damaged_notebook_is_a_valid_notebook_of_its_unit_again(damage, unit):
 
 @EVERY_UNIT
 @EVERY_DAMAGE
-def test_the_last_definition_of_every_function_that_is_still_there_is_not_the_stub(damage, unit):
-    found = [d for cell in parsed(damage, unit).cells for d in definitions(cell.source, damage.still_there(unit))]
-    assert {d.name for d in found} == set(damage.still_there(unit))
+def test_no_surviving_answer_is_overridden_by_a_stub(damage, unit):
+    names = damage.still_there(unit)
+    found = [d for cell in parsed(damage, unit).cells for d in PythonSource(cell.source, names).definitions(names)]
+    assert {d.name for d in found} == set(names)
     assert [name for name, stub in {d.name: d.stub for d in found}.items() if stub] == []
 
 
 @pytest.mark.parametrize("file", FORMATS, ids=lambda path: path.stem)
-def test_a_notebook_in_another_format_holds_every_answer(file):
+def test_every_answer_is_found_in_notebooks_of_other_formats(file):
     submission = read_submission(file)
     answers = {cell["id"]: cell["source"] for cell in solved("03_accumulate")["cells"] if is_solution(cell)}
     found = {cell.id: cell.source for cell in submission.cells}
@@ -67,15 +68,15 @@ def test_a_notebook_in_another_format_holds_every_answer(file):
 
 
 @pytest.mark.parametrize(("file", "reason"), [("empty", "the file is empty"), ("truncated", "is not JSON (see line")])
-def test_a_file_of_which_nothing_can_be_read_is_refused_with_the_reason(file, reason):
+def test_an_unreadable_file_is_refused_with_the_reason(file, reason):
     path = FILES / f"03_accumulate_{file}.ipynb"
     with pytest.raises(SubmissionError, match=re.escape(reason)):
         read_submission(path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("unit", UNITS[-1:])  # what can be told without running anything is tested for both
-def test_every_exercise_that_is_still_there_is_marked_as_if_undamaged(unit, tmp_path, record_property):
+@pytest.mark.parametrize("unit", UNITS[-1:])  # the tests above, which run no code, cover both
+def test_every_surviving_exercise_gets_the_marks_of_the_undamaged_notebook(unit, tmp_path, record_property):
     full = {exercise.id: exercise.max_score for exercise in exercises_of(unit)}
     rows, lost_in_all = [], 0.0
 

@@ -1,4 +1,4 @@
-"""Whatever becomes of a file: it is a submission with a valid notebook, or it is refused in one line. Never anything else."""
+"""Whatever happened to a file, it is either read as a submission with a valid notebook or refused in one line."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ NOTEBOOKS = {"released": released_content(UNIT), "solved": solved(UNIT)}
 FILES = {name: json.dumps(content, indent=1, ensure_ascii=False).encode() for name, content in NOTEBOOKS.items()}
 
 BOUNDED = {"derandomize": True, "deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
-FEW = settings(max_examples=30, **BOUNDED)
-MANY = settings(max_examples=400, **BOUNDED)
+FEW_EXAMPLES = settings(max_examples=30, **BOUNDED)
+MANY_EXAMPLES = settings(max_examples=400, **BOUNDED)
 
 SURPRISES = [
     b"",
@@ -52,7 +52,7 @@ anything = st.recursive(
 
 @st.composite
 def damaged_bytes(draw) -> bytes:
-    """A file with bytes flipped, cut out, put in or moved."""
+    """A file with bytes flipped, cut out, inserted or copied."""
     data = FILES[draw(st.sampled_from(sorted(FILES)))]
     for _ in range(draw(st.integers(1, 6))):
         start, stop = sorted((draw(st.integers(0, len(data))), draw(st.integers(0, len(data)))))
@@ -76,17 +76,17 @@ def damaged_bytes(draw) -> bytes:
 
 @st.composite
 def damaged_json(draw) -> bytes:
-    """A notebook in which parts are gone, twice there, of another type, or anything at all; still JSON."""
+    """A notebook, still valid JSON, with parts removed, duplicated, of another type or replaced by anything."""
     content = copy.deepcopy(NOTEBOOKS[draw(st.sampled_from(sorted(NOTEBOOKS)))])
     for _ in range(draw(st.integers(1, 8))):
         places = [place for place in _places(content) if len(place) > 0]
         if not places:
             break
         chance = random.Random(draw(st.integers(0, 2**32)))
-        depth = chance.choice(sorted({len(place) for place in places}))  # not mostly leaves, of which there are most
-        *way, last = chance.choice([place for place in places if len(place) == depth])
+        depth = chance.choice(sorted({len(place) for place in places}))  # otherwise nearly all would be leaves
+        *path, last = chance.choice([place for place in places if len(place) == depth])
         holder = content
-        for key in way:
+        for key in path:
             holder = holder[key]
         match draw(st.sampled_from(["drop", "duplicate", "retype", "replace", "replace"])):
             case "drop":
@@ -101,10 +101,11 @@ def damaged_json(draw) -> bytes:
     return json.dumps(content).encode()
 
 
-def _places(node: object, way: tuple = ()):
-    yield way
+def _places(node: object, path: tuple = ()):
+    """The path of a node and of all nodes in it: the keys and indices that lead to each."""
+    yield path
     for key, inner in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
-        yield from _places(inner, (*way, key))
+        yield from _places(inner, (*path, key))
 
 
 def is_one_line(complaint: str) -> None:
@@ -129,39 +130,39 @@ def parses_or_is_refused(data: bytes) -> None:
             ]
 
 
-@FEW
+@FEW_EXAMPLES
 @given(damaged_bytes())
 def test_a_file_with_damaged_bytes_is_read_or_refused(data):
     parses_or_is_refused(data)
 
 
-@FEW
+@FEW_EXAMPLES
 @given(damaged_json())
 def test_a_notebook_with_damaged_parts_is_read_or_refused(data):
     parses_or_is_refused(data)
 
 
-@FEW
+@FEW_EXAMPLES
 @given(anything)
 def test_any_json_is_read_or_refused(content):
     parses_or_is_refused(json.dumps(content).encode())
 
 
-@FEW
+@FEW_EXAMPLES
 @given(st.binary())
 def test_any_bytes_are_read_or_refused(data):
     parses_or_is_refused(data)
 
 
 @pytest.mark.slow
-@MANY
+@MANY_EXAMPLES
 @given(damaged_bytes())
 def test_many_files_with_damaged_bytes_are_read_or_refused(data):
     parses_or_is_refused(data)
 
 
 @pytest.mark.slow
-@MANY
+@MANY_EXAMPLES
 @given(damaged_json())
 def test_many_notebooks_with_damaged_parts_are_read_or_refused(data):
     parses_or_is_refused(data)

@@ -1,4 +1,4 @@
-"""The released notebook with what a student wrote: nothing of theirs is lost, nothing of ours can be changed."""
+"""The released notebook with what a student wrote: nothing of theirs is lost, and nothing of ours can be changed."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ import nbformat
 import pytest
 from damages import solved
 
-from autograder.reading.notebook_json import UnreadableError
-from autograder.reading.rebuilding import sanitise, unreadable
-from autograder.reading.submissions import parse_submission
-from autograder.released import exercises_in, released_content, released_notebook
+from autograder.reading.rebuilding import unreadable
+from autograder.reading.submissions import SubmissionError, parse_submission
+from autograder.released import released_content, released_notebook
 
 UNIT = "04_training_loop"
-EXERCISES = exercises_in(released_content(UNIT))
 PIXEL = "iVBORw0KGgo="
 
 
@@ -32,8 +30,9 @@ def cell_of(template: dict, grade_id: str) -> dict:
     return next(cell for cell in template["cells"] if cell["metadata"].get("nbgrader", {}).get("grade_id") == grade_id)
 
 
-def put_together(*cells: dict, template: dict | None = None) -> nbformat.NotebookNode:
-    notebook = sanitise(template or released_notebook(UNIT), {"cells": list(cells)}, EXERCISES)
+def rebuilt(*cells: dict, template: dict | None = None) -> nbformat.NotebookNode:
+    data = json.dumps({"cells": cells}).encode()
+    notebook = parse_submission(Path("homework.ipynb"), data, UNIT, template).notebook
     nbformat.validate(notebook, relax_add_props=False)
     return notebook
 
@@ -50,48 +49,48 @@ def released_cells() -> list[dict]:
     return solved(UNIT)["cells"]
 
 
-class TestWhatIsOurs:
-    def test_cells_order_ids_and_metadata_are_those_of_the_release(self):
+class TestReleasedCells:
+    def test_cells_and_their_order_ids_and_metadata_are_those_of_the_release(self):
         template = released_notebook(UNIT)
-        notebook = put_together(code("x = 1"), *reversed(released_cells()), code("y = 2"))
+        notebook = rebuilt(code("x = 1"), *reversed(released_cells()), code("y = 2"))
         ours = [(cell.id, cell.cell_type, cell.metadata) for cell in notebook.cells if not cell.id.startswith("student-")]
         assert ours == [(cell.id, cell.cell_type, cell.metadata) for cell in template.cells]
         assert notebook.metadata == template.metadata
 
     def test_given_cells_and_checks_are_as_released_whatever_was_handed_in(self):
         forged = [dict(cell, source="raise SystemExit") for cell in released_cells()]
-        notebook, released = sources(put_together(*forged)), sources(released_notebook(UNIT))
+        notebook, released = sources(rebuilt(*forged)), sources(released_notebook(UNIT))
         for cell in released_notebook(UNIT).cells:
             if cell.metadata.get("nbgrader", {}).get("locked") or cell.cell_type == "markdown":
                 assert notebook[cell.id] == "".join(released[cell.id])
 
-    def test_nothing_a_student_ran_is_kept(self):
-        cells = [cell for cell in put_together(code("x = 1")).cells if cell.cell_type == "code"]
+    def test_outputs_of_students_are_not_kept(self):
+        cells = [cell for cell in rebuilt(code("x = 1")).cells if cell.cell_type == "code"]
         assert all((cell.outputs, cell.execution_count) == ([], None) for cell in cells)
 
-    def test_a_students_metadata_makes_no_graded_cell(self):
+    def test_a_students_metadata_cannot_make_a_cell_graded(self):
         forged = {"grade": True, "points": 100, "solution": False, "locked": True, "grade_id": "mine", "schema_version": 3}
-        notebook = put_together(code("x = 1") | {"metadata": {"nbgrader": forged, "tags": ["x"]}})
+        notebook = rebuilt(code("x = 1") | {"metadata": {"nbgrader": forged, "tags": ["x"]}})
         assert [cell.metadata for cell in notebook.cells if cell.id.startswith("student-")] == [{}]
 
-    def test_an_untouched_release_comes_back_as_it_was(self):
-        again = nbformat.writes(put_together(*released_content(UNIT)["cells"]))
+    def test_an_untouched_release_is_rebuilt_unchanged(self):
+        again = nbformat.writes(rebuilt(*released_content(UNIT)["cells"]))
         assert json.loads(again) == released_content(UNIT)
 
     def test_the_same_file_gives_the_same_notebook(self):
         cells = [code("x = 1"), *released_cells()[::2], markdown("hello")]
-        assert put_together(*cells) == put_together(*cells)
+        assert rebuilt(*cells) == rebuilt(*cells)
 
-    def test_putting_together_what_was_put_together_changes_nothing(self):
-        once = put_together(code("x = 1"), markdown("hello"), *released_cells(), code("def train_epoch(*a): return a"))
-        assert put_together(*once.cells) == once
+    def test_rebuilding_a_rebuilt_notebook_changes_nothing(self):
+        once = rebuilt(code("x = 1"), markdown("hello"), *released_cells(), code("def train_epoch(*a): return a"))
+        assert rebuilt(*once.cells) == once
 
 
-class TestWhatIsTheirs:
+class TestStudentsCells:
     def test_a_function_is_found_wherever_it_stands(self):
         answer = "def train_epoch(*args):\n    return args"
         for cell in (code(answer), code(answer, "repaired_lost_tail-solution"), markdown(answer), code(answer, "no such id")):
-            notebook = put_together(*released_content(UNIT)["cells"], cell)
+            notebook = rebuilt(*released_content(UNIT)["cells"], cell)
             assert sources(notebook)["train_epoch-solution"] == answer
             assert extras(notebook) == []
 
@@ -109,15 +108,15 @@ class TestWhatIsTheirs:
         ],
     )
     def test_everything_that_defines_a_function_counts(self, definition):
-        assert sources(put_together(code(definition)))["train_epoch-solution"] == definition
+        assert sources(rebuilt(code(definition)))["train_epoch-solution"] == definition
 
     @pytest.mark.parametrize("mention", ["print(train_epoch)", "x = [train_epoch for train_epoch in ()]", "train_epoch == 3"])
     def test_mentioning_a_function_is_not_defining_it(self, mention):
-        assert extras(put_together(code(mention))) == [mention]
+        assert extras(rebuilt(code(mention))) == [mention]
 
-    def test_of_several_versions_the_last_counts_and_older_ones_stand_before_it(self):
+    def test_the_last_version_of_a_function_counts_and_older_versions_stand_before_it(self):
         old, new = (f"def train_epoch():\n    return {k}" for k in (1, 2))
-        notebook = put_together(code(old), *released_content(UNIT)["cells"], code(new))
+        notebook = rebuilt(code(old), *released_content(UNIT)["cells"], code(new))
         assert sources(notebook)["train_epoch-solution"] == new
         position = [cell.id for cell in notebook.cells].index("train_epoch-solution")
         assert notebook.cells[position - 1].source == old
@@ -125,40 +124,40 @@ class TestWhatIsTheirs:
     @pytest.mark.parametrize("stub", ['    """Doc."""\n    raise NotImplementedError("later")', "    pass", "    ..."])
     def test_a_stub_does_not_count_against_an_answer(self, stub):
         answer = "def train_epoch():\n    return 1"
-        notebook = put_together(code(answer), code(f"def train_epoch():\n{stub}"))
+        notebook = rebuilt(code(answer), code(f"def train_epoch():\n{stub}"))
         assert (sources(notebook)["train_epoch-solution"], extras(notebook)) == (answer, [])
 
-    def test_wrong_code_that_was_given_to_mend_is_a_stub_as_well(self):
+    def test_an_unchanged_wrong_function_that_was_given_to_repair_does_not_count_against_an_answer(self):
         template = json.loads(json.dumps(released_content(UNIT)))
         given = "def train_epoch():\n    return 'wrong'"
         cell_of(template, "train_epoch-solution")["source"] = given
         mended = "def train_epoch():\n    return 'right'"
-        assert sources(put_together(code(mended), code(given), template=template))["train_epoch-solution"] == mended
+        assert sources(rebuilt(code(mended), code(given), template=template))["train_epoch-solution"] == mended
 
-    def test_a_stub_beside_another_answer_leaves_blank_lines_so_that_lines_keep_their_numbers(self):
+    def test_removing_a_stub_above_another_answer_keeps_line_numbers(self):
         both = "def train_epoch():\n    raise NotImplementedError\ndef name_that_loop():\n    return 1"
-        notebook = put_together(code("def train_epoch():\n    return 1"), code(both))
+        notebook = rebuilt(code("def train_epoch():\n    return 1"), code(both))
         assert sources(notebook)["name_that_loop-solution"] == "\n\ndef name_that_loop():\n    return 1"
 
-    def test_one_cell_with_several_answers_stands_where_the_first_is_checked(self):
+    def test_a_cell_with_several_answers_stands_in_the_slot_of_the_first(self):
         both = "def name_that_loop():\n    return 1\ndef train_epoch():\n    return 1"
-        found = sources(put_together(code(both)))
+        found = sources(rebuilt(code(both)))
         assert found["train_epoch-solution"] == both
         assert found["name_that_loop-solution"] == "# name_that_loop stands in code cell 1."
 
-    def test_a_cell_never_stands_where_it_would_undo_a_later_version(self):
+    def test_a_cell_is_never_placed_after_a_later_version_of_its_functions(self):
         both = "def train_epoch():\n    return 'old'\ndef name_that_loop():\n    return 1"
         new = "def train_epoch():\n    return 'new'"
-        code_cells = [cell.source for cell in put_together(code(both), code(new)).cells if cell.cell_type == "code"]
+        code_cells = [cell.source for cell in rebuilt(code(both), code(new)).cells if cell.cell_type == "code"]
         assert code_cells.index(both) + 1 == code_cells.index(new)
 
-    def test_a_cell_that_defines_nothing_is_known_by_its_grade_id(self):
-        found = sources(put_together(code("# I could not do this", "train_epoch-solution")))
+    def test_a_cell_that_defines_nothing_is_recognised_by_its_grade_id(self):
+        found = sources(rebuilt(code("# I could not do this", "train_epoch-solution")))
         assert found["train_epoch-solution"] == "# I could not do this"
 
     def test_a_function_that_was_split_is_joined_with_the_cell_before(self):
         parts = code("def train_epoch(x):\n    for y in x:"), code("        print(y)"), code("    return x")
-        assert sources(put_together(*parts))["train_epoch-solution"] == "\n".join(part["source"] for part in parts)
+        assert sources(rebuilt(*parts))["train_epoch-solution"] == "\n".join(part["source"] for part in parts)
 
     def test_a_joined_cell_is_named_by_all_its_parts(self):
         parts = [code("x = 1"), code("def train_epoch(x):\n    y = x"), code("    return y")]
@@ -168,47 +167,57 @@ class TestWhatIsTheirs:
     @pytest.mark.parametrize(
         "second", ["    x = 1\n  y = 2", "def f(x:", "print(1)", "    def train_epoch():\n        return 1"]
     )
-    def test_what_is_no_second_half_is_not_joined(self, second):
+    def test_a_cell_that_is_not_a_second_half_is_not_joined(self, second):
         first = "def helper():\n    return 1"
-        assert first in [cell.source for cell in put_together(code(first), code(second)).cells]
+        assert first in [cell.source for cell in rebuilt(code(first), code(second)).cells]
 
-    def test_a_helper_stays_behind_what_it_stood_behind(self):
+    def test_added_cells_stay_after_the_cell_that_they_followed(self):
         cells = released_cells()
-        notebook = put_together(*cells[:5], code("def helper(): ..."), markdown("my note"), *cells[5:])
+        notebook = rebuilt(*cells[:5], code("def helper(): ..."), markdown("my note"), *cells[5:])
         position = [cell.id for cell in notebook.cells].index(cells[4]["id"])
         assert [cell.source for cell in notebook.cells[position + 1 : position + 3]] == ["def helper(): ...", "my note"]
+
+    def test_a_note_after_a_given_cell_that_defines_an_exercise_stays_there(self):
+        cells = released_content("00_start_here")["cells"]
+        (position,) = (
+            k for k, cell in enumerate(cells) if "def average_gradients(gradients):  # WRONG" in "".join(cell["source"])
+        )
+        data = json.dumps({"cells": [*cells[: position + 1], markdown("my note"), *cells[position + 1 :]]}).encode()
+        submission = parse_submission(Path("00_start_here.ipynb"), data)
+        assert submission.notebook.cells[position + 1].source == "my note"
+        assert "the released cell" not in {cell.id: cell.name for cell in submission.cells}[cells[position]["id"]]
 
     def test_code_written_into_a_given_cell_is_run_before_what_was_given(self):
         cells = released_cells()
         given = next(cell for cell in cells if cell["metadata"].get("nbgrader", {}).get("locked"))
         written = given["source"] + "\nimport math"
-        notebook = put_together(*(dict(cell, source=written) if cell is given else cell for cell in cells))
+        notebook = rebuilt(*(dict(cell, source=written) if cell is given else cell for cell in cells))
         position = [cell.id for cell in notebook.cells].index(given["id"])
         assert [notebook.cells[position - 1].source, notebook.cells[position].source] == [written, given["source"]]
 
-    def test_a_given_cell_of_which_only_a_part_is_left_is_not_kept_twice(self):
+    def test_a_shortened_given_cell_is_not_kept_as_an_extra_cell(self):
         cells = released_cells()
         cells[1]["source"] = "from itertools import islice  # used below"
-        assert extras(put_together(*cells)) == []
+        assert extras(rebuilt(*cells)) == []
 
-    def test_notes_in_a_released_text_are_kept_behind_it(self):
+    def test_a_released_text_with_notes_is_kept_after_the_original(self):
         cells = released_cells()
-        notebook = put_together(dict(cells[0], source=cells[0]["source"] + "\n\nMy note."), *cells[1:])
+        notebook = rebuilt(dict(cells[0], source=cells[0]["source"] + "\n\nMy note."), *cells[1:])
         assert notebook.cells[0].source == cells[0]["source"]
         assert notebook.cells[1].source.endswith("My note.")
 
-    def test_a_cell_too_long_to_be_parsed_is_said_to_be(self):
-        notebook = put_together(code("x = 1\n" * 100_000), code("def train_epoch(): return 1"))
+    def test_a_cell_that_is_too_long_is_replaced_by_a_comment_that_says_so(self):
+        notebook = rebuilt(code("x = 1\n" * 100_000), code("def train_epoch(): return 1"))
         assert extras(notebook) == ["# 600000 characters stood here, too many to be read"]
         assert sources(notebook)["train_epoch-solution"] == "def train_epoch(): return 1"
 
     def test_a_notebook_without_code_is_refused(self):
-        with pytest.raises(UnreadableError, match="without code cells"):
-            put_together(markdown("# Hello"))
+        with pytest.raises(SubmissionError, match="without code cells"):
+            rebuilt(markdown("# Hello"))
 
 
-class TestMarkedByPeople:
-    """Cells that an instructor adds to the release, for answers that a person marks."""
+class TestManuallyMarkedCells:
+    """Cells that an instructor added to the release, for answers that a person marks."""
 
     @pytest.fixture
     def template(self) -> dict:
@@ -223,41 +232,39 @@ class TestMarkedByPeople:
         return template
 
     def test_answers_are_found_by_grade_id(self, template):
-        notebook = put_together(code("plot()", "essay-code"), markdown("Because.", "essay-markdown"), template=template)
+        notebook = rebuilt(code("plot()", "essay-code"), markdown("Because.", "essay-markdown"), template=template)
         assert (sources(notebook)["essay-code"], sources(notebook)["essay-markdown"]) == ("plot()", "Because.")
         assert extras(notebook) == []
         assert next(cell for cell in notebook.cells if cell.id == "essay-markdown").metadata.nbgrader.points == 3.0
 
-    def test_answers_are_found_by_id_where_metadata_is_gone(self, template):
-        notebook = put_together(code("x"), markdown("Because.", id="essay-markdown"), template=template)
+    def test_answers_without_metadata_are_found_by_id(self, template):
+        notebook = rebuilt(code("x"), markdown("Because.", id="essay-markdown"), template=template)
         assert sources(notebook)["essay-markdown"] == "Because."
 
-    def test_an_answer_that_was_copied_counts_in_its_last_version(self, template):
+    def test_the_last_changed_copy_of_an_answer_counts(self, template):
         cells = [markdown(text, "essay-markdown") for text in ("one", "two", "Your answer")]
-        notebook = put_together(code("x"), *cells, template=template)
+        notebook = rebuilt(code("x"), *cells, template=template)
         assert (sources(notebook)["essay-markdown"], extras(notebook)) == ("two", ["x", "one"])
 
-    def test_an_answer_cannot_run_script_in_the_browser_of_its_reader(self, template):
-        notebook = put_together(code("x"), markdown("<script>alert(1)</script>", "essay-markdown"), template=template)
+    def test_an_answer_cannot_run_a_script_in_its_readers_browser(self, template):
+        notebook = rebuilt(code("x"), markdown("<script>alert(1)</script>", "essay-markdown"), template=template)
         assert sources(notebook)["essay-markdown"] == "< script>alert(1)< /script>"
 
 
-def test_of_attachments_pictures_are_kept():
+def test_attachments_that_are_pictures_are_kept():
     attachments = {"a.png": {"image/png": "iVBORw0KGgo="}, "b.svg": {"image/svg+xml": "<svg onload=alert(1)>"}}
-    *_, note = (
-        cell for cell in put_together(code("x"), markdown("note", attachments=attachments)).cells if cell.source == "note"
-    )
+    *_, note = (cell for cell in rebuilt(code("x"), markdown("note", attachments=attachments)).cells if cell.source == "note")
     assert note.attachments == {"a.png": {"image/png": "iVBORw0KGgo="}}
 
 
-def test_raw_text_of_students_is_shown_as_harmless_markdown():
-    notebook = put_together(code("x"), markdown("<script>", cell_type="raw"))
+def test_raw_text_of_students_becomes_safe_markdown():
+    notebook = rebuilt(code("x"), markdown("<script>", cell_type="raw"))
     theirs = [(cell.cell_type, cell.source) for cell in notebook.cells if cell.id.startswith("student-")]
     assert theirs == [("code", "x"), ("markdown", "< script>")]
 
 
-def test_a_file_that_cannot_be_read_leaves_the_release_and_the_reason():
+def test_an_unreadable_file_gives_the_released_notebook_with_the_reason():
     notebook = unreadable(released_notebook(UNIT), "is not JSON")
     nbformat.validate(notebook)
     assert notebook.metadata.gradaccum == {"unit": UNIT, "unreadable": "is not JSON"}
-    assert notebook.cells == put_together(code("x = 1")).cells[1:]
+    assert notebook.cells == rebuilt(code("x = 1")).cells[1:]

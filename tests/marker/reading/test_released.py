@@ -1,4 +1,4 @@
-"""The marker has the notebooks that were released, whatever people do to those in course/."""
+"""The marker has its own copies of the released notebooks, whatever people do to those in course/."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_every_released_notebook_is_there_and_valid():
         assert released_notebook(unit).metadata.gradaccum.unit == unit
 
 
-def test_what_is_not_released_is_not_there():
+def test_there_is_no_released_notebook_for_an_unknown_unit():
     assert (released_notebook("99_nothing"), released_notebook("../../course/04_training_loop")) == (None, None)
 
 

@@ -1,4 +1,4 @@
-"""A student's text can be read and cannot run anything in the browser of whoever reads it."""
+"""A student's text stays readable and cannot run anything in its reader's browser."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 from nbconvert.filters import markdown2html
 
-from autograder.reading.safe_markdown import harmless, pictures
+from autograder.reading.safe_markdown import safe_attachments, safe_markdown
 
 SCRIPTS = [
     "<script>alert(1)</script>",
@@ -39,7 +39,7 @@ SCRIPTS = [
 
 
 class Browser(HTMLParser):
-    """Notes what a browser would run, or might."""
+    """Collects what a browser would run, or might run."""
 
     def __init__(self):
         super().__init__()
@@ -55,18 +55,18 @@ class Browser(HTMLParser):
 
 
 def risks(markdown: str) -> list[str]:
-    """In a text as nbconvert shows it, and with that formgrader and feedback."""
+    """The risks in a text as nbconvert shows it, and so formgrader and feedback pages."""
     browser = Browser()
     browser.feed(markdown2html(markdown))
     return browser.risks
 
 
 @pytest.mark.parametrize("text", SCRIPTS)
-def test_markdown_of_students_has_nothing_to_run_when_it_is_shown(text):
-    assert risks(harmless(text)) == []
+def test_safe_markdown_has_nothing_that_a_browser_runs(text):
+    assert risks(safe_markdown(text)) == []
 
 
-def test_most_of_these_texts_would_run_something():
+def test_at_least_ten_of_the_scripts_would_run_if_left_as_they_are():
     assert sum(bool(risks(text)) for text in SCRIPTS) >= 10
 
 
@@ -79,11 +79,11 @@ def test_most_of_these_texts_would_run_something():
         "In JavaScript, scripts run. Java: coffee.",
     ],
 )
-def test_ordinary_markdown_is_left_as_it_is(text):
-    assert harmless(text) == text
+def test_ordinary_markdown_is_unchanged(text):
+    assert safe_markdown(text) == text
 
 
-def test_attachments_are_kept_if_they_are_pictures_and_nothing_else():
+def test_only_attachments_that_are_pictures_are_kept():
     pixel = "iVBORw0KGgo="
     attachments = {
         "a.png": {"image/png": pixel, "text/html": "<script>"},
@@ -93,4 +93,4 @@ def test_attachments_are_kept_if_they_are_pictures_and_nothing_else():
         "e.png": "text",
         "f\n.png": {"image/png": pixel},
     }
-    assert pictures(attachments) == {"a.png": {"image/png": pixel}}
+    assert safe_attachments(attachments) == {"a.png": {"image/png": pixel}}

@@ -1,4 +1,4 @@
-"""Files become a unit and code to run, or one line that says what is wrong with them."""
+"""A file becomes a unit and code to run, or an error of one line that says what is wrong with it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOOP = "def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_s
 
 
 def sources(submission) -> list[str]:
-    """The code that was handed in, without what is put back from the release."""
+    """The code that was handed in, without cells of the release."""
     return [cell.source for cell in submission.cells if not cell.name.startswith("the released cell")]
 
 
@@ -31,7 +31,7 @@ def code(source, **metadata) -> dict:
     return {"cell_type": "code", "metadata": metadata, "source": source, "outputs": [], "execution_count": None}
 
 
-def test_an_unusable_file_gets_one_line_that_names_it_and_says_what_is_wrong(unusable):
+def test_the_error_for_an_unusable_file_is_one_line_with_its_path_and_the_problem(unusable):
     path, words = unusable
     with pytest.raises(SubmissionError) as complaint:
         read_submission(path)
@@ -41,7 +41,7 @@ def test_an_unusable_file_gets_one_line_that_names_it_and_says_what_is_wrong(unu
     assert said.splitlines() == [said]
 
 
-def test_a_file_that_may_not_be_read_is_named_with_the_reason(write, monkeypatch):
+def test_the_error_for_a_file_without_read_permission_gives_the_reason(write, monkeypatch):
     path = write("04_training_loop.py", LOOP)
 
     def refuse(self, mode):
@@ -52,17 +52,17 @@ def test_a_file_that_may_not_be_read_is_named_with_the_reason(write, monkeypatch
         read_submission(path)
 
 
-def test_a_notebook_is_of_the_unit_it_was_released_as_whatever_it_is_called_now(write):
+def test_a_renamed_notebook_is_of_the_unit_that_it_was_released_as(write):
     path = write("homework.ipynb", notebook_of("04_training_loop", code(LOOP)))
     assert read_submission(path).unit == "04_training_loop"
 
 
-def test_a_notebook_without_its_metadata_is_of_the_unit_whose_exercises_it_holds(write):
+def test_a_notebook_without_metadata_is_recognised_by_its_grade_ids(write):
     cells = code(LOOP, nbgrader={"grade_id": "train_epoch-solution"}), code("1", nbgrader={"grade_id": "start"})
     assert read_submission(write("homework.ipynb", notebook_of(None, *cells))).unit == "04_training_loop"
 
 
-def test_a_notebook_with_exercises_of_two_units_is_of_neither(write):
+def test_a_notebook_with_exercises_of_two_units_is_refused(write):
     cells = [code("1", nbgrader={"grade_id": name}) for name in ("train_epoch", "accumulate_gradient")]
     with pytest.raises(SubmissionError, match="no unit of this course"):
         read_submission(write("homework.ipynb", notebook_of(None, *cells)))
@@ -82,7 +82,7 @@ def test_a_notebook_with_exercises_of_two_units_is_of_neither(write):
         "04_training_loop_final.PY",
     ],
 )
-def test_a_renamed_file_is_still_of_its_unit(write, name):
+def test_a_file_name_with_additions_still_tells_the_unit(write, name):
     content = LOOP if name.lower().endswith(".py") else notebook_of(None, code(LOOP))
     submission = read_submission(write(name, content))
     assert (submission.unit, sources(submission)) == ("04_training_loop", [LOOP])
@@ -92,7 +92,7 @@ def test_every_unit_is_recognised_by_its_name(write):
     assert [read_submission(write(f"{unit}.py", LOOP)).unit for unit in UNITS] == list(UNITS)
 
 
-def test_a_notebook_with_another_ending_is_a_notebook(write):
+def test_a_notebook_with_another_file_extension_is_read(write):
     path = write("04_training_loop.ipynb.txt", notebook_of(None, code(LOOP)))
     assert sources(read_submission(path)) == [LOOP]
 
@@ -102,12 +102,12 @@ def test_the_unit_in_the_metadata_wins_over_the_name(write):
     assert read_submission(path).unit == "04_training_loop"
 
 
-def test_a_unit_that_does_not_exist_does_not_count(write):
+def test_an_unknown_unit_in_the_metadata_is_ignored(write):
     path = write("03_accumulate.ipynb", notebook_of("99_nothing", code(LOOP)))
     assert read_submission(path).unit == "03_accumulate"
 
 
-def test_line_ends_of_any_system_and_a_byte_order_mark_change_nothing(write):
+def test_line_ends_and_a_byte_order_mark_do_not_change_a_python_file(write):
     plain = read_submission(write("a/04_training_loop.py", LOOP))
     windows = read_submission(write("b/04_training_loop.py", b"\xef\xbb\xbf" + LOOP.replace("\n", "\r\n").encode()))
     old = read_submission(write("c/04_training_loop.py", LOOP.replace("\n", "\r")))
@@ -120,7 +120,7 @@ def test_a_notebook_with_a_byte_order_mark_or_in_utf_16_is_read(write):
         assert sources(read_submission(write("04_training_loop.ipynb", text.encode(encoding)))) == [LOOP]
 
 
-def test_windows_line_ends_inside_a_cell_change_nothing(write):
+def test_windows_line_ends_do_not_change_a_cell(write):
     path = write("04_training_loop.ipynb", notebook_of(None, code(LOOP.replace("\n", "\r\n").splitlines(True))))
     assert sources(read_submission(path)) == [LOOP]
 
@@ -140,14 +140,14 @@ def test_an_old_notebook_is_read(write, version):
     assert [source.strip() for source in sources(read_submission(path))] == [LOOP.strip()]
 
 
-def test_checks_are_left_out_because_marking_observes_by_itself(write):
+def test_checks_are_not_among_the_code_to_run(write):
     submission = read_submission(write("04_training_loop.ipynb", notebook_of(None, code(LOOP))))
     checks = [cell.id for cell in submission.notebook.cells if cell.source.startswith("check(")]
     assert len(checks) == 5
     assert not {cell.id for cell in submission.cells} & set(checks)
 
 
-def test_every_cell_is_one_of_the_notebook(write):
+def test_every_piece_of_code_to_run_is_a_cell_of_the_notebook(write):
     submission = read_submission(write("04_training_loop.ipynb", notebook_of(None, code(LOOP), code("mine = 1"))))
     sources_by_id = {cell.id: cell.source for cell in submission.notebook.cells}
     assert {cell.id: cell.source for cell in submission.cells}.items() <= sources_by_id.items()
@@ -158,7 +158,7 @@ def test_a_python_file_has_no_notebook(write):
     assert read_submission(write("04_training_loop.py", LOOP)).notebook is None
 
 
-def test_a_notebook_of_a_unit_that_is_not_released_is_taken_as_it_is(write, monkeypatch):
+def test_the_code_of_an_unreleased_unit_is_run_as_it_is(write, monkeypatch):
     monkeypatch.setattr("autograder.reading.submissions.released_content", lambda unit: None)
     path = write("12_capstone.ipynb", notebook_of(None, {"cell_type": "raw", "source": "x"}, code("a"), code(""), code("b")))
     submission = read_submission(path)
@@ -174,32 +174,32 @@ def test_cells_are_named_by_their_place_among_the_code_cells(write):
     assert len(set(names)) == len(names)
 
 
-def test_a_given_cell_is_named_by_its_place_in_what_was_handed_in(write):
+def test_a_given_cell_is_named_by_its_place_in_the_submission(write):
     path = write("04_training_loop.ipynb", json.dumps(released_content("04_training_loop")))
     assert {cell.name.rpartition(" ")[0] for cell in read_submission(path).cells} == {"code cell"}
 
 
-def test_a_unit_that_is_given_wins_over_what_the_notebook_says():
+def test_the_unit_passed_by_the_caller_wins_over_the_metadata():
     data = json.dumps(notebook_of("03_accumulate", code(LOOP))).encode()
     assert parse_submission(Path("05_learning_rate.ipynb"), data, unit="04_training_loop").unit == "04_training_loop"
 
 
-def test_a_notebook_of_which_only_functions_are_left_is_of_their_unit(write):
+def test_a_notebook_without_metadata_and_ids_is_recognised_by_its_functions(write):
     several = "from gradaccum.fingerprint import batch_gradient\ndef repaired_early_clear(): return 1\n" + LOOP
     assert read_submission(write("homework.ipynb", notebook_of(None, code(several)))).unit == "04_training_loop"
 
 
-def test_another_release_may_be_given(write):
+def test_the_template_passed_by_the_caller_is_used(write):
     template = released_content("04_training_loop") | {"metadata": {"mine": True}}
     data = json.dumps(notebook_of("04_training_loop", code(LOOP))).encode()
     assert parse_submission(Path("x.ipynb"), data, template=template).notebook.metadata == {"mine": True}
 
 
-LITTLE_MEMORY = 2**28
+SMALL_LIMIT = 2**28
 MEMORY_PROGRAM = f"""
 import sys
 from autograder.reading import notebook_json
-notebook_json.MEMORY = {LITTLE_MEMORY}
+notebook_json.MAX_MEMORY = {SMALL_LIMIT}
 def peak():
     return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith("VmHWM"))
 before = peak()
@@ -210,7 +210,7 @@ except notebook_json.UnreadableError:
     print(peak() - before, "refused")
 """
 
-BOMBS = {  # with sizes just below and just above of what is read
+BOMBS = {  # with sizes just below and just above the limit
     "lists": ("[{}0]", "[0],", 990_000, 1_100_000),
     "dictionaries": ("[{}0]", '{"":{"":{"":0}}},', 280_000, 340_000),
     "numbers": ("[{}0]", "1.5,", 1_900_000, 2_200_000),
@@ -225,15 +225,15 @@ BOMBS = {  # with sizes just below and just above of what is read
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("bomb", BOMBS)
 @pytest.mark.parametrize("outcome", ["read", "refused"])
-def test_reading_a_file_made_to_take_memory_takes_no_more_than_there_is(bomb, outcome, write):
-    """The file's own bytes are counted, too."""
+def test_reading_a_json_bomb_stays_within_the_memory_limit(bomb, outcome, write):
+    """The limit includes the bytes of the file."""
     frame, unit, fits, too_many = BOMBS[bomb]
     count = fits if outcome == "read" else too_many
     inside = "".join(unit % k for k in range(count)) if "%" in unit else unit * count
     path = write("bomb.ipynb", frame.format(inside))
     done = subprocess.run([sys.executable, "-c", MEMORY_PROGRAM, path], capture_output=True, text=True, check=True)
     used, said = done.stdout.split()
-    assert (said, int(used) < 1.1 * LITTLE_MEMORY) == (outcome, True), f"{int(used) / LITTLE_MEMORY:.2f}"
+    assert (said, int(used) < 1.1 * SMALL_LIMIT) == (outcome, True), f"{int(used) / SMALL_LIMIT:.2f}"
 
 
 @pytest.mark.parametrize("damage", [None, 3, "text", {"cell_type": "code"}, {"cell_type": "code", "source": {"a": 1}}])
@@ -243,7 +243,7 @@ def test_a_damaged_cell_costs_only_itself(write, damage):
 
 
 @pytest.mark.parametrize("metadata", [None, 3, [], {"gradaccum": 3}, {"gradaccum": {"unit": ["x"]}}])
-def test_damaged_metadata_is_no_obstacle(write, metadata):
+def test_a_notebook_with_damaged_metadata_is_read(write, metadata):
     notebook = notebook_of(None, code(LOOP, nbgrader=3)) | {"metadata": metadata}
     assert read_submission(write("04_training_loop.ipynb", notebook)).unit == "04_training_loop"
 

@@ -1,3 +1,5 @@
+"""The tables of two fingerprints show where they differ, cell by cell."""
+
 from __future__ import annotations
 
 import math
@@ -18,7 +20,7 @@ def tables_of(loop, problem: Problem = TWO_EPOCHS) -> tuple[str, str]:
 
 
 def rows(table: str) -> list[list[str]]:
-    """The texts of a table's rows below the heads; gaps left out."""
+    """The texts in a table's rows below the heads, without gaps."""
     shown = re.sub(r'<td aria-hidden="true".*?</td>', "", table)
     texts = [re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row) for row in re.findall("<tr.*?</tr>", shown)]
     return texts[next(k for k, row in enumerate(texts) if row[0] == "update") + 1 :]
@@ -35,13 +37,13 @@ def test_a_right_loop_has_two_equal_tables_and_no_frames():
     assert "outline" not in found
 
 
-def test_every_coefficient_that_is_not_as_due_is_framed():
+def test_every_coefficient_that_differs_from_the_expected_one_is_framed():
     due, found = tables_of(loops.no_scale)
     assert "outline" not in due
     assert framed(found) == 10
 
 
-def test_a_missing_update_stands_at_its_place_and_later_ones_are_not_blamed():
+def test_a_missing_update_has_its_own_row_and_later_updates_are_not_framed():
     _, found = tables_of(loops.tail_dropped)
     assert [row[0] for row in rows(found)] == ["1", "missing", "2"]
     assert framed(found) == 0
@@ -54,12 +56,12 @@ def test_a_loop_without_updates_says_so():
     assert [row[0] for row in rows(found)] == ["missing"] * 3
 
 
-def test_a_changed_rate_is_noted_beside_its_update():
+def test_a_changed_learning_rate_is_noted_next_to_its_update():
     _, found = tables_of(loops.lr_scaled_too)
     assert rows(found)[0][-1] == "rate × 1/4"
 
 
-def test_what_no_combination_explains_is_noted_beside_its_update():
+def test_a_rest_that_no_combination_explains_is_noted_next_to_its_update():
     def clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps):
         for x, y in micro_batches:
             optimizer.zero_grad()
@@ -70,19 +72,19 @@ def test_what_no_combination_explains_is_noted_beside_its_update():
     assert re.fullmatch(r"\+ rest \d+%", rows(found)[0][-1])
 
 
-def test_what_grad_held_before_is_a_column_of_both_tables():
+def test_a_gradient_from_before_the_run_has_a_column_in_both_tables():
     due, found = tables_of(loops.stale_start, TWO_EPOCHS.with_(stale=True))
     assert rows(due)[0][:2] == ["1", "·"]
     assert rows(found)[0][:2] == ["1", "1"]
 
 
 @pytest.mark.parametrize("loop", [loops.right, loops.never_zero, loops.sum_reduction])
-def test_a_column_is_as_wide_in_one_table_as_in_the_other(loop):
+def test_columns_have_the_same_width_in_both_tables(loop):
     due, found = (re.findall(r"min-width:(\d+)px", table) for table in tables_of(loop))
     assert due == found
 
 
-def test_cells_bring_their_own_colours_for_pages_with_other_ones():
+def test_cells_set_their_own_colours():
     due, _ = tables_of(loops.right)
     cells = [cell for cell in re.findall(r"<t[rdh]\b[^>]*>", due) if "aria-hidden" not in cell]
     assert all("background:" in cell for cell in cells)
@@ -90,7 +92,7 @@ def test_cells_bring_their_own_colours_for_pages_with_other_ones():
 
 
 @pytest.mark.parametrize("value", [1 / 4, 1 / 8, 1 / 40, 0.0125])
-def test_noise_in_the_last_bits_changes_no_byte(value):
+def test_rounding_noise_does_not_change_the_html(value):
     from autograder.showing.fingerprint_tables import _cell
 
     near = (value, math.nextafter(value, 0), math.nextafter(value, 1), value * (1 + 1e-13))

@@ -1,4 +1,4 @@
-"""A verdict reads the same as text and as HTML, says what the next step is, and shows what the loop does."""
+"""A verdict has the same content as text and as HTML; it gives the next step and shows what the loop does."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ALL = ("wrong", "right but losses", "unwritten", "missing", "right")
 
 @pytest.fixture(scope="module")
 def wrong() -> Verdict:
-    """The verdict on a loop with a mistake that has a name."""
+    """The verdict on a loop with a named mistake."""
     return mark_function(TRAIN, GALLERY["no-scale"])
 
 
@@ -39,7 +39,7 @@ def all_verdicts(wrong) -> dict[str, Verdict]:
 
 
 class WellFormed(HTMLParser):
-    """Fails for tags that are not closed, or closed in the wrong order; collects the text."""
+    """Collects the text; fails if tags are not closed or are closed in the wrong order."""
 
     def __init__(self):
         super().__init__()
@@ -112,7 +112,7 @@ def test_both_fingerprints_are_shown_in_text(wrong):
     assert expected != found
 
 
-def test_a_failure_of_everything_is_told_once():
+def test_a_failure_of_all_parts_is_told_once():
     assert as_text(MISSING).count("There is no function called train_epoch.") == 1
     assert text_of(as_html(MISSING)).count("There is no function called train_epoch.") == 1
 
@@ -123,24 +123,24 @@ def test_what_a_student_wrote_is_escaped():
     assert "<script>alert(1)</script> & more." in text_of(as_html(verdict))
 
 
-def test_meaning_is_not_in_colour_alone(wrong):
+def test_the_html_can_be_understood_without_colour(wrong):
     plain = re.sub(r"(color|background)[^;\"]*", "", as_html(wrong))
     assert "✗" in plain
     assert "✓" in plain
 
 
-def test_a_notebook_gets_html_and_the_bare_score_for_nbgrader(monkeypatch, wrong):
+def test_a_kernel_gets_html_and_the_bare_score_for_nbgrader(monkeypatch, wrong):
     monkeypatch.setattr(verdict_html, "_in_kernel", lambda: True)
     assert mimebundle(wrong) == {"text/html": as_html(wrong), "text/plain": "1.0"}
 
 
-def test_elsewhere_the_text_is_shown(monkeypatch, wrong):
+def test_outside_a_kernel_the_verdict_is_shown_as_text(monkeypatch, wrong):
     monkeypatch.setattr(verdict_html, "_in_kernel", lambda: False)
     assert mimebundle(wrong)["text/plain"] == as_text(wrong) == str(wrong) == repr(wrong)
     assert wrong._repr_mimebundle_() == mimebundle(wrong)
 
 
-def test_a_loop_without_updates_has_a_picture_of_that():
+def test_a_loop_without_updates_gets_a_verdict_that_shows_none():
     trial = LoopTrial(Problem(width=8), frozen=True)
     found = diagnose(trial, observe_loop(lambda *arguments: None, trial))
     verdict = Verdict("train_epoch", TRAIN.unit, RIGHT.results, expected=found.expected, found=found.found)

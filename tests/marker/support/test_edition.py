@@ -1,4 +1,4 @@
-"""Marks and workers know which source they come from, also where the version stays the same."""
+"""Marks and workers are tied to the source of this package, even if its version stays the same."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autograder.support.edition import edition, source_digest
 
 @pytest.fixture
 def package(tmp_path):
-    """A package of two files."""
+    """A package with two files."""
     folder = tmp_path / "here" / "package"
     (folder / "inner").mkdir(parents=True)
     (folder / "a.py").write_text("x = 1\n")
@@ -23,11 +23,11 @@ def package(tmp_path):
     return folder
 
 
-def test_an_edition_says_the_version():
+def test_an_edition_contains_the_version():
     assert edition().startswith(f"{version('gradaccum')} (")
 
 
-def test_the_same_source_elsewhere_is_the_same_edition(package, tmp_path):
+def test_the_source_digest_does_not_depend_on_the_parent_folder(package, tmp_path):
     before = source_digest([package])
     assert source_digest([package.rename(tmp_path / "package")]) == before
 
@@ -41,13 +41,13 @@ def test_the_same_source_elsewhere_is_the_same_edition(package, tmp_path):
         lambda folder: (folder / "inner" / "b.py").unlink(),
     ],
 )
-def test_changed_source_is_another_edition(package, change):
+def test_changed_source_has_another_digest(package, change):
     before = source_digest([package])
     change(package)
     assert source_digest([package]) != before
 
 
-def test_marks_of_another_edition_do_not_count(tmp_path, monkeypatch):
+def test_marks_of_another_edition_are_not_reused(tmp_path, monkeypatch):
     make_course(tmp_path / "class", {})
     marked_class, file = ClassToMark(tmp_path / "class"), tmp_path / "04_training_loop.ipynb"
     file.write_bytes(b"{}")

@@ -1,12 +1,41 @@
-"""Nothing is collected while something is imported, and what came in is not looked through afterwards."""
+"""Collection is paused during heavy imports; only the marker's own processes stop looking through what was imported."""
 
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-from autograder.support.garbage_collection import no_collections
+from autograder.support.garbage_collection import collection_paused
+
+ROOT = Path(__file__).parents[3]
+STUDENTS_KERNEL = """
+import gc, weakref
+
+class Node:
+    pass
+
+node = Node()
+node.itself = node
+reference = weakref.ref(node)
+import autograder.check
+assert reference() is node
+del node
+gc.collect()
+print(reference(), gc.isenabled(), gc.get_freeze_count())
+"""
+FORK_SERVER = """
+import os, sys
+from autograder.isolation import worker
+import gc
+assert gc.get_freeze_count() == 0  # importing the module freezes nothing: pytest --grade does that, too
+out = os.dup(1)
+worker.get_ready()
+os.write(out, f"{gc.isenabled()} {gc.get_freeze_count() > 100_000}".encode())
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -16,29 +45,44 @@ def as_before():
     (gc.enable if enabled else gc.disable)()
 
 
-def test_nothing_is_collected_inside_and_something_is_afterwards():
+def run_python(program: str) -> str:
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_collection_is_paused_only_inside_the_block():
     gc.enable()
-    with no_collections():
+    with collection_paused():
         assert not gc.isenabled()
     assert gc.isenabled()
 
 
-def test_who_switched_collecting_off_finds_it_so():
+def test_collection_that_was_disabled_before_stays_disabled():
     gc.disable()
-    with no_collections():
+    with collection_paused():
         pass
     assert not gc.isenabled()
 
 
-def test_an_error_inside_switches_it_on_again():
+def test_an_error_inside_the_block_enables_collection_again():
     gc.enable()
-    with pytest.raises(ImportError), no_collections():
+    with pytest.raises(ImportError), collection_paused():
         raise ImportError
     assert gc.isenabled()
 
 
-def test_what_was_made_inside_is_not_looked_through_afterwards():
-    with no_collections():
+def test_what_was_made_inside_the_block_can_be_collected_afterwards():
+    with collection_paused():
         made = [{} for _ in range(10)]
         made.append(made)
-    assert not any(thing is made for thing in gc.get_objects())
+    assert any(thing is made for thing in gc.get_objects())
+
+
+def test_importing_check_leaves_garbage_collection_in_a_students_kernel_as_it_was():
+    assert run_python(STUDENTS_KERNEL) == "None True 0"
+
+
+@pytest.mark.slow
+def test_a_process_that_submissions_are_forked_from_freezes_what_it_imported():
+    assert run_python(FORK_SERVER) == "True True"

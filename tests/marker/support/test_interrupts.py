@@ -1,4 +1,4 @@
-"""Ctrl-C stops a long command, at once or after the step that swallowed it."""
+"""Ctrl-C stops a long command, either at once or after the step that swallowed the exception."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ import pytest
 from autograder.support.interrupts import stoppable
 
 
-def test_nothing_happens_without_ctrl_c():
+def test_checking_does_nothing_without_ctrl_c():
     with stoppable() as check:
         check()
 
 
-def test_ctrl_c_stops_at_once():
+def test_ctrl_c_raises_at_once():
     with pytest.raises(KeyboardInterrupt), stoppable():
         signal.raise_signal(signal.SIGINT)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_ctrl_c_that_python_dropped_stops_after_the_step():
+def test_ctrl_c_that_python_dropped_is_raised_again_after_the_step():
     class Cleanup:
         def __del__(self):
             signal.raise_signal(signal.SIGINT)
 
     with stoppable() as check:
         cleanup = Cleanup()
-        del cleanup  # Python says "Exception ignored"
+        del cleanup  # Python prints "Exception ignored"
         with pytest.raises(KeyboardInterrupt):
             check()
 
 
-def test_who_is_told_to_ignore_ctrl_c_does():
+def test_a_process_told_to_ignore_ctrl_c_ignores_it():
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with stoppable() as check:
@@ -42,7 +42,7 @@ def test_who_is_told_to_ignore_ctrl_c_does():
         signal.signal(signal.SIGINT, before)
 
 
-def test_afterwards_ctrl_c_is_what_it_was():
+def test_the_previous_handler_of_ctrl_c_is_restored():
     before = signal.getsignal(signal.SIGINT)
     with stoppable():
         assert signal.getsignal(signal.SIGINT) is not before

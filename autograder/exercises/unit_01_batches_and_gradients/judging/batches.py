@@ -1,4 +1,4 @@
-"""Running a student's function on one batch: the gradients it returns, the model it leaves, and what of it is not as it was."""
+"""What a function did with one batch: the gradient it returned, how it moved the model, and what else it changed."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import torch
 from torch import Tensor
 
 from autograder.contract.observation import Observation
-from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial, _left_behind
+from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial, model_state
 from gradaccum.fingerprint import LINEAR
 from gradaccum.problems import trainable
 
 
 def changes(trial: BatchTrial, seen: Observation) -> list[str]:
-    """What of a model is not as it was: ``"parameters"``, ``".grad"``, ``"mode"`` or ``"requires_grad"``.
+    """What a function changed of its model: ``"parameters"``, ``".grad"``, ``"mode"`` or ``"requires_grad"``.
 
-    Compared bit by bit: what is left alone does not round.
+    Values are compared bit by bit: what is left alone is not rounded.
     """
     model = trial.model()
-    tensors, facts = _left_behind(model)
+    tensors, facts = model_state(model)
     changed = []
     for what, prefix in (("parameters", "parameter/"), (".grad", "grad/")):
         was = {name: value for name, value in tensors.items() if name.startswith(prefix)}
@@ -48,9 +48,9 @@ def returned_gradient(trial: BatchTrial, seen: Observation) -> Tensor | str:
         if parameter.requires_grad:
             flat.append(torch.zeros(parameter.numel()) if value is None else value.reshape(-1))
     dtype = trial.problem.torch_dtype
-    strangers = [name for name in seen.tensors if name.startswith("returned/") and name[9:] not in parameters]
-    if strangers:
-        return f"There is no parameter called {strangers[0][9:][:40]!r}."
+    unknown = [name for name in seen.tensors if name.startswith("returned/") and name[9:] not in parameters]
+    if unknown:
+        return f"There is no parameter called {unknown[0][9:][:40]!r}."
     return torch.cat([part.to(dtype) for part in flat])
 
 
@@ -67,14 +67,14 @@ def frozen_unmoved(trial: BatchTrial, seen: Observation) -> bool:
 
 
 def moved_by_old_gradient(trial: BatchTrial, seen: Observation) -> bool:
-    """Whether a parameter to which the loss has no gradient has moved along what its ``.grad`` held before."""
+    """Whether a parameter to which the loss has no gradient has moved along the gradient that its ``.grad`` held before."""
     needed = _names_with_gradient(trial)
     for name, parameter in trial.model().named_parameters():
         if name not in needed and parameter.grad is not None:
             moved = (parameter.detach().cpu() - seen.tensors[f"parameter/{name}"]).reshape(-1)
             old = parameter.grad.cpu().reshape(-1)
-            beside = moved - (moved @ old) / (old @ old) * old
-            if moved.any() and beside.norm() <= LINEAR * moved.norm():
+            remainder = moved - (moved @ old) / (old @ old) * old
+            if moved.any() and remainder.norm() <= LINEAR * moved.norm():
                 return True
     return False
 

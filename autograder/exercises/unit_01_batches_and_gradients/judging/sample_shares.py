@@ -14,12 +14,11 @@ from torch import Tensor
 
 from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial
 from gradaccum.fingerprint import LINEAR, as_fraction, batch_gradient
-from gradaccum.problems import flat_gradient, trainable
+from gradaccum.problems import flat_gradient, flat_parameters, trainable
 
 MATCH = 1e-4
-"""Largest difference of a coefficient from its due value. Rounding leaves below 1e-9 in float64, sums in float32 about 1e-6;
+"""How far a coefficient may be from the value that is due. Rounding leaves below 1e-9 in float64, sums in float32 about 1e-6;
 the coefficients of different mistakes on batches of 5 to 7 samples differ by more than 1e-2."""
-
 
 OTHER_SIZES = (2, 4, 8)
 """How many outputs, features or parameters, and units there are in models without extras. No batch has as many samples."""
@@ -48,9 +47,9 @@ class Mixture:
         return self.linear and abs(self.stale) > MATCH
 
     def holds(self, due: list[float] | Tensor) -> bool:
-        """Whether the coefficients are those, up to rounding."""
-        due = torch.as_tensor(due, dtype=self.samples.dtype)
-        return self.linear and bool(((self.samples - due).abs() <= MATCH * due.abs().clamp_min(1)).all())
+        """Whether the coefficients are those that are due, up to rounding."""
+        wanted = torch.as_tensor(due, dtype=self.samples.dtype)
+        return self.linear and bool(((self.samples - wanted).abs() <= MATCH * wanted.abs().clamp_min(1)).all())
 
     def in_words(self) -> str:
         """``"1/4 of sample 1, 1 of sample 2"`` or ``"1/4 of each"``."""
@@ -61,12 +60,12 @@ class Mixture:
 
 
 def unmix(trial: BatchTrial, vector: Tensor, *, training: bool | None = None) -> Mixture:
-    """Read off which sample gradients a vector ``(P,)`` is made of.
+    """Which sample gradients a vector ``(P,)`` is made of, by least squares.
 
     Args:
-        trial: whose samples.
-        vector: a gradient, or a movement over the learning rate.
-        training: the mode to take the sample gradients in, if not the trial's.
+        trial: the batch whose samples are meant.
+        vector: a gradient, or a movement divided by the learning rate.
+        training: whether to compute the sample gradients in training mode; the trial's own mode if not given.
     """
     model = trial.problem.with_(device="cpu").build_model()
     stale = flat_gradient(model).cpu()
@@ -85,13 +84,14 @@ def unmix(trial: BatchTrial, vector: Tensor, *, training: bool | None = None) ->
 
 
 def name_shares(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str, ...]]:
-    """What is wrong with a vector that should be the mean of the sample gradients: in words, and the slugs of mistakes.
+    """What is wrong with a vector that should be the mean of the sample gradients: a message and the slugs of mistakes.
 
-    Empty words mean that nothing is.
+    The message is empty if nothing is wrong.
     """
     if not torch.isfinite(vector).all():
         return "It holds values that are no longer numbers (NaN or inf).", ()
-    n, mixture, slugs = trial.samples, unmix(trial, vector), ()
+    n, mixture = trial.samples, unmix(trial, vector)
+    slugs: tuple[str, ...] = ()
     if not mixture.linear:
         mixture, slugs = unmix(trial, vector, training=not trial.training), (other_mode(trial),)
     if not mixture.linear:
@@ -99,16 +99,16 @@ def name_shares(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str, ...]
     if mixture.holds([1 / n] * n):
         mode = "evaluation" if trial.training else "training"
         return (f"It is the gradient of a model in {mode} mode.", slugs) if slugs else ("", ())
-    named = [slug for slug, shares in _wrong_shares(n).items() if any(map(mixture.holds, shares))]
+    named = [slug for slug, shares in wrong_shares(n).items() if any(map(mixture.holds, shares))]
     return f"Due is 1/{n} of every sample's gradient; yours holds {mixture.in_words()}.", (*slugs, *named[:1])
 
 
 def other_mode(trial: BatchTrial) -> str:
-    """The slug of a function that computes in the mode that the model did not come in."""
+    """The mistake of a function that computes in another mode than the model was given in."""
     return "eval-mode" if trial.training else "training-mode"
 
 
-def _wrong_shares(n: int) -> dict[str, list[list[float]]]:
+def wrong_shares(n: int) -> dict[str, list[list[float]]]:
     """By slug, how much of each of n samples is in the result of a function with this mistake."""
     only = [[float(k == j) for k in range(n)] for j in range(n)]
     without = [[float(k != j) for k in range(n)] for j in range(n)]
@@ -129,19 +129,20 @@ def _wrong_shares(n: int) -> dict[str, list[list[float]]]:
 
 
 def moves_between_samples(trial: BatchTrial, moved: Tensor) -> bool:
-    """Whether a movement is that of an update after every sample, with its whole gradient or with its share of the batch's."""
+    """Whether a movement is the sum of updates after every sample, by its whole gradient or by its share of the batch's."""
     replayed = (_sample_by_sample(trial, share) for share in (1, 1 / trial.samples))
     return any(bool(torch.dist(moved, other) <= LINEAR * other.norm()) for other in replayed)
 
 
 def _sample_by_sample(trial: BatchTrial, share: float) -> Tensor:
-    """How far an update after every sample moves the parameters, over the learning rate."""
+    """How far an update after every sample moves the parameters, divided by the learning rate: ``(P,)``."""
     model = trial.problem.with_(device="cpu").build_model().train(trial.training)
-    parameters, total = trainable(model), 0.0
+    parameters = trainable(model)
+    total = torch.zeros_like(flat_parameters(model))
     for sample in trial.problem.with_(device="cpu").batches():
         gradient = share * batch_gradient(model, trial.loss_fn, sample)
         total = total + gradient
         with torch.no_grad():
             for p, g in zip(parameters, gradient.split([p.numel() for p in parameters]), strict=True):
-                p -= trial.lr * g.view_as(p)
+                p.sub_(trial.lr * g.view_as(p))
     return total

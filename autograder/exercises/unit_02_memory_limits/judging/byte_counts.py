@@ -1,26 +1,37 @@
 """Counting what autograd keeps for the backward pass, in the right way and in every usual wrong way.
 
-A count is a :class:`Policy`: what it takes for a tensor's size, what it leaves out, and what it counts twice.
-:func:`predict` plays one on what autograd really kept. A wrong number is diagnosed by searching the policy with the fewest
-mistakes that yields it on every trial.
+A :class:`CountVariant` says what a count takes for a tensor's size, what it leaves out, and what it counts twice; :func:`play`
+plays one on what autograd really kept. A wrong number is diagnosed by searching the variant with the fewest mistakes that
+yields it on every trial.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
 
 from autograder.exercises.unit_02_memory_limits.observing import SavedTrial
+from gradaccum.diagnosis.search import Candidate, Choices, combinations, first_match
 from gradaccum.memory import saved_tensors, storage_key
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptTensor:
     """A tensor that autograd kept, in numbers.
 
-    ``parameter`` is ``"trainable"``, ``"frozen"`` or empty, ``lookalike`` whether it has the shape of one, maybe transposed,
-    ``in_graph`` whether it requires a gradient.
+    Attributes:
+        storage: identifies the memory it lies in.
+        storage_bytes: the size of that memory, which may hold more than this tensor.
+        start: address of its first element.
+        numel: number of its elements.
+        parameter: ``"trainable"`` or ``"frozen"`` if it is one, else empty.
+        shaped_like_parameter: whether it has the shape of one, possibly transposed.
+        given: whether it is x or y.
+        by_loss: whether the loss kept it, not the model.
+        in_graph: whether it requires a gradient.
     """
 
     storage: int
@@ -28,7 +39,7 @@ class Kept:
     start: int
     numel: int
     parameter: str
-    lookalike: bool
+    shaped_like_parameter: bool
     given: bool
     by_loss: bool
     in_graph: bool
@@ -38,14 +49,13 @@ class Kept:
 class Forward:
     """What autograd kept in a forward pass, and how much memory the model's parameters take, kept or not."""
 
-    kept: tuple[Kept, ...]
+    kept: tuple[KeptTensor, ...]
     parameter_elements: int
     itemsize: int
 
 
-@dataclass(frozen=True)
-class Policy:
-    """How kept tensors are counted. The defaults are right.
+class CountVariant(NamedTuple):
+    """One way to count kept tensors. The defaults are right.
 
     Attributes:
         once: each ``"storage"``, each ``"start"`` of a tensor in memory, each ``"size"``, or ``"never"``.
@@ -67,7 +77,7 @@ class Policy:
     unit: str = "bytes"
 
 
-CHOICES: dict[str, dict] = {
+CHOICES: Choices = {
     "once": {"storage": (), "start": ("counts-twice",), "never": ("counts-twice",), "size": ("sizes-merged",)},
     "graph": {True: (), False: ("graph-left-out",)},
     "parameters": {
@@ -82,82 +92,79 @@ CHOICES: dict[str, dict] = {
     "loss": {True: (), False: ("loss-not-watched",)},
     "unit": {"bytes": (), "elements": ("elements-not-bytes",), "four": ("elements-not-bytes",)},
 }
-"""For each attribute of a policy its values and the mistakes they are."""
+"""For each attribute of a count its values and the mistakes they are."""
 
 
 def due_bytes(trial: SavedTrial) -> int:
-    """What the right count is."""
-    return predict(Policy(), keep(trial))
+    """The right number of bytes."""
+    return play(CountVariant(), run_forward(trial))
 
 
 def name_count(counts: Mapping[SavedTrial, float]) -> tuple[str, ...] | None:
-    """The slugs of the policy with the fewest mistakes that yields all these numbers, or None if none does."""
+    """The fewest mistakes that explain all these numbers of bytes, as slugs, or None if none do."""
     if counts and not any(counts.values()):
         return ("nothing-saved",)
-    kept = {trial: keep(trial) for trial in counts}
-    for policy, slugs in policies():
-        if all(predict(policy, kept[trial]) == found for trial, found in counts.items()):
-            return slugs
-    return None
+    forwards = {trial: run_forward(trial) for trial in counts}
+    match = first_match(count_variants(), counts, lambda variant, trial: play(variant, forwards[trial]), operator.eq)
+    return match.mistakes if match else None
 
 
-def policies() -> Iterator[tuple[Policy, tuple[str, ...]]]:
-    """All policies with the mistakes they make, fewest first."""
-    names = [field.name for field in fields(Policy)]
-    everything = []
-    for values in itertools.product(*(CHOICES[name] for name in names)):
-        policy = Policy(*values)
-        slugs = itertools.chain.from_iterable(CHOICES[name][value] for name, value in zip(names, values, strict=True))
-        if policy.once == "start" and policy.size == "elements":  # every slice with its own bytes: nothing counts twice
-            slugs = (slug for slug in slugs if slug != "counts-twice")
-        everything.append((policy, tuple(dict.fromkeys(slugs))))
-    yield from sorted(everything, key=lambda entry: len(entry[1]))
+@cache
+def count_variants() -> tuple[Candidate[CountVariant], ...]:
+    """All ways to count, with the mistakes they make, fewest mistakes first."""
+    return combinations(CountVariant, CHOICES, moot=_moot)
 
 
-def keep(trial: SavedTrial) -> Forward:
+def _moot(variant: CountVariant) -> tuple[str, ...]:
+    """If every slice counts with its own bytes, nothing counts twice."""
+    return ("counts-twice",) if variant.once == "start" and variant.size == "elements" else ()
+
+
+def run_forward(trial: SavedTrial) -> Forward:
     """Run the trial's forward pass and note what autograd keeps."""
     model, (x, y) = trial.model(), trial.batch()
     prediction, before_loss = saved_tensors(lambda: model(x))
     loss, by_loss = saved_tensors(lambda: trial.loss_fn(prediction, y))
     parameters = {storage_key(p): "trainable" if p.requires_grad else "frozen" for p in model.parameters()}
     shapes = {shape for p in model.parameters() for shape in (p.shape, p.shape[::-1])}
-    notes = []
+    kept = []
     for place, tensor in enumerate([*before_loss, *by_loss]):
         key = storage_key(tensor)
-        notes.append(
-            Kept(
+        kept.append(
+            KeptTensor(
                 storage=key,
                 storage_bytes=tensor.untyped_storage().nbytes(),
                 start=tensor.data_ptr(),
                 numel=tensor.numel(),
                 parameter=parameters.get(key, ""),
-                lookalike=tensor.shape in shapes,
+                shaped_like_parameter=tensor.shape in shapes,
                 given=key in (storage_key(x), storage_key(y)),
                 by_loss=place >= len(before_loss),
                 in_graph=tensor.requires_grad,
             )
         )
     assert loss.requires_grad  # and with its graph everything kept stays alive until here, so no address is used twice
-    return Forward(tuple(notes), sum(p.numel() for p in model.parameters()), x.element_size())
+    return Forward(tuple(kept), sum(p.numel() for p in model.parameters()), x.element_size())
 
 
-def predict(policy: Policy, forward: Forward) -> int:
-    """The number a policy yields."""
-    total, seen = 0, set()
+def play(variant: CountVariant, forward: Forward) -> int:
+    """The number of bytes that such a count yields."""
+    total = 0
+    seen: set[int] = set()
     everything = ("", "frozen", "trainable")
-    counted = {"none": ("",), "shape": ("",), "frozen": ("", "frozen")}.get(policy.parameters, everything)
-    unit = {"bytes": forward.itemsize, "elements": 1, "four": 4}[policy.unit]
-    for note in forward.kept:
-        if policy.parameters == "shape" and note.lookalike:
+    counted = {"none": ("",), "shape": ("",), "frozen": ("", "frozen")}.get(variant.parameters, everything)
+    unit = {"bytes": forward.itemsize, "elements": 1, "four": 4}[variant.unit]
+    for tensor in forward.kept:
+        if variant.parameters == "shape" and tensor.shaped_like_parameter:
             continue
-        if note.parameter not in counted or (note.given and not policy.given) or (note.by_loss and not policy.loss):
+        if tensor.parameter not in counted or (tensor.given and not variant.given) or (tensor.by_loss and not variant.loss):
             continue
-        if note.in_graph and not policy.graph:
+        if tensor.in_graph and not variant.graph:
             continue
-        elements = note.numel if policy.size == "elements" else note.storage_bytes // forward.itemsize
-        key = {"storage": note.storage, "start": note.start, "never": len(seen), "size": elements}[policy.once]
+        elements = tensor.numel if variant.size == "elements" else tensor.storage_bytes // forward.itemsize
+        key = {"storage": tensor.storage, "start": tensor.start, "never": len(seen), "size": elements}[variant.once]
         if key in seen:
             continue
         seen.add(key)
         total += elements * unit
-    return total - forward.parameter_elements * unit * (policy.parameters == "subtracted")
+    return total - forward.parameter_elements * unit * (variant.parameters == "subtracted")

@@ -1,9 +1,9 @@
-"""The simple noise scale of unit 05: what its exercise is tried on, and what comes out of wrong formulas for it."""
+"""What is wrong with a simple noise scale, and what comes of wrong formulas for it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import torch
@@ -15,7 +15,14 @@ from gradaccum.noise import square_lengths
 
 @dataclass(frozen=True)
 class Lengths:
-    """What a formula for the noise scale starts from: S and L of a window, B and N."""
+    """What a formula for the noise scale starts from.
+
+    Attributes:
+        small: S, the mean squared length of the micro-batch gradients.
+        large: L, the squared length of their mean.
+        size: B, samples in a micro-batch.
+        count: N, micro-batches.
+    """
 
     small: float
     large: float
@@ -28,40 +35,50 @@ class Lengths:
     def signal(self) -> float:
         return (self.count * self.large - self.small) / (self.count - 1)
 
-    def scale(self, **changed: float) -> float:
-        """The noise scale, if some of the four had another value."""
-        other = replace(self, **changed)
-        return other.noise() / other.signal()
+    def scale(self) -> float:
+        return self.noise() / self.signal()
 
     def biased_noise(self) -> float:
-        """If the noise were the only thing in which the two lengths differ."""
+        """The noise if the two lengths differed in nothing else."""
         return (self.small - self.large) * self.size
 
 
 WRONG_FORMULAS: tuple[tuple[tuple[str, ...], Callable[[Lengths], float]], ...] = (
-    (("forgets-micro-batch-size",), lambda w: w.scale(size=1)),
+    (("forgets-micro-batch-size",), lambda w: replace(w, size=1).scale()),
     (("biased-signal",), lambda w: w.noise() / w.large),
     (("biased-signal",), lambda w: w.biased_noise() / w.large),
     (("noise-inverted",), lambda w: 1 / w.scale()),
     (("biased-noise",), lambda w: w.biased_noise() / w.signal()),
     (("biased-noise",), lambda w: w.biased_noise() / (w.large - w.biased_noise() / (w.size * w.count))),
-    (("lengths-added-up",), lambda w: w.scale(small=w.small * w.count)),
-    (("lengths-added-up",), lambda w: w.scale(large=w.large * w.count**2)),
-    (("lengths-added-up",), lambda w: w.scale(small=w.small * w.count, large=w.large * w.count**2)),
+    (("lengths-added-up",), lambda w: replace(w, small=w.small * w.count).scale()),
+    (("lengths-added-up",), lambda w: replace(w, large=w.large * w.count**2).scale()),
+    (("lengths-added-up",), lambda w: replace(w, small=w.small * w.count, large=w.large * w.count**2).scale()),
     (("forgets-micro-batch-size", "biased-noise"), lambda w: w.biased_noise() / w.size / w.signal()),
     (("forgets-micro-batch-size", "biased-signal"), lambda w: w.noise() / w.size / w.large),
     (("forgets-micro-batch-size", "biased-signal"), lambda w: w.biased_noise() / w.size / w.large),
 )
-"""Mistakes, and what comes out of them. A noise that is S - L and a signal that is L are one mistake: L taken for the truth."""
+"""Mistakes, and what comes of them. A noise that is S - L and a signal that is L are one mistake: L taken for the truth."""
+
+
+def wrong_formula(trials: Mapping[str, NoiseTrial], observations: Mapping[str, Observation]) -> tuple[str, ...]:
+    """The mistakes of the first wrong formula that explains the values of all trials; empty if none does."""
+    for of_trials in zip(*map(wrong_noise_scales, trials.values()), strict=True):
+        values = zip(trials, of_trials, strict=True)
+        if not any(value_message(observations[name], value) for name, (_, value) in values):
+            return of_trials[0][0]
+    return ()
 
 
 def wrong_noise_scales(trial: NoiseTrial) -> list[tuple[tuple[str, ...], float]]:
-    """What comes of each wrong formula, and of lengths that are not squared, fewest mistakes first."""
+    """The value of each wrong formula, and of lengths that are not squared, with its mistakes; fewest mistakes first."""
     gradients = trial.gradients()
     window = Lengths(*square_lengths(gradients), trial.size, trial.count)
     rows = torch.stack(gradients).double().cpu()
-    lengths = {"small": float(rows.norm(dim=1).mean()), "large": float(rows.mean(0).norm())}
-    return [(("lengths-not-squared",), window.scale(**lengths)), *((slugs, wrong(window)) for slugs, wrong in WRONG_FORMULAS)]
+    not_squared = replace(window, small=float(rows.norm(dim=1).mean()), large=float(rows.mean(0).norm()))
+    return [
+        (("lengths-not-squared",), not_squared.scale()),
+        *((slugs, wrong(window)) for slugs, wrong in WRONG_FORMULAS),
+    ]
 
 
 def value_message(seen: Observation, due: float) -> str:
@@ -70,7 +87,7 @@ def value_message(seen: Observation, due: float) -> str:
         return seen.failure.message
     if "value" not in seen.facts:
         return seen.facts.get("raised") or f"Your function returned {seen.facts['type']} where a number was due."
-    # 1e-6: differences of nearly equal squares lose digits, formulas that are wrong differ by more than 1 %.
+    # Differences of nearly equal squares lose digits, which 1e-6 admits; wrong formulas differ by more than 1 %.
     value = seen.facts["value"]
     fine = isinstance(value, int | float) and math.isclose(value, due, rel_tol=1e-6)
     return "" if fine else "The number is not the simple noise scale of these gradients."

@@ -1,4 +1,4 @@
-"""Training loops with a schedule: what right means, and what the schedule of a wrong one counts instead of updates."""
+"""What is wrong with a training loop with a schedule, and what a wrong one counts instead of updates."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 from autograder.contract.observation import Observation
-from autograder.diagnosing.gallery_match import lookalike
 from autograder.exercises.unit_05_learning_rate.observing import ScheduleTrial, observe_scheduled
 from autograder.judging.calls import same_value
 from autograder.judging.comparing import close
 from autograder.judging.loops import large_batch_parameters
+from gradaccum.diagnosis.search import each_alone, first_match
 from gradaccum.loops.schedules import WRONG_SCHEDULES
 
 
@@ -35,9 +35,9 @@ def rates_message(trial: ScheduleTrial, seen: Observation, updates_right: bool) 
     """What is wrong with the returned rates; empty if nothing is.
 
     Args:
-        trial: with frozen parameters, or one in which the updates are right.
+        trial: one with frozen parameters, or one in which the updates are right.
         seen: what a loop did on it.
-        updates_right: whether its updates are known to have the rates that are due.
+        updates_right: whether the updates are known to have the rates that are due.
     """
     if seen.failure:
         return seen.failure.message
@@ -57,21 +57,21 @@ def rates_message(trial: ScheduleTrial, seen: Observation, updates_right: bool) 
 
 
 def _rates_due(trial: ScheduleTrial, ahead: int = 0) -> list[list[float]]:
-    """For each epoch the rates of its updates, or what they will be some updates later."""
+    """For each epoch the rates that are due for its updates, or for updates that come ``ahead`` updates later."""
     problem, factors = trial.loop.problem, iter(trial.factors[ahead:])
     counts = [math.ceil(len(sizes) / problem.accumulation_steps) for sizes in problem.epochs]
     return [[problem.lr * next(factors) for _ in range(count)] for count in counts]
 
 
 def report_mistakes(trial: ScheduleTrial, seen: Observation) -> tuple[str, ...]:
-    """Of a loop that updates as it should and reports something else."""
+    """The mistakes of a loop whose updates are right and that reports other rates."""
     if not seen.failure and same_value(seen.facts["losses"], _rates_due(trial, ahead=1), RATES):
         return ("rate-of-next",)
     return ()
 
 
 def schedule_mistakes(trial: ScheduleTrial, seen: Observation) -> tuple[str, ...]:
-    """What the schedule counts instead of updates, by the rates that the updates of a frozen run had."""
+    """The mistakes with the schedule, by the rates that the updates of a run with frozen parameters had."""
     rates = rates_used(seen)
     due = torch.tensor(trial.factors[: len(rates)]).to(rates) * trial.loop.problem.lr
     if _same_rates(rates, due):
@@ -85,22 +85,23 @@ def schedule_mistakes(trial: ScheduleTrial, seen: Observation) -> tuple[str, ...
         return ("lr-scaled-too",)
     if any(_same_rates(rates, due * count[: len(due)]) for count in (present, always, always.where(first, 1.0))):
         return ("lr-multiplied",)
-    candidates = [
-        ((slug,), lambda name, loop=loop: observe_scheduled(loop, trial))
-        for slug, loops in WRONG_SCHEDULES.items()
-        for loop in loops
-    ]
-    return lookalike({"probe": seen}, candidates, lambda _, a, b: _same_rates(rates_used(a), rates_used(b)))
+    match = first_match(
+        each_alone(WRONG_SCHEDULES),
+        {trial: rates},
+        lambda loop, trial: rates_used(observe_scheduled(loop, trial)),
+        _same_rates,
+    )
+    return match.mistakes if match else ()
 
 
 def rates_used(seen: Observation) -> Tensor:
-    """``(U,)``: how far each update went for its gradient; not a number where there was none."""
+    """``(U,)``: how far each update moved the parameters in units of its gradient; NaN where there was no gradient."""
     gradients, movements = seen.tensors["gradients"], seen.tensors["movements"]
     return (gradients * movements).sum(1) / gradients.square().sum(1)
 
 
 def _same_rates(found: Tensor, other: Tensor) -> bool:
-    """Whether two runs had the same rates wherever that can be seen; rates of wrong schedules differ by more than 1e-3."""
+    """Whether two runs had the same rates wherever both are known; rates of wrong schedules differ by more than 1e-3."""
     if found.shape != other.shape:
         return False
     seen = ~(found.isnan() | other.isnan())

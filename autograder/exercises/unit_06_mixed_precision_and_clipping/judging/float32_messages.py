@@ -75,7 +75,7 @@ def kept_message(observations: Iterable[Observation]) -> str:
 
 
 def how_computed(trial: Float32SumTrial, seen: Observation) -> tuple[str, tuple[str, ...]]:
-    """Of right sums, whether each micro-batch went through the model as it is: what is wrong, and the mistakes in it."""
+    """What is wrong with how right sums were computed, and the mistakes; empty if the model took micro-batches one by one."""
     due = (float32_sums(trial)[()], sums_without_fusion(trial))
     if any(sums_distance(seen.tensors, sums) <= TELLING_TOLERANCE for sums in due):
         return "", ()
@@ -95,7 +95,7 @@ SUM_WORDS = {
         "hint": "By which share of all samples should a micro-batch weigh?",
     },
 }
-"""What is said of windows elsewhere; here there are none, and no updates."""
+"""What replaces a text that speaks of windows and updates, of which this exercise has none."""
 
 
 def in_words_of_sums(slug: str) -> Mistake:

@@ -1,4 +1,4 @@
-"""What sums of gradients in float32 are tried on, and the sums that are due and that known mistakes give."""
+"""Sums of gradients in float32: those that are due, and those that known mistakes give."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WEIGHTS: dict[tuple[str, ...], Callable[[int, int, int], float]] = {
     ("mean-of-means",): lambda size, samples, count: 1 / count,
     ("sum-reduction",): lambda size, samples, count: float(size),
 }
-"""By mistakes: how much a micro-batch of ``size`` among ``count`` with ``samples`` in all weighs."""
+"""By mistakes: the weight of a micro-batch of ``size``, one of ``count`` with ``samples`` in all."""
 
 
 def float32_sums(trial: Float32SumTrial) -> dict[tuple[str, ...], dict[str, Tensor]]:
@@ -36,7 +36,7 @@ def float32_sums(trial: Float32SumTrial) -> dict[tuple[str, ...], dict[str, Tens
 
 
 def piled_up_sums(trial: Float32SumTrial) -> Iterator[tuple[tuple[str, ...], dict[str, Tensor]]]:
-    """Sums of a function that adds ``.grad`` to them after every micro-batch and never clears it, with the mistakes in them.
+    """Sums of a function that adds ``.grad`` to them after every micro-batch and never clears it; with the mistakes it makes.
 
     A micro-batch then counts once for itself and once for each that follows; what ``.grad`` held at first may count as well.
     """
@@ -62,12 +62,12 @@ def sums_without_fusion(trial: Float32SumTrial) -> dict[str, Tensor]:
     model, loss_fn, batches = trial.build()
     for layer in model.modules():
         if isinstance(layer, torch.nn.Linear):
-            layer.forward = lambda x, layer=layer: x @ layer.weight.T + layer.bias
+            layer.register_forward_hook(lambda layer, inputs, output: inputs[0] @ layer.weight.T + layer.bias)
     return _mean_gradient(model, loss_fn, batches)
 
 
 def otherwise_computed_sums(trial: Float32SumTrial) -> dict[tuple[str, ...], dict[str, Tensor]]:
-    """The sums of a telling trial if not each micro-batch goes through the model as it is, by the mistakes in that."""
+    """The sums of a telling trial if micro-batches do not go one by one through the model as it is; by mistakes."""
     model, loss_fn, batches = trial.build()
     precise = [(x.float(), y.float()) for x, y in batches]
     together = _mean_gradient(model, loss_fn, [_joined(batches)])  # so far off that float32 makes no difference
@@ -87,7 +87,7 @@ def _joined(batches: list[MicroBatch]) -> MicroBatch:
 
 
 def last_only_sums(trial: Float32SumTrial) -> Iterator[dict[str, Tensor]]:
-    """What is left where each micro-batch takes the place of the one before it, with each of :data:`WEIGHTS`."""
+    """The sums if each micro-batch replaces the one before it, with each of :data:`WEIGHTS`."""
     model, loss_fn, batches = trial.build()
     last = _mean_gradient(model, loss_fn, batches[-1:])
     sizes = [len(x) for x, _ in batches]

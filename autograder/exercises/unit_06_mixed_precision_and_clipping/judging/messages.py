@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import AmpTrial, ClipTrial
 
+Norms = Sequence[Sequence[float] | None]
+"""For each epoch the numbers a loop returned; None if it returned something else."""
+
 CLIP_TOLERANCE = 1e-4
-"""``clip_grad_norm_`` adds 1e-6 to the norm it divides by; a student who does not is right as well. Wrong clipping on these
+"""``clip_grad_norm_`` adds 1e-6 to the norm it divides by; a loop that does not is right as well. Wrong clipping on these
 problems differs by more than 1e-2."""
 
 AMP_TOLERANCE = 0.03
@@ -27,7 +32,7 @@ def parameters_message(seen: Observation, due: Observation, tolerance: float) ->
 
 
 def _close(found: Tensor, wanted: Tensor, due: Observation, tolerance: float) -> bool:
-    """Whether parameters agree, measured against how far the other loop moves them; two ruined ones do."""
+    """Whether parameters agree, measured against how far the other loop moves them; two that are not finite agree."""
     if found.shape != wanted.shape:
         return False
     ruined = [not torch.isfinite(tensor).all() for tensor in (found, wanted)]
@@ -38,7 +43,10 @@ def _close(found: Tensor, wanted: Tensor, due: Observation, tolerance: float) ->
 
 
 def autocast_message(seen: Observation, trial: AmpTrial) -> str:
-    """What is wrong with the dtypes a model computed in. None has to be seen: it may be called in ways that no hook notices."""
+    """What is wrong with the dtypes a model computed in; empty if nothing is, or if no call was seen.
+
+    A model may be called in ways that no hook notices.
+    """
     wrong = [name for name in seen.facts.get("dtypes", ()) if name != trial.precision]
     return f"Asked for {trial.precision}, your function computed the model's output in {wrong[0]}." if wrong else ""
 
@@ -56,11 +64,14 @@ def norms_message(seen: Observation, due: Observation, tolerance: float) -> str:
     return ""
 
 
-def _same_norms(found, due, tolerance: float) -> bool:
-    if any(row is None for row in found) or [len(row) for row in found] != [len(row) for row in due]:
-        return False
-    pairs = ((f, d) for a, b in zip(found, due, strict=True) for f, d in zip(a, b, strict=True))
-    return all(abs(f - d) <= tolerance * abs(d) for f, d in pairs)
+def _same_norms(found: Norms, due: Norms, tolerance: float) -> bool:
+    return len(found) == len(due) and all(
+        row is not None
+        and right is not None
+        and len(row) == len(right)
+        and all(abs(one - other) <= tolerance * abs(other) for one, other in zip(row, right, strict=True))
+        for row, right in zip(found, due, strict=True)
+    )
 
 
 def clipped_norms(seen: Observation, due: Observation, max_norm: float) -> bool:

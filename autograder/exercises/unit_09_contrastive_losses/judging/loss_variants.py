@@ -1,30 +1,30 @@
-"""Functions for a contrastive loss as policies: what each micro-batch is compared with, and what becomes of its gradient.
+"""Ways to accumulate a contrastive loss: what each micro-batch is compared with, and what becomes of its gradient.
 
-:func:`predict` plays a policy on a problem and yields the gradients it leaves. Diagnosis is a search for the policy with the
-fewest mistakes that leaves the gradients found; what it does to ``logit_scale`` is compared afterwards.
+:func:`play` plays a :class:`LossVariant` on a problem and returns the gradients it leaves. Diagnosis is a search for the
+variant with the fewest mistakes that leaves the gradients found; what it does to ``logit_scale`` is compared afterwards.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from autograder.exercises.unit_09_contrastive_losses.judging.references import due, same_towers
 from autograder.exercises.unit_09_contrastive_losses.observing import TOWERS, Towers
 from autograder.judging.comparing import close
+from gradaccum.diagnosis.search import Candidate, Choices, combinations, first_match
 from gradaccum.problems import flat_gradients, trainable
 from gradaccum.problems.contrastive import ContrastiveProblem
 
 
-@dataclass(frozen=True)
-class Policy:
-    """The defaults are right.
+class LossVariant(NamedTuple):
+    """One way to accumulate a contrastive loss. The defaults are right.
 
     Attributes:
         negatives: what a micro-batch is compared with: the ``"window"``, its ``"own"`` pairs, or those ``"so far"``.
@@ -50,7 +50,7 @@ class Policy:
     start: str = "cleared"
 
 
-CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
+CHOICES: Choices = {
     "negatives": {"window": (), "own": ("local-negatives",), "so far": ("negatives-so-far",)},
     "weight": {"whole": (), "over N": ("window-loss-over-n",), "share": ("window-loss-over-n",)},
     "loss": {
@@ -81,8 +81,7 @@ CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "start": {"cleared": (), "kept": ("stale-start",)},
 }
-"""For each attribute its values and the mistakes they are. Where not the whole window is compared, any weight is as good."""
-
+"""For each attribute of a loss its values and the mistakes they are."""
 
 OTHER_GRADIENT = ("normalized", "swapped", "first rows")
 """Modes in training in which the loss's gradient is for other features than those it is sent through."""
@@ -91,76 +90,77 @@ SENT_ON = ("cached gradient", *OTHER_GRADIENT)
 """Modes in which the loss's gradient for the cached features is sent backward through features encoded again."""
 
 
-def name_gradients(problem: ContrastiveProblem, found: Towers) -> tuple[Policy, tuple[str, ...]] | None:
-    """The policy with the fewest mistakes that leaves these gradients in the encoders, and its mistakes; None if none does."""
-    for policy, slugs in policies():
-        if same_towers(problem, found, predict(policy, problem)):
-            return policy, slugs
-    return None
+def name_gradients(problem: ContrastiveProblem, found: Towers) -> Candidate[LossVariant] | None:
+    """The variant with the fewest mistakes that leaves these gradients in the encoders, and its mistakes; None if none does."""
+    return first_match(loss_variants(), {problem: found}, play, lambda left, due: same_towers(problem, left, due))
 
 
-def name_scale(problem: ContrastiveProblem, policy: Policy, found: Tensor) -> tuple[str, ...]:
-    """The mistakes in the gradient of ``logit_scale`` beside those of the policy; none if nothing explains it.
+def name_scale(problem: ContrastiveProblem, variant: LossVariant, found: Tensor) -> tuple[str, ...]:
+    """The mistakes in the gradient of ``logit_scale`` in addition to those of the variant; none if nothing explains it.
 
     Args:
         problem: what the function ran on.
-        policy: what it did with the encoders.
+        variant: what it did with the encoders.
         found: ``(1,)``, the gradient.
     """
-    of_losses = torch.stack([scale for _, scale in parts(problem, policy.negatives, policy.loss, policy.mode)])
-    whole = policy.negatives == "window" and not policy.loss.startswith("own rows")
-    once = of_losses[-1] if whole else weigh(problem, policy, of_losses)
+    of_losses = torch.stack([scale for _, scale in parts(problem, variant.negatives, variant.loss, variant.mode)])
+    whole = variant.negatives == "window" and not variant.loss.startswith("own rows")
+    once = of_losses[-1] if whole else weigh(problem, variant, of_losses)
     n, held = len(problem.sizes), stale(problem)["scale"].to(once)
-    expected = {0: ("temperature-forgotten",), n: ("temperature-times-n",)}
-    expected |= {1: (), 1 / n: ("temperature-over-n",) if policy.weight == "whole" else ()}
+    expected: dict[float, tuple[str, ...]] = {0: ("temperature-forgotten",), n: ("temperature-times-n",)}
+    expected |= {1: (), 1 / n: ("temperature-over-n",) if variant.weight == "whole" else ()}
     for start, before in (("cleared", torch.zeros_like(held)), ("kept", held)):
-        for share, slugs in expected.items():
-            if close(found, before + share * once, problem.dtype):
-                return slugs if start == "cleared" or policy.start == start else (*slugs, "stale-start")
+        for times, slugs in expected.items():
+            if close(found, before + times * once, problem.dtype):
+                return slugs if start == "cleared" or variant.start == start else (*slugs, "stale-start")
     several = round(float(found / once)) if once.all() else 0
     return ("temperature-again",) if several > 1 and close(found, several * once.expand_as(found), problem.dtype) else ()
 
 
-@lru_cache(maxsize=1)
-def policies() -> tuple[tuple[Policy, tuple[str, ...]], ...]:
-    """All policies that make sense and have at most three mistakes, which they come with, fewest first."""
-    return tuple(sorted((entry for entry in _policies() if len(entry[1]) <= 3), key=lambda entry: len(entry[1])))
+MAX_MISTAKES = 3
+"""In one function."""
 
 
-def _policies() -> Iterator[tuple[Policy, tuple[str, ...]]]:
-    names = [field.name for field in fields(Policy)]
-    for values in itertools.product(*(CHOICES[name] for name in names)):
-        policy = Policy(*values)
-        if policy.mode.startswith("cached") and policy.negatives == "own":
-            continue  # there is no cache
-        other_gradient = policy.mode in OTHER_GRADIENT
-        whole_window = policy.loss.startswith("own rows") or policy.loss == "exponential"
-        if (other_gradient and policy.loss != "mean") or (whole_window and policy.mode != "training"):
-            continue
-        if (other_gradient or whole_window) and policy.negatives != "window":
-            continue  # these know the whole window
-        counted = [name for name in names if name != "weight" or policy.negatives == "window"]
-        slugs = itertools.chain.from_iterable(CHOICES[name][getattr(policy, name)] for name in counted)
-        yield policy, tuple(dict.fromkeys(slugs))
+@cache
+def loss_variants() -> tuple[Candidate[LossVariant], ...]:
+    """All ways to accumulate the loss that make sense, with the mistakes they make, fewest mistakes first."""
+    return combinations(LossVariant, CHOICES, is_distinct=_is_distinct, moot=_moot, max_mistakes=MAX_MISTAKES)
 
 
-def predict(policy: Policy, problem: ContrastiveProblem) -> Towers:
-    """The gradients ``(P,)`` a policy leaves in the two encoders."""
-    of_parts = parts(problem, policy.negatives, policy.loss, policy.mode)
-    before, left = stale(problem), {}
+def _is_distinct(v: LossVariant) -> bool:
+    other_gradient = v.mode in OTHER_GRADIENT
+    needs_window = v.loss.startswith("own rows") or v.loss == "exponential"
+    return (
+        not (v.mode.startswith("cached") and v.negatives == "own")  # there is no cache
+        and not (other_gradient and v.loss != "mean")
+        and not (needs_window and v.mode != "training")
+        and not ((other_gradient or needs_window) and v.negatives != "window")
+    )
+
+
+def _moot(variant: LossVariant) -> tuple[str, ...]:
+    """Where a micro-batch is not compared with the whole window, any weight is as good."""
+    return () if variant.negatives == "window" else ("window-loss-over-n",)
+
+
+def play(variant: LossVariant, problem: ContrastiveProblem) -> Towers:
+    """The gradients ``(P,)`` that such a function leaves in the two encoders."""
+    of_parts = parts(problem, variant.negatives, variant.loss, variant.mode)
+    before = stale(problem)
+    left: Towers = {}
     for k, name in enumerate(TOWERS):
         gradients = torch.stack([towers[k] for towers, _ in of_parts])
-        kept = gradients[-1:] if policy.reach == "last" else gradients
-        total = weigh(problem, policy, kept) * (policy.towers in ("both", name))
-        left[name] = total + before[name] if policy.start == "kept" else total
+        kept = gradients[-1:] if variant.reach == "last" else gradients
+        total = weigh(problem, variant, kept) * (variant.towers in ("both", name))
+        left[name] = total + before[name] if variant.start == "kept" else total
     return left
 
 
-def weigh(problem: ContrastiveProblem, policy: Policy, rows: Tensor) -> Tensor:
+def weigh(problem: ContrastiveProblem, variant: LossVariant, rows: Tensor) -> Tensor:
     """The weighted sum over micro-batches; ``rows`` holds those of the last ones."""
     count = len(problem.sizes)
     weights = {"whole": [1.0] * count, "over N": [1 / count] * count, "share": [s / problem.pairs for s in problem.sizes]}
-    return torch.tensor(weights[policy.weight][-len(rows) :]).to(rows) @ rows
+    return torch.tensor(weights[variant.weight][-len(rows) :]).to(rows) @ rows
 
 
 @lru_cache(maxsize=32)
@@ -188,7 +188,18 @@ def parts(problem: ContrastiveProblem, negatives: str, loss: str, mode: str) -> 
     ]
 
 
-def _of_one(encoders, logit_scale, live, cached, start, end, negatives, loss, mode):
+def _of_one(
+    encoders: Sequence[nn.Module],
+    logit_scale: Tensor,
+    live: list[Tensor],
+    cached: list[Tensor],
+    start: int,
+    end: int,
+    negatives: str,
+    loss: str,
+    mode: str,
+) -> tuple[tuple[Tensor, Tensor], Tensor]:
+    """The same for the micro-batch of the pairs from ``start`` to ``end``, given all features, live and cached."""
     first, last = (start, end) if negatives == "own" else (0, end if negatives == "so far" else None)
     features = [torch.cat([old[:start], new[start:end], old[end:]])[first:last] for old, new in zip(cached, live, strict=True)]
     if mode in SENT_ON:
@@ -197,7 +208,8 @@ def _of_one(encoders, logit_scale, live, cached, start, end, negatives, loss, mo
         *pulled, scale = torch.autograd.grad(_loss(leaves, logit_scale, loss), [*leaves, logit_scale])
         if mode == "first rows":
             pulled = [gradient.roll(start, 0) for gradient in pulled]
-        surrogate = sum((f * g).sum() for f, g in zip(features, pulled[::-1] if mode == "swapped" else pulled, strict=True))
+        images, texts = pulled[::-1] if mode == "swapped" else pulled
+        surrogate = (features[0] * images).sum() + (features[1] * texts).sum()
     else:
         columns = cached if loss.endswith("cached") else features
         surrogate = (
@@ -206,20 +218,24 @@ def _of_one(encoders, logit_scale, live, cached, start, end, negatives, loss, mo
             else _loss(features, logit_scale, loss)
         )
         (scale,) = torch.autograd.grad(surrogate, logit_scale, retain_graph=True)
-    gradients = []
-    for encoder in encoders:
-        parameters = trainable(encoder)
-        found = torch.autograd.grad(surrogate, parameters, retain_graph=True, materialize_grads=True, allow_unused=True)
-        gradients.append(torch.cat([gradient.reshape(-1) for gradient in found]))
-    return tuple(gradients), scale.detach()
+    of_images, of_texts = (_gradient(surrogate, encoder) for encoder in encoders)
+    return (of_images, of_texts), scale.detach()
+
+
+def _gradient(loss: Tensor, encoder: nn.Module) -> Tensor:
+    """``(P,)``, zeros where the loss does not depend on a parameter; the graph stays."""
+    found = torch.autograd.grad(loss, trainable(encoder), retain_graph=True, materialize_grads=True, allow_unused=True)
+    return torch.cat([gradient.reshape(-1) for gradient in found])
 
 
 def _loss_of_rows(rows: list[Tensor], columns: list[Tensor], logit_scale: Tensor, start: int) -> Tensor:
     """What a micro-batch's images and texts contribute, each looking for its own among all columns."""
     own = torch.arange(start, start + len(rows[0]))
     unit = [[F.normalize(features, dim=1) for features in side] for side in (rows, columns)]
-    logits = [logit_scale.exp() * unit[0][k] @ unit[1][1 - k].T for k in range(2)]
-    return sum(F.cross_entropy(one, own, reduction="sum") for one in logits) / (2 * len(columns[0]))
+    of_images, of_texts = (
+        F.cross_entropy(logit_scale.exp() * unit[0][k] @ unit[1][1 - k].T, own, reduction="sum") for k in range(2)
+    )
+    return (of_images + of_texts) / (2 * len(columns[0]))
 
 
 def _loss(features: list[Tensor], logit_scale: Tensor, loss: str) -> Tensor:

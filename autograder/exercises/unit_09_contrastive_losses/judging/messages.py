@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 
 from autograder.contract.observation import Observation
-from autograder.exercises.unit_09_contrastive_losses.judging.loss_variants import Policy, distance, name_scale
+from autograder.exercises.unit_09_contrastive_losses.judging.loss_variants import LossVariant, distance, name_scale
 from autograder.exercises.unit_09_contrastive_losses.judging.references import (
     due,
     found_towers,
@@ -18,7 +20,7 @@ from autograder.judging.comparing import TOLERANCE, close
 from gradaccum.problems.contrastive import ContrastiveProblem
 
 NOTHING = "The encoders have no gradient."
-"""What ``towers_message`` says if it is so."""
+"""What :func:`towers_message` says in this case."""
 
 
 def towers_message(trial: ContrastiveTrial, seen: Observation) -> str:
@@ -48,7 +50,7 @@ def _wrong_towers(problem: ContrastiveProblem, found: Towers) -> str:
     return f"What is in .grad of the encoder of {wrong[0]} is not the gradient of the whole window's loss. Of {right} it is."
 
 
-def towers_in_words(problem: ContrastiveProblem, found) -> str:
+def towers_in_words(problem: ContrastiveProblem, found: Towers | None) -> str:
     """How far the encoders' gradient is from the one due; empty if it cannot be told."""
     if found is None:
         return ""
@@ -72,13 +74,17 @@ def scale_message(trial: ContrastiveTrial, seen: Observation) -> str:
     return f"The gradient of logit_scale is {float(found.to(wanted) / wanted):.2f} times the one due."
 
 
-def stale_message(trials, observations) -> str:
-    """Whether logit_scale kept what it held before: its gradient is then another multiple of what is due than elsewhere."""
-    wanted = {name: due(trials[name].problem).scale for name in ("encoders", "clean")}
-    found = {name: observations[name].tensors.get("gradient/scale") for name in wanted}
-    if any(tensor is None or tensor.shape != wanted[name].shape for name, tensor in found.items()):
-        return ""  # there is nothing to compare, and another part says so
-    times = {name: tensor.to(wanted[name]) / wanted[name] for name, tensor in found.items()}
+def stale_message(trials: Mapping[str, ContrastiveTrial], observations: Mapping[str, Observation]) -> str:
+    """What is wrong if logit_scale kept what it held before; empty if it did not.
+
+    Its gradient is then another multiple of what is due than on the trial where it held nothing.
+    """
+    times = {}
+    for name in ("encoders", "clean"):
+        wanted, found = due(trials[name].problem).scale, observations[name].tensors.get("gradient/scale")
+        if found is None or found.shape != wanted.shape:
+            return ""  # there is nothing to compare, and another part says so
+        times[name] = found.to(wanted) / wanted
     same = close(times["clean"], times["encoders"], trials["clean"].problem.dtype)
     return "" if same else "What .grad of logit_scale held before is still in it."
 
@@ -95,18 +101,18 @@ def loss_message(trial: ContrastiveTrial, seen: Observation) -> str:
     return "The number you return is not the loss of the whole window."
 
 
-def scale_slugs(problem: ContrastiveProblem, policy: Policy, seen: Observation) -> tuple[str, ...]:
+def scale_slugs(problem: ContrastiveProblem, variant: LossVariant, seen: Observation) -> tuple[str, ...]:
     """The mistakes that explain the gradient of logit_scale, given how the encoders' came about."""
     found, wanted = seen.tensors.get("gradient/scale"), due(problem).scale
     if found is None or found.shape != wanted.shape or not torch.isfinite(found).all():
         return ()
-    return name_scale(problem, policy, found.to(wanted))
+    return name_scale(problem, variant, found.to(wanted))
 
 
-def loss_slugs(problem: ContrastiveProblem, policy: Policy, seen: Observation) -> tuple[str, ...]:
-    """What is wrong with the loss alone: it goes without saying that other negatives or directions make another loss."""
+def loss_slugs(problem: ContrastiveProblem, variant: LossVariant, seen: Observation) -> tuple[str, ...]:
+    """The mistakes in the returned loss alone; other negatives or directions make another loss, which needs no name."""
     loss, wanted, n = reported_loss(seen), due(problem).loss, len(problem.sizes)
-    if loss is None or policy.negatives != "window" or policy.loss != "mean":
+    if loss is None or variant.negatives != "window" or variant.loss != "mean":
         return ()
     factors = {"loss-summed": n, "loss-scaled-in-log": 1 / n}
     return tuple(slug for slug, factor in factors.items() if abs(loss - factor * wanted) <= 1e-4 * factor * wanted)

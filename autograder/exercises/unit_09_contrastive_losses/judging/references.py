@@ -19,7 +19,7 @@ from gradaccum.problems.contrastive import ContrastiveProblem
 
 MEMORY = 4.0
 """How many times the reference's peak memory a function may use, on long images and texts in 24 micro-batches of two pairs.
-Every sort of right function needs below 1.8 times as much; a window whose graphs are alive together at least 16 times."""
+Right functions of every kind need less than 1.8 times as much; a window whose graphs are alive together at least 16 times."""
 
 
 @dataclass(frozen=True)
@@ -34,19 +34,22 @@ class Due:
 @lru_cache(maxsize=64)  # a class is marked on the same problems
 def due(problem: ContrastiveProblem) -> Due:
     """The reference: the window as one large batch."""
-    *encoders, logit_scale = problem.build()
-    loss = one_large_batch(*encoders, logit_scale, problem.batches())
-    towers = {name: flat_gradients(trainable(tower)).cpu() for name, tower in zip(TOWERS, encoders, strict=True)}
+    encode_image, encode_text, logit_scale = problem.build()
+    loss = one_large_batch(encode_image, encode_text, logit_scale, problem.batches())
+    encoders = zip(TOWERS, (encode_image, encode_text), strict=True)
+    towers = {name: flat_gradients(trainable(encoder)).cpu() for name, encoder in encoders}
     return Due(towers, flat_gradients([logit_scale]).cpu(), loss)
 
 
 def found_towers(problem: ContrastiveProblem, seen: Observation) -> Towers | None:
-    """The encoders' gradients as they arrived, or None if they are not numbers of the right count."""
+    """The encoders' gradients as they arrived, or None if they have another shape or are not finite."""
     wanted = due(problem).towers
-    found = {name: seen.tensors.get(f"gradient/{name}") for name in TOWERS}
-    if any(tensor is None or tensor.shape != wanted[name].shape for name, tensor in found.items()):
-        return None
-    found = {name: tensor.to(wanted[name]) for name, tensor in found.items()}
+    found = {}
+    for name in TOWERS:
+        tensor = seen.tensors.get(f"gradient/{name}")
+        if tensor is None or tensor.shape != wanted[name].shape:
+            return None
+        found[name] = tensor.to(wanted[name])
     return found if all(torch.isfinite(tensor).all() for tensor in found.values()) else None
 
 
@@ -56,7 +59,7 @@ def same_towers(problem: ContrastiveProblem, found: Towers | None, wanted: Mappi
 
 
 def left_alone(problem: ContrastiveProblem, seen: Observation) -> str:
-    """What a function changed that it should not have, if it did."""
+    """What a function changed that it should have left alone, in words; empty if nothing."""
     *encoders, logit_scale = problem.build()
     values = {name: flat_values(trainable(tower)) for name, tower in zip(TOWERS, encoders, strict=True)}
     for name, before in (values | {"scale": flat_values([logit_scale])}).items():
@@ -69,7 +72,7 @@ def left_alone(problem: ContrastiveProblem, seen: Observation) -> str:
 def holds_several_graphs(trial: ContrastiveTrial, seen: Observation) -> bool:
     """Whether a metered function needed far more memory than one with a single micro-batch's graph alive.
 
-    A count that is smaller than the gradients that are due, which are alive at the end, is no count.
+    A count smaller than the gradients that are due, which are alive at the end, is not believed.
     """
     peak = seen.facts.get("peak_bytes")
     if isinstance(peak, bool) or not isinstance(peak, int):
@@ -80,7 +83,7 @@ def holds_several_graphs(trial: ContrastiveTrial, seen: Observation) -> bool:
 
 @lru_cache(maxsize=32)
 def peak_of_right(problem: ContrastiveProblem) -> int:
-    """Bytes alive at most with cached features."""
+    """The most bytes that are alive at once with cached features."""
     return observe_contrastive(cached_features, ContrastiveTrial(problem, meter=True)).facts["peak_bytes"]
 
 

@@ -1,21 +1,25 @@
-"""What the ranks multiply their mean losses by: trials, what is wrong with it in words, and the mistakes that explain it."""
+"""The factor by which each rank multiplies its mean loss: what is wrong with it in words, and the mistakes that explain it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_10_distributed.observing import TokenTrial
 
+Factor = Callable[[int, Sequence[int]], float]
+"""``factor(tokens of this rank, tokens of every rank)``"""
+
+TOLERANCE = 1e-5
+"""Relative difference up to which two factors are the same: float32 leaves 1e-7, wrong formulas are more than 1e-2 off."""
+
 
 def _share(local: int, tokens: Sequence[int]) -> float:
+    """The factor due: this rank's share of all tokens, times the number of ranks; 0 if there are no tokens at all."""
     total = sum(tokens)
     return len(tokens) * local / total if total else 0.0
-
-
-TOKENS = 1e-5
-"""Relative difference up to which two factors are the same: float32 leaves 1e-7, wrong formulas are more than 1e-2 off."""
 
 
 def factor_message(trial: TokenTrial, seen: Observation) -> str:
@@ -36,8 +40,8 @@ def factor_message(trial: TokenTrial, seen: Observation) -> str:
     return f"Ranks with {tokens} tokens get {found}. Mean losses times these do not average to the mean over all tokens."
 
 
-def _factors(trial: TokenTrial, seen: Observation) -> list[list] | None:
-    """What each rank's calls returned; None if it has not that form."""
+def _factors(trial: TokenTrial, seen: Observation) -> list[list[Any]] | None:
+    """What each rank's calls returned, rank by rank; None if the observation does not have that form."""
     ranks = seen.facts.get("ranks")
     if not isinstance(ranks, list) or len(ranks) != trial.world_size:
         return None
@@ -45,28 +49,28 @@ def _factors(trial: TokenTrial, seen: Observation) -> list[list] | None:
 
 
 def _call(seen: Observation, k: int) -> Observation:
-    """What came back of one call."""
+    """What was observed of one of the calls."""
     return Observation(facts={"ranks": [[one[k]] for one in seen.facts["ranks"]]})
 
 
-def _fits(formula: Callable[[int, Sequence[int]], float], trial: TokenTrial, seen: Observation) -> bool:
-    """Whether a formula of a rank's tokens and everybody's yields every factor."""
+def _fits(formula: Factor, trial: TokenTrial, seen: Observation) -> bool:
+    """Whether a formula gives every factor that was returned."""
     factors = _factors(trial, seen) or []
     calls = [(k, rank, local) for k, tokens in enumerate(trial.calls) for rank, local in enumerate(tokens)]
     return bool(factors) and all(_same(factors[rank][k], formula, local, trial.calls[k]) for k, rank, local in calls)
 
 
-def _same(found: object, formula: Callable[[int, Sequence[int]], float], local: int, tokens: Sequence[int]) -> bool:
+def _same(found: Any, formula: Factor, local: int, tokens: Sequence[int]) -> bool:
     if type(found) not in (int, float):
         return False
     try:
         due = formula(local, tokens)
     except ZeroDivisionError:
         return not math.isfinite(found)
-    return math.isclose(found, due, rel_tol=TOKENS, abs_tol=1e-12)
+    return math.isclose(found, due, rel_tol=TOLERANCE, abs_tol=1e-12)
 
 
-WRONG: dict[str, tuple[Callable[[int, Sequence[int]], float], ...]] = {
+WRONG: dict[str, tuple[Factor, ...]] = {
     "empty-not-a-number": (lambda local, tokens: len(tokens) * local / sum(tokens),),
     "local-tokens-only": (
         lambda local, tokens: 1.0,
@@ -82,15 +86,15 @@ WRONG: dict[str, tuple[Callable[[int, Sequence[int]], float], ...]] = {
     "world-size-twice": (lambda local, tokens: len(tokens) ** 2 * local / sum(tokens),),
     "same-factor-for-all": (lambda local, tokens: sum(tokens) / len(tokens), lambda local, tokens: sum(tokens)),
 }
-"""By slug, what is computed instead of the share of a rank in all tokens, times the number of ranks."""
+"""By slug, the formulas that a function with this mistake computes."""
 
 
 def scale_slugs(trial: TokenTrial, seen: Observation) -> list[str]:
-    """All the mistakes that explain the factors of a trial: with few tokens several formulas come to the same."""
+    """All mistakes that explain the factors of a trial: several formulas may give the same numbers."""
     shared = seen.facts.get("shared")
     if isinstance(shared, list) and any(one != shared[0] for one in shared):
         return ["ranks-call-apart"]
     slugs = [slug for slug, formulas in WRONG.items() if any(_fits(f, trial, seen) for f in formulas)]
-    if shared == [[0] * len(trial.calls)] * trial.world_size:  # nobody asked the others, so there was nothing to overwrite
+    if shared == [[0] * len(trial.calls)] * trial.world_size:  # no rank asked the others, so no count was overwritten
         slugs = list(dict.fromkeys("local-tokens-only" if slug == "count-overwritten" else slug for slug in slugs))
     return slugs

@@ -1,4 +1,4 @@
-"""Driving a meter of a run with a clock of our own: what it should report, and what wrong meters report."""
+"""What a meter of a run should report, and how a report is compared with it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def due(trial: MeterTrial) -> dict[str, list[float]]:
 
 
 def seconds_of(trial: MeterTrial) -> list[float]:
-    """What each window takes, its update included."""
+    """The duration of each window, its update included."""
     return [sum(t for *_, t in window) + update for window, update in zip(trial.windows, trial.seconds, strict=True)]
 
 
@@ -31,7 +31,7 @@ meters differ by more than 1 %."""
 
 
 def reported(seen: Observation, key: str) -> list[float] | None:
-    """What the meter reported under a key, one number for each window; None if it did not."""
+    """What the meter reported under a key, one number for each window; None if it did not report numbers."""
     reports = seen.facts.get("reports")
     if not isinstance(reports, list) or not all(isinstance(report, dict) for report in reports):
         return None
@@ -50,7 +50,7 @@ def same(found: Sequence[float] | None, other: Sequence[float]) -> bool:
 
 
 def difference(trials: Mapping[str, MeterTrial], observations: Mapping[str, Observation], key: str) -> str:
-    """The first number under a key that is not the one due, in words."""
+    """The first number under a key that is not the one due, in words for students."""
     for name, trial in trials.items():
         pairs = zip(reported(observations[name], key) or (), due(trial)[key], strict=False)
         for k, (yours, right) in enumerate(pairs, 1):

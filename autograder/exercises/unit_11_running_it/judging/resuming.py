@@ -1,4 +1,4 @@
-"""Killing a training run and taking it up again: what right means, and what a resumed run has forgotten."""
+"""Killing a training run and resuming it: what a right run does, and what a wrong one has forgotten."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ SLUGS = {
     "shuffler": "state-missing-shuffler",
     "rng": "state-missing-rng",
 }
-
+"""By the piece of a run that a checkpoint does not restore."""
 
 REFUSED = {"refused": "objects-in-the-file", "replaced": "state-in-place-of-object"}
-"""By what was observed beside a failure."""
+"""By the fact that was observed together with a failure."""
 
 
 @dataclass(frozen=True)

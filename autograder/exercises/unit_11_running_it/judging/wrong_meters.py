@@ -1,4 +1,4 @@
-"""What wrong meters of a run report, and how these mistakes are told."""
+"""What wrong meters of a run report, and which of them explains what was reported."""
 
 from __future__ import annotations
 
@@ -7,28 +7,30 @@ from collections.abc import Callable, Sequence
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_11_running_it.judging.meter import due, reported, same, seconds_of
 from autograder.exercises.unit_11_running_it.observing.meter import MeterTrial
+from gradaccum.diagnosis.search import each_alone, first_match
 
 Formula = Callable[[MeterTrial], list[float]]
+"""What a meter reports for each window."""
 
-WRONG: dict[str, dict[str, Formula | tuple[Formula, ...]]] = {
+WRONG: dict[str, dict[str, tuple[Formula, ...]]] = {
     "loss": {
         "loss-scaled-in-log": (
             lambda t: [sum(x for _, x, _ in w) / len(w) ** 2 for w in t.windows],
             lambda t: [w[-1][1] / len(w) for w in t.windows],
             lambda t: [loss / len(w) for loss, w in zip(due(t)["loss"], t.windows, strict=True)],
         ),
-        "loss-of-last": lambda t: [w[-1][1] for w in t.windows],
-        "loss-mean-of-means": lambda t: [sum(x for _, x, _ in w) / len(w) for w in t.windows],
-        "loss-never-divided": lambda t: [sum(n * x for n, x, _ in w) for w in t.windows],
-        "loss-means-over-samples": lambda t: [sum(x for _, x, _ in w) / sum(n for n, *_ in w) for w in t.windows],
-        "loss-summed": lambda t: [sum(x for _, x, _ in w) for w in t.windows],
-        "loss-never-restarted": lambda t: _running([sum(n * x for n, x, _ in w) for w in t.windows], _samples(t)),
-        "loss-sum-never-restarted": lambda t: _over(_sums([sum(n * x for n, x, _ in w) for w in t.windows]), _samples(t)),
+        "loss-of-last": (lambda t: [w[-1][1] for w in t.windows],),
+        "loss-mean-of-means": (lambda t: [sum(x for _, x, _ in w) / len(w) for w in t.windows],),
+        "loss-never-divided": (lambda t: [sum(n * x for n, x, _ in w) for w in t.windows],),
+        "loss-means-over-samples": (lambda t: [sum(x for _, x, _ in w) / sum(n for n, *_ in w) for w in t.windows],),
+        "loss-summed": (lambda t: [sum(x for _, x, _ in w) for w in t.windows],),
+        "loss-never-restarted": (lambda t: _running([sum(n * x for n, x, _ in w) for w in t.windows], _samples(t)),),
+        "loss-sum-never-restarted": (lambda t: _over(_sums([sum(n * x for n, x, _ in w) for w in t.windows]), _samples(t)),),
     },
     "samples_per_second": {
-        "throughput-of-one-micro-batch": lambda t: [w[-1][0] / s for w, s in zip(t.windows, seconds_of(t), strict=True)],
-        "throughput-of-updates": lambda t: [1 / s for s in seconds_of(t)],
-        "throughput-of-micro-batches": lambda t: [len(w) / s for w, s in zip(t.windows, seconds_of(t), strict=True)],
+        "throughput-of-one-micro-batch": (lambda t: [w[-1][0] / s for w, s in zip(t.windows, seconds_of(t), strict=True)],),
+        "throughput-of-updates": (lambda t: [1 / s for s in seconds_of(t)],),
+        "throughput-of-micro-batches": (lambda t: [len(w) / s for w, s in zip(t.windows, seconds_of(t), strict=True)],),
         "throughput-without-update": (
             lambda t: _over(_samples(t), [sum(s for *_, s in w) for w in t.windows]),
             lambda t: _over(
@@ -36,12 +38,12 @@ WRONG: dict[str, dict[str, Formula | tuple[Formula, ...]]] = {
                 [sum(s for *_, s in w) + before for w, before in zip(t.windows, (0, *t.seconds[:-1]), strict=True)],
             ),
         ),
-        "throughput-without-first": lambda t: _over(
-            _samples(t), [s - w[0][2] for w, s in zip(t.windows, seconds_of(t), strict=True)]
+        "throughput-without-first": (
+            lambda t: _over(_samples(t), [s - w[0][2] for w, s in zip(t.windows, seconds_of(t), strict=True)]),
         ),
         "throughput-turned-round": (seconds_of, lambda t: _over(seconds_of(t), _samples(t))),
-        "throughput-since-start": lambda t: _running(_samples(t), seconds_of(t)),
-        "clock-never-restarted": lambda t: _over(_samples(t), _sums(seconds_of(t))),
+        "throughput-since-start": (lambda t: _running(_samples(t), seconds_of(t)),),
+        "clock-never-restarted": (lambda t: _over(_samples(t), _sums(seconds_of(t))),),
         "throughput-of-nominal-size": (
             lambda t: [w[0][0] * len(w) / s for w, s in zip(t.windows, seconds_of(t), strict=True)],
             lambda t: [w[-1][0] * len(w) / s for w, s in zip(t.windows, seconds_of(t), strict=True)],
@@ -53,23 +55,23 @@ WRONG: dict[str, dict[str, Formula | tuple[Formula, ...]]] = {
                 for w, before in zip(t.windows, (0, *t.seconds[:-1]), strict=True)
             ],
         ),
-        "samples-never-restarted": lambda t: _over(_sums(_samples(t)), seconds_of(t)),
+        "samples-never-restarted": (lambda t: _over(_sums(_samples(t)), seconds_of(t)),),
     },
     "effective_batch": {
-        "effective-batch-of-one": lambda t: [float(w[-1][0]) for w in t.windows],
-        "effective-batch-in-micro-batches": lambda t: [float(len(w)) for w in t.windows],
+        "effective-batch-of-one": (lambda t: [float(w[-1][0]) for w in t.windows],),
+        "effective-batch-in-micro-batches": (lambda t: [float(len(w)) for w in t.windows],),
         "throughput-of-nominal-size": (
             lambda t: [float(w[0][0] * len(w)) for w in t.windows],
             lambda t: [float(w[-1][0] * len(w)) for w in t.windows],
         ),
-        "samples-never-restarted": lambda t: _sums(_samples(t)),
+        "samples-never-restarted": (lambda t: _sums(_samples(t)),),
     },
 }
-"""By key and slug, what a meter with this mistake reports instead."""
+"""By key and mistake, what meters that make it report instead."""
 
 
 def _samples(trial: MeterTrial) -> list[float]:
-    """Of each window."""
+    """The samples of each window."""
     return [float(sum(n for n, *_ in window)) for window in trial.windows]
 
 
@@ -86,9 +88,7 @@ def _over(amounts: Sequence[float], of: Sequence[float]) -> list[float]:
 
 
 def wrong_slug(trials: Sequence[MeterTrial], observations: Sequence[Observation], key: str) -> str | None:
-    """The mistake that explains a key on every trial."""
-    for slug, formulas in WRONG.get(key, {}).items():
-        for formula in formulas if isinstance(formulas, tuple) else (formulas,):
-            if all(same(reported(seen, key), formula(trial)) for trial, seen in zip(trials, observations, strict=True)):
-                return slug
-    return None
+    """The mistake that explains what was reported under a key on every trial; None if no known one does."""
+    found = {trial: reported(seen, key) for trial, seen in zip(trials, observations, strict=True)}
+    match = first_match(each_alone(WRONG.get(key, {})), found, lambda formula, trial: formula(trial), same)
+    return match.mistakes[0] if match else None

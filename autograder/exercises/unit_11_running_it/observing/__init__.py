@@ -1,4 +1,6 @@
-"""Killing runs and taking them up again, driving a meter, and asking for plans: how unit 11 is observed."""
+"""How the exercises of unit 11 are observed: killing runs and resuming them, driving a meter, asking for plans."""
+
+from __future__ import annotations
 
 from autograder.exercises.unit_11_running_it.observing.meter import observe_meter
 from autograder.exercises.unit_11_running_it.observing.resuming import observe_resume

@@ -1,4 +1,4 @@
-"""What a kill can leave of a folder while somebody writes there."""
+"""Every state that a folder can be in if the process is killed while it writes there."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
+from types import FrameType, MappingProxyType
 
 import torch
 
 Disk = dict[str, bytes]
-"""The files of a folder by name, the one written last at the end."""
+"""The content of a folder's files by name; the file written last comes last."""
 
-MOVES = frozenset((os.rename, os.replace, os.link, os.symlink))
-"""What gives a name to a file that is there already, all at once."""
+MOVES: frozenset[object] = frozenset((os.rename, os.replace, os.link, os.symlink))
+"""Functions that give a name to a file that exists already, in one step."""
 
 IN_MEMORY = (dict, list, tuple, str, type, OrderedDict, MappingProxyType, torch.Tensor, torch.UntypedStorage)
-"""Whose methods write no files; they are most of what is called while a checkpoint is made."""
+"""Types whose methods write no files; these are most of the calls while a checkpoint is made."""
 
 
 @dataclass(frozen=True)
 class _State:
-    """A folder at one moment, which file (inode) each name stands for, and whether the last thing done there was a move."""
+    """A folder at one moment: its content, the inode behind each name, and whether the last operation there was a move."""
 
     disk: Disk
     files: dict[str, int]
@@ -36,10 +36,10 @@ class _State:
 
 @contextlib.contextmanager
 def interrupted(folder: Path, known: Disk) -> Iterator[list[Disk]]:
-    """Fill in what would be on disk after a kill at each moment of this block at which that differs, in order of time.
+    """A list that is filled, when the block ends, with each state that a kill within the block can leave, in order of time.
 
-    The folder is looked at after every call of a function that is not written in Python, and a file that grew meanwhile is cut
-    in half. What threads and other processes do is seen late; a file they have replaced is taken for whole.
+    The folder is looked at after every call of a function that is not written in Python, and a file that has grown meanwhile is
+    cut in half. What threads and other processes do is seen late; a file that they have replaced counts as whole.
     """
     moments: list[Disk] = []
     states = [_State(read(folder, known), _files(folder))]
@@ -51,7 +51,7 @@ def interrupted(folder: Path, known: Disk) -> Iterator[list[Disk]]:
             signature = now
             states.append(_State(read(folder, known), _files(folder), moved))
 
-    def on_event(frame, event, called) -> None:
+    def on_event(frame: FrameType, event: str, called: object) -> None:
         if event == "c_return" and not _stays_in_memory(called):
             look(called in MOVES)
 
@@ -64,23 +64,25 @@ def interrupted(folder: Path, known: Disk) -> Iterator[list[Disk]]:
     moments += _moments(states)
 
 
-def _stays_in_memory(called) -> bool:
+def _stays_in_memory(called: object) -> bool:
+    """Whether a function that was called writes no file."""
     return isinstance(getattr(called, "__self__", None), IN_MEMORY) or getattr(called, "__module__", None) == "builtins"
 
 
-def _signature(folder: Path) -> frozenset:
-    """Another one whenever a file has come, gone, grown or been written to."""
+def _signature(folder: Path) -> frozenset[tuple[str, int, int, int]]:
+    """A value that changes whenever a file is created, removed, resized or written to."""
     with os.scandir(folder) as entries:
         seen = ((entry.name, entry.stat(follow_symlinks=False)) for entry in entries)
         return frozenset((name, one.st_ino, one.st_size, one.st_mtime_ns) for name, one in seen)
 
 
 def _files(folder: Path) -> dict[str, int]:
+    """The inode of each file by name."""
     return {path.name: path.stat().st_ino for path in folder.iterdir() if path.is_file()}
 
 
 def _moments(states: list[_State]) -> Iterator[Disk]:
-    """One for each file while it is written, and one after everything else that happens."""
+    """One state for each file while it is being written, and one after every other change."""
     steps = [(_written(a, b), b.disk) for a, b in itertools.pairwise(states) if a.disk != b.disk]
     for written, several in itertools.groupby(steps, lambda step: step[0]):
         if not written:
@@ -91,21 +93,21 @@ def _moments(states: list[_State]) -> Iterator[Disk]:
 
 
 def _written(before: _State, after: _State) -> frozenset[str]:
-    """The names of files that were written to between two states, and not just moved or replaced."""
+    """The names of files that were written to between two states, not just moved or replaced."""
     changed = {name for name, content in after.disk.items() if before.disk.get(name) != content}
     kept = {name for name in changed if before.files.get(name, after.files[name]) == after.files[name]}
     return frozenset() if after.moved else frozenset(kept)
 
 
 def read(folder: Path, known: Disk) -> Disk:
-    """The files of a folder, those that are as they are known to be first."""
+    """The files of a folder; those that are unchanged since ``known`` come first, in its order."""
     found = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
     old = {name: content for name, content in known.items() if found.get(name) == content}
     return old | found
 
 
 def write(folder: Path, disk: Disk) -> None:
-    """Make a folder hold these files and nothing else."""
+    """Make a folder contain these files and nothing else."""
     for path in list(folder.iterdir()):
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     for name, content in disk.items():
@@ -114,9 +116,10 @@ def write(folder: Path, disk: Disk) -> None:
 
 
 def show_age(folder: Path, disk: Disk) -> None:
-    """Let the times of files tell which is newer: a run writes several before the clock of a file system has moved on."""
+    """Make later files newer by setting their times: a run may write several files within one tick of the clock."""
     for seconds, name in enumerate(disk):
         os.utime(Path(folder, name), (_LONG_AGO + seconds,) * 2)
 
 
 _LONG_AGO = 1_000_000_000
+"""Seconds since 1970: an arbitrary time in the past."""

@@ -1,4 +1,4 @@
-"""Driving a meter with a clock of our own, and noting what it reports."""
+"""Driving a student's meter with a clock of our own, and recording its reports."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class MeterTrial:
         windows: for each, the samples, mean loss and seconds of each micro-batch.
         seconds: what each update takes.
         rates: of each update.
-        start: what the clock shows when the meter is made.
+        start: what the clock shows when the meter is created.
         device: where losses are.
     """
 
@@ -36,19 +36,19 @@ class MeterTrial:
 
 
 def observe_meter(make: Callable, trial: MeterTrial) -> Observation:
-    """Let time pass, tell the meter about micro-batches and updates, and bring back its reports.
+    """Let time pass, tell the meter about micro-batches and updates, and return its reports.
 
-    ``kept`` counts the graphs of micro-batches that are still alive when their window is over, ``clock_asked`` the questions
-    to the clock.
+    ``kept`` counts the graphs of micro-batches that are still alive when their window is over, ``clock_asked`` how often the
+    meter read the clock.
     """
-    now = trial.start
+    now, kept, asked = trial.start, 0, 0
+    reports: list[object] = []
 
     def clock() -> float:
         nonlocal asked
         asked += 1
         return now
 
-    reports, kept, asked = [], 0, 0
     meter = make(clock)
     for window, update_takes, rate in zip(trial.windows, trial.seconds, trial.rates, strict=True):
         graphs = []
@@ -64,27 +64,27 @@ def observe_meter(make: Callable, trial: MeterTrial) -> Observation:
     return Observation(facts={"reports": [_plain(report) for report in reports], "kept": kept, "clock_asked": asked})
 
 
-def _loss(value: float, device: str) -> tuple[torch.Tensor, weakref.ref]:
-    """A loss of this value with a graph, and a reference to something that lives as long as the graph."""
+def _loss(value: float, device: str) -> tuple[torch.Tensor, weakref.ref[_Anchor]]:
+    """A loss of this value with a graph, and a weak reference to an object that lives as long as the graph."""
     anchor = _Anchor()
     weight = torch.tensor(value, dtype=getattr(torch, best_dtype(device)), device=device, requires_grad=True)
     return _Anchored.apply(weight, anchor), weakref.ref(anchor)
 
 
 class _Anchor:
-    pass
+    """An object to which a weak reference can be held."""
 
 
 class _Anchored(torch.autograd.Function):
     """The identity; its node of the graph holds on to an object."""
 
     @staticmethod
-    def forward(context, value, anchor):
+    def forward(context: Any, value: torch.Tensor, anchor: _Anchor) -> torch.Tensor:
         context.anchor = anchor
         return value.clone()
 
     @staticmethod
-    def backward(context, gradient):
+    def backward(context: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
         return gradient, None
 
 

@@ -1,4 +1,4 @@
-"""Killing a training run and taking it up again."""
+"""Killing a training run and resuming it."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class ResumeTrial:
 
     Attributes:
         problem: the run.
-        kills: after how many micro-batches, each time anew; in rising order.
-        while_saving: whether the kill comes while the checkpoint is being written: the first at the first moment of its
-            writing that matters, the second at the second, and so on.
+        kills: after how many micro-batches; each is a kill of a run of its own, in rising order.
+        while_saving: whether the kill comes while the checkpoint is being written: the first kill at the first moment of its
+            writing that matters, the second kill at the second moment, and so on.
     """
 
     problem: RunProblem
@@ -40,16 +40,18 @@ class ResumeTrial:
 
 
 def observe_resume(load_checkpoint: Callable, trial: ResumeTrial) -> Observation:
-    """Train, save after every micro-batch; then for each kill start again, load, and train to the end.
+    """Train and save after every micro-batch; then for each kill start again, load, and train to the end.
 
-    Brings back where the runs end and their losses, and for naming mistakes which pieces are in which state after loading.
+    Returns the parameters at the end of each run and its losses; also, for naming mistakes, the state of each piece after
+    loading.
     """
     save_checkpoint = partner(load_checkpoint, "save_checkpoint")
     if save_checkpoint is None:
         return Observation(failure=Failure("missing", "There is no function called save_checkpoint."))
     with tempfile.TemporaryDirectory(prefix="run-", ignore_cleanup_errors=True) as folder:
         run, disks, fresh = _saved_run(save_checkpoint, trial, Path(folder))
-        tensors, pieces = {"end": flat_parameters(run)}, []
+        tensors = {"end": flat_parameters(run)}
+        pieces: list[dict[str, str]] = []
         for k, disk in enumerate(disks):
             write(Path(folder), disk)
             run = trial.problem.start()
@@ -72,7 +74,7 @@ KINDS = {"model": "model", "optimizer": "optimizer", "scheduler": "schedule", "s
 
 
 def _replaced(run: Run) -> str:
-    """Which of a run's objects is something else after loading, in words; empty if none."""
+    """Which of a run's objects has another type after loading, in words for the student; empty if none has."""
     first = run.problem.start()
     for name, kind in KINDS.items():
         if not isinstance(getattr(run, name), type(getattr(first, name))):
@@ -82,15 +84,16 @@ def _replaced(run: Run) -> str:
 
 
 def partner(function: Callable, name: str) -> Callable | None:
-    """The function of this name that the student wrote beside another one."""
+    """The function with this name that the student wrote along with another one; None if there is none."""
     own = getattr(inspect.unwrap(function), "__globals__", {})
     found = own.get(name, getattr(sys.modules["__main__"], name, None))
     return found if callable(found) else None
 
 
 def _saved_run(save_checkpoint: Callable, trial: ResumeTrial, folder: Path) -> tuple[Run, list[Disk], list[int]]:
-    """A whole run that is saved after every micro-batch; what is on disk at each kill; after how many something was written."""
-    run, fresh = trial.problem.start(), []
+    """A whole run, saved after every micro-batch; the files at each kill; and after which micro-batches files changed."""
+    run = trial.problem.start()
+    fresh: list[int] = []
     now: Disk = {}
     disks: list[Disk] = [now] * trial.kills.count(0)
     path = str(folder / CHECKPOINT)
@@ -111,12 +114,12 @@ def _saved_run(save_checkpoint: Callable, trial: ResumeTrial, folder: Path) -> t
 
 
 def flat_parameters(run: Run) -> Tensor:
-    """A copy of all parameters as one vector, in float64, which changes no bit of what they say."""
+    """A copy of all parameters as one vector, in float64, which represents them exactly."""
     return torch.cat([p.detach().reshape(-1).to("cpu", torch.float64) for p in run.model.parameters()])
 
 
 def digests(run: Run) -> dict[str, str]:
-    """A short text for the state of each piece: equal texts, equal states, to the last bit."""
+    """A short text for the state of each piece of a run; equal texts mean states that are equal to the last bit."""
     try:
         return {name: _digest(value) for name, value in state_of(run).items()}
     except (TypeError, ValueError, AttributeError, RuntimeError):  # a piece was replaced by something else
@@ -128,7 +131,7 @@ def _digest(value: Any) -> str:
 
 
 def _canonical(value: Any) -> Any:
-    """Plain values in a fixed order; a number is the same as a tensor of one."""
+    """A state as plain values in a fixed order; a number and a tensor with one number are the same."""
     if isinstance(value, Tensor):
         packed = value.dtype == torch.uint8 and value.numel() % 8 == 0  # the long states of generators
         return (value.contiguous().view(torch.int64) if packed else value.double()).tolist()

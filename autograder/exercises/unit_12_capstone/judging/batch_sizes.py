@@ -1,8 +1,9 @@
-"""Picking a micro-batch size: the largest that fits a budget, and what wrong ways to pick come to."""
+"""Picking a micro-batch size: the largest that fits a budget, and what wrong functions pick."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import operator
+from collections.abc import Callable, Iterable, Mapping
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_12_capstone.judging.references import bytes_needed
@@ -10,10 +11,11 @@ from autograder.judging.calls import RAISES
 from autograder.observing.calls import CallTrial
 from gradaccum.capstone.budget import activation_bytes
 from gradaccum.capstone.config import Config
+from gradaccum.diagnosis.search import each_alone, first_match
 
 
 def size_message(trial: CallTrial, value: object) -> str:
-    """What is wrong with a size, without saying which one is right."""
+    """What is wrong with a wrong size, without saying which one is right."""
     (config,) = trial.arguments
     if type(value) is not int or not 0 < value <= config.effective_batch:
         return "What you return is no number of lines between 1 and the window's."
@@ -24,13 +26,16 @@ def size_message(trial: CallTrial, value: object) -> str:
     return "A larger size than the one you return divides the window and fits."
 
 
-def explains(formula: Callable[[Config], object], trials, observations: Mapping[str, Observation]) -> bool:
-    """Whether a function that picks by this formula answers as the student's did wherever a size fits."""
+def size_mistakes(trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> tuple[str, ...]:
+    """The mistake of a function that answers as the student's did wherever a size fits; none if no known one does."""
     seen = {name: one for name, one in observations.items() if name != "refuse"}
-    return all(
-        not one.failure and ("raised" in one.facts, one.facts.get("value")) == _answer(formula(*trials[name].arguments))
-        for name, one in seen.items()
+    if any(one.failure for one in seen.values()):
+        return ()
+    found = {name: ("raised" in one.facts, one.facts.get("value")) for name, one in seen.items()}
+    match = first_match(
+        each_alone(WRONG_SIZES), found, lambda formula, name: _answer(formula(*trials[name].arguments)), operator.eq
     )
+    return match.mistakes if match else ()
 
 
 def _answer(value: object) -> tuple[bool, object]:
@@ -54,32 +59,45 @@ def _powers_of_two(window: int) -> list[int]:
     return [2**k for k in reversed(range(window.bit_length()))]
 
 
-def largest(config: Config, need=None, sizes=None):
-    """The first of some sizes, by default the divisors, that fits the budget."""
+def largest(config: Config, need: Callable[[int], int] | None = None, sizes: Iterable[int] | None = None) -> object:
+    """The first of some sizes, by default the divisors, that fits the budget; :data:`RAISES` if none does.
+
+    Args:
+        config: with the budget.
+        need: bytes that a micro-batch of a size needs; by default what the longest one needs.
+        sizes: to try, the largest first.
+    """
     need = need or (lambda size: bytes_needed(config, size))
     fitting = (size for size in sizes or divisors(config.effective_batch) if need(size) <= config.budget)
     return next(fitting, RAISES)
 
 
 def _first_bytes(config: Config, size: int) -> int:
-    """What a micro-batch needs that is the first of an epoch."""
+    """Bytes that the first micro-batch of an epoch needs."""
     return activation_bytes(config.build_model(), *next(config.with_(micro_batch_size=size).micro_batches(0)))
 
 
-WRONG_SIZES: tuple[tuple[str, Callable[[Config], object]], ...] = (
-    ("measured-on-the-first", lambda c: largest(c, lambda size: _first_bytes(c, size))),
-    ("micro-batch-no-divisor", lambda c: largest(c, sizes=range(c.effective_batch, 0, -1))),
-    ("budget-not-used-up", lambda c: largest(c, lambda size: bytes_needed(c, size) + 1)),
-    ("only-halves", lambda c: largest(c, sizes=_halves(c.effective_batch))),
-    ("only-halves", lambda c: largest(c, sizes=_rounded_halves(c.effective_batch))),
-    ("powers-of-two-only", lambda c: largest(c, sizes=_powers_of_two(c.effective_batch))),
-    (
-        "powers-of-two-only",
+def _steps(config: Config) -> object:
+    size = largest(config)
+    assert isinstance(size, int)  # wrong functions are only asked where a size fits
+    return config.effective_batch // size
+
+
+WRONG_SIZES: dict[str, tuple[Callable[[Config], object], ...]] = {
+    "measured-on-the-first": (lambda c: largest(c, lambda size: _first_bytes(c, size)),),
+    "micro-batch-no-divisor": (lambda c: largest(c, sizes=range(c.effective_batch, 0, -1)),),
+    "budget-not-used-up": (lambda c: largest(c, lambda size: bytes_needed(c, size) + 1),),
+    "only-halves": (
+        lambda c: largest(c, sizes=_halves(c.effective_batch)),
+        lambda c: largest(c, sizes=_rounded_halves(c.effective_batch)),
+    ),
+    "powers-of-two-only": (
+        lambda c: largest(c, sizes=_powers_of_two(c.effective_batch)),
         lambda c: largest(c, sizes=[s for s in _powers_of_two(c.effective_batch) if not c.effective_batch % s]),
     ),
-    ("own-size-as-limit", lambda c: largest(c, sizes=[s for s in divisors(c.effective_batch) if s <= c.micro_batch_size])),
-    ("micro-batch-smallest", lambda c: 1),
-    ("micro-batch-whole-window", lambda c: c.effective_batch),
-    ("steps-for-lines", lambda c: c.effective_batch // largest(c)),
-)
-"""What a function with a mistake picks where a size fits."""
+    "own-size-as-limit": (lambda c: largest(c, sizes=[s for s in divisors(c.effective_batch) if s <= c.micro_batch_size]),),
+    "micro-batch-smallest": (lambda c: 1,),
+    "micro-batch-whole-window": (lambda c: c.effective_batch,),
+    "steps-for-lines": (_steps,),
+}
+"""For each mistake what a function that makes it picks where a size fits."""

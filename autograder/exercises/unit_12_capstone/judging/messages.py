@@ -13,6 +13,7 @@ from autograder.contract.observation import Observation
 from autograder.exercises.unit_12_capstone.judging.references import (
     ceiling_of,
     first_difference,
+    history_due,
     history_of,
     large_run_due,
     run_due,
@@ -22,7 +23,8 @@ from autograder.exercises.unit_12_capstone.observing import RunTrial, WindowTria
 from gradaccum.capstone.config import Config
 from gradaccum.capstone.model import token_loss
 from gradaccum.capstone.text import tokens_in
-from gradaccum.capstone.ways import MISTAKES, ways_of, weigh
+from gradaccum.capstone.variants import MISTAKES, Window, weigh
+from gradaccum.diagnosis.search import each_alone
 from gradaccum.loops import windows
 
 NAMES = {
@@ -33,7 +35,7 @@ NAMES = {
 }
 
 NUMBERS = 1e-5
-"""Relative difference up to which two reported numbers are the same; what is wrongly reported differs by more than 1e-3."""
+"""Relative difference up to which two reported numbers are the same; wrong ones differ by more than 1e-3."""
 
 History = Mapping[str, Sequence[float]]
 Trials = Mapping[str, WindowTrial | RunTrial]
@@ -85,7 +87,7 @@ def is_above_before_training(trial: RunTrial, seen: Observation) -> bool:
 
 
 def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:
-    """What is wrong with a run that was stopped and went on."""
+    """What is wrong with a run that was stopped and went on; empty if nothing is."""
     if seen.failure:
         return seen.failure.message
     if seen.facts.get("written") is not True:
@@ -96,7 +98,7 @@ def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:
     if not weights_like(seen, run_due(trial), trial.config, "stopped"):
         return "The weights of the run that was stopped are not those of large batches."
     if not weights_like(seen, due, trial.config):
-        found, wanted = history_of(seen), history_of(due)
+        found, wanted = history_of(seen), history_due(due)
         if found and len(found["losses"]) != len(wanted["losses"]):
             return f"After going on, {_updates_told(found, wanted)}"
         return "A run that was stopped and went on ends elsewhere than one that was not."
@@ -108,7 +110,7 @@ def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:
 
 
 def leftover_message(trial: RunTrial, seen: Observation) -> str:
-    """What is wrong with a run that was stopped when a leftover lay behind it."""
+    """What is wrong with a run that was stopped after an epoch with a leftover; empty if nothing is."""
     if seen.failure:
         return seen.failure.message
     if weights_like(seen, large_run_due(trial), trial.config):
@@ -127,7 +129,8 @@ def history_message(seen: Observation, due: Observation, right: bool) -> str:
     """
     if said := seen.failure.message if seen.failure else _count_message(seen, due):
         return said
-    found, wanted = history_of(seen), history_of(due)
+    found, wanted = history_of(seen), history_due(due)
+    assert found is not None  # or there would have been a message already
     for name, message in NAMES.items():
         upto = len(found["losses"]) if right or name == "tokens" else int(name == "losses")
         if not same(found[name][:upto], wanted[name][:upto]):
@@ -136,8 +139,8 @@ def history_message(seen: Observation, due: Observation, right: bool) -> str:
 
 
 def _count_message(seen: Observation, due: Observation) -> str:
-    """What is wrong with a history without a look at its numbers: that there is one, and its length."""
-    found, wanted = history_of(seen), history_of(due)
+    """What is wrong with a history without a look at its numbers; empty if there is one and it has the right length."""
+    found, wanted = history_of(seen), history_due(due)
     if found is None:
         kind = seen.facts.get("type", "History")
         if kind != "History":
@@ -167,10 +170,18 @@ def report_mistakes(
     right: set[str],
     known: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """Names for what is reported instead, list by list. A loss that follows from a ``known`` one needs no name."""
+    """The mistakes in what is reported, list by list, as slugs.
+
+    Args:
+        trials: by name.
+        observations: what was seen of the student's function on each.
+        due: what is seen of a right one.
+        right: the trials on which the weights are right.
+        known: mistakes in the weights; a loss that follows from one of them needs no name.
+    """
     slugs: list[str] = []
     for name in [name for name in ("uneven", "even", "clip", "schedule") if name in trials]:
-        found, wanted, config = history_of(observations[name]), history_of(due[name]), trials[name].config
+        found, wanted, config = history_of(observations[name]), history_due(due[name]), trials[name].config
         if found is None or len(found["losses"]) != len(wanted["losses"]):
             continue
         if not same(found["tokens"], wanted["tokens"]):
@@ -210,8 +221,8 @@ def _losses(config: Config, known: Sequence[str], after: Tensor | None) -> Itera
     window, model = _first_window(config), config.build_model()
     tokens, n = [tokens_in(y) for _, y in window], len(window)
     losses, mean = _losses_of(model, window)
-    for slug, way in ways_of(*(slug for slug in known if slug in MISTAKES)):
-        yield slug[0], sum(w * loss for w, loss in zip(weigh(way.weight, window, n), losses, strict=True))
+    for variant, (slug,) in each_alone(MISTAKES, (slug for slug in known if slug in MISTAKES)):
+        yield slug, sum(w * loss for w, loss in zip(weigh(variant.weight, window, n), losses, strict=True))
     yield "loss-of-last", losses[-1]
     yield "loss-mean-of-means", sum(losses) / n
     yield "loss-scaled-in-log", mean / n
@@ -224,11 +235,11 @@ def _losses(config: Config, known: Sequence[str], after: Tensor | None) -> Itera
 
 
 @torch.no_grad()
-def _losses_of(model: nn.Module, window) -> tuple[list[float], float]:
+def _losses_of(model: nn.Module, window: Window) -> tuple[list[float], float]:
     """The losses of the micro-batches, and their mean over the tokens of the window."""
     losses, tokens = [token_loss(model(x), y).item() for x, y in window], [tokens_in(y) for _, y in window]
     return losses, sum(loss * t for loss, t in zip(losses, tokens, strict=True)) / sum(tokens)
 
 
-def _first_window(config: Config):
+def _first_window(config: Config) -> Window:
     return next(windows(config.micro_batches(0), config.accumulation_steps))

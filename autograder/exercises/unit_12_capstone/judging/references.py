@@ -1,4 +1,4 @@
-"""What the functions of unit 12 are run on, and what is brought back from them and believed of it."""
+"""What is due of the functions of unit 12, and how much of what was observed is believed."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from autograder.exercises.unit_12_capstone.observing import (
 from gradaccum.capstone.budget import activation_bytes, ceiling
 from gradaccum.capstone.config import Config
 from gradaccum.capstone.run import History
-from gradaccum.capstone.ways import RIGHT, Way, joined, train, train_window
+from gradaccum.capstone.variants import RIGHT, RunVariant, joined, train, train_window
 from gradaccum.loops import windows
 from gradaccum.problems import flat_parameters
 
 TOLERANCE = 1e-4
 """Relative difference up to which two movements are the same. float64 leaves 1e-13, float32 1e-5, and torch's clipping divides
-by the norm plus 1e-6, which others need not do. The smallest error of a mistake on these runs is above 1e-3."""
+by the norm plus 1e-6, which other ways to clip need not do. The smallest error of a mistake on these runs is above 1e-3."""
 
 
 def updates_after_every(trial: WindowTrial, seen: Observation) -> bool:
@@ -35,27 +35,27 @@ def updates_after_every(trial: WindowTrial, seen: Observation) -> bool:
 
 
 @lru_cache(maxsize=512)
-def windows_due(trial: WindowTrial, way: Way = RIGHT) -> Observation:
-    """What a loop that trains in this way brings back; without a way, one large batch for each window."""
+def windows_due(trial: WindowTrial, variant: RunVariant = RIGHT) -> Observation:
+    """What is observed of a loop that trains in this way; by default of a right one."""
     steps = trial.config.accumulation_steps
-    return observe_windows(lambda run, window, norm: train_window(run, window, norm, way, steps), trial)
+    return observe_windows(lambda run, window, norm: train_window(run, window, norm, variant, steps), trial)
 
 
 @lru_cache(maxsize=64)
 def large_windows_due(trial: WindowTrial) -> Observation:
-    """What large batches bring back."""
+    """What is observed of one large batch for each window."""
     return observe_windows(lambda run, window, norm: train_window(run, [joined(window)], norm), trial)
 
 
 @lru_cache(maxsize=512)
-def run_due(trial: RunTrial, way: Way = RIGHT) -> Observation:
-    """What a run that goes about it in this way brings back."""
-    return observe_run(lambda config: train(config, way), trial)
+def run_due(trial: RunTrial, variant: RunVariant = RIGHT) -> Observation:
+    """What is observed of a run that trains in this way; by default of a right one."""
+    return observe_run(lambda config: train(config, variant), trial)
 
 
 @lru_cache(maxsize=64)
 def large_run_due(trial: RunTrial) -> Observation:
-    """What a run with large batches brings back; one that would be stopped is not, but changes its threshold there."""
+    """What is observed of a run with large batches. Where it would be stopped it goes on, but changes its threshold there."""
 
     def large(config: Config) -> History:
         run = config.build()
@@ -79,17 +79,24 @@ def ceiling_of(config: Config) -> int:
 
 @lru_cache(maxsize=512)
 def bytes_needed(config: Config, lines: int) -> int:
-    """What the longest micro-batch of so many lines needs."""
+    """Bytes that the longest micro-batch of so many lines needs."""
     return activation_bytes(config.build_model(), *config.longest_micro_batch(lines))
 
 
 def history_of(seen: Observation, name: str = "history") -> dict[str, list[float]] | None:
-    """A history as it was brought back, if it is four lists of numbers of one length; nothing else is believed."""
+    """The observed history, if it is four lists of numbers of one length; None if it is anything else."""
     history = seen.facts.get(name)
     if not isinstance(history, dict) or any(not _is_numbers(history.get(key)) for key in LISTS):
         return None
     lists = {key: history[key] for key in LISTS}
     return lists if len({len(numbers) for numbers in lists.values()}) == 1 else None
+
+
+def history_due(due: Observation) -> dict[str, list[float]]:
+    """The history of a reference that we ran ourselves."""
+    history = history_of(due)
+    assert history is not None
+    return history
 
 
 def _is_numbers(value: object) -> bool:
@@ -115,12 +122,12 @@ def same_weights(found: Tensor | None, due: Tensor, config: Config) -> bool:
     if found is None or found.shape != due.shape or not found.is_floating_point():
         return False
     start = start_of(config).to(due)
-    moved, way = found.to(due) - start, due - start
-    return bool(torch.isfinite(moved).all()) and bool((moved - way).norm() <= TOLERANCE * way.norm())
+    moved, wanted = found.to(due) - start, due - start
+    return bool(torch.isfinite(moved).all()) and bool((moved - wanted).norm() <= TOLERANCE * wanted.norm())
 
 
 def unmoved(seen: Observation, config: Config) -> bool:
-    """Whether weights have come back, and are exactly those before training."""
+    """Whether weights were observed and are exactly those before training."""
     found, start = seen.tensors.get("final"), start_of(config)
     return found is not None and found.dtype == start.dtype and torch.equal(found, start)
 

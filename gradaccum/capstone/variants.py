@@ -1,15 +1,15 @@
-"""One loop that trains in any of many ways, right and wrong, and what each way is called.
+"""The ways to train the capstone's model, right and wrong, as one loop that plays any of them, and the mistakes they make.
 
-The defaults of :class:`Way` are a right loop; every other value is something that people write. The explorable of unit 12 shows
-where such a run leaves the right one, and the marker finds out by it what a student's loop does instead.
+The defaults of a :class:`RunVariant` are a right loop; every other value is something that people write. The explorable of
+unit 12 shows where such a run departs from the right one; the marker plays them to find out what a student's loop does instead.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -20,13 +20,13 @@ from gradaccum.capstone.model import token_loss
 from gradaccum.capstone.run import History, Run
 from gradaccum.capstone.text import IGNORE, tokens_in
 from gradaccum.loops import windows
+from gradaccum.problems import MicroBatch
 
-Window = list[tuple[Tensor, Tensor]]
+Window = list[MicroBatch]
 
 
-@dataclass(frozen=True)
-class Way:
-    """How a loop goes about its work.
+class RunVariant(NamedTuple):
+    """One way to train. The defaults are right.
 
     Attributes:
         weight: of a micro-batch: its share of the window's ``"tokens"``, of its ``"lines"``, or of all ``"places"``, padding
@@ -35,7 +35,7 @@ class Way:
             (``"sum"``); divided again (``"twice"``).
         clear: at the ``"start"`` of a window, at its ``"end"`` only, before ``"every"`` micro-batch, or ``"never"``.
         clip: ``"once"``, ``"never"``, after each ``"micro-batch"``, ``"early"`` before the last backward, by ``"value"``, or
-            at a threshold times (``"looser"``) or over (``"tighter"``) the micro-batches of the window.
+            with a threshold times (``"looser"``) or over (``"tighter"``) the micro-batches of the window.
         schedule: a step after each ``"update"``, ``"before"`` it, for each ``"micro-batch"`` after the update, as many
             ``"inside"`` the window, for each ``"epoch"``, or ``"never"``.
         step: an update for each ``"window"`` or for ``"every"`` micro-batch.
@@ -58,33 +58,30 @@ class Way:
     data: str = "own"
     forget: str = ""
 
-    def with_(self, **changes: str) -> Way:
-        """A copy with some attributes changed."""
-        return replace(self, **changes)
+
+RIGHT = RunVariant()
 
 
-RIGHT = Way()
-
-
-def train(config: Config, way: Way = RIGHT) -> History:
-    """Train as the config says, in this way."""
+def train(config: Config, variant: RunVariant = RIGHT) -> History:
+    """Train as the config says, in this way; stop where it says so, or go on from a checkpoint that is there."""
     run = config.build()
-    done, number = _restore(run, config, way), 0
-    skip = done * config.accumulation_steps if way.forget == "full" else 0
-    streams = [config.micro_batches(0 if way.data == "first" else epoch) for epoch in range(config.epochs)]
-    for stream in [itertools.chain(*streams)] if way.tail == "filled" else streams:
-        number = 0 if way.forget == "count" else number
+    done, number = _restore(run, config, variant), 0
+    skip = done * config.accumulation_steps if variant.forget == "full" else 0
+    streams = [config.micro_batches(0 if variant.data == "first" else epoch) for epoch in range(config.epochs)]
+    for stream in [itertools.chain(*streams)] if variant.tail == "filled" else streams:
+        number = 0 if variant.forget == "count" else number
         while skip and next(stream, None):
             skip, done = skip - 1, 0
         for window in windows(stream, config.accumulation_steps):
             number += 1
             if number <= done:
                 continue
-            train_window(run, window, config.max_norm, way, config.accumulation_steps)
+            train_window(run, window, config.max_norm, variant, config.accumulation_steps)
             if run.history.updates == config.stop_after:
+                assert config.checkpoint is not None  # a run that is to be stopped has a place to save itself
                 torch.save({name: part.state_dict() for name, part in run.parts().items()}, config.checkpoint)
                 return run.history
-        if way.schedule == "epoch":
+        if variant.schedule == "epoch":
             run.scheduler.step()
     return run.history
 
@@ -106,27 +103,27 @@ def joined(window: Window) -> tuple[Tensor, Tensor]:
     return torch.cat(xs), torch.cat(ys)
 
 
-def train_window(run: Run, window: Window, max_norm: float, way: Way = RIGHT, steps: int | None = None) -> None:
+def train_window(run: Run, window: Window, max_norm: float, variant: RunVariant = RIGHT, steps: int | None = None) -> None:
     """One update, entered into the history.
 
     Args:
         run: what is trained.
         window: the micro-batches.
         max_norm: clipping threshold.
-        way: how.
-        steps: N; as many as there are, if not given.
+        variant: how.
+        steps: N; the number of micro-batches in the window if not given.
     """
     steps = steps or len(window)
-    groups = [[pair] for pair in window] if way.step == "every" else [window]
-    weights = iter(weigh(way.weight, window, steps))
+    groups = [[pair] for pair in window] if variant.step == "every" else [window]
+    weights = iter(weigh(variant.weight, window, steps))
     for group in groups:
-        if way.clear == "start" or way.step == "every":
+        if variant.clear == "start" or variant.step == "every":
             run.optimizer.zero_grad()
-        loss, norm = _accumulate(run, group, list(zip(group, weights, strict=False)), max_norm, way)
+        loss, norm = _accumulate(run, group, list(zip(group, weights, strict=False)), max_norm, variant)
         full = len(window) == steps
-        if not full and way.tail in ("dropped", "kept"):
+        if not full and variant.tail in ("dropped", "kept"):
             continue
-        _apply(run, window, loss, norm, max_norm, way)
+        _apply(run, window, loss, norm, max_norm, variant)
 
 
 def weigh(kind: str, window: Window, steps: int) -> list[float]:
@@ -147,88 +144,84 @@ def weigh(kind: str, window: Window, steps: int) -> list[float]:
     }[kind]
 
 
-def _accumulate(run: Run, group: Window, weighted, max_norm: float, way: Way) -> tuple[float, float]:
+def _accumulate(
+    run: Run, group: Window, weighted: Iterable[tuple[MicroBatch, float]], max_norm: float, variant: RunVariant
+) -> tuple[float, float]:
     """Gradients of some micro-batches; their mean loss per token, and the norm where clipping comes early."""
     tokens, total, norm = sum(tokens_in(y) for _, y in group), 0.0, 0.0
     for k, ((x, y), weight) in enumerate(weighted):
-        if way.clear == "every":
+        if variant.clear == "every":
             run.optimizer.zero_grad()
         loss = token_loss(run.model(x), y)
         total += loss.item() * tokens_in(y) / tokens
-        if way.clip == "early" and k + 1 == len(group):
+        if variant.clip == "early" and k + 1 == len(group):
             norm = float(clip_grad_norm_(run.model.parameters(), max_norm))
         (loss * weight).backward()
-        if way.clip == "micro-batch":
+        if variant.clip == "micro-batch":
             norm = float(clip_grad_norm_(run.model.parameters(), max_norm))
     return total, norm
 
 
-def _apply(run: Run, window: Window, loss: float, norm: float, max_norm: float, way: Way) -> None:
-    if way.clip not in ("micro-batch", "early"):
+def _apply(run: Run, window: Window, loss: float, norm: float, max_norm: float, variant: RunVariant) -> None:
+    """Clip, step the schedule and the optimizer, and enter the update into the history."""
+    if variant.clip not in ("micro-batch", "early"):
         thresholds = {"once": max_norm, "looser": max_norm * len(window), "tighter": max_norm / len(window)}
-        norm = float(clip_grad_norm_(run.model.parameters(), thresholds.get(way.clip, torch.inf)))
-    if way.clip == "value":
+        norm = float(clip_grad_norm_(run.model.parameters(), thresholds.get(variant.clip, torch.inf)))
+    if variant.clip == "value":
         clip_grad_value_(run.model.parameters(), max_norm)
-    for _ in {"before": [None], "inside": window}.get(way.schedule, ()):
+    for _ in range({"before": 1, "inside": len(window)}.get(variant.schedule, 0)):
         run.scheduler.step()
     rate = run.optimizer.param_groups[0]["lr"]
     run.optimizer.step()
-    if way.schedule in ("update", "micro-batch"):
-        for _ in window if way.schedule == "micro-batch" and way.step == "window" else [None]:
+    if variant.schedule in ("update", "micro-batch"):
+        for _ in range(len(window) if variant.schedule == "micro-batch" and variant.step == "window" else 1):
             run.scheduler.step()
-    if way.clear == "end":
+    if variant.clear == "end":
         run.optimizer.zero_grad()
     run.history.add(loss, norm, rate, sum(tokens_in(y) for _, y in window))
 
 
-def _restore(run: Run, config: Config, way: Way) -> int:
-    """Take a run up where it was left, if it was, and say how many windows not to train on again."""
-    if way.forget == "all" or not config.checkpoint or not os.path.exists(config.checkpoint):
+def _restore(run: Run, config: Config, variant: RunVariant) -> int:
+    """Restore a run from its checkpoint, if it has one, and return how many windows not to train on again."""
+    if variant.forget == "all" or not config.checkpoint or not os.path.exists(config.checkpoint):
         return 0
     saved = torch.load(config.checkpoint, weights_only=True)
     for name, part in run.parts().items():
-        if name not in way.forget.split():
+        if name not in variant.forget.split():
             part.load_state_dict(saved[name])
     done = len(saved["history"]["losses"])
     per_epoch, full = config.updates // config.epochs, max(1, config.lines // config.effective_batch)
     within = done % per_epoch
     places = {"place": 0, "epoch": within, "within": done - within, "one-back": done - 1, "one-ahead": done + 1}
     places["history place"] = 0
-    return (places | {"floor": done // full * per_epoch + done % full}).get(way.forget, done)
+    return (places | {"floor": done // full * per_epoch + done % full}).get(variant.forget, done)
 
 
-MISTAKES: dict[str, tuple[dict[str, str], ...]] = {
-    "token-mean-of-means": ({"weight": "mean"},),
-    "sequences-for-tokens": ({"weight": "lines"},),
-    "padding-counted": ({"weight": "places"}, {"weight": "over-places"}),
-    "no-scale": ({"weight": "one"},),
-    "sum-reduction": ({"weight": "sum"},),
-    "double-scale": ({"weight": "twice"},),
-    "tail-scale": ({"weight": "tail"},),
-    "zero-every": ({"clear": "every"},),
-    "never-zero": ({"clear": "never"},),
-    "stale-start": ({"clear": "end"},),
-    "step-every": tuple({"step": "every", "weight": w} for w in ("mean", "one", "tokens")),
-    "clip-too-late": ({"clip": "never"},),
-    "clip-per-micro-batch": ({"clip": "micro-batch"},),
-    "clip-too-early": ({"clip": "early"},),
-    "clip-by-value": ({"clip": "value"},),
-    "threshold-too-high": ({"clip": "looser"},),
-    "threshold-too-low": ({"clip": "tighter"},),
-    "schedule-per-micro-batch": ({"schedule": "micro-batch"}, {"schedule": "inside"}),
-    "schedule-before-step": ({"schedule": "before"},),
-    "schedule-per-epoch": ({"schedule": "epoch"},),
-    "schedule-never": ({"schedule": "never"},),
-    "tail-dropped": ({"tail": "dropped"},),
-    "tail-stale": ({"tail": "kept", "clear": "end"},),
-    "tail-filled": ({"tail": "filled"},),
-    "epoch-order-repeated": ({"data": "first"},),
+MISTAKES: dict[str, tuple[RunVariant, ...]] = {
+    "token-mean-of-means": (RunVariant(weight="mean"),),
+    "sequences-for-tokens": (RunVariant(weight="lines"),),
+    "padding-counted": (RunVariant(weight="places"), RunVariant(weight="over-places")),
+    "no-scale": (RunVariant(weight="one"),),
+    "sum-reduction": (RunVariant(weight="sum"),),
+    "double-scale": (RunVariant(weight="twice"),),
+    "tail-scale": (RunVariant(weight="tail"),),
+    "zero-every": (RunVariant(clear="every"),),
+    "never-zero": (RunVariant(clear="never"),),
+    "stale-start": (RunVariant(clear="end"),),
+    "step-every": tuple(RunVariant(step="every", weight=w) for w in ("mean", "one", "tokens")),
+    "clip-too-late": (RunVariant(clip="never"),),
+    "clip-per-micro-batch": (RunVariant(clip="micro-batch"),),
+    "clip-too-early": (RunVariant(clip="early"),),
+    "clip-by-value": (RunVariant(clip="value"),),
+    "threshold-too-high": (RunVariant(clip="looser"),),
+    "threshold-too-low": (RunVariant(clip="tighter"),),
+    "schedule-per-micro-batch": (RunVariant(schedule="micro-batch"), RunVariant(schedule="inside")),
+    "schedule-before-step": (RunVariant(schedule="before"),),
+    "schedule-per-epoch": (RunVariant(schedule="epoch"),),
+    "schedule-never": (RunVariant(schedule="never"),),
+    "tail-dropped": (RunVariant(tail="dropped"),),
+    "tail-stale": (RunVariant(tail="kept", clear="end"),),
+    "tail-filled": (RunVariant(tail="filled"),),
+    "epoch-order-repeated": (RunVariant(data="first"),),
 }
-"""For each mistake the ways that make it."""
-
-
-def ways_of(*slugs: str) -> Iterator[tuple[tuple[str, ...], Way]]:
-    """Each of these mistakes alone, as a way."""
-    for slug in slugs:
-        for changes in MISTAKES[slug]:
-            yield (slug,), RIGHT.with_(**changes)
+"""For each mistake the variants that make it."""

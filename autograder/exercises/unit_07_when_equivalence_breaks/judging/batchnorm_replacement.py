@@ -1,6 +1,7 @@
-"""What is right in a model whose BatchNorms were replaced: each function looks at one thing, for one trial.
+"""Comparing a model whose BatchNorms were replaced by GroupNorms with the model it was made from.
 
-Each returns what is wrong, for the student, or nothing, and enters the slugs of the mistakes it recognizes.
+Each function named ``…_message`` checks one thing on one trial. It returns what is wrong in words for the student, or an empty
+string, and most of them append the slugs of the mistakes they recognise to a list.
 """
 
 from __future__ import annotations
@@ -16,24 +17,24 @@ from autograder.contract.observation import Observation
 from autograder.exercises.unit_07_when_equivalence_breaks.observing import Layers, NormTrial, batchnorms, layers_of, measure
 
 
-def why_no_model(seen: Observation) -> str:
-    """Why there is nothing to look at, if there is not."""
+def missing_model_message(seen: Observation) -> str:
+    """Why the function returned no model to look at; empty if it returned one."""
     if seen.failure:
         return seen.failure.message
     return f"Your function returned {seen.facts['type']} where a model was due." if "type" in seen.facts else ""
 
 
-def _is_group(seen: Observation, path: str) -> bool:
+def _is_group_norm(seen: Observation, path: str) -> bool:
     return seen.facts["layers"].get(path, {}).get("kind") == "GroupNorm"
 
 
-def replaced(trial: NormTrial, seen: Observation, slugs: list[str]) -> str:
-    """Whether every BatchNorm is a GroupNorm with the right number of groups, and everything else is what it was."""
+def replacement_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> str:
+    """Check that every BatchNorm is a GroupNorm with the right number of groups, and that everything else is unchanged."""
     model = trial.model()
     old, due, found = batchnorms(model), layers_of(model), seen.facts["layers"]
     state = model.state_dict()
     others = {name for name in state if name.rpartition(".")[0] not in old}
-    kept = all(near(seen.tensors.get(f"state/{name}"), state[name]) for name in others)
+    kept = all(_near(seen.tensors.get(f"state/{name}"), state[name]) for name in others)
     if not kept or {p: found.get(p) for p in due if p not in old} != {p: due[p] for p in due if p not in old}:
         slugs.append("changes-other-layers")
         return "Something else than a BatchNorm is not what it was."
@@ -51,8 +52,11 @@ def replaced(trial: NormTrial, seen: Observation, slugs: list[str]) -> str:
     return ""
 
 
-def left_over(trials: Mapping[str, NormTrial], observations: Mapping[str, Observation]) -> list[str]:
-    """Why some BatchNorms are still there: all that are deep, all of one kind, all, or new layers got a path as name."""
+def leftover_slugs(trials: Mapping[str, NormTrial], observations: Mapping[str, Observation]) -> list[str]:
+    """The mistakes that explain which BatchNorms are still there.
+
+    These may be all of them, all below the top level, or all of one kind; or new layers were given a path as their name.
+    """
     every = {
         (name, path): type(layer).__name__
         for name, trial in trials.items()
@@ -73,10 +77,10 @@ def left_over(trials: Mapping[str, NormTrial], observations: Mapping[str, Observ
     return list(there) if left and set().union(*there.values()) == left else []
 
 
-def weights_kept(trial: NormTrial, seen: Observation, slugs: list[str]) -> str:
-    """Whether each GroupNorm has the affine weights of its BatchNorm, in the same dtype and place."""
+def affine_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> str:
+    """Check that each GroupNorm has the weight and bias of its BatchNorm, in the same dtype and on the same device."""
     model = trial.model()
-    groups = {path: layer for path, layer in batchnorms(model).items() if _is_group(seen, path)}
+    groups = {path: layer for path, layer in batchnorms(model).items() if _is_group_norm(seen, path)}
     if not groups:
         return "There is no GroupNorm whose weights could be looked at." if trial.kind == "flat" else ""
     state = model.state_dict()
@@ -86,7 +90,7 @@ def weights_kept(trial: NormTrial, seen: Observation, slugs: list[str]) -> str:
             return "A layer without weight and bias has been given some."
         for name in (f"{path}.weight", f"{path}.bias") if old.affine else ():
             found, due = seen.tensors.get(f"state/{name}"), state[name]
-            if not near(found, due):
+            if not _near(found, due):
                 slugs.append("loses-affine")
                 return "A GroupNorm's weight or bias is not the BatchNorm's."
             if seen.facts["places"].get(name) != [str(due.dtype), due.device.type]:
@@ -95,10 +99,10 @@ def weights_kept(trial: NormTrial, seen: Observation, slugs: list[str]) -> str:
     return ""
 
 
-def original_kept(trial: NormTrial, seen: Observation, slugs: list[str]) -> str:
-    """Whether the given model is what it was and shares nothing with the result."""
+def original_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> str:
+    """Check that the given model is unchanged and shares no tensor with the result."""
     model = trial.model()
-    if not any(_is_group(seen, path) for path in batchnorms(model)):
+    if not any(_is_group_norm(seen, path) for path in batchnorms(model)):
         return (
             "Nothing was replaced, so this shows nothing." if not seen.facts["same"] else "You return the given model itself."
         )
@@ -117,12 +121,12 @@ def original_kept(trial: NormTrial, seen: Observation, slugs: list[str]) -> str:
     return ""
 
 
-def adds_up(trial: NormTrial, seen: Observation, slugs: list[str]) -> str:
-    """Whether micro-batch gradients add up to the large batch's, in a model that computes what its layers say."""
+def addition_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> str:
+    """Check that micro-batch gradients add up to the large batch's, in a model that computes what its layers say."""
     found = seen.tensors
     if not {"outputs", "large", "accumulated"} <= found.keys():
         return "The result cannot be run."
-    if not near(found["accumulated"], found["large"]):
+    if not _near(found["accumulated"], found["large"]):
         return "Accumulated over micro-batches, the result's gradient is not the large batch's."
     if same_model_computes(trial, seen):
         return ""
@@ -132,39 +136,39 @@ def adds_up(trial: NormTrial, seen: Observation, slugs: list[str]) -> str:
     return "The result computes something else than its layers say."
 
 
-NEAR = 1e-4
+TOLERANCE = 1e-4
 """Relative difference up to which two float32 results are the same: rounding leaves 1e-6, BatchNorm in training above 1e-2."""
 
 
 def rebuild(trial: NormTrial, layers: Layers, state: Mapping[str, Tensor]) -> nn.Module:
-    """The trial's model with the GroupNorms that are said to be in it, and their weights, where that can be."""
+    """The trial's model with the GroupNorms that are said to be in it and their weights, as far as these fit the model."""
     model = copy.deepcopy(trial.model())
     for path, old in batchnorms(model).items():
         said = layers.get(path, {})
         if said.get("kind") != "GroupNorm" or not _divides(said.get("groups"), old.num_features):
             continue
         new = nn.GroupNorm(said["groups"], old.num_features, affine=bool(said.get("affine")))
-        values = {name: state.get(f"{path}.{name}") for name, _ in new.named_parameters()}
         for name, parameter in new.named_parameters():
-            if values[name] is not None and values[name].shape == parameter.shape:
-                parameter.data = values[name].float()
+            value = state.get(f"{path}.{name}")
+            if value is not None and value.shape == parameter.shape:
+                parameter.data = value.float()
         parent, _, child = path.rpartition(".")
         setattr(model.get_submodule(parent), child, new.to(trial.device))
     return model
 
 
 def same_model_computes(trial: NormTrial, seen: Observation) -> bool:
-    """Whether what was measured is what the model that was brought back computes."""
+    """Whether the measured outputs and gradients are those of a model with the layers and the state that were observed."""
     state = {name.removeprefix("state/"): value for name, value in seen.tensors.items() if name.startswith("state/")}
     due = measure(rebuild(trial, seen.facts["layers"], state), trial)
-    return all(near(seen.tensors.get(name), value) for name, value in due.items())
+    return all(_near(seen.tensors.get(name), value) for name, value in due.items())
 
 
-def near(found: Tensor | None, due: Tensor) -> bool:
-    """Whether two tensors agree up to rounding."""
+def _near(found: Tensor | None, due: Tensor) -> bool:
+    """Whether a tensor was found and agrees with the one due up to rounding."""
     if found is None or found.shape != due.shape or not torch.isfinite(found).all():
         return False
-    return float((found.double() - due.double().cpu()).norm()) <= NEAR * float(due.double().norm())
+    return float((found.double() - due.double().cpu()).norm()) <= TOLERANCE * float(due.double().norm())
 
 
 def _divides(groups: Any, channels: int) -> bool:

@@ -1,38 +1,43 @@
-"""Running a student's loop on several ranks, and comparing what each rank did with training on the data of all of them."""
+"""Checking what the ranks of a loop report, and what training on the data of all ranks gives instead."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_10_distributed.observing import RanksTrial
-from autograder.judging.loops import large_batch_parameters
+from autograder.judging.loops import large_batch_gradients, large_batch_parameters
 from gradaccum.fingerprint import Fingerprint, expected, solve
-from gradaccum.problems import MicroBatch, Problem
+from gradaccum.problems import MicroBatch, Problem, joined
 
 
 @dataclass(frozen=True)
 class RankSeen:
-    """What one rank did, checked: ``gradients`` and ``movements`` (U, P), ``parameters`` (E, P), and counts."""
+    """What one rank did, checked: ``gradients`` and ``movements`` ``(U, P)``, ``parameters`` ``(E, P)``, and counts."""
 
     gradients: Tensor
     movements: Tensor
     parameters: Tensor
-    facts: dict
+    facts: dict[str, Any]
 
 
-COUNTS = ("rounds", "bytes", "late_no_sync", "backwards", "forwards_with_grad", "micro_batches_seen")
-COUNTS += ("forwards_without_grad", "forwards_in_graph", "peak_bytes")
+COUNTS = (
+    *("rounds", "bytes", "late_no_sync", "backwards", "forwards_with_grad", "micro_batches_seen"),
+    *("forwards_without_grad", "forwards_in_graph", "peak_bytes"),
+)
+"""Facts of a rank that must be whole numbers."""
 
 
 def ranks_seen(trial: RanksTrial, seen: Observation) -> list[RankSeen]:
-    """Every rank of an observation; it may come from a process that makes up what it likes.
+    """Every rank of an observation, checked because a student's process may have made it up.
 
     Raises:
-        ValueError: it is not of the form that :func:`observe_ranks` gives it.
+        ValueError: the observation does not have the form that :func:`observe_ranks` gives it.
     """
     problem, facts = trial.loop.problem, seen.facts.get("ranks")
     if not isinstance(facts, list) or len(facts) != trial.world_size or not all(isinstance(one, dict) for one in facts):
@@ -45,21 +50,22 @@ def ranks_seen(trial: RanksTrial, seen: Observation) -> list[RankSeen]:
         if not all(type(one.get(name)) is int for name in COUNTS) or type(one.get("training_after")) is not bool:
             raise ValueError("not counts")
         rows = {"gradients": len(epochs), "movements": len(epochs), "parameters": len(problem.epochs)}
-        tensors = {name: seen.tensors.get(f"{name}{rank}") for name in rows}
-        for name, tensor in tensors.items():
-            tensors[name] = tensor = tensor if rows[name] else torch.zeros(0, size, dtype=torch.float64)
-            if not isinstance(tensor, Tensor) or tensor.dtype != torch.float64 or tensor.shape != (rows[name], size):
+        tensors: dict[str, Tensor] = {}
+        for name, count in rows.items():
+            tensor = seen.tensors.get(f"{name}{rank}") if count else torch.zeros(0, size, dtype=torch.float64)
+            if not isinstance(tensor, Tensor) or tensor.dtype != torch.float64 or tensor.shape != (count, size):
                 raise ValueError(f"not the {name} of a rank")
+            tensors[name] = tensor
         ranks.append(RankSeen(**tensors, facts=one))
     return ranks
 
 
 @dataclass(frozen=True)
 class AllRanks(Problem):
-    """The samples of all ranks in one place.
+    """The samples of all ranks in one problem.
 
-    An epoch's micro-batches are those of rank 0, then those of rank 1 and so on; or, ``merged``, what all ranks go through at
-    the same time as one micro-batch.
+    An epoch's micro-batches are those of rank 0, then those of rank 1, and so on. If ``merged``, the micro-batches that the
+    ranks work on at the same time form one.
     """
 
     world_size: int = 1
@@ -72,11 +78,11 @@ class AllRanks(Problem):
         ranks = [Problem(**options | {"rank": rank}).batches(epoch) for rank in range(self.world_size)]
         if not self.merged:
             return [batch for batches in ranks for batch in batches]
-        return [tuple(torch.cat(parts) for parts in zip(*several, strict=True)) for several in zip(*ranks, strict=True)]
+        return [joined(list(several)) for several in zip(*ranks, strict=True)]
 
 
 def all_ranks(trial: RanksTrial, merged: bool = False) -> AllRanks:
-    """The samples of all ranks of a trial."""
+    """The samples of all ranks of a trial as one problem."""
     problem = trial.loop.problem
     options = {f.name: getattr(problem, f.name) for f in fields(Problem)}
     if not merged:
@@ -84,33 +90,53 @@ def all_ranks(trial: RanksTrial, merged: bool = False) -> AllRanks:
     return AllRanks(**options, world_size=trial.world_size, merged=merged)
 
 
+@lru_cache(maxsize=64)  # a class is marked on the same problems
 def due_parameters(trial: RanksTrial) -> tuple[Tensor, Tensor]:
-    """Parameters before training and after each epoch, one large batch per window made of the windows of all ranks."""
+    """Parameters ``(P,)`` before training and ``(E, P)`` after each epoch, with one large batch per window of all ranks."""
     return large_batch_parameters(all_ranks(trial, merged=True))
 
 
 def rank_fingerprint(trial: RanksTrial, seen: RankSeen) -> Fingerprint:
-    """The fingerprint of one rank's updates over the micro-batches of all ranks: in each epoch first those of rank 0."""
+    """The fingerprint of one rank's updates over the micro-batches of all ranks; in each epoch those of rank 0 come first."""
     movements = seen.movements / trial.loop.problem.lr
     return solve(seen.gradients, movements, seen.facts["update_epochs"], all_ranks(trial))
 
 
 def expected_fingerprint(trial: RanksTrial) -> Fingerprint:
-    """The one it should be: the right one of a single rank, shared equally."""
-    single, world, start = expected(trial.loop.problem), trial.world_size, 0
+    """The fingerprint due: the right one of a single rank, shared equally among all ranks."""
+    single, start = expected(trial.loop.problem), 0
     columns: list[int] = []
     for sizes in trial.loop.problem.epochs:
-        columns += [*range(start, start + len(sizes))] * world
+        columns += [*range(start, start + len(sizes))] * trial.world_size
         start += len(sizes)
-    sizes = tuple(single.columns[k] for k in columns)
-    return replace(single, coefficients=single.coefficients[:, columns] / world, columns=sizes)
+    coefficients = single.coefficients[:, columns] / trial.world_size
+    return replace(single, coefficients=coefficients, columns=tuple(single.columns[k] for k in columns))
 
 
 def by_rank(trial: RanksTrial, found: Fingerprint) -> Tensor:
-    """The coefficients ``(W, U, K)`` of a rank's fingerprint, those of each rank's micro-batches apart."""
+    """The coefficients ``(W, U, K)`` of a rank's fingerprint, separated by the rank whose micro-batches they weigh."""
     parts, start = [], 0
     for sizes in trial.loop.problem.epochs:
         width = len(sizes) * trial.world_size
         parts.append(found.coefficients[:, start : start + width].unflatten(1, (trial.world_size, len(sizes))))
         start += width
     return torch.cat(parts, 2).movedim(1, 0)
+
+
+@lru_cache(maxsize=64)
+def whole_window_gradient(trial: RanksTrial) -> Tensor:
+    """``(P,)``, the gradient of the first window if each rank sends all its samples through the model together."""
+    problem = trial.loop.problem
+    each = [large_batch_gradients(problem.with_(rank=rank))[0] for rank in range(trial.world_size)]
+    return torch.stack(each).mean(0)
+
+
+def windows_due(trial: RanksTrial) -> int:
+    """How many updates each rank has to make."""
+    return len(expected(trial.loop.problem).coefficients)
+
+
+@lru_cache(maxsize=64)
+def gradient_bytes(trial: RanksTrial) -> int:
+    """Bytes of the gradient of all parameters."""
+    return sum(p.numel() * p.element_size() for p in trial.loop.problem.build_model().parameters())

@@ -1,0 +1,148 @@
+"""What is wrong with a returned gradient, an update or a loss, in words for students, and the mistakes that explain it.
+
+Each function returns a message, which is empty if nothing is wrong, and the slugs of the mistakes it found.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import torch
+
+from autograder.contract.observation import Observation
+from autograder.exercises.unit_01_batches_and_gradients.judging.batches import (
+    changes,
+    frozen_returned,
+    frozen_unmoved,
+    leaves_a_gradient,
+    moved_by_old_gradient,
+    movement,
+    returned_gradient,
+)
+from autograder.exercises.unit_01_batches_and_gradients.judging.sample_shares import (
+    moves_between_samples,
+    name_shares,
+    other_mode,
+    unmix,
+)
+from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial
+
+Found = tuple[str, tuple[str, ...]]
+"""A message for the student and the slugs of mistakes."""
+
+CHANGED = {"parameters": "parameters-moved", ".grad": "grad-touched", "mode": "mode-changed", "requires_grad": "frozen-thawed"}
+"""By what a function must leave as it was, the mistake of changing it."""
+
+MOVED = {
+    "parameters-unmoved": "The parameters are where they were.",
+    "update-uphill": "The parameters moved the right distance in the opposite direction.",
+    "rate-unused": "The parameters moved by the whole gradient, whatever lr says.",
+}
+"""By mistake, what is said of an update that is a multiple of the right one."""
+
+STALE = ("stale-start",)
+
+
+def gradient_message(part: str, trial: BatchTrial, seen: Observation) -> Found:
+    """What is wrong with the gradient that a function returned, as far as this part of the exercise asks."""
+    if seen.failure:
+        return seen.failure.message, ()
+    gradient = returned_gradient(trial, seen)
+    if isinstance(gradient, str):
+        return gradient, ()
+    if part == "untouched":
+        # Other parts ask which samples are in it; this one asks whether anything old is in it as well.
+        mixture = unmix(trial, gradient)
+        slugs = STALE if mixture.has_stale else ()
+        if not mixture.has_samples:
+            return "What you return holds nothing of any sample.", slugs
+        return ("What .grad held before the call is part of what you return.", slugs) if slugs else ("", ())
+    if part == "frozen" and frozen_returned(trial, seen):
+        return "There is an entry for a frozen parameter.", ("frozen-returned",)
+    return name_shares(trial, gradient)
+
+
+def changed_message(trial: BatchTrial, seen: Observation) -> Found:
+    """What a function changed that it had to leave alone."""
+    changed = changes(trial, seen)
+    message = f"After the call this is not as it was: {', '.join(changed)}." if changed else ""
+    return message, tuple(CHANGED[what] for what in changed)
+
+
+def update_message(kept: str, trial: BatchTrial, seen: Observation) -> Found:
+    """What is wrong with an update of the parameters.
+
+    Args:
+        kept: what the function must leave as it was, a key of :data:`CHANGED`.
+        trial: the batch.
+        seen: what the function left behind.
+    """
+    if seen.failure:
+        return seen.failure.message, ()
+    message, slugs = _movement_message(trial, seen)
+    if kept in changes(trial, seen):
+        return message or f"After the call this is not as it was: {kept}.", (*slugs, CHANGED[kept])
+    return message, slugs
+
+
+def _movement_message(trial: BatchTrial, seen: Observation) -> Found:
+    moved = movement(trial, seen)
+    mixture = unmix(trial, moved)
+    due = torch.full((trial.samples,), 1 / trial.samples, dtype=mixture.samples.dtype)
+    for slug, factor in {"parameters-unmoved": 0.0, "update-uphill": -1.0, "rate-unused": 1 / trial.lr}.items():
+        if mixture.holds(due * factor):
+            return MOVED[slug], (slug,)
+    if not mixture.linear and moves_between_samples(trial, moved):
+        return "It is a sum of updates, one after each sample.", ("moves-between-samples",)
+    message, slugs = name_shares(trial, moved)
+    if message:
+        return f"The update is not lr times the gradient of the batch loss. {message}", slugs
+    return "" if frozen_unmoved(trial, seen) else "A frozen parameter has moved.", slugs
+
+
+def clean_message(trial: BatchTrial, seen: Observation) -> Found:
+    """What is wrong with what ``.grad`` contributed to the update, or holds after it."""
+    if seen.failure:
+        return seen.failure.message, ()
+    mixture = unmix(trial, movement(trial, seen))
+    has_stale = mixture.has_stale or moved_by_old_gradient(trial, seen)
+    left = leaves_a_gradient(trial, seen)
+    slugs = STALE * has_stale + ("gradient-left-behind",) * left
+    if has_stale:
+        return "What .grad held before the call is part of the update.", slugs
+    if left:
+        return "After the call .grad still holds a gradient.", slugs
+    return "" if mixture.has_samples else "The parameters are where they were.", slugs
+
+
+def loss_message(trial: BatchTrial, seen: Observation) -> Found:
+    """What is wrong with the loss that a function returned."""
+    if seen.failure:
+        return seen.failure.message, ()
+    if "loss" not in seen.facts:
+        return f"Your function returned {seen.facts['type']} where a number was due.", ()
+    for late, other, summed in sorted(itertools.product((False, True), repeat=3), key=sum):
+        loss = _loss(trial, seen if late else None, trial.training != other)
+        if _same_loss(seen.facts["loss"], loss * trial.samples if summed else loss):
+            wrong = {"loss-after-update": late, other_mode(trial): other, "loss-summed-over-samples": summed}
+            slugs = tuple(slug for slug, is_so in wrong.items() if is_so)
+            if not slugs:
+                return "", ()
+            which = "the sum of the samples' losses" if summed else "the loss"
+            when = ["after the update"] * late + [f"in {'evaluation' if trial.training else 'training'} mode"] * other
+            return f"This is {' '.join([which, *when])}.", slugs
+    return "The number returned is not the loss of the batch before the update.", ()
+
+
+def _loss(trial: BatchTrial, after: Observation | None, training: bool) -> float:
+    """The loss of the batch, before or after the student's update, in a mode."""
+    model = trial.model().train(training)
+    if after is not None:
+        model.load_state_dict({name: after.tensors[f"parameter/{name}"] for name, _ in model.named_parameters()})
+    x, y = trial.batch()
+    return trial.loss_fn(model(x), y).item()
+
+
+def _same_loss(found: float, due: float) -> bool:
+    """Whether two losses agree up to 1e-5 relative, which admits float32; one step here changes a loss by more than 1e-3."""
+    return abs(found - due) <= 1e-5 * abs(due)

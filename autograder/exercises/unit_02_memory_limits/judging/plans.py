@@ -1,0 +1,117 @@
+"""Dividing an effective batch into micro-batches that fit into a budget: the plan that is due, and those that mistakes give.
+
+Each formula takes a call's arguments, ``(effective_batch, budget, fixed, per_sample)`` in samples and bytes, and returns
+``(micro_batch_size, accumulation_steps)``, or :data:`~autograder.judging.calls.RAISES` where nothing fits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from autograder.judging.calls import RAISES, Formula
+
+Plan = tuple[float, float] | object
+"""Micro-batch size and accumulation steps, or ``RAISES``."""
+
+
+def plan(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    """The plan with the largest micro-batch that divides the effective batch and fits."""
+    return _largest(effective, lambda size: size <= _room(budget, fixed, per_sample))
+
+
+def _room(budget: int, fixed: int, per_sample: int) -> int:
+    """How many samples fit at a time."""
+    return math.floor((budget - fixed) / per_sample)
+
+
+def _largest(effective: int, fits: Callable[[int], bool]) -> Plan:
+    """The plan with the largest size that divides the effective batch and for which ``fits`` holds."""
+    fitting = [size for size in range(1, effective + 1) if effective % size == 0 and fits(size)]
+    return (fitting[-1], effective // fitting[-1]) if fitting else RAISES
+
+
+def _turned_round(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    right = plan(effective, budget, fixed, per_sample)
+    return right[::-1] if isinstance(right, tuple) else right
+
+
+def _whole_batch(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    return effective, 1
+
+
+def _single_samples(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    return 1, effective
+
+
+def _halves(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    """Halve until it fits, as trainers that want powers of two do."""
+    size = effective
+    while size > max(1, _room(budget, fixed, per_sample)):
+        size //= 2
+    return size, effective // size
+
+
+def _fill(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    size = min(effective, _room(budget, fixed, per_sample))
+    return size, math.ceil(effective / size)
+
+
+def _fill_and_drop(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    size = min(effective, _room(budget, fixed, per_sample))
+    return size, effective // size
+
+
+def _fill_in_fractions(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    size = min(effective, _room(budget, fixed, per_sample))
+    return size, effective / size
+
+
+def _pay_fixed_again(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    return _largest(effective, lambda size: effective // size * fixed + per_sample * size <= budget)
+
+
+def _whole_or_nothing(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    """This is also the result if all micro-batches together have to fit: N · (fixed + per sample · B) is least for N = 1."""
+    return _largest(effective, lambda size: size == effective <= _room(budget, fixed, per_sample))
+
+
+def _not_whole_batch(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    room = _room(budget, fixed, per_sample)
+    return _largest(effective, lambda size: size < effective and size <= room)
+
+
+def _without_fixed(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    return plan(effective, budget, 0, per_sample)
+
+
+def _not_to_the_last_byte(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    return plan(effective, budget - 1, fixed, per_sample)
+
+
+def _where_something_fits(formula: Callable[[int, int, int, int], Plan]) -> Formula:
+    """A wrong formula where a plan exists. Where none does, every answer is the same mistake."""
+
+    def restricted(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+        call = effective, budget, fixed, per_sample
+        return RAISES if plan(*call) is RAISES else formula(*call)
+
+    return restricted
+
+
+WRONG_PLANS: dict[str, tuple[Formula, ...]] = {
+    slug: tuple(map(_where_something_fits, formulas))
+    for slug, formulas in {
+        "plan-turned-round": (_turned_round,),
+        "budget-ignored": (_whole_batch,),
+        "not-the-largest": (_single_samples,),
+        "halves-only": (_halves,),
+        "does-not-divide": (_fill, _fill_and_drop, _fill_in_fractions),
+        "fixed-for-each": (_pay_fixed_again,),
+        "whole-batch-or-nothing": (_whole_or_nothing,),
+        "whole-batch-not-tried": (_not_whole_batch,),
+        "fixed-forgotten": (_without_fixed,),
+        "budget-not-used-up": (_not_to_the_last_byte,),
+    }.items()
+}
+"""By mistake, the formulas that make it."""

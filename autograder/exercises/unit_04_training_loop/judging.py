@@ -1,0 +1,83 @@
+"""What is wrong with a training loop's updates, its graphs and the losses it returns, in words for students.
+
+Each message is empty if nothing is wrong.
+"""
+
+from __future__ import annotations
+
+from autograder.contract.observation import Observation
+from autograder.diagnosing.loops import read_observation
+from autograder.judging.loops import JOINED, is_cut_finely, is_one_forward, moves_like_large_batches, window_gradient
+from autograder.judging.reported_losses import loss_mistakes, same_numbers, window_losses
+from autograder.observing.loops import LoopTrial
+
+WRONG_MOVES = "The parameters after training are not those of one large batch per window."
+
+
+def movement_message(trial: LoopTrial, seen: Observation) -> str:
+    """What is wrong with the parameters after training."""
+    if seen.failure:
+        return seen.failure.message
+    return "" if moves_like_large_batches(trial, seen) else WRONG_MOVES
+
+
+def mode_message(seen: Observation) -> str:
+    """What is wrong with the mode that a model was left in."""
+    return "" if seen.facts["training_after"] else "Your function left the model in evaluation mode."
+
+
+def clean_message(trial: LoopTrial, seen: Observation) -> str:
+    """What is wrong at the ends of epochs.
+
+    Updates of one epoch may hold that epoch's micro-batches only, and nothing of what was in ``.grad`` before.
+    """
+    if seen.failure:
+        return seen.failure.message
+    found = read_observation(trial, seen)
+    assert found.stale is not None  # the trial's problem is stale
+    if bool((found.stale.abs() > 1e-4).any()):
+        return "What .grad held before the call is part of an update."
+    for row, epoch in zip(found.coefficients, found.row_epochs, strict=True):
+        own = [e == epoch for e, _ in found.columns]
+        if any(abs(value) > 1e-4 for value, mine in zip(row.tolist(), own, strict=True) if not mine):
+            return "A gradient of one epoch is part of an update of the next."
+    epochs_with_updates = {e for row, e in zip(found.coefficients, found.row_epochs, strict=True) if bool(row.any())}
+    if len(epochs_with_updates) < len(trial.problem.epochs):
+        return "There is an epoch without an update that moves the parameters."
+    return ""
+
+
+def cut_message(trial: LoopTrial, seen: Observation) -> str:
+    """What is wrong with how a loop cut a window into forwards; its problem is coupled and has one window."""
+    if seen.failure:
+        return seen.failure.message
+    gradient = window_gradient(trial.problem, seen)
+    if is_one_forward(trial.problem, gradient):
+        return JOINED
+    return "" if is_cut_finely(trial.problem, gradient) else WRONG_MOVES
+
+
+def losses_message(trial: LoopTrial, seen: Observation) -> tuple[str, tuple[str, ...]]:
+    """What is wrong with the losses that a loop returned, and the slugs of the mistakes in them."""
+    if seen.failure:
+        return seen.failure.message, ()
+    returned = seen.facts["losses"]
+    if any(row is None for row in returned):
+        return "Return a list with one number for each window.", ()
+    due = window_losses(trial.problem)
+    if same_numbers(returned, due):
+        return "", ()
+    slugs = loss_mistakes(trial.problem, returned)
+    for found, wanted in zip(returned, due, strict=True):
+        if len(found) != len(wanted):
+            return f"Of an epoch of {len(wanted)} windows your function returned {len(found)} losses.", slugs
+    return "The numbers returned are not the mean losses of the windows over their samples.", slugs
+
+
+def is_prefetched(trial: LoopTrial, seen: Observation) -> bool:
+    """Whether more than the next window had been fetched at some update; a stream may be longer than memory.
+
+    A loop with fewer updates than windows has to fetch more for each, so what counts are the updates that were still to come.
+    """
+    n, fetched = trial.problem.accumulation_steps, seen.facts["fetched"]
+    return any(taken > (u + 2) * n and len(fetched) - u > 2 for u, taken in enumerate(fetched))

@@ -1,0 +1,138 @@
+"""The ways to treat a window when gradients are clipped or scaled, right and wrong, and the mistakes they make.
+
+Mistakes in clipping and scaling are not a matter of weights alone, so a fingerprint does not show them. They are found by
+example: loops with these mistakes are run on the same trials, until one does what the student's loop did.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from gradaccum.diagnosis.search import Candidate, each_alone, fewest_first, pairs
+
+
+class ClippingVariant(NamedTuple):
+    """One way to write a loop that clips or scales. The defaults are right.
+
+    Attributes:
+        width: an update for every ``"N"`` micro-batches or after ``"every"`` one.
+        weight: of a micro-batch: its ``"share"`` of the window's samples; ``"mean"``: one over those present; ``"steps"``: one
+            over N; ``"tail"``: its size over N mean sizes; ``"one"``; ``"sum"``: its samples; ``"twice"``: divided again.
+        tail: the leftover window is ``"applied"``, ``"dropped"`` or ``"kept"`` for the next epoch.
+        clear: at the ``"start"`` of a window, at its ``"end"`` only, at ``"every"`` micro-batch, or ``"never"``.
+        clip: ``"once"``, unscaled; ``"scaled"``; ``"never"``; ``"full"`` windows only; with a threshold
+            too ``"high"`` by the window's micro-batches, or too ``"low"`` by these or its ``"low samples"``; ``"always"``, also
+            what is shorter; ``"each"`` parameter on its own; after each ``"micro-batch"``; before each backward
+            (``"early"``) or the last one (``"one early"``); each component by ``"value"``.
+        unscale: ``"once"``, ``"never"``, or after ``"each"`` micro-batch.
+        step: through the ``"scaler"``, the optimizer's own (``"plain"``), or ``"both"``.
+        update: the scale moves ``"once"`` per window, is doubled after ``"each"`` micro-batch, or ``"never"`` moves.
+        scale: whether losses are multiplied by it.
+        infinite: windows with infinities go ``"through"`` the scaler, are ``"skipped"`` before it sees them, go through it and
+            are not cleared afterwards (``"kept"``), or lose the micro-batches whose loss is infinite (``"left out"``).
+    """
+
+    width: str = "N"
+    weight: str = "share"
+    tail: str = "applied"
+    clear: str = "start"
+    clip: str = "once"
+    unscale: str = "once"
+    step: str = "scaler"
+    update: str = "once"
+    scale: bool = True
+    infinite: str = "through"
+
+
+NO_MISTAKE = Candidate(ClippingVariant(), ())
+
+LOOP_MISTAKES: tuple[Candidate[ClippingVariant], ...] = (
+    NO_MISTAKE,
+    Candidate(ClippingVariant(weight="mean"), ("mean-of-means",)),
+    Candidate(ClippingVariant(weight="one"), ("no-scale",)),
+    Candidate(ClippingVariant(weight="tail"), ("tail-scale",)),
+    Candidate(ClippingVariant(tail="dropped"), ("tail-dropped",)),
+    Candidate(ClippingVariant(tail="kept", clear="end"), ("tail-stale",)),
+    Candidate(ClippingVariant(clear="every"), ("zero-every",)),
+    Candidate(ClippingVariant(clear="never"), ("never-zero",)),
+    Candidate(ClippingVariant(clear="end"), ("stale-start",)),
+    Candidate(ClippingVariant(weight="sum"), ("sum-reduction",)),
+    Candidate(ClippingVariant(weight="twice"), ("double-scale",)),
+    Candidate(ClippingVariant(weight="steps"), ("mean-of-means", "tail-scale")),
+    Candidate(ClippingVariant(weight="mean", tail="dropped"), ("mean-of-means", "tail-dropped")),
+    Candidate(ClippingVariant(weight="one", tail="dropped"), ("no-scale", "tail-dropped")),
+    Candidate(ClippingVariant(weight="mean", tail="kept", clear="end"), ("mean-of-means", "tail-stale")),
+    Candidate(ClippingVariant(weight="steps", tail="kept", clear="end"), ("mean-of-means", "tail-stale")),
+    Candidate(ClippingVariant(weight="one", tail="kept", clear="end"), ("no-scale", "tail-stale")),
+)
+"""Loops with mistakes that any loop can have."""
+
+CLIP_MISTAKES: dict[str, tuple[ClippingVariant, ...]] = {
+    "clip-too-late": (ClippingVariant(clip="never"),),
+    "leftover-unclipped": (ClippingVariant(clip="full"),),
+    "clip-per-micro-batch": (ClippingVariant(clip="micro-batch"),),
+    "clip-too-early": (ClippingVariant(clip="early"), ClippingVariant(clip="one early")),
+    "clip-by-value": (ClippingVariant(clip="value"),),
+    "clip-per-parameter": (ClippingVariant(clip="each"),),
+    "clip-always": (ClippingVariant(clip="always"),),
+    "threshold-too-high": (ClippingVariant(clip="high"),),
+    "threshold-too-low": (ClippingVariant(clip="low"), ClippingVariant(clip="low samples")),
+}
+"""For each mistake in clipping the loops that make it."""
+
+SCALER_MISTAKES: dict[str, tuple[ClippingVariant, ...]] = {
+    "clip-before-unscale": (ClippingVariant(clip="scaled"),),
+    "unscale-missing": (ClippingVariant(unscale="never", step="plain", update="never"),),
+    "unscale-each": (ClippingVariant(unscale="each"),),
+    "scaler-step-every": tuple(ClippingVariant(width="every", weight=weight) for weight in ("steps", "one", "share")),
+    "scaler-update-every": (ClippingVariant(update="each"),),
+    "inf-not-reported": (ClippingVariant(infinite="skipped"),),
+    "inf-not-cleared": (ClippingVariant(infinite="kept"),),
+    "inf-left-out": (ClippingVariant(infinite="left out"),),
+    "steps-twice": (ClippingVariant(step="both"),),
+    "inf-applied": (
+        ClippingVariant(step="plain"),
+        ClippingVariant(step="plain", update="never", unscale="never", scale=False),
+    ),
+}
+"""For each mistake with a scaler the loops that make it."""
+
+COMMON = (("mean-of-means",), ("no-scale",), ("tail-dropped",))
+"""The most common mistakes of any loop."""
+
+RARE = ("clip-per-parameter", "clip-always", "threshold-too-high", "threshold-too-low", "inf-left-out", "steps-twice")
+"""In mixed precision these are tried alone and with :data:`COMMON` mistakes only, for each trial takes its time."""
+
+
+@cache
+def clipping_candidates(loop_slugs: tuple[str, ...]) -> tuple[Candidate[ClippingVariant], ...]:
+    """Loops with one mistake in clipping, and before them one with none.
+
+    Args:
+        loop_slugs: the mistakes of :data:`LOOP_MISTAKES` that the loop is known to make. All candidates make them as well, and
+            do not name them; there are no candidates if these mistakes are not among them.
+    """
+    base = next((variant for variant, slugs in LOOP_MISTAKES if set(slugs) == set(loop_slugs)), None)
+    if base is None:
+        return ()
+    return tuple(pairs([Candidate(base, ())], (NO_MISTAKE, *each_alone(CLIP_MISTAKES)), _can_be_told))
+
+
+@cache
+def amp_candidates() -> tuple[Candidate[ClippingVariant], ...]:
+    """Loops in mixed precision with one mistake of a kind, and with one of each kind; fewest mistakes first."""
+    precise = (NO_MISTAKE, *each_alone(SCALER_MISTAKES), *each_alone(CLIP_MISTAKES))
+    return fewest_first(pairs(LOOP_MISTAKES, precise, _can_meet))
+
+
+def _can_meet(loop: Candidate[ClippingVariant], precise: Candidate[ClippingVariant]) -> bool:
+    """Whether a mistake with scaler or clipping is looked for in a loop with these mistakes."""
+    if loop.mistakes not in ((), *COMMON) and any(slug in RARE for slug in precise.mistakes):
+        return False
+    return _can_be_told(loop, precise) and (precise.variant.width != "every" or loop == NO_MISTAKE)
+
+
+def _can_be_told(loop: Candidate[ClippingVariant], clipping: Candidate[ClippingVariant]) -> bool:
+    """A threshold is too high or too low for a mean; if a loop forgets to divide, that cannot be told."""
+    return loop.variant.weight not in ("one", "sum") or clipping.variant.clip not in ("high", "low", "low samples")

@@ -1,0 +1,71 @@
+"""The momentum of BatchNorm and the β of an optimizer with which N small steps match one large one, and wrong formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from autograder.judging.calls import Formula
+from autograder.observing.calls import CallTrial
+
+TOLERANCE = 1e-5
+"""Relative difference up to which two numbers are the same: float32 leaves 1e-6, a wrong formula is 1e-2 off."""
+
+_MAX_BASE = 1e6
+"""Absolute value above which a returned number is not put into a message: its powers might not be numbers."""
+
+_LEFT_OF_RUNNING = (
+    "For a momentum of {0:g} and N = {1} you return {value:g}. {1} passes with that leave {left:.3g} of the old running value; "
+    "one pass with {0:g} leaves {due:.3g}."
+)
+_LEFT_OF_GRADIENT = (
+    "For β = {0:g} and N = {1} you return {value:g}. One update with that leaves {left:.3g} of a gradient; "
+    "{1} updates with {0:g} leave another share."
+)
+
+
+def matched_momentum(momentum: float, accumulation_steps: int) -> float:
+    """The momentum with which N passes leave as much of the old running value as one pass with ``momentum``."""
+    return 1 - (1 - momentum) ** (1 / accumulation_steps)
+
+
+def matched_beta(beta: float, accumulation_steps: int) -> float:
+    """The coefficient with which one update leaves as much of an old gradient as N updates with ``beta``."""
+    return beta**accumulation_steps
+
+
+WRONG_MOMENTA: Mapping[str, Formula | tuple[Formula, ...]] = {
+    "momentum-unchanged": lambda m, n: m,
+    "momentum-divided": lambda m, n: m / n,
+    "matched-wrong-way": (lambda m, n: 1 - (1 - m) ** n, lambda m, n: m * n, lambda m, n: min(1.0, m * n)),
+    "kept-not-taken": ((lambda m, n: m ** (1 / n)), (lambda m, n: (1 - m) ** (1 / n)), (lambda m, n: m**n)),
+}
+"""By slug, the momentum that a function with this mistake returns."""
+
+WRONG_BETAS: Mapping[str, Formula | tuple[Formula, ...]] = {
+    "beta-unchanged": lambda b, n: b,
+    "beta-divided": lambda b, n: b / n,
+    "beta-wrong-way": (lambda b, n: b ** (1 / n), lambda b, n: 1 - (1 - b) / n),
+    "beta-first-order": (lambda b, n: 1 - (1 - b) * n, lambda b, n: max(0.0, 1 - (1 - b) * n)),
+    "beta-is-kept": (
+        *(lambda b, n: 1 - (1 - b) ** (1 / n), lambda b, n: 1 - (1 - b) ** n),
+        *(lambda b, n: (1 - b) ** n, lambda b, n: (1 - b) ** (1 / n), lambda b, n: 1 - b**n),
+    ),
+}
+"""By slug, the coefficient that a function with this mistake returns."""
+
+
+def momentum_message(trial: CallTrial, found: object) -> str:
+    """What is wrong with a momentum: how much N passes with it would leave of the old running value."""
+    return _what_is_left(_LEFT_OF_RUNNING, lambda momentum, steps: (1 - momentum) ** steps, trial, found)
+
+
+def beta_message(trial: CallTrial, found: object) -> str:
+    """What is wrong with a coefficient: how much one update with it would leave of a gradient."""
+    return _what_is_left(_LEFT_OF_GRADIENT, lambda beta, steps: beta, trial, found)
+
+
+def _what_is_left(words: str, left: Callable[[float, int], float], trial: CallTrial, found: object) -> str:
+    if isinstance(found, bool) or not isinstance(found, int | float) or not abs(found) < _MAX_BASE:
+        return "Your function did not return a number between 0 and 1."
+    value, steps = trial.arguments
+    return words.format(value, steps, value=found, left=left(found, steps), due=1 - value)

@@ -1,0 +1,49 @@
+"""Comparing what a student says about the components of a training run with what the components do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from gradaccum.components import COMPONENTS, breaks
+
+MISTAKEN = {
+    "linear": "sound-layer-blamed",
+    "batchnorm-training": "batchnorm-trusted",
+    "batchnorm-eval": "sound-layer-blamed",
+    "layernorm": "sound-layer-blamed",
+    "groupnorm": "sound-layer-blamed",
+    "momentum": "optimizer-blamed",
+    "adamw": "optimizer-blamed",
+    "weight-decay": "optimizer-blamed",
+    "step-per-micro-batch": "many-updates-trusted",
+    "clip-per-window": "window-clip-blamed",
+    "clip-per-micro-batch": "micro-clip-trusted",
+    "contrastive-loss": "contrastive-trusted",
+}
+"""By component, the mistake that a wrong answer is."""
+
+
+def wrong_answers(group: str, answers: Mapping[str, object]) -> list[str]:
+    """The components of a group for which the answer is missing or wrong."""
+    keys = [key for key, component in COMPONENTS.items() if component.group == group]
+    return [key for key in keys if not _agrees(answers.get(key), _breaks(key))]
+
+
+@cache
+def _breaks(key: str) -> bool:
+    """Whether a run with the component departs from the large batch: two short trainings, the same for every submission."""
+    return breaks(COMPONENTS[key])
+
+
+def _agrees(answer: object, due: bool) -> bool:
+    return isinstance(answer, bool | int) and answer in (0, 1) and bool(answer) == due
+
+
+def answer_message(key: str, answers: Mapping[str, object]) -> str:
+    """What to say of a wrong answer for a component."""
+    if key not in answers:
+        return f"You say nothing about {key}."
+    if isinstance(answers[key], bool | int):
+        return f"Look again at {key}."
+    return f"What you say about {key} is neither True nor False."

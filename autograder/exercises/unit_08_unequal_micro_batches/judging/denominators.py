@@ -1,0 +1,78 @@
+"""What ``cross_entropy`` divides by in a window, and the wrong denominators that students compute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from autograder.judging.calls import Formula, in_words
+from autograder.observing.calls import CallTrial, Plain
+from gradaccum.problems.tokens import IGNORE_INDEX
+
+TOLERANCE = 1e-6
+"""Relative difference up to which two denominators are the same: weights may be added up in float32, and wrong denominators
+differ by more than 1 %."""
+
+Targets = Sequence[Tensor]
+"""The targets of each micro-batch of a window."""
+
+
+def denominator(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    """What ``cross_entropy`` divides by when it averages over all of these targets."""
+    every = _joined(targets)
+    return _sum_of_weights(every[every != ignore_index], weight)
+
+
+def denominator_message(trial: CallTrial, found: Plain | None) -> str:
+    """What to say of a wrong denominator."""
+    due = in_words(denominator(*trial.arguments, **trial.keywords))
+    return f"cross_entropy divides the sum of one of these windows by {due}; your function returned {in_words(found)}."
+
+
+def _joined(targets: Targets) -> Tensor:
+    return torch.cat([part.flatten() for part in targets])
+
+
+def _sum_of_weights(targets: Tensor, weight: Tensor | None) -> float:
+    return float(len(targets) if weight is None else weight[targets].sum())
+
+
+def _without_weights(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    return denominator(targets, None, ignore_index)
+
+
+def _with_ignored_counted(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    """Adds 1 for every target that is ignored."""
+    return denominator(targets, weight, ignore_index) + int((_joined(targets) == ignore_index).sum())
+
+
+def _with_ignored_as_first(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    """Takes targets that are ignored for targets of the first class."""
+    every = _joined(targets)
+    return _sum_of_weights(every.masked_fill(every == ignore_index, 0), weight)
+
+
+def _weights_of_classes(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    """Adds up the weights of the classes, not of the targets."""
+    return denominator(targets, None, ignore_index) if weight is None else float(weight.sum())
+
+
+def _of_average_micro_batch(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    return denominator(targets, weight, ignore_index) / len(targets)
+
+
+def _with_usual_index(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    return denominator(targets, weight)
+
+
+WRONG_DENOMINATORS: Mapping[str, Formula | tuple[Formula, ...]] = {
+    "weights-left-out": _without_weights,
+    "counts-ignored": (_with_ignored_counted, _with_ignored_as_first),
+    "weights-of-classes": _weights_of_classes,
+    "counts-micro-batches": lambda targets, weight=None, ignore_index=IGNORE_INDEX: len(targets),
+    "mean-of-denominators": _of_average_micro_batch,
+    "ignore-index-fixed": _with_usual_index,
+}
+"""By slug, what a function with this mistake returns."""

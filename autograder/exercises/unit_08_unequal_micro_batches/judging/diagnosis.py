@@ -1,0 +1,99 @@
+"""Names for what a loop over tokens does instead: what it counts in place of tokens, and its other mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.contract.observation import Observation
+from autograder.diagnosing.loops import Diagnosis, diagnose
+from autograder.exercises.unit_08_unequal_micro_batches.judging.references import (
+    losses_of_windows,
+    movements_of,
+    moves_like,
+)
+from autograder.exercises.unit_08_unequal_micro_batches.observing import TokenLoopTrial
+from autograder.judging.reported_losses import loss_mistakes, same_numbers
+from gradaccum.loops import windows
+from gradaccum.problems.tokens import PADDING_TOO, TokenProblem
+
+OTHER_COUNTS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("sequences-for-tokens", {"weigh_by": "sequences"}),
+    ("sequences-for-tokens", {"weigh_by": "sequences", "mean_over": "sequences"}),
+    ("padding-counted", {"weigh_by": "positions"}),
+    ("padding-counted", {"weigh_by": "positions", "mean_over": "positions"}),
+    ("ignore-index-fixed", {"weigh_by": "positions", "mean_over": PADDING_TOO}),
+    ("ignore-index-fixed", {"mean_over": PADDING_TOO}),
+)
+"""What a loop may count instead of tokens: slugs, and how to change a problem so that such a loop is right on it."""
+
+
+def ignores_only_usual(trial: TokenLoopTrial, seen: Observation, counts_padding: bool) -> bool:
+    """Whether a frozen loop ignores -100 whatever it was told: in its losses, in its count of tokens, or in both.
+
+    Args:
+        trial: with another ignore index than the usual one.
+        seen: what the loop did.
+        counts_padding: whether it counts padding with the usual ignore index as well.
+    """
+    named = "ignore-index-fixed" in diagnose_tokens(trial, seen).slugs
+    if named or counts_padding:
+        return named
+    too_many = _per_window(replace(trial.problem, weigh_by="positions")) / _per_window(trial.problem)
+    only_in_count = movements_of(trial) / too_many
+    only_in_losses = movements_of(trial, "ignore-index-fixed") * too_many
+    return any(moves_like(trial, seen, other) for other in (only_in_count, only_in_losses))
+
+
+def loss_slugs(trial: TokenLoopTrial, seen: Observation) -> tuple[str, ...]:
+    """The mistakes that explain what a loop reported instead of each window's mean over its tokens."""
+    returned = seen.facts["losses"]
+    if any(row is None for row in returned):
+        return ()
+    if slugs := loss_mistakes(trial.problem, returned):
+        return slugs
+    for slug, problem in _other_problems(trial.problem):
+        if same_numbers(returned, losses_of_windows(problem)):
+            return (slug,)
+    return ()
+
+
+def diagnose_tokens(trial: TokenLoopTrial, seen: Observation) -> Diagnosis:
+    """What a loop computes instead: what it counts, and what else is wrong. Of several readings the simplest is taken."""
+    plain = diagnose(trial, seen)
+    if seen.failure or (len(plain.slugs) <= 1 and not plain.remark):
+        return plain
+    readings = [plain]
+    for slug, problem in _other_problems(trial.problem):
+        other = diagnose(replace(trial, problem=problem), seen)
+        readings.append(replace(plain, slugs=(slug, *other.slugs), remark=other.remark))
+    if explained := [reading for reading in readings if not reading.remark]:
+        return min(explained, key=lambda reading: len(reading.slugs))
+    first_match = next((slug for slug, movements in _examples(trial) if moves_like(trial, seen, movements)), None)
+    return replace(plain, slugs=(first_match,), remark="") if first_match else plain
+
+
+def _examples(trial: TokenLoopTrial) -> Iterator[tuple[str, Tensor]]:
+    """Slugs and movements ``(U, P)`` of loops that are recognised by comparison with an example."""
+    own = _per_window(trial.problem)
+    yield "tokens-never-reset", movements_of(trial) * own / _per_window(trial.problem, so_far=True)
+    shifted = movements_of(trial, "targets-shifted")
+    fewer = tuple(tuple(tuple(max(0, n - 1) for n in batch) for batch in epoch) for epoch in trial.problem.lengths)
+    yield "targets-shifted", shifted
+    yield "targets-shifted", shifted * (_per_window(replace(trial.problem, lengths=fewer)) / own)
+
+
+def _per_window(problem: TokenProblem, so_far: bool = False) -> Tensor:
+    """``(U, 1)``, how much of what the problem weighs by each window holds, or it and the earlier ones of its epoch."""
+    counts = [torch.tensor([sum(w) for w in windows(epoch, problem.accumulation_steps)]) for epoch in problem.epochs]
+    return torch.cat([count.cumsum(0) if so_far else count for count in counts])[:, None]
+
+
+def _other_problems(problem: TokenProblem) -> list[tuple[str, TokenProblem]]:
+    padding_is_a_token = problem.ignore_index >= 0
+    others = OTHER_COUNTS if padding_is_a_token else [other for other in OTHER_COUNTS if PADDING_TOO not in other[1].values()]
+    return [(slug, replace(problem, **changes)) for slug, changes in others]

@@ -1,0 +1,103 @@
+"""What is wrong with a training loop over tokens, in words for students."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from autograder.contract.observation import Observation
+from autograder.exercises.unit_08_unequal_micro_batches.judging.references import (
+    is_nan_somewhere,
+    losses_of_windows,
+    movements_of,
+    reference,
+    trains_like,
+)
+from autograder.exercises.unit_08_unequal_micro_batches.observing import TokenLoopTrial
+from autograder.judging.comparing import close
+from autograder.judging.loops import holds_several_graphs, is_cut_finely, is_one_forward, window_gradient
+from autograder.judging.reported_losses import same_numbers
+
+
+def parameters_message(trial: TokenLoopTrial, seen: Observation) -> str:
+    """What is wrong with the parameters after each epoch; empty if nothing is."""
+    if seen.failure:
+        return seen.failure.message
+    found = seen.tensors["parameters"]
+    if found.shape != reference(trial).tensors["parameters"].shape:
+        return "Your function changed the shape of a parameter."
+    if found.isnan().any():
+        return "Parameters have become NaN."
+    if not trains_like(trial, seen):
+        return "The parameters after training are not those of the mean over each window's tokens."
+    return ""
+
+
+def movements_message(trial: TokenLoopTrial, seen: Observation) -> str:
+    """What is wrong with the single updates of a frozen run; empty if nothing is."""
+    if seen.failure:
+        return seen.failure.message
+    due = movements_of(trial)
+    if not close(seen.tensors["movements"].to(due), due, trial.problem.dtype):
+        return "The updates are not those of the mean over each window's tokens."
+    return ""
+
+
+def losses_message(trial: TokenLoopTrial, seen: Observation) -> str:
+    """What is wrong with the returned losses; empty if nothing is."""
+    if seen.failure:
+        return seen.failure.message
+    if any(row is None for row in seen.facts["losses"]):
+        return "Return a list with one number for each window."
+    due = losses_of_windows(trial.problem)
+    if [len(row) for row in seen.facts["losses"]] != [len(row) for row in due]:
+        return "Your list does not have one loss for each window."
+    fine = same_numbers(seen.facts["losses"], due)
+    return "" if fine else "The numbers returned are not the mean losses of the windows over their tokens."
+
+
+def mode_and_memory_message(trials: Mapping[str, TokenLoopTrial], observations: Mapping[str, Observation]) -> str:
+    """What is wrong with the mode of the model afterwards, or with the memory that a window needs; empty if nothing is."""
+    trial, seen = trials["memory"], observations["memory"]
+    if not observations["tokens"].facts["training_after"]:
+        return "Your function left the model in evaluation mode."
+    if seen.failure:
+        return seen.failure.message
+    if is_one_big_batch(trial, seen):
+        return "The graphs of several micro-batches are in memory at once."
+    fine = is_cut_finely(trial.problem, window_gradient(trial.problem, seen))
+    return "" if fine else "A window of many micro-batches is not trained like their mean over tokens."
+
+
+def is_one_big_batch(trial: TokenLoopTrial, seen: Observation) -> bool:
+    """Whether a window costs as much memory as one large batch.
+
+    The bytes are what the student's process says. Whether all samples went through the model together is read off the
+    parameters, which cannot be forged.
+    """
+    if seen.failure:
+        return False
+    return holds_several_graphs(trial, seen) or is_one_forward(trial.problem, window_gradient(trial.problem, seen))
+
+
+def empty_windows_message(trial: TokenLoopTrial, seen: Observation, reports: bool) -> str:
+    """What is wrong with the losses where micro-batches have no tokens; empty if nothing is.
+
+    Only NaN, the number of losses, and the losses of windows without tokens are checked.
+
+    Args:
+        trial: with micro-batches without tokens.
+        seen: what the loop did.
+        reports: whether the loop returns a right loss for each window elsewhere, and so must return one for each here.
+    """
+    if is_nan_somewhere(seen):
+        return "A loss you return is NaN."
+    steps, returned = trial.problem.accumulation_steps, seen.facts["losses"]
+    for counts, losses in zip(trial.problem.epochs, returned, strict=True):
+        starts = range(0, len(counts), steps)
+        if losses is None or len(losses) != len(starts):
+            if reports:
+                return "Your list does not have one loss for each window, and 0 for a window without tokens."
+            continue
+        if any(loss and not sum(counts[first : first + steps]) for first, loss in zip(starts, losses, strict=True)):
+            return "The loss of a window without tokens is not 0."
+    return ""

@@ -1,0 +1,61 @@
+"""What known loops over tokens do on the trials: computed once per process, because a class is marked on the same problems."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+from torch import Tensor
+
+from autograder.contract.observation import Observation
+from autograder.exercises.unit_08_unequal_micro_batches.observing import TokenLoopTrial, observe_tokens
+from autograder.judging.comparing import close
+from autograder.judging.reported_losses import Losses, window_losses
+from gradaccum.loops.tokens import TOKEN_LOOPS
+from gradaccum.problems import flat_parameters
+from gradaccum.problems.tokens import TokenProblem
+
+
+@lru_cache(maxsize=128)
+def reference(trial: TokenLoopTrial, slug: str = "right") -> Observation:
+    """What is observed of a loop of :data:`gradaccum.loops.tokens.TOKEN_LOOPS` on a trial."""
+    return observe_tokens(TOKEN_LOOPS[slug], trial)
+
+
+@lru_cache(maxsize=128)
+def losses_of_windows(problem: TokenProblem) -> Losses:
+    """The mean loss of each window of a problem, epoch by epoch."""
+    return window_losses(problem)
+
+
+@lru_cache(maxsize=128)
+def start_of(problem: TokenProblem) -> Tensor:
+    """``(P,)``, the parameters before training, on the CPU."""
+    return flat_parameters(problem.build_model()).cpu()
+
+
+def trains_like(trial: TokenLoopTrial, seen: Observation, slug: str = "right") -> bool:
+    """Whether the parameters after each epoch are those that a known loop leaves."""
+    found, other = seen.tensors.get("parameters"), reference(trial, slug).tensors["parameters"]
+    if found is None or found.shape != other.shape:
+        return False
+    start = start_of(trial.problem)
+    return close(found.to(other) - start, other - start, trial.problem.dtype)
+
+
+def moves_like(trial: TokenLoopTrial, seen: Observation, movements: Tensor) -> bool:
+    """Whether the single updates of a frozen run are these movements ``(U, P)``."""
+    found = seen.tensors["movements"]
+    return found.shape == movements.shape and close(found.to(movements), movements, trial.problem.dtype)
+
+
+def movements_of(trial: TokenLoopTrial, slug: str = "right") -> Tensor:
+    """``(U, P)``, the movements of a known loop on a frozen trial."""
+    return reference(trial, slug).tensors["movements"]
+
+
+def is_nan_somewhere(seen: Observation) -> bool:
+    """Whether parameters or returned losses of a run are NaN."""
+    losses = [loss for row in seen.facts.get("losses", []) for loss in row or []]
+    parameters = seen.tensors.get("parameters")
+    return any(map(math.isnan, losses)) or (parameters is not None and bool(parameters.isnan().any()))

@@ -1,0 +1,95 @@
+"""What cached features cost, and what wrong answers say instead."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from autograder.contract.exercise import Exercise
+from autograder.contract.observation import Observation
+from autograder.contract.verdict import Verdict
+from autograder.judging.calls import Formula, in_words, judge_calls
+from autograder.observing.calls import CallTrial, Plain
+from gradaccum.diagnosis.catalogue import mistake
+
+NUMBERS: dict[str, int | None] = {"forwards": 0, "bytes": 1}
+"""By part, which number of the returned pair it is about, for several micro-batches."""
+
+
+def judge_costs(exercise: Exercise, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
+    """The verdict on pairs (forward passes, bytes): each number for several micro-batches, both together for a single one."""
+    asked: dict[str, CallTrial] = {}
+    seen: dict[str, Observation] = {}
+    for name, trial in trials.items():
+        for part, of in (NUMBERS if name.startswith("several") else {"single": None}).items():
+            asked[f"{part}/{name}"] = CallTrial(trial.arguments, {"of": of})
+            seen[f"{part}/{name}"] = _number_of(observations[name], of)
+    part_of = lambda name: name.split("/")[0]  # noqa: E731
+    verdict = judge_calls(exercise, asked, seen, part_of, _of(cost), WRONG_COSTS, _cost_message)
+    doubled = {mistake("encoders-added"), mistake("backward-counted")}
+    singles = [seen.facts.get("value") for name, seen in observations.items() if name.startswith("single")]
+    if doubled & set(verdict.mistakes) and all(single == [2, 0] for single in singles):
+        # One pass that is counted twice for the same reason as elsewhere, and no cache.
+        return replace(verdict, mistakes=tuple(one for one in verdict.mistakes if one.slug != "single-cached"))
+    return verdict
+
+
+def _cost_message(trial: CallTrial, found: Plain | None) -> str:
+    call = "B = {}, N = {}, width {} and {}".format(*trial.arguments)
+    return f"For {call} your function says {in_words(found)}, which is not what cached features cost."
+
+
+def cost(micro_batch_size: int, accumulation_steps: int, width: int, dtype: torch.dtype) -> tuple[int, int]:
+    """The pair due: forward passes of each encoder per sample, and bytes of cached features."""
+    if accumulation_steps == 1:
+        return 1, 0
+    return 2, 2 * micro_batch_size * accumulation_steps * width * dtype.itemsize
+
+
+def _of(formula: Callable[..., tuple[float, float]]) -> Formula:
+    """A formula that gives the number ``of`` a pair (0 or 1), or the whole pair if ``of`` is None."""
+
+    def number(*call: Any, of: int | None) -> object:
+        return formula(*call) if of is None else formula(*call)[of]
+
+    return number
+
+
+def _number_of(seen: Observation, of: int | None) -> Observation:
+    """An observation of one of the two numbers, or of both; anything that is not a pair of numbers is reported by its type."""
+    facts = seen.facts
+    if seen.failure:
+        return seen
+    if "raised" in facts:
+        return Observation(facts={"raised": str(facts["raised"])[:200], "reason": bool(facts.get("reason"))})
+    value = facts.get("value")
+    if not (isinstance(value, list) and len(value) == 2 and all(type(v) in (int, float) for v in value)):
+        return Observation(facts={"type": "no pair of numbers"})
+    return Observation(facts={"value": value if of is None else value[of]})
+
+
+ANY = math.nan
+"""Stands for a number that a mistake says nothing about; it equals no number."""
+
+WRONG_COSTS: Mapping[str, Formula | tuple[Formula, ...]] = {
+    "cost-turned-round": _of(lambda *call: cost(*call)[::-1]),
+    "first-pass-forgotten": _of(lambda *call: (1, ANY)),
+    "window-for-each": tuple(_of(lambda size, n, width, dtype, more=more: (n + more, ANY)) for more in (0, 1)),
+    "backward-counted": _of(lambda *call: (3, ANY)),
+    "encoders-added": _of(lambda *call: (4, ANY)),
+    "passes-of-all": tuple(_of(lambda size, n, width, dtype, b=b: (2 * n * (size if b else 1), ANY)) for b in (0, 1)),
+    "one-encoder": _of(lambda *call: (ANY, cost(*call)[1] // 2)),
+    "one-micro-batch": _of(lambda size, n, *kind: (ANY, cost(size, n, *kind)[1] // n)),
+    "others-only": _of(lambda size, n, *kind: (ANY, cost(size, n, *kind)[1] * (n - 1) // n)),
+    "elements-not-bytes": tuple(
+        _of(lambda size, n, width, dtype, each=each: (ANY, each * 2 * size * n * width)) for each in (1, 4)
+    ),
+    "single-cached": tuple(
+        _of(lambda size, n, width, dtype, f=f, b=b: (f, b * size * width * dtype.itemsize)) for f, b in ((2, 2), (1, 2), (2, 0))
+    ),
+}
+"""By slug, what a function with this mistake returns."""

@@ -1,0 +1,127 @@
+"""Names for what a loop on several ranks does instead: the mistakes of any loop, and those of sharing gradients."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from autograder.contract.observation import Observation
+from autograder.diagnosing.loops import difference_in_words
+from autograder.exercises.unit_10_distributed.judging.messages import MAX_TRAFFIC
+from autograder.exercises.unit_10_distributed.judging.references import (
+    RankSeen,
+    all_ranks,
+    by_rank,
+    expected_fingerprint,
+    gradient_bytes,
+    rank_fingerprint,
+    windows_due,
+)
+from autograder.exercises.unit_10_distributed.observing import RanksTrial
+from gradaccum.diagnosis.loops import Passes, name_mistakes
+from gradaccum.fingerprint import Fingerprint, expected, solve
+
+TOLERANCE = 1e-4
+"""Largest difference between coefficients that are the same; those of different loops differ by more than 1e-2."""
+
+
+def needless_rounds(trial: RanksTrial, ranks: list[RankSeen]) -> tuple[str, ...]:
+    """The mistake of a loop that shares its gradients more than once per window (or per update, if it makes more updates)."""
+    facts, windows = ranks[0].facts, windows_due(trial)
+    if facts["bytes"] <= MAX_TRAFFIC * gradient_bytes(trial) * max(windows, len(facts["update_epochs"])):
+        return ()
+    if facts["late_no_sync"]:
+        return ("sync-around-backward-only",)
+    micro_batches = sum(map(len, trial.loop.problem.epochs))
+    return ("sync-every",) if facts["bytes"] >= gradient_bytes(trial) * micro_batches else ("sync-again",)
+
+
+def name_rank_mistakes(trial: RanksTrial, ranks: list[RankSeen]) -> tuple[tuple[str, ...], str, Fingerprint, Fingerprint]:
+    """The mistakes that updates with frozen parameters show, a remark if they have no name, and the fingerprints due and found.
+
+    Summed over the ranks, a rank's fingerprint is that of a loop on one rank, up to a factor where ranks are added up or
+    divided by twice. How it is spread over the ranks shows what was shared.
+    """
+    due = expected_fingerprint(trial)
+    found = [rank_fingerprint(trial, rank) for rank in ranks]
+    odd = next((k for k, one in enumerate(found) if not one.same_as(due)), 0)
+    seen, mine = ranks[odd], found[odd]
+    if not mine.linear:
+        return _not_linear(trial, seen), difference_in_words(mine, due), due, mine
+    if len({len(rank.facts["update_epochs"]) for rank in ranks}) > 1:
+        return ("ranks-update-apart",), "", due, mine
+    parts = by_rank(trial, mine)
+    if all(bool(((one.coefficients - mine.coefficients).abs() <= TOLERANCE).all()) for one in found):
+        sharing = _shared_out(parts)
+    else:
+        sharing = _sharing(parts, expected(trial.loop.problem))
+    explained = _as_single_rank(trial, seen, mine, parts.sum(0))
+    if explained is None:
+        return sharing, "" if sharing else difference_in_words(mine, due), due, mine
+    return tuple(dict.fromkeys((*sharing, *explained))), "", due, mine
+
+
+def _as_single_rank(trial: RanksTrial, seen: RankSeen, found: Fingerprint, summed: Tensor) -> tuple[str, ...] | None:
+    """The fewest mistakes that explain the sums over ranks; None if nothing does."""
+    problem, facts = trial.loop.problem, seen.facts
+    micro_batches = sum(map(len, problem.epochs))
+    passes = Passes(
+        all_seen=facts["micro_batches_seen"] == micro_batches,
+        repeated=(facts["backwards"] or facts["forwards_with_grad"]) > micro_batches,
+    )
+    single = replace(found, columns=expected(problem).columns)
+    world = trial.world_size
+    factors: dict[tuple[str, ...], float] = {(): 1.0, ("rank-sum",): world, ("rank-divided-twice",): 1 / world}
+    explained = []
+    for slugs, factor in factors.items():
+        stale = None if found.stale is None else found.stale / factor
+        more = name_mistakes(replace(single, coefficients=summed / factor, stale=stale), problem, passes)
+        if more is not None:
+            explained.append(slugs + more)
+    return min(explained, key=len, default=None)
+
+
+def _shared_out(parts: Tensor) -> tuple[str, ...]:
+    """What the coefficients ``(W, U, K)`` show about what each rank reads, if they are the same on all ranks."""
+    read = (parts.abs() > TOLERANCE).any(1)
+    if not read.any(1).all() and read.any():
+        return ("one-rank-for-all",)
+    skipped = ~read & read.any(0)  # by this rank, but not by all
+    return ("shared-out-again",) if bool(skipped.any(1).all()) else ()
+
+
+def _sharing(parts: Tensor, due: Fingerprint) -> tuple[str, ...]:
+    """What the coefficients ``(W, U, K)`` of a rank's updates show about sharing, if ranks differ."""
+    equal = ((parts - parts[0]).abs() <= TOLERANCE).all(0)
+    present = parts.abs().amax(0) > TOLERANCE
+    alone = present & ~equal
+    if not alone.any():
+        return ()
+    if not (present & equal).any():
+        return ("never-sync",)
+    # A leftover window is one in which fewer micro-batches are due than in the widest.
+    widths = (due.coefficients > 0).sum(1)
+    leftover = torch.zeros_like(present[0])
+    for row, width in zip(due.coefficients, widths, strict=True):
+        if width < widths.max():
+            leftover |= row > 0
+    if bool((alone.any(0) <= leftover).all()):
+        return ("tail-not-synced",)
+    mixed = alone.any(1) & (present & equal).any(1)
+    return ("sync-wrong-one",) if mixed.any() else ("windows-not-synced",)
+
+
+def _not_linear(trial: RanksTrial, seen: RankSeen) -> tuple[str, ...]:
+    """Why updates are not linear in the micro-batch gradients; evaluation mode is the only known reason."""
+    movements = seen.movements / trial.loop.problem.lr
+    other = solve(seen.gradients, movements, seen.facts["update_epochs"], all_ranks(trial), training=False)
+    return ("eval-mode",) if other.linear else ()
+
+
+def first_loss_slugs(seen: Observation) -> tuple[str, ...]:
+    """Why the first loss of a loop that failed has no graph, if that is what stopped it."""
+    if seen.facts.get("without_graph") is not True or seen.facts.get("backwards") != 0:
+        return ()
+    return ("detached",) if seen.facts.get("last_forward_with_grad") is True else ("grad-disabled",)

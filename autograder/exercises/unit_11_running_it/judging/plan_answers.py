@@ -1,0 +1,17 @@
+"""Reading what a function returned where a plan was due."""
+
+from __future__ import annotations
+
+from autograder.contract.observation import Observation
+
+KEYS = {"micro_batch_size", "accumulation_steps", "effective_batch"}
+
+NO_PLAN = "What you return is no dictionary with the three keys, so there is no plan to look at yet."
+
+
+def plan_of(seen: Observation) -> Observation:
+    """An observation of a plan; anything that is not a dictionary with the three keys is reported by its type."""
+    value = seen.facts.get("value")
+    if seen.failure or "value" not in seen.facts or (isinstance(value, dict) and value.keys() >= KEYS):
+        return seen
+    return Observation(facts={"type": "no dictionary with the three keys"})

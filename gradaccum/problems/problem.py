@@ -1,0 +1,140 @@
+"""Small, seeded, deterministic training problems.
+
+A :class:`Problem` is a handful of numbers from which the same model, loss and micro-batches can be remade at any time, in
+any process: it is data, so it may be stored, compared and sent elsewhere.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from gradaccum.problems.making import (
+    LossFn,
+    MicroBatch,
+    TrainingGate,
+    fill_stale_gradient,
+    normal_numbers,
+    seeded_generator,
+)
+
+FEATURES, OUTPUTS = 4, 2
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A regression problem, cut into micro-batches.
+
+    Attributes:
+        seed: fixes weights and data.
+        accumulation_steps: N, micro-batches per window.
+        epochs: for each epoch the sizes of its micro-batches, in samples.
+        lr: learning rate of the plain SGD optimizer.
+        width, depth: units per hidden layer, number of hidden layers.
+        stale: whether ``.grad`` holds something before the first epoch.
+        one_shot: whether an epoch's micro-batches come as a generator without a length instead of a list.
+        extras: whether the model also has a frozen and an unused parameter.
+        gated: whether the model has a layer that acts differently in training and in evaluation mode.
+        coupled: whether the samples of one forward act on each other, so that the gradient shows which of them went through
+            the model together.
+        rank: whose micro-batches these are; other ranks have the same model and other samples.
+        device, dtype: where and in which precision; strings, so that a problem stays plain data.
+    """
+
+    seed: int = 0
+    accumulation_steps: int = 4
+    epochs: tuple[tuple[int, ...], ...] = ((2, 2, 2, 2),)
+    lr: float = 0.1
+    width: int = 6
+    depth: int = 1
+    stale: bool = False
+    one_shot: bool = False
+    extras: bool = False
+    gated: bool = False
+    coupled: bool = False
+    rank: int = 0
+    device: str = "cpu"
+    dtype: str = "float64"
+
+    def __post_init__(self) -> None:
+        if self.accumulation_steps < 1:
+            raise ValueError(f"accumulation_steps must be at least 1, not {self.accumulation_steps}")
+        if not self.epochs or any(not sizes or min(sizes) < 1 for sizes in self.epochs):
+            raise ValueError(f"every epoch needs micro-batches of at least one sample, not {self.epochs}")
+
+    @property
+    def torch_dtype(self) -> torch.dtype:
+        return getattr(torch, self.dtype)
+
+    def build_model(self) -> nn.Module:
+        """A fresh model in training mode, the same on every call; ``.grad`` filled if the problem is ``stale``."""
+        generator = seeded_generator(self.seed, 0)
+        with torch.device("cpu"), torch.random.fork_rng(devices=[]):  # layers draw weights, which are not kept
+            model = self.new_model()
+        for parameter in model.parameters():
+            parameter.data = normal_numbers(parameter.shape, generator) / parameter.shape[-1] ** 0.5
+        model.to(device=self.device, dtype=self.torch_dtype)
+        if self.stale:
+            fill_stale_gradient(model, self.seed)
+        return model
+
+    def new_model(self) -> nn.Module:
+        """A model whose weights and place are yet to be set."""
+        return ProbeModel(self.width, self.depth, self.extras, self.gated, self.coupled)
+
+    def build_optimizer(self, model: nn.Module) -> torch.optim.SGD:
+        return torch.optim.SGD(model.parameters(), lr=self.lr)
+
+    @property
+    def loss_fn(self) -> LossFn:
+        """Mean squared error, averaged over the samples of its batch."""
+        return F.mse_loss
+
+    def batches(self, epoch: int = 0) -> list[MicroBatch]:
+        """The micro-batches of one epoch: x of shape ``(size, 4)``, y of shape ``(size, 2)``."""
+        sizes = self.epochs[epoch]
+        generator = seeded_generator(self.seed, 1 + epoch + 1000 * self.rank)
+        x = normal_numbers((sum(sizes), FEATURES), generator)
+        y = normal_numbers((sum(sizes), OUTPUTS), generator)
+        x, y = (t.to(device=self.device, dtype=self.torch_dtype) for t in (x, y))
+        return list(zip(x.split(list(sizes)), y.split(list(sizes)), strict=True))
+
+    def micro_batches(self, epoch: int = 0) -> list[MicroBatch] | Iterator[MicroBatch]:
+        """What a loop is given: a list, or a generator if the problem is ``one_shot``."""
+        batches = self.batches(epoch)
+        return (batch for batch in batches) if self.one_shot else batches
+
+    def with_(self, **changes: Any) -> Problem:
+        """A copy with some attributes changed."""
+        return replace(self, **changes)
+
+
+class ProbeModel(nn.Module):
+    """A small multi-layer perceptron with tanh units."""
+
+    def __init__(self, width: int, depth: int, extras: bool, gated: bool, coupled: bool = False):
+        super().__init__()
+        sizes = [FEATURES, *([width] * depth)]
+        self.hidden = nn.ModuleList(nn.Linear(a, b) for a, b in itertools.pairwise(sizes))
+        self.gate = TrainingGate() if gated else nn.Identity()
+        self.coupled = coupled
+        self.head = nn.Linear(width, OUTPUTS)
+        if extras:
+            self.shift = nn.Parameter(torch.zeros(width), requires_grad=False)
+            self.unused = nn.Parameter(torch.zeros(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        # Stands for BatchNorm, but keeps nothing between forwards. Of the input: deep, narrow layers forget their samples.
+        together = 1 + x.square().mean() if self.coupled else None
+        for layer in self.hidden:
+            x = torch.tanh(layer(x))
+        if hasattr(self, "shift"):
+            x = x + self.shift
+        out = self.head(self.gate(x))
+        return out if together is None else out * together

@@ -1,0 +1,45 @@
+"""On the calls that are marked, lines and plans that mistakes give differ from the right ones and from each other."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from autograder.exercises import all_exercises
+from autograder.exercises.unit_02_memory_limits.judging.lines import WRONG_LINES, least_squares
+from autograder.exercises.unit_02_memory_limits.judging.plans import WRONG_PLANS, plan
+from autograder.judging.calls import RAISES, same_value
+
+SEEDS = range(8)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("slug", WRONG_LINES)
+def test_every_wrong_line_is_far_from_the_least_squares_on_some_points(slug, seed):
+    calls = [trial.arguments for trial in all_exercises()["memory_line"].trials(seed, "cpu").values()]
+    for formula in WRONG_LINES[slug]:
+        assert any(not same_value(list(formula(*call)), list(least_squares(*call)), 0.02) for call in calls)
+
+
+@pytest.mark.parametrize("part", ["largest", "full"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_two_wrong_plans_are_the_same_on_all_calls_of_a_part(seed, part):
+    trials = all_exercises()["plan_micro_batches"].trials(seed, "cpu")
+    calls = [trial.arguments for name, trial in trials.items() if name.startswith(part)]
+    slugs = ("fixed-forgotten", "halves-only", "fixed-for-each", "whole-batch-or-nothing")
+    formulas = [plan, *(formula for slug in slugs for formula in WRONG_PLANS[slug])]
+    plans = [[formula(*call) for call in calls] for formula in formulas]
+    assert all(one != other for one, other in itertools.combinations(plans, 2))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_right_plan_fits_divides_and_cannot_be_larger(seed):
+    for name, trial in all_exercises()["plan_micro_batches"].trials(seed, "cpu").items():
+        effective, budget, fixed, per_sample = trial.arguments
+        right = plan(*trial.arguments)
+        fitting = [b for b in range(1, effective + 1) if effective % b == 0 and fixed + per_sample * b <= budget]
+        assert (right is RAISES) == (not fitting) == name.startswith("none")
+        if fitting:
+            assert right == (max(fitting), effective // max(fitting))
+            assert (fixed + per_sample * right[0] == budget) == name.startswith("full")

@@ -1,0 +1,37 @@
+"""Released notebooks, run as they are from top to bottom: nothing fails, and every check says that there is work to do."""
+
+from __future__ import annotations
+
+import pytest
+from notebook_runner import notebook_runner
+
+from autograder.publishing.release import COURSE
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def run():
+    with notebook_runner() as run:
+        yield run
+
+
+@pytest.fixture(scope="module", params=sorted(path.stem for path in COURSE.glob("*.ipynb")))
+def cells(request, run, tmp_path_factory):
+    """What became of the code cells of a released notebook."""
+    return run(COURSE / f"{request.param}.ipynb", tmp_path_factory.mktemp(request.param))
+
+
+def test_no_cell_fails_or_warns(cells):
+    assert [(cell.source, cell.error or cell.stderr) for cell in cells if cell.error or cell.stderr] == []
+
+
+def test_every_explorable_can_be_computed(cells):
+    panels = [cell.shown for cell in cells if cell.source.startswith("explore(")]
+    assert all("<img" in shown and 'role="alert"' not in shown for shown in panels)
+
+
+def test_every_check_says_that_its_function_is_not_written_yet(cells):
+    checks = [cell for cell in cells if cell.source.startswith("check(")]
+    assert checks
+    assert [cell.source for cell in checks if "points, not written yet" not in cell.shown] == []
