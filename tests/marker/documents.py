@@ -1,4 +1,4 @@
-"""What documents tell their readers to type, and what they say will be seen."""
+"""The commands that documents tell their readers to type, and the output that they show."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def shell_lines(page: str) -> list[str]:
 
 
 def lines_in_blocks(page: str, language: str = "") -> list[str]:
-    """The lines of a page's fenced blocks in a language; those in none are output."""
+    """The lines of a page's fenced blocks in a language; blocks without a language show output."""
     text = (DOCS / page).read_text(encoding="utf-8")
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     return [line for tag, block in blocks if tag == language for line in block.splitlines()]

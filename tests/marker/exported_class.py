@@ -1,4 +1,4 @@
-"""A class with a gradebook to export, and its exports run and read."""
+"""A class with a gradebook to export, and functions that export it and read the files."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _hand_in(
 
 
 def make_school(directory: Path) -> Path:
-    """A class with a gradebook: late, graded by hand, waiting for that, not handed in, nothing earned."""
+    """A class whose gradebook has submissions that are late, graded by hand, waiting for that, missing, or without points."""
     make_course(directory, {})
     with commands_of_this_python(), Gradebook(f"sqlite:///{directory}/gradebook.db", "gradaccum") as gradebook:
         for unit in (ACCUMULATE, LOOP):
@@ -74,7 +74,7 @@ def make_school(directory: Path) -> Path:
 
 
 def export(directory: Path, place: Path, *options: object, to: str = "out.csv"):
-    """Run the command; its exit status, the rows of its file in ``place`` by column, and its notes."""
+    """Run the command. Returns its exit status, the rows of its file in ``place`` by column, and its notes."""
     result = CliRunner().invoke(app, ["export", str(directory), "--to", to, *map(str, options)])
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     rows = rows_of(place / to) if result.exit_code == 0 else []

@@ -1,13 +1,17 @@
-"""Classes that are marked with ``gradaccum classroom grade``, and looks at what that left behind."""
+"""Classes that are marked with ``gradaccum classroom grade``, and what that leaves behind."""
 
 from __future__ import annotations
 
+import copy
+import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from typer.testing import CliRunner
 
@@ -15,15 +19,19 @@ from autograder.classroom.commands import app
 
 UNIT = "03_accumulate"
 FULL = 10.0
+PRELOADED = ("autograder.classroom.commands", "autograder.classroom.grading.terminal_output", "distributed")
 
 
 class GradedClass:
-    """A class with one unit, released. Commands run in this process, but for those that a test wants to see die.
+    """A class with one unit, released.
+
+    Commands run in this process, except those that a test interrupts or kills.
 
     Args:
         root: an empty folder.
-        scheduler: of workers that are warm already.
-        options: of ``init``.
+        scheduler: the address of a scheduler whose worker has already started.
+        options: for ``init``.
+        unit: of the class.
     """
 
     def __init__(self, root: Path, scheduler: str, *options: str, unit: str = UNIT):
@@ -33,6 +41,13 @@ class GradedClass:
         self.right = (self.directory / "source" / unit / f"{unit}.ipynb").read_bytes()
         self.untouched = (self.directory / "release" / unit / f"{unit}.ipynb").read_bytes()
 
+    def copied_to(self, root: Path) -> GradedClass:
+        """A copy of the class, as far as it is, in an empty folder: faster than to make another one."""
+        other = copy.copy(self)
+        other.root, other.directory = root, root / "class"
+        shutil.copytree(self.directory, other.directory)
+        return other
+
     def hand_in(self, student: str, content: bytes) -> Path:
         place = self.directory / "submitted" / student / self.unit
         place.mkdir(parents=True, exist_ok=True)
@@ -40,32 +55,36 @@ class GradedClass:
         return place / f"{self.unit}.ipynb"
 
     def hand_in_many(self, number: int) -> dict[str, float]:
-        """Right and untouched notebooks in turn; the marks that are due."""
-        due = {}
+        """Hand in correct notebooks, every third one untouched instead. Returns the expected points by student."""
+        expected = {}
         for k in range(number):
             student = f"student{k:02}"
             self.hand_in(student, self.untouched if k % 3 == 2 else self.right)
-            due[student] = 0.0 if k % 3 == 2 else FULL
-        return due
+            expected[student] = 0.0 if k % 3 == 2 else FULL
+        return expected
 
-    def do(self, command: str, *options: str, status: int = 0) -> Graded:
-        """Run a command of ``gradaccum classroom`` on this class; it has to end with this status."""
-        result = CliRunner().invoke(app, [command, str(self.directory), *options])
-        graded = Graded(result.exit_code, result.stdout, result.stderr)
-        assert result.exit_code == status, (graded, result.exc_info)
-        return graded
+    def do(self, command: str, *options: str, status: int = 0) -> Result:
+        """Run a command of ``gradaccum classroom`` on this class; fails unless it ends with this exit status."""
+        invoked = CliRunner().invoke(app, [command, str(self.directory), *options])
+        result = Result(invoked.exit_code, invoked.stdout, invoked.stderr)
+        assert invoked.exit_code == status, (result, invoked.exc_info)
+        return result
 
-    def grade(self, *options: str, status: int = 0) -> Graded:
+    def grade(self, *options: str, status: int = 0) -> Result:
         return self.do("grade", "--scheduler", self.scheduler, *options, status=status)
 
-    def command(self, *options: str) -> list[str]:
-        return [str(Path(sys.executable).with_name("gradaccum")), "classroom", "grade", str(self.directory), *options]
+    def start(self, *options: str, before: tuple[str, ...] = (), environment: dict[str, str] | None = None) -> Process:
+        """Start ``gradaccum classroom grade`` in a process of its own, see :func:`ended`.
 
-    def start(self, *options: str, before: tuple[str, ...] = (), environment: dict[str, str] | None = None) -> subprocess.Popen:
-        """Start ``grade`` as a process of its own; its output can be read when it has ended, see :func:`ended`."""
+        Args:
+            options: for the command.
+            before: a command that runs the command given to it as arguments.
+            environment: variables to set in addition.
+        """
         where = () if "--workers" in options or "--scheduler" in options else ("--scheduler", self.scheduler)
+        program = str(Path(sys.executable).with_name("gradaccum"))
         return subprocess.Popen(
-            [*before, *self.command(*where, *options)],
+            [*before, program, "classroom", "grade", str(self.directory), *where, *options],
             env=os.environ | (environment or {}),
             cwd=self.root,
             stdout=subprocess.PIPE,
@@ -73,8 +92,15 @@ class GradedClass:
             text=True,
         )
 
+    def fork(self, *options: str) -> Process:
+        """The same as :meth:`start`, from a process that has imported everything: it starts at once, instead of in seconds.
+
+        Not for ``--workers``: the workers would be forks of that process, too.
+        """
+        return _Fork(["grade", str(self.directory), "--scheduler", self.scheduler, *options], self.root)
+
     def scores(self, url: str = "") -> dict[str, float]:
-        """What the gradebook says, by student."""
+        """The points in the gradebook, by student."""
         from nbgrader.api import Gradebook
 
         with Gradebook(url or f"sqlite:///{self.directory}/gradebook.db") as gradebook:
@@ -83,47 +109,99 @@ class GradedClass:
             return {one.student_id: one.score for one in submissions}
 
     def marks(self) -> dict[str, tuple[int, int]]:
-        """The files of marks there are; a file that is written again gets another inode or time."""
+        """Inode and time of the file of marks of each student: a file that is written again gets new ones."""
         files = (self.directory / "marks").glob(f"*/{self.unit}.json")
         return {path.parent.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in files}
 
-    def wait_for_marks(self, process: subprocess.Popen, number: int, seconds: float = 120) -> None:
-        """Wait until so many submissions are marked."""
+    def wait_for_marks(self, process: Process, number: int, seconds: float = 120) -> None:
+        """Wait until this many submissions are marked, or the process has ended."""
         wait_for(lambda: len(self.marks()) >= number or process.poll() is not None, seconds)
 
-    def left_unfinished(self) -> list[Path]:
+    def unfinished_files(self) -> list[Path]:
         return [path for path in self.directory.rglob("*") if ".unfinished" in path.name]
 
 
-class Graded:
-    """How ``grade`` ended."""
+class Result:
+    """How a command ended: its exit status, what it printed, and what it printed to stderr."""
 
-    def __init__(self, status: int, said: str, complained: str):
-        self.status, self.said, self.complained = status, said, complained
+    def __init__(self, status: int, output: str, complaints: str):
+        self.status, self.output, self.complaints = status, output, complaints
 
     def __repr__(self) -> str:
-        return f"exit status {self.status}\n{self.said}\n{self.complained}"
+        return f"exit status {self.status}\n{self.output}\n{self.complaints}"
 
 
-def ended(process: subprocess.Popen, seconds: float = 300) -> Graded:
-    """Wait for a command's end."""
-    said, complained = process.communicate(timeout=seconds)
-    return Graded(process.returncode, said, complained)
+class Process(Protocol):
+    """The part of :class:`subprocess.Popen` that tests use."""
+
+    pid: int
+
+    @property
+    def returncode(self) -> int | None: ...
+    def poll(self) -> int | None: ...
+    def kill(self) -> None: ...
+    def send_signal(self, signal: int, /) -> None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def communicate(self, *, timeout: float | None = None) -> tuple[str, str]: ...
+
+
+class _Fork:
+    """A command of ``gradaccum classroom`` in a fork of multiprocessing's fork server."""
+
+    def __init__(self, arguments: list[str], folder: Path):
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload([*PRELOADED])
+        self._output, self._complaints = folder / "output.txt", folder / "complaints.txt"
+        self._process = context.Process(target=_run, args=(arguments, str(self._output), str(self._complaints)))
+        self._process.start()
+        assert self._process.pid is not None
+        self.pid = self._process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        return self._process.exitcode
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def send_signal(self, signal: int, /) -> None:
+        os.kill(self.pid, signal)
+
+    def wait(self, timeout: float | None = None) -> int:
+        self._process.join(timeout)
+        if self._process.exitcode is None:
+            raise TimeoutError
+        return self._process.exitcode
+
+    def communicate(self, *, timeout: float | None = None) -> tuple[str, str]:
+        self.wait(timeout)
+        return self._output.read_text(), self._complaints.read_text()
+
+
+def _run(arguments: list[str], output: str, complaints: str) -> None:
+    for path, stream in ((output, 1), (complaints, 2)):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
+    app(arguments)
+
+
+def ended(process: Process, seconds: float = 300) -> Result:
+    """Wait for the end of a command."""
+    output, complaints = process.communicate(timeout=seconds)
+    assert process.returncode is not None
+    return Result(process.returncode, output, complaints)
 
 
 def wait_for(condition: Callable[[], object], seconds: float = 60) -> None:
-    """Wait until something is so.
+    """Wait until a condition holds.
 
     Raises:
-        TimeoutError: it is not.
+        TimeoutError: it does not hold in time.
     """
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
             raise TimeoutError
         time.sleep(0.02)
-
-
-def as_user(name: str) -> dict:
-    """Options for a process that root must not run itself."""
-    return {"user": name} if os.geteuid() == 0 else {}

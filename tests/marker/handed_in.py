@@ -1,4 +1,4 @@
-"""Files as students, LMSs and nbgrader hand them in, and a class that takes them."""
+"""Files as students, LMSs and nbgrader hand them in, and a class that receives them."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def packed(path: Path, files: dict[str, bytes] | list[tuple[str | zipfile.ZipInf
     return path
 
 
-class Class:
-    """A class without nbgrader around it: its students, and where it keeps what they hand in."""
+class BareClass:
+    """A class without nbgrader: its students, and the folders for what they hand in."""
 
     def __init__(self, place: Path, students: tuple[Student, ...] = ROSTER):
         self.place, self.students = place, Students(students, roster=bool(students))
@@ -53,7 +53,7 @@ class Class:
         self.store = SubmittedStore(lambda s, u: self.submitted / s / u, lambda s, u: self.earlier / s / u)
 
     def take(self, files: dict[str, bytes] | Path, unit: str | None = None) -> IntakeResult:
-        """Take in files of a folder, or a source that is there."""
+        """Collect files, given by path and content or as an existing source."""
         source = files if isinstance(files, Path) else fill(self.place / f"source{len(os.listdir(self.place))}", files)
         return take_in(source, self.students, self.store, unit)
 

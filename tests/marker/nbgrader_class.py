@@ -1,4 +1,4 @@
-"""A class as an instructor runs it with nbgrader's own commands, and what its students hand in."""
+"""A class that an instructor runs with nbgrader's own commands, and the students who hand in."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MISTAKES = Path(__file__).parents[1] / "submissions" / UNIT / "mistakes"
 
 
 class Course:
-    """A class, and the commands an instructor gives in it, in an environment of its own."""
+    """A class, and commands of an instructor in it, in an isolated environment."""
 
     def __init__(self, root: Path, *options: str):
         self.root, self.directory = root, root / "class"
@@ -57,7 +57,7 @@ class Course:
         nbformat.write(notebook, place / f"{unit}.ipynb")
 
     def grades(self, student: str, unit: str = UNIT) -> dict[str, float | None]:
-        """What the gradebook says of each exercise; None where a person has to look."""
+        """The points of each exercise in the gradebook; None where a person has to grade."""
         from nbgrader.api import Gradebook
 
         with Gradebook(f"sqlite:///{self.directory}/gradebook.db") as gradebook:
@@ -71,15 +71,15 @@ class Course:
 
 @dataclass(frozen=True)
 class Student:
-    """What one student of the class hands in, told by its difference from the right notebook.
+    """What one student of the class hands in, as differences from the correct notebook.
 
     Attributes:
-        points: for ORDER's exercises; None where nbgrader leaves the decision to a person.
+        points: for the exercises in ORDER; None where nbgrader leaves the decision to a person.
         written: code of exercise cells.
         unwritten: exercises left as they were released.
         deleted: ids of cells.
-        pictures: whether the explorables and predictions are still there, which take time and give no points.
-        said: a sentence that the feedback must hold.
+        pictures: whether to keep the explorables and predictions, which take time and give no points.
+        said: a sentence that must be in the feedback.
     """
 
     name: str
@@ -111,10 +111,5 @@ def mistaken(slug: str, points: float) -> Student:
 
 
 ORDER = ("train_epoch", "repaired_early_clear", "repaired_eager_step", "repaired_lost_tail", "name_that_loop")
-NEVER_ENDS = """\
-def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    while True:
-        optimizer.zero_grad()
-"""
 NO_PYTHON = "def repaired_eager_step(model, loss_fn, optimizer, micro_batches, accumulation_steps)\n    pass\n"
 HALF_THE_PUZZLE = f"def name_that_loop():\n    return {dict(list(PUZZLE.items())[:3])}\n"

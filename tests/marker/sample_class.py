@@ -1,9 +1,10 @@
-"""Classes for tests and pictures: a small one of known marks, and others of any size with real verdicts dealt out by chance."""
+"""Classes for tests and pictures: a small one with known marks, and random ones of any size with real verdicts."""
 
 from __future__ import annotations
 
 import random
 import runpy
+from functools import cache
 from pathlib import Path
 
 from autograder.classroom.grading.marks_store import ExerciseMarks, MistakeMarks, PartMarks, StudentMarks, student_marks
@@ -61,13 +62,14 @@ CLASS = ClassData(
 """Ada has 10 points, Bo 5, Cy 3, and Di has handed nothing in."""
 
 
+@cache
 def sample_verdicts(unit: str, each: int) -> dict[str, list[Verdict]]:
-    """For each exercise of a unit a right answer, some wrong ones, and ways to bring nothing."""
+    """For each exercise of a unit verdicts on a right answer, on some wrong ones, and on functions that return nothing."""
     return {exercise.id: [*_marked(unit, exercise, each), *_failed(exercise)] for exercise in exercises_of(unit)}
 
 
 def dealt_class(units: tuple[str, ...], students: int, seed: int = 0, each: int = 4, name: str = "my-class") -> ClassData:
-    """A class in which most do well, some make mistakes, mostly the same ones, and a few hand in nothing."""
+    """A random class: most students do well, some make mistakes, mostly the same ones, and a few hand in nothing."""
     chance = random.Random(seed)
     verdicts = {unit: sample_verdicts(unit, each) for unit in units}
     kept = {
@@ -88,14 +90,14 @@ def dealt_class(units: tuple[str, ...], students: int, seed: int = 0, each: int 
 
 
 def _dealt(choices: list[ExerciseMarks], skill: float, chance: random.Random) -> ExerciseMarks:
-    """The first is right; the later a choice stands, the rarer it is."""
+    """One of the choices: the first, which is right, or one of the others, the first of them most often."""
     if chance.random() < skill:
         return choices[0]
     return chance.choices(choices[1:], weights=[1 / place**1.3 for place in range(1, len(choices))])[0]
 
 
 def _marked(unit: str, exercise: Exercise, each: int) -> list[Verdict]:
-    """A right answer, wrong ones with different mistakes, and one that nothing explains, if there are such samples."""
+    """Verdicts on sample submissions: a right one, wrong ones with different mistakes, and one without a known mistake."""
     samples = {kind: _samples(unit, exercise.id, kind) for kind in ("accepted", "mistakes")}
     random.Random(exercise.id).shuffle(samples["mistakes"])
     chosen = {text.partition("MISTAKES = ")[2].partition("\n")[0]: path for path, text in samples["mistakes"]}

@@ -18,7 +18,7 @@ class CellGrade:
     """The grade of one student's graded cell.
 
     Attributes:
-        score: points; None while nobody has decided.
+        score: points; None while the cell waits to be graded.
         by_hand: whether a person gave the points.
     """
 

@@ -1,4 +1,4 @@
-"""The students of a class: from a CSV file, as a spreadsheet or an LMS writes it, into nbgrader's gradebook, and back."""
+"""Reads a roster, the students of a class, from a CSV file made by a spreadsheet or an LMS."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COLUMNS = {
     "lms_user_id": ("lms_user_id", "canvas_id", "canvas_user_id", "moodle_id", "blackboard_id", "github_username"),
     "name": ("student", "full_name", "student_name", "name"),
 }
-"""What is read of a roster, and the names its column may have, the one that is believed most first."""
+"""What is read from a roster, each with the names that its column may have, the most reliable first."""
 
 
 class RosterError(ValueError):
@@ -33,13 +33,13 @@ class RosterError(ValueError):
 def read_roster(path: Path) -> tuple[Student, ...]:
     """The students in a CSV file with a header line.
 
-    Columns may be separated by commas, semicolons or tabs, and be called as Canvas, Moodle, Gradescope, Blackboard and GitHub
-    Classroom call them (:data:`COLUMNS`); others are ignored. Where there is no id, the email address is one. Rows that say the
-    same of the same student count once.
+    Columns may be separated by commas, semicolons or tabs, and have the names that Canvas, Moodle, Gradescope, Blackboard and
+    GitHub Classroom give them (:data:`COLUMNS`); other columns are ignored. Without a column of ids, the email address is
+    the id. Equal rows count once.
 
     Raises:
-        RosterError: rows without an id, with an unusable one, or with one that somebody else has; all of them are named, so
-            that none is lost.
+        RosterError: there are rows without an id, with an unusable id, or with the id of another student; the message names all
+            of them.
         OSError: the file cannot be read.
     """
     lines = _rows(path)
@@ -48,24 +48,24 @@ def read_roster(path: Path) -> tuple[Student, ...]:
     if "id" not in columns:
         raise RosterError(f"{path}: no column 'id' or 'email'; the first line should be id,first_name,last_name,email")
     students: dict[str, Student] = {}
-    wrong = []
+    problems = []
     for line, row in lines:
         student = _student(row, columns)
         if not any(asdict(student).values()) or _is_canvas_remark(row):
             continue
         reason = _misplaced(row, header) or id_problem(student.id) or _clash(student, students)
         if reason:
-            wrong.append(f"{path}, line {line}: {reason}")
+            problems.append(f"{path}, line {line}: {reason}")
         students.setdefault(student.id.casefold(), student)
-    if wrong:
-        raise RosterError("\n".join(wrong))
+    if problems:
+        raise RosterError("\n".join(problems))
     return tuple(students.values())
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV file, each with the number of the line it ends in."""
+    """The rows of a CSV file, each with the number of the line in which it ends."""
     text = _text(path)
-    separator = re.match(r"sep=(.)\r?\n", text)  # Excel writes this, and reads it
+    separator = re.match(r"sep=(.)\r?\n", text)  # Excel writes and reads this
     text = text[separator.end() :] if separator else text
     first = text.partition("\n")[0]
     delimiter = separator[1] if separator else max(",;\t", key=first.count)
@@ -83,14 +83,14 @@ def _text(path: Path) -> str:
     if data.startswith(b"PK\x03\x04"):
         raise RosterError(f"{path}: is a workbook, not a CSV file; save the sheet as CSV (UTF-8)")
     encodings = ("utf-16",) if data.startswith((b"\xff\xfe", b"\xfe\xff")) else ("utf-8-sig", "cp1252")
-    for encoding in encodings:  # as spreadsheets on Windows write what they call Unicode text, and CSV
+    for encoding in encodings:  # spreadsheets on Windows write all three
         with contextlib.suppress(UnicodeDecodeError):
             return data.decode(encoding)
     raise RosterError(f"{path}: not a CSV file in UTF-8")
 
 
 def _columns(header: Sequence[str]) -> dict[str, int]:
-    """Where each fact stands, by the names of columns."""
+    """The index of the column of each fact, for those that the header has."""
     names = [re.sub(r"[\W_]+", "_", name.strip().casefold()).strip("_") for name in header]
     places = {name: place for place, name in reversed(list(enumerate(names)))}
     columns = {fact: next((places[name] for name in known if name in places), -1) for fact, known in COLUMNS.items()}
@@ -98,7 +98,7 @@ def _columns(header: Sequence[str]) -> dict[str, int]:
         "id" in places
         and (login := next((places[n] for n in ("sis_login_id", "sis_user_id") if n in places), None)) is not None
     ):
-        columns["id"], columns["lms_user_id"] = login, places["id"]  # Canvas calls its own number ID
+        columns["id"], columns["lms_user_id"] = login, places["id"]  # in Canvas's files the column ID is its own number
     if columns["id"] < 0:
         columns["id"] = columns["email"]
     return {fact: place for fact, place in columns.items() if place >= 0}
@@ -116,17 +116,19 @@ def _student(row: Sequence[str], columns: dict[str, int]) -> Student:
 
 
 def _is_canvas_remark(row: Sequence[str]) -> bool:
-    """Whether this is the row below the header in which Canvas says what can be earned."""
+    """Whether this is the row below the header in which Canvas gives the maximum points."""
     return "Points Possible" in row[:1]
 
 
 def _misplaced(row: Sequence[str], header: Sequence[str]) -> str:
+    """What is wrong if a row has more values than the header; empty otherwise."""
     if any(row[len(header) :]):
         return f"{len(row)} values where the first line names {len(header)}; put quotation marks around one that has a comma"
     return ""
 
 
 def _clash(student: Student, known: dict[str, Student]) -> str:
+    """What is wrong if another row has the same id; empty if none has, or the rows agree."""
     other = known.get(student.id.casefold(), student)
     if other == student:
         return ""

@@ -35,6 +35,9 @@ CONNECT_TIMEOUT = "10s"
 """How long to try to reach a scheduler, also after it has disappeared."""
 
 
+SCHEDULER_GONE = "the scheduler of dask is gone; what was marked is kept, start grade again"
+
+
 class WorkersError(Exception):
     """The scheduler or its workers cannot mark. One line: where, and what to do."""
 
@@ -173,6 +176,7 @@ class Workers:
         from concurrent.futures import CancelledError
 
         from distributed import as_completed
+        from distributed.client import ClosedClientError
         from distributed.scheduler import KilledWorker
 
         waiting, finished = iter(jobs), as_completed()
@@ -180,7 +184,10 @@ class Workers:
 
         def send(number: int) -> None:
             for job in islice(waiting, number):
-                future = self._client.submit(mark_job, job, pure=False, resources=self._resources)
+                try:
+                    future = self._client.submit(mark_job, job, pure=False, resources=self._resources)
+                except ClosedClientError:
+                    raise WorkersError(SCHEDULER_GONE) from None
                 sent[future] = job
                 finished.add(future)
 
@@ -195,6 +202,6 @@ class Workers:
             except ChildError as error:
                 raise WorkersError(str(error)) from None
             except CancelledError:
-                raise WorkersError("the scheduler of dask is gone; what was marked is kept, start grade again") from None
+                raise WorkersError(SCHEDULER_GONE) from None
             yield job, result
             send(1)

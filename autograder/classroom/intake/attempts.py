@@ -1,4 +1,4 @@
-"""Finds out whose a submitted file is, which unit it answers, and which of several attempts it is."""
+"""Finds out who handed a file in, which unit it answers, and which of several attempts it is."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Attempt:
 
     Attributes:
         file: the notebook.
-        owner: the students whose it is.
+        owner: the students who handed it in.
         unit: the unit it answers.
         stated: the unit it was handed in for, if that is known.
         digest: SHA-256 of its bytes, in hexadecimal digits.
@@ -99,9 +99,7 @@ class AttemptReader:
         for file in files:
             for place in range(len(file.parts) - (not is_notebook(file.parts[-1]))):
                 self._siblings[file.parts[:place]].add(file.parts[place])
-        self._metadata_files = {
-            file.parts: file for file in files if file.parts[-1] in ("submission_metadata.yml", "timestamp.txt")
-        }
+        self._metadata_files = {file.parts: file for file in files if file.parts[-1] in METADATA_FILES}
         self._descriptions = cache(self._read_descriptions)
         self._folder_names_students = cache(self._any_student_in)
 

@@ -1,7 +1,7 @@
 """Takes what students handed in from a source into nbgrader's ``submitted/STUDENT/UNIT/UNIT.ipynb``. No file is lost.
 
-Only the names on the path of a file tell whose it is; its unit is, if possible, the one that the release wrote into it. If a
-student handed in twice, the newest attempt counts, and what it replaces is kept.
+Who handed a file in is told only by the names on its path; its unit is, if possible, the one that the release wrote into it.
+If a student handed in twice, the newest attempt counts, and what it replaces is kept.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class FileResult:
 
     Attributes:
         file: its path in the source, in one line.
-        students: ids of the students whose it is; several for a group, none if they are not known.
+        students: ids of the students who handed it in; several for a group, none if they are not known.
         unit: the unit it answers; empty if that is not known.
         reason: why it was not taken, in one line; empty if it was.
     """

@@ -1,4 +1,4 @@
-"""What a zip archive says about its members, which nobody has checked: their names, times, and why not to read them."""
+"""What a zip archive claims about its members: names and times, unchecked, and reasons not to read a member."""
 
 from __future__ import annotations
 

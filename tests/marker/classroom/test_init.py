@@ -1,4 +1,4 @@
-"""``gradaccum classroom init`` makes a course directory, completes one, and spoils none."""
+"""``gradaccum classroom init`` makes a course directory or completes one, and damages nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SOURCE = Path("source/03_accumulate/03_accumulate.ipynb")
 
 @pytest.fixture
 def init(tmp_path):
-    """Run ``init`` for a directory of this name."""
+    """Runs ``init`` for a directory with this name."""
     return lambda name, *options: CliRunner().invoke(app, ["init", str(tmp_path / name), *options])
 
 
@@ -44,7 +44,7 @@ def test_an_existing_empty_directory_is_used(init, tmp_path):
 
 
 @pytest.mark.parametrize("wanted", ["03", "03_accumulate", " 03 ,", "03,03_accumulate"])
-def test_units_go_by_number_or_name(wanted):
+def test_units_can_be_named_by_number_or_name(wanted):
     assert list(pick_units(SCRIPTS, wanted)) == ["03_accumulate"]
 
 
@@ -52,7 +52,7 @@ def test_units_keep_the_order_of_the_course():
     assert list(pick_units(SCRIPTS, "04,03")) == ["03_accumulate", "04_training_loop"]
 
 
-def test_a_class_can_be_completed_later_and_keeps_what_the_instructor_changed(init, tmp_path):
+def test_completing_a_class_keeps_the_instructors_changes(init, tmp_path):
     init("class", "--units", "03")
     for name in (SOURCE, "nbgrader_config.py"):
         with (tmp_path / "class" / name).open("a") as file:
@@ -85,7 +85,7 @@ def test_a_file_is_refused(init, tmp_path):
     _refused(init("class"), "is a file")
 
 
-def test_a_place_below_a_file_is_refused(init, tmp_path):
+def test_a_path_below_a_file_is_refused(init, tmp_path):
     (tmp_path / "file").touch()
     _refused(init("file/class"), "file")
 
@@ -102,7 +102,7 @@ def test_a_broken_script_is_refused_before_anything_is_made(tmp_path):
     assert not (tmp_path / "class").exists()
 
 
-def test_marking_gives_a_whole_notebook_time_for_slow_but_legal_code():
+def test_the_time_limit_of_a_notebook_is_longer_than_those_of_its_trials_together():
     from autograder.contract.observation import TRIAL_SECONDS
     from autograder.exercises import all_exercises
     from autograder.isolation.limits import Limits
@@ -111,7 +111,7 @@ def test_marking_gives_a_whole_notebook_time_for_slow_but_legal_code():
     assert Limits().whole > longest
 
 
-def test_the_stub_nbgrader_writes_is_the_one_scripts_are_checked_with(init, tmp_path):
+def test_nbgrader_writes_the_same_stub_that_solution_scripts_are_checked_with(init, tmp_path):
     from autograder.publishing.solution_script import STUB
 
     init("class", "--units", "03")
@@ -145,11 +145,11 @@ def test_a_database_whose_driver_is_missing_is_named_with_what_to_install(init, 
     _refused(CliRunner().invoke(app, ["grade", str(tmp_path / "class")]), "pip install pymysql", "cannot be read")
 
 
-def test_a_roster_that_is_not_there_is_refused(init, tmp_path):
+def test_a_missing_roster_is_refused(init, tmp_path):
     _refused(init("class", "--roster", str(tmp_path / "roster.csv")), "roster.csv")
 
 
-def test_writing_leaves_the_old_file_when_it_fails(tmp_path):
+def test_a_failed_write_leaves_the_old_file(tmp_path):
     path = tmp_path / "notebook.ipynb"
     write_atomically(path, "old")
     with pytest.raises(UnicodeEncodeError):

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 
 class Server:
-    """PostgreSQL in a folder of its own, on the loopback interface."""
+    """A PostgreSQL server with its data in its own folder, listening on the loopback interface only."""
 
     def __init__(self, folder: Path):
         programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
@@ -30,7 +30,7 @@ class Server:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self.url = f"postgresql://teacher@127.0.0.1:{self.port}/gradebook"
-        self.user = "postgres" if os.geteuid() == 0 else None  # which refuses to be root
+        self.user = "postgres" if os.geteuid() == 0 else None  # PostgreSQL refuses to run as root
         if self.user:
             shutil.chown(folder, self.user)
         self._run("initdb", "--pgdata", str(self.data), "--username", "teacher", "--auth", "trust", "--no-sync")
@@ -53,7 +53,7 @@ class Server:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    with tempfile.TemporaryDirectory(prefix="postgresql-") as folder:  # pytest's own folders are for the user who runs it
+    with tempfile.TemporaryDirectory(prefix="postgresql-") as folder:  # only the user who runs pytest may read its folders
         server = Server(Path(folder))
         yield server
         server.stop()
@@ -61,40 +61,41 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def course(server, tmp_path_factory, scheduler) -> GradedClass:
-    """A class with its gradebook there, three students marked."""
+    """A class with its gradebook on the server and two students marked."""
     roster = tmp_path_factory.mktemp("roster") / "students.csv"
-    roster.write_text("id,first_name\nstudent00,Ada\nstudent01,Zoë\nstudent02,\n")
+    roster.write_text("id,first_name\nstudent00,Ada\nstudent01,Zoë\n")
     course = GradedClass(tmp_path_factory.mktemp("course"), scheduler, "--db", server.url, "--roster", str(roster))
-    course.due = course.hand_in_many(3)
+    course.hand_in("student00", course.right)
+    course.hand_in("student01", course.untouched)
     course.grade()
     return course
 
 
-def test_the_marks_are_in_it_and_no_file_is_made(course, server):
-    assert course.scores(server.url) == course.due
+def test_students_and_marks_are_in_the_database_and_no_file_is_created(course, server):
+    assert course.scores(server.url) == {"student00": FULL, "student01": 0.0}
     assert not (course.directory / "gradebook.db").exists()
     with Gradebook(server.url) as gradebook:
         assert gradebook.find_student("student01").first_name == "Zoë"
 
 
-def test_export_reads_from_it(course):
+def test_export_reads_from_the_database(course):
     course.do("export", "--format", "nbgrader", "--to", str(course.root / "grades.csv"))
-    assert f"student01,,Zoë,,{FULL}" in (course.root / "grades.csv").read_text()
+    assert f"student00,,Ada,,{FULL}" in (course.root / "grades.csv").read_text()
 
 
-def test_a_server_that_is_gone_is_named_and_one_that_is_back_gets_all_marks(course, server):
-    course.hand_in("student02", course.right)
+def test_a_stopped_server_is_named_and_gets_all_marks_when_it_runs_again(course, server):
+    course.hand_in("student01", course.right)
     server.stop()
     refused = course.grade(status=2)
-    assert "the gradebook cannot be read: connection" in refused.complained
-    assert refused.complained.count("\n") == 1
+    assert "the gradebook cannot be read: connection" in refused.complaints
+    assert refused.complaints.count("\n") == 1
     server.start()
-    assert "1 marked, 2 unchanged, 1 put into the gradebook" in course.grade().said
-    assert course.scores(server.url)["student02"] == FULL
+    assert "1 marked, 1 unchanged, 1 put into the gradebook" in course.grade().output
+    assert course.scores(server.url)["student01"] == FULL
 
 
 def test_another_database_can_be_named_when_grading(course, tmp_path):
     other = f"sqlite:///{tmp_path}/other.db"
     course.do("release", "--units", UNIT[:2], "--db", other)
-    assert "0 marked, 3 unchanged, 3 put into the gradebook" in course.grade("--db", other).said
-    assert course.scores(other).keys() == course.due.keys()
+    assert "0 marked, 2 unchanged, 2 put into the gradebook" in course.grade("--db", other).output
+    assert course.scores(other).keys() == {"student00", "student01"}

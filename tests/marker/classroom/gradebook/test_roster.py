@@ -1,4 +1,4 @@
-"""A roster is read completely, or every bad row of it is named."""
+"""A roster is read completely, or every bad row in it is named."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def test_only_the_id_is_needed_and_other_columns_are_ignored(roster):
     assert roster("section,id\nA,ada\nB,7\n") == (Student("ada"), Student("7"))
 
 
-def test_what_spreadsheets_add_does_no_harm(roster):
+def test_byte_order_mark_spaces_and_empty_rows_of_spreadsheets_are_ignored(roster):
     assert roster('\ufeffID,Last_Name\r\n ada ,"Lovelace, née Byron"\r\n,\r\n\r\n') == (
         Student("ada", last_name="Lovelace, née Byron"),
     )
 
 
-def test_a_short_row_leaves_the_rest_empty(roster):
+def test_cells_missing_at_the_end_of_a_row_are_empty(roster):
     assert roster("id,first_name,last_name\nada\n") == (Student("ada"),)
 
 
@@ -51,7 +51,7 @@ def test_all_bad_rows_are_named_with_line_and_reason(roster):
 
 
 @pytest.mark.parametrize("content", ["", "name,phone\nAda,7\n", b"PK\x03\x04\xff\xfe", "\0\0\0"])
-def test_a_file_that_is_no_roster_is_refused(roster, content):
+def test_a_file_that_is_not_a_roster_is_refused(roster, content):
     with pytest.raises(RosterError, match=r"roster\.csv: "):
         roster(content)
 
@@ -85,7 +85,7 @@ LMS_FILES = {
 
 
 @pytest.mark.parametrize(("content", "student"), LMS_FILES.values(), ids=LMS_FILES)
-def test_rosters_of_lms_s_are_read_as_they_come(roster, content, student):
+def test_rosters_exported_by_an_lms_are_read(roster, content, student):
     assert roster(content) == (student,)
 
 
@@ -107,19 +107,19 @@ def test_a_student_in_two_sections_is_one_student(roster):
         ("x" * 129 + ",,", "longer than 128 characters"),
     ],
 )
-def test_a_row_that_would_be_misread_is_named(roster, row, words):
+def test_an_ambiguous_row_is_named(roster, row, words):
     with pytest.raises(RosterError, match=words) as error:
         roster(f"id,first_name,last_name\nada,Ada,Lovelace\n{row}\n")
     assert "line 3" in str(error.value)
 
 
-def test_a_workbook_is_told_from_a_csv_file(roster):
+def test_for_a_workbook_the_message_says_to_save_it_as_csv(roster):
     with pytest.raises(RosterError, match="save the sheet as CSV"):
         roster(b"PK\x03\x04 and so on")
 
 
 @pytest.mark.slow
-def test_enrolling_again_brings_up_to_date_and_deletes_nothing(tmp_path):
+def test_enrolling_again_updates_students_and_deletes_nothing(tmp_path):
     url = f"sqlite:///{tmp_path}/gradebook.db"
     assert enrolled(url) == ((), False)
     enrol([Student("ada", "Ada", "Byron", "ada@x.org"), Student("bob")], url)
@@ -131,7 +131,7 @@ def test_enrolling_again_brings_up_to_date_and_deletes_nothing(tmp_path):
 
 
 @pytest.mark.slow
-def test_students_that_nbgrader_noted_while_marking_are_no_roster(tmp_path):
+def test_students_whom_nbgrader_added_while_marking_are_not_a_roster(tmp_path):
     url = f"sqlite:///{tmp_path}/gradebook.db"
     enrol([], url)  # makes the database
     from nbgrader.api import Gradebook

@@ -1,4 +1,4 @@
-"""``gradaccum classroom release`` and ``grade``: a class gets its marks, once, and keeps them."""
+"""``gradaccum classroom release`` and ``grade``: each submission of a class is marked once, and its marks are kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from graded_class import FULL, UNIT, GradedClass
+from graded_class import FULL, UNIT
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
@@ -25,9 +25,9 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory, scheduler):
-    """A class, its command's end, and the notebooks handed in, by student."""
-    course = GradedClass(tmp_path_factory.mktemp("course"), scheduler)
+def graded(released, tmp_path_factory):
+    """A graded class, the result of the command, and the notebooks handed in, by student."""
+    course = released.copied_to(tmp_path_factory.mktemp("course"))
     wrong = json.loads(course.right)
     for cell in wrong["cells"]:
         if cell.get("id") == "accumulate_gradient-solution":
@@ -50,32 +50,35 @@ def graded(tmp_path_factory, scheduler):
 def test_the_gradebook_has_the_marks_of_each_submission_marked_alone(graded):
     course, _, notebooks = graded
     seed = course_directory(course.directory).config.MarkSubmission.seed
+    expected = {"right": FULL, "untouched": 0, "empty": 0}
     with Marker(BWRAP) as marker:
-        due = {name: mark(content, UNIT, seed=seed, marker=marker).marks.score for name, content in notebooks.items()}
-    assert course.scores() == due
-    assert (due["right"], due["untouched"], due["empty"]) == (FULL, 0, 0)
-    assert 0 < due["wrong"] < FULL
+        for name in ("wrong", "truncated", "hostile"):
+            expected[name] = mark(notebooks[name], UNIT, seed=seed, marker=marker).marks.score
+    assert course.scores() == expected
+    assert 0 < expected["wrong"] < FULL
 
 
-def test_the_summary_counts(graded):
-    _, done, notebooks = graded
-    row = re.search(rf"^{UNIT} +(.+)$", done.said, re.MULTILINE)[1].split()
+def test_the_summary_counts_submissions(graded):
+    _, result, notebooks = graded
+    line = re.search(rf"^{UNIT} +(.+)$", result.output, re.MULTILINE)
+    assert line is not None
+    row = line[1].split()
     assert row[:3] == [str(len(notebooks)), str(len(notebooks)), "0"]
     assert row[-1] == "2"  # unreadable: the truncated and the empty one
-    assert f"{len(notebooks)} marked, 0 unchanged, {len(notebooks)} put into the gradebook" in done.said
+    assert f"{len(notebooks)} marked, 0 unchanged, {len(notebooks)} put into the gradebook" in result.output
 
 
 def test_a_folder_without_its_notebook_is_named(graded):
-    _, done, _ = graded
-    assert re.search(r"misnamed/03_accumulate: holds my_solution.ipynb, but no 03_accumulate.ipynb; rename", done.complained)
+    _, result, _ = graded
+    assert "misnamed/03_accumulate: holds my_solution.ipynb, but no 03_accumulate.ipynb; rename" in result.complaints
 
 
 def test_progress_comes_with_an_estimate(graded):
-    _, done, _ = graded
-    assert re.findall(r"^\d of 6 marked, about \d+ s left$", done.complained, re.MULTILINE)[-1].startswith("6 of 6")
+    _, result, _ = graded
+    assert re.findall(r"^\d of 6 marked, about \d+ s left$", result.complaints, re.MULTILINE)[-1].startswith("6 of 6")
 
 
-def test_marks_are_kept_with_their_reasons(graded):
+def test_marks_are_stored_with_their_reasons(graded):
     course, _, _ = graded
     store = MarksStore(course.directory)
     assert len(store.submissions()) == 6
@@ -84,23 +87,25 @@ def test_marks_are_kept_with_their_reasons(graded):
     assert "not written yet" in store.notebook_path("untouched", UNIT).read_text()
 
 
-def test_feedback_by_nbgrader_shows_the_verdicts(graded):
+def test_feedback_made_by_nbgrader_shows_the_verdicts(graded):
     course, _, _ = graded
     nbgrader = str(Path(sys.executable).with_name("nbgrader"))
-    subprocess.run([nbgrader, "generate_feedback", UNIT], cwd=course.directory, check=True, capture_output=True)
+    subprocess.run(
+        [nbgrader, "generate_feedback", UNIT, "--student", "right"], cwd=course.directory, check=True, capture_output=True
+    )
     page = (course.directory / "feedback" / "right" / UNIT / f"{UNIT}.html").read_text()
     assert "accumulate_gradient: 6 of 6 points, right" in page
 
 
-def test_what_has_not_changed_is_not_marked_again(graded):
+def test_an_unchanged_submission_is_not_marked_again(graded):
     course, _, _ = graded
     before = course.marks()
     again = course.grade(status=1)
-    assert "0 marked, 6 unchanged, 0 put into the gradebook" in again.said
+    assert "0 marked, 6 unchanged, 0 put into the gradebook" in again.output
     assert course.marks() == before
 
 
-def test_a_changed_submission_is_marked_alone_and_a_manual_grade_survives(graded):
+def test_only_a_changed_submission_is_marked_and_a_manual_grade_survives(graded):
     course, _, _ = graded
     with Gradebook(f"sqlite:///{course.directory}/gradebook.db") as gradebook:
         gradebook.find_grade("accumulate_gradient", UNIT, UNIT, "wrong").manual_score = 1.5
@@ -108,51 +113,51 @@ def test_a_changed_submission_is_marked_alone_and_a_manual_grade_survives(graded
     score, before = course.scores()["wrong"], course.marks()
     course.hand_in("untouched", course.right)
     shutil.rmtree(course.directory / "submitted" / "misnamed")
-    done = course.grade("--students", "untouched,wrong")
-    assert "1 marked, 1 unchanged, 1 put into the gradebook" in done.said, done
+    result = course.grade("--students", "untouched,wrong")
+    assert "1 marked, 1 unchanged, 1 put into the gradebook" in result.output, result
     assert course.scores()["untouched"] == FULL
     assert {name for name, file in course.marks().items() if file != before[name]} == {"untouched"}
-    assert "1 marked, 0 unchanged" in course.grade("--students", "wrong", "--again").said
+    assert "1 marked, 0 unchanged" in course.grade("--students", "wrong", "--again").output
     assert course.scores()["wrong"] == score
 
 
-def test_a_time_that_is_none_is_named_and_costs_nobody_else_anything(graded):
+def test_an_unreadable_timestamp_is_named_and_other_marks_are_recorded(graded):
     course, _, _ = graded
     times = {name: course.directory / "submitted" / name / UNIT / "timestamp.txt" for name in ("right", "wrong")}
     times["right"].write_text("yesterday or so\n")
     times["wrong"].write_text("2026-11-21 10:00:00 UTC\n")
-    done = course.grade(status=1)
-    assert "0 marked, 6 unchanged, 1 put into the gradebook" in done.said
-    assert "the marks of the submissions of right are kept, but" in done.complained
-    assert "right/03_accumulate/timestamp.txt holds no time" in done.complained
+    result = course.grade(status=1)
+    assert "0 marked, 6 unchanged, 1 put into the gradebook" in result.output
+    assert "the marks of the submissions of right are kept, but" in result.complaints
+    assert "right/03_accumulate/timestamp.txt holds no time" in result.complaints
     times["right"].unlink()
-    assert course.grade().said.endswith("0 put into the gradebook\n")
+    assert course.grade().output.endswith("0 put into the gradebook\n")
     with Gradebook(f"sqlite:///{course.directory}/gradebook.db") as gradebook:
         assert gradebook.find_submission(UNIT, "wrong").timestamp.hour == 10
 
 
-def test_damaged_marks_and_a_lost_notebook_are_made_again(graded):
+def test_a_submission_with_damaged_marks_or_a_lost_notebook_is_marked_again(graded):
     course, _, _ = graded
     store, scores = MarksStore(course.directory), course.scores()
     store.path("right", UNIT).write_text("{")
     store.notebook_path("hostile", UNIT).unlink()
-    assert "2 marked, 4 unchanged, 2 put into the gradebook" in course.grade().said
+    assert "2 marked, 4 unchanged, 2 put into the gradebook" in course.grade().output
     assert course.scores() == scores
 
 
 def test_a_new_gradebook_is_filled_without_marking_again(graded):
     course, _, _ = graded
     (course.directory / "gradebook.db").unlink()
-    refused = course.grade(status=1)
-    assert "03_accumulate has not been released in this class, but 6 submissions are there" in refused.complained
-    assert "use gradaccum classroom release" in refused.complained
+    refused = course.grade("--students", "right,wrong", status=1)
+    assert "03_accumulate has not been released in this class, but 2 submissions are there" in refused.complaints
+    assert "use gradaccum classroom release" in refused.complaints
     course.do("release", "--units", "03")
-    assert "0 marked, 6 unchanged, 6 put into the gradebook" in course.grade().said
+    assert "0 marked, 2 unchanged, 2 put into the gradebook" in course.grade("--students", "right,wrong").output
     assert course.scores()["right"] == FULL
 
 
 @pytest.mark.parametrize("command", ["grade", "release"])
-def test_a_directory_that_is_no_class_is_refused(tmp_path, command):
+def test_a_directory_that_is_not_a_class_is_refused(tmp_path, command):
     result = CliRunner().invoke(app, [command, str(tmp_path)])
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
@@ -173,7 +178,7 @@ def test_an_unknown_unit_is_refused(tmp_path):
     assert "no unit is called '99'" in result.stderr
 
 
-def test_a_class_without_submissions_is_nothing_to_do(tmp_path):
+def test_in_a_class_without_submissions_there_is_nothing_to_do(tmp_path):
     (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
     result = CliRunner().invoke(app, ["grade", str(tmp_path)])
     assert (result.exit_code, result.stdout) == (0, "0 marked, 0 unchanged, 0 put into the gradebook\n")

@@ -1,4 +1,4 @@
-"""Marks are kept whole, or not at all."""
+"""Marks are stored completely or not at all, and damaged ones are recognised."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ def store(tmp_path):
     return MarksStore(tmp_path)
 
 
-def test_what_was_written_is_read_again(store, marks):
+def test_stored_marks_are_read_unchanged(store, marks):
     store.write(marks, "{}")
     assert store.read("ada", UNIT) == marks
     assert store.submissions() == [("ada", UNIT)]
     assert store.notebook_path("ada", UNIT).read_text() == "{}"
 
 
-def test_marks_say_what_the_verdict_says(marks):
+def test_marks_hold_mistakes_points_and_fingerprints_of_the_verdict(marks):
     exercise = marks.exercises[0]
     assert [mistake.slug for mistake in exercise.mistakes] == ["no-scale"]
     assert marks.score < marks.max_score
     assert len(exercise.fingerprints) == 2
 
 
-def test_who_was_never_marked_has_no_marks(store):
+def test_a_submission_that_was_never_marked_has_no_marks(store):
     assert store.read("ada", UNIT) is None
     assert store.submissions() == []
 
@@ -58,13 +58,13 @@ TEXTS, NUMBERS = ("message", "slug", "failure", "remark", "device", "problem"), 
 
 
 @pytest.mark.parametrize(("field", "wrong"), [(f, w) for f in TEXTS for w in ("null", "1")] + [(f, "NaN") for f in NUMBERS])
-def test_what_is_no_text_or_no_number_is_damage(marks, field, wrong):
+def test_a_field_with_a_value_of_the_wrong_type_counts_as_damage(marks, field, wrong):
     text = re.sub(rf'("{field}": )("[^"]*"|[\d.]+)', rf"\g<1>{wrong}", marks.as_json(), count=1)
     with pytest.raises(DamagedMarksError, match=field):
         type(marks).from_json(text)
 
 
-def test_marks_of_somebody_else_are_not_taken(store, marks):
+def test_marks_of_another_student_count_as_damage(store, marks):
     store.write(marks, "{}")
     Path(store.folder, "bob").mkdir()
     store.path("ada", UNIT).rename(store.path("bob", UNIT))

@@ -1,4 +1,4 @@
-"""Which unit a notebook answers, and which of several attempts counts."""
+"""It is found out which unit a notebook answers, and which of several attempts counts."""
 
 from __future__ import annotations
 
@@ -13,54 +13,54 @@ from autograder.classroom.intake.source_files import CHUNK
 from autograder.classroom.intake.submission_filenames import unit_named
 
 
-def test_times_arrive_as_nbgrader_reads_them(room):
-    room.take({f"ada+{UNIT}+{TIME}+r/{UNIT}.ipynb": work(), f"04_bob_attempt_2026-01-02-03-04-05_{UNIT}.ipynb": work()})
-    assert room.time("ada") == TIME
-    assert room.time("bob") == "2026-01-02 03:04:05.000000 UTC"
+def test_times_are_stored_in_the_format_that_nbgrader_reads(roster_class):
+    roster_class.take({f"ada+{UNIT}+{TIME}+r/{UNIT}.ipynb": work(), f"04_bob_attempt_2026-01-02-03-04-05_{UNIT}.ipynb": work()})
+    assert roster_class.time("ada") == TIME
+    assert roster_class.time("bob") == "2026-01-02 03:04:05.000000 UTC"
 
 
-def test_the_time_in_a_collected_folder_is_kept_and_one_that_a_student_packed_is_not_believed(room, tmp_path):
+def test_the_time_in_a_collected_folder_is_kept_and_one_that_a_student_packed_is_ignored(roster_class, tmp_path):
     stamped = {f"{UNIT}/{UNIT}.ipynb": work(), f"{UNIT}/timestamp.txt": TIME.encode()}
     zipped = packed(tmp_path / "z.zip", stamped).read_bytes()
-    room.take({f"ada/{name}": content for name, content in stamped.items()} | {"bob.zip": zipped})
-    assert (room.time("ada"), room.time("bob")) == (TIME, "")
+    roster_class.take({f"ada/{name}": content for name, content in stamped.items()} | {"bob.zip": zipped})
+    assert (roster_class.time("ada"), roster_class.time("bob")) == (TIME, "")
 
 
-def test_what_the_release_wrote_into_a_notebook_tells_the_unit_before_its_name_does(room):
-    room.take({f"ada/{OTHER}.ipynb": work(unit=UNIT)})
-    assert room.has("ada", UNIT)
+def test_the_unit_that_the_release_wrote_into_a_notebook_takes_precedence_over_its_name(roster_class):
+    roster_class.take({f"ada/{OTHER}.ipynb": work(unit=UNIT)})
+    assert roster_class.has("ada", UNIT)
 
 
 DAMAGED = [b"", b"\xff\xfe\0", b'{"cells": [', work()[:40], bytes(range(256)), b"[" * 10_000, b"PK\x03\x04"]
 
 
 @pytest.mark.parametrize("content", DAMAGED)
-def test_a_damaged_notebook_is_taken_by_its_name(room, content):
-    assert room.take({f"ada/{UNIT}-2.ipynb": content}).submissions == (("ada", UNIT),)
-    assert room.has("ada") == content
+def test_the_unit_of_a_damaged_notebook_is_that_in_its_name(roster_class, content):
+    assert roster_class.take({f"ada/{UNIT}-2.ipynb": content}).submissions == (("ada", UNIT),)
+    assert roster_class.has("ada") == content
 
 
 @pytest.mark.parametrize(("unit", "taken"), [(UNIT, 1), (None, 0)])
-def test_a_notebook_that_says_nothing_is_of_the_unit_that_was_named(room, unit, taken):
-    intake = room.take({"ada/homework.ipynb": b"{}"}, unit)
+def test_a_notebook_without_a_unit_is_taken_only_if_the_command_names_one(roster_class, unit, taken):
+    intake = roster_class.take({"ada/homework.ipynb": b"{}"}, unit)
     assert len(intake.taken) == taken
     assert all("nothing says which unit" in one.reason for one in intake.unrecognised)
 
 
-def test_exercises_in_cells_tell_the_unit_if_nothing_else_does(room):
+def test_if_nothing_else_does_the_exercises_in_its_cells_tell_the_unit(roster_class):
     roles = {"grade_id": "train_epoch", "solution": True, "grade": False}
     content = json.dumps(notebook(("def train_epoch(): ...", roles))).encode()
-    assert room.take({"ada/homework.ipynb": content}).submissions == (("ada", UNIT),)
+    assert roster_class.take({"ada/homework.ipynb": content}).submissions == (("ada", UNIT),)
 
 
-def test_a_large_notebook_need_not_be_parsed(room, monkeypatch):
+def test_a_notebook_with_its_unit_is_not_parsed(roster_class, monkeypatch):
     content = work("#" + "x" * 3 * CHUNK)
     monkeypatch.setattr("autograder.classroom.intake.attempts.parse_submission", None)
-    assert room.take({"ada.ipynb": content}).submissions == (("ada", UNIT),)
+    assert roster_class.take({"ada.ipynb": content}).submissions == (("ada", UNIT),)
 
 
-def test_the_wrong_notebook_in_the_exchange_is_named_and_the_right_one_beside_others_is_taken(room):
-    intake = room.take(
+def test_in_the_exchange_a_wrong_notebook_is_named_unless_it_came_with_the_right_one(roster_class):
+    intake = roster_class.take(
         {
             f"ada+{UNIT}+{TIME}/{UNIT}.ipynb": work(),
             f"ada+{UNIT}+{TIME}/{OTHER}.ipynb": work(unit=OTHER),
@@ -86,52 +86,52 @@ NEWEST = {
 
 
 @pytest.mark.parametrize("names", NEWEST.values(), ids=NEWEST)
-def test_the_newest_of_several_attempts_counts_and_the_others_are_named(room, names):
-    intake = room.take({names[0]: work("old"), names[1]: work("new")})
-    assert room.has("ada") == work("new")
+def test_the_newest_of_several_attempts_counts_and_the_others_are_named(roster_class, names):
+    intake = roster_class.take({names[0]: work("old"), names[1]: work("new")})
+    assert roster_class.has("ada") == work("new")
     assert [one.file for one in intake.taken] == [names[1]]
     assert [(one.file, one.reason) for one in intake.older] == [(names[0], f"{names[1]} is newer")]
 
 
-def test_a_file_that_was_written_later_is_newer_if_nothing_else_tells(room, tmp_path):
+def test_if_nothing_else_tells_the_file_written_later_is_newer(roster_class, tmp_path):
     source = fill(tmp_path / "s", {"ada/a.ipynb": work("new"), "ada/b.ipynb": work("old")})
     os.utime(source / "ada/b.ipynb", (1, 1))
-    room.take(source)
-    assert room.has("ada") == work("new")
+    roster_class.take(source)
+    assert roster_class.has("ada") == work("new")
 
 
-def test_the_same_source_again_changes_nothing(room, tmp_path):
+def test_taking_the_same_source_again_changes_nothing(roster_class, tmp_path):
     files = {f"ada+{UNIT}+{TIME}/{UNIT}.ipynb": work(), f"bob/{UNIT}.ipynb": work(), f"bob/{UNIT} (1).ipynb": work("new")}
     source = fill(tmp_path / "s", files)
-    first, before = room.take(source), room.everything()
-    again = room.take(source)
-    assert room.everything() == before
+    first, before = roster_class.take(source), roster_class.everything()
+    again = roster_class.take(source)
+    assert roster_class.everything() == before
     assert again.taken == ()
     assert again.submissions == first.submissions
 
 
-def test_what_is_replaced_is_kept_and_an_older_source_does_not_bring_it_back(room, tmp_path):
+def test_a_replaced_notebook_is_kept_and_an_older_source_does_not_restore_it(roster_class, tmp_path):
     old, new = (fill(tmp_path / name, {"ada.ipynb": work(name)}) for name in ("old", "new"))
-    room.take(old)
-    room.take(new)
-    assert room.has("ada") == work("new")
-    assert [path.read_bytes() for path in room.earlier.rglob("*.ipynb")] == [work("old")]
-    assert "was replaced by a newer one before" in room.take(old).older[0].reason
-    assert room.has("ada") == work("new")
+    roster_class.take(old)
+    roster_class.take(new)
+    assert roster_class.has("ada") == work("new")
+    assert [path.read_bytes() for path in roster_class.earlier.rglob("*.ipynb")] == [work("old")]
+    assert "was replaced by a newer one before" in roster_class.take(old).older[0].reason
+    assert roster_class.has("ada") == work("new")
 
 
-def test_what_was_handed_in_before_what_is_there_does_not_replace_it(room):
-    room.take({f"ada+{UNIT}+{TIME}/{UNIT}.ipynb": work("new")})
-    intake = room.take({f"ada+{UNIT}+2026-11-20 10:00:00 UTC/{UNIT}.ipynb": work("old")})
+def test_an_older_submission_does_not_replace_a_newer_one(roster_class):
+    roster_class.take({f"ada+{UNIT}+{TIME}/{UNIT}.ipynb": work("new")})
+    intake = roster_class.take({f"ada+{UNIT}+2026-11-20 10:00:00 UTC/{UNIT}.ipynb": work("old")})
     assert intake.older[0].reason == "is older than what is there, of 2026-11-21 10:00:00 UTC"
-    assert room.has("ada") == work("new")
+    assert roster_class.has("ada") == work("new")
 
 
-def test_the_time_of_a_replaced_notebook_goes_with_it(room):
-    room.take({f"ada+{UNIT}+{TIME}/{UNIT}.ipynb": work("old")})
-    room.take({"ada.ipynb": work("new")})
-    assert room.time("ada") == ""
-    assert [path.name[:19] for path in room.earlier.rglob("*.ipynb")] == ["2026-11-21T10-00-00"]
+def test_a_replaced_notebook_takes_its_time_along(roster_class):
+    roster_class.take({f"ada+{UNIT}+{TIME}/{UNIT}.ipynb": work("old")})
+    roster_class.take({"ada.ipynb": work("new")})
+    assert roster_class.time("ada") == ""
+    assert [path.name[:19] for path in roster_class.earlier.rglob("*.ipynb")] == ["2026-11-21T10-00-00"]
 
 
 @pytest.mark.parametrize(
@@ -145,28 +145,28 @@ def test_the_time_of_a_replaced_notebook_goes_with_it(room):
         ("unit 99", None),
     ],
 )
-def test_a_unit_is_told_from_the_ways_to_write_it(text, unit):
+def test_a_unit_is_recognised_however_it_is_written(text, unit):
     assert unit_named(text) == unit
 
 
-def test_a_file_that_vanishes_or_changes_between_two_looks_leaves_what_was_there(room, tmp_path, monkeypatch):
-    room.take({"ada.ipynb": work("there")})
+def test_a_file_that_changes_while_it_is_taken_does_not_replace_an_older_one(roster_class, tmp_path, monkeypatch):
+    roster_class.take({"ada.ipynb": work("there")})
     source = fill(tmp_path / "s", {"ada.ipynb": work("new")})
-    put = room.store.put
+    put = roster_class.store.put
 
     def changed_meanwhile(attempt, student):
         (source / "ada.ipynb").write_bytes(work("yet another"))
         return put(attempt, student)
 
-    monkeypatch.setattr(room.store, "put", changed_meanwhile)
-    assert "changed while it was read" in room.take(source).unrecognised[0].reason
-    assert room.has("ada") == work("there")
-    assert [path.name for path in room.submitted.rglob("*") if path.is_file()] == [f"{UNIT}.ipynb"]
+    monkeypatch.setattr(roster_class.store, "put", changed_meanwhile)
+    assert "changed while it was read" in roster_class.take(source).unrecognised[0].reason
+    assert roster_class.has("ada") == work("there")
+    assert [path.name for path in roster_class.submitted.rglob("*") if path.is_file()] == [f"{UNIT}.ipynb"]
 
 
-def test_a_place_that_cannot_be_written_costs_that_student_only(room):
-    (room.submitted / "ada").parent.mkdir(parents=True)
-    (room.submitted / "ada").touch()
-    intake = room.take({"ada.ipynb": work(), "bob.ipynb": work()})
+def test_a_folder_that_cannot_be_written_affects_only_its_student(roster_class):
+    (roster_class.submitted / "ada").parent.mkdir(parents=True)
+    (roster_class.submitted / "ada").touch()
+    intake = roster_class.take({"ada.ipynb": work(), "bob.ipynb": work()})
     assert [one.students for one in intake.taken] == [("bob",)]
     assert "cannot be taken" in intake.unrecognised[0].reason

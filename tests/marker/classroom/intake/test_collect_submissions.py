@@ -1,4 +1,4 @@
-"""What students hand in arrives where nbgrader looks for it, and nothing is lost."""
+"""What students hand in gets to where nbgrader looks for it, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from graded_class import FULL, GradedClass
-from handed_in import GRADESCOPE, OTHER, ROSTER, TIME, UNIT, Class, fill, packed, work
+from graded_class import FULL
+from handed_in import GRADESCOPE, OTHER, ROSTER, TIME, UNIT, BareClass, fill, packed, work
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -16,11 +16,12 @@ from autograder.classroom.commands import app
 from autograder.classroom.gradebook.enrolment import enrol
 from autograder.classroom.intake.collect_submissions import collect
 from autograder.classroom.intake.sources import SourceError, opened
+from autograder.classroom.students import Student
 from autograder.publishing.nbgrader_course import config_text, course_directory
 
 
-def test_what_is_no_notebook_is_named_unless_it_came_with_one(room):
-    intake = room.take({"ada/a.ipynb": work(), "ada/report.pdf": b"", "bob/report.pdf": b"", "readme.txt": b""})
+def test_a_file_that_is_not_a_notebook_is_named_unless_it_came_with_one(roster_class):
+    intake = roster_class.take({"ada/a.ipynb": work(), "ada/report.pdf": b"", "bob/report.pdf": b"", "readme.txt": b""})
     assert [one.file for one in intake.ignored] == ["ada/report.pdf"]
     assert [str(one) for one in intake.unrecognised] == [
         "bob/report.pdf: is no notebook; ask 'bob' for the .ipynb file",
@@ -28,7 +29,7 @@ def test_what_is_no_notebook_is_named_unless_it_came_with_one(room):
     ]
 
 
-def test_what_systems_leave_behind_is_ignored(room):
+def test_files_made_by_operating_systems_and_tools_are_ignored(roster_class):
     names = [
         "__MACOSX/ada/._x.ipynb",
         ".DS_Store",
@@ -36,7 +37,7 @@ def test_what_systems_leave_behind_is_ignored(room):
         "ada/loss.PNG",
         "ada/.git/HEAD",
     ]
-    intake = room.take(dict.fromkeys(names, b"x"))
+    intake = roster_class.take(dict.fromkeys(names, b"x"))
     assert sorted(one.file for one in intake.ignored) == sorted(names)
 
 
@@ -79,9 +80,9 @@ TREES = st.dictionaries(st.lists(NAMES, min_size=1, max_size=4).map(tuple), CONT
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tree=TREES, zipped=st.booleans(), roster=st.booleans())
-def test_every_file_of_any_tree_is_in_one_class_and_nothing_else_is_written(tmp_path_factory, tree, zipped, roster):
+def test_every_file_of_any_tree_is_in_exactly_one_group_and_nothing_else_is_written(tmp_path_factory, tree, zipped, roster):
     place = tmp_path_factory.mktemp("tree")
-    room, source = Class(place, ROSTER if roster else ()), place / "source"
+    roster_class, source = BareClass(place, ROSTER if roster else ()), place / "source"
     source.mkdir()
     if zipped:
         source = packed(place / "source.zip", {"/".join(parts): content for parts, content in (tree | {("z",): b""}).items()})
@@ -93,34 +94,34 @@ def test_every_file_of_any_tree_is_in_one_class_and_nothing_else_is_written(tmp_
                 path.write_bytes(content)
     with opened(source) as files:
         names = sorted(file.name for file in files)
-    intake = room.take(source)
-    first = room.everything()
-    classes = (intake.taken, intake.unchanged, intake.older, intake.unrecognised, intake.ignored)
-    assert sorted(one.file for kind in classes for one in kind) == names
-    assert all(one.reason.strip() and one.reason.isprintable() for kind in classes[1:] for one in kind)
+    intake = roster_class.take(source)
+    first = roster_class.everything()
+    groups = (intake.taken, intake.unchanged, intake.older, intake.unrecognised, intake.ignored)
+    assert sorted(one.file for group in groups for one in group) == names
+    assert all(one.reason.strip() and one.reason.isprintable() for group in groups[1:] for one in group)
     assert {path.name for path in place.iterdir()} <= {"class", "source", "source.zip"}
     assert all(Path(name).name in {f"{u}.ipynb" for u in (UNIT, OTHER)} | {"timestamp.txt"} for name in first)
-    again = room.take(source)
-    assert (again.taken, room.everything()) == ((), first)
+    again = roster_class.take(source)
+    assert (again.taken, roster_class.everything()) == ((), first)
 
 
 @pytest.fixture
 def bare_class(tmp_path) -> Path:
-    """A class of which only the configuration is there."""
+    """A class with only a configuration."""
     (tmp_path / "class").mkdir()
     (tmp_path / "class/nbgrader_config.py").write_text(config_text(0))
     return tmp_path / "class"
 
 
 @pytest.mark.slow
-def test_the_students_are_those_of_the_class_s_gradebook(bare_class, tmp_path):
+def test_the_roster_is_read_from_the_gradebook_of_the_class(bare_class, tmp_path):
     enrol(ROSTER, course_directory(bare_class).db_url)
     intake = collect(bare_class, fill(tmp_path / "s", {f"lovelaceada_12345_7_{UNIT}.ipynb": work(), "eve.ipynb": work()}))
     assert intake.summary == "1 taken, 0 unchanged, 0 older, 1 unrecognised, 0 ignored"
     assert (bare_class / "submitted/ada" / UNIT / f"{UNIT}.ipynb").read_bytes() == work()
 
 
-def test_nbgrader_reads_the_time_that_is_written(bare_class, tmp_path):
+def test_nbgrader_can_read_the_timestamp(bare_class, tmp_path):
     collect(bare_class, fill(tmp_path / "s", {f"ada+{UNIT}+2026-11-21 10:00:00.000000 CET/{UNIT}.ipynb": work()}))
     when = course_directory(bare_class).get_existing_timestamp(str(bare_class / "submitted/ada" / UNIT))
     assert when == datetime(2026, 11, 21, 9)
@@ -132,18 +133,18 @@ def test_a_gradebook_that_cannot_be_read_is_named(bare_class, tmp_path):
         collect(bare_class, fill(tmp_path / "s", {"ada.ipynb": work()}))
 
 
-def test_a_class_without_a_gradebook_has_no_roster_and_gets_none(bare_class, tmp_path):
+def test_a_class_without_a_gradebook_has_no_roster_and_gets_no_gradebook(bare_class, tmp_path):
     assert collect(bare_class, fill(tmp_path / "s", {"eve.ipynb": work()})).new_students == ("eve",)
     assert not (bare_class / "gradebook.db").exists()
 
 
 @pytest.mark.parametrize("part", ["", "..", "submitted", "submitted/ada"])
-def test_a_class_is_not_its_own_source(bare_class, part):
+def test_a_source_that_is_part_of_the_class_is_refused(bare_class, part):
     with pytest.raises(SourceError, match="part of the class"):
         collect(bare_class, bare_class / part)
 
 
-def test_a_directory_that_is_no_class_is_refused(tmp_path):
+def test_a_directory_that_is_not_a_class_is_refused(tmp_path):
     with pytest.raises(ValueError, match="is no class"):
         collect(tmp_path, tmp_path)
 
@@ -154,9 +155,9 @@ def test_a_unit_that_does_not_exist_is_refused(bare_class, tmp_path):
 
 
 @pytest.mark.slow
-def test_grading_from_a_download_takes_it_in_marks_it_and_names_what_it_could_not_take(tmp_path, scheduler):
-    (tmp_path / "roster.csv").write_text('Student,ID,SIS Login ID\n"Lovelace, Ada",12345,ada\n"Minh, Chi",6,chi\n')
-    course = GradedClass(tmp_path, scheduler, "--roster", str(tmp_path / "roster.csv"))
+def test_grading_from_a_download_takes_and_marks_the_newest_files_and_names_unrecognised_ones(course, tmp_path):
+    students = (Student("ada", "Ada", "Lovelace", lms_user_id="12345"), Student("chi", "Chi", "Minh", lms_user_id="6"))
+    enrol(students, course_directory(course.directory).db_url)
     download = {
         f"lovelaceada_12345_7_{course.unit}.ipynb": course.untouched,
         f"lovelaceada_LATE_12345_8_{course.unit}-1.ipynb": course.right,
@@ -164,16 +165,16 @@ def test_grading_from_a_download_takes_it_in_marks_it_and_names_what_it_could_no
         f"eve_5_6_{course.unit}.ipynb": course.right,
     }
     source = packed(tmp_path / "submissions.zip", download)
-    done = course.grade("--from", str(source), "--units", course.unit[:2], status=1)
+    result = course.grade("--from", str(source), "--units", course.unit[:2], status=1)
     assert course.scores() == {"ada": FULL, "chi": 0.0}
-    assert "submissions.zip: 2 taken, 0 unchanged, 1 older, 1 unrecognised, 0 ignored" in done.said
-    assert f"{course.unit}-1.ipynb is newer" in done.said
-    assert "no student of the class is called 'eve'" in done.complained
+    assert "submissions.zip: 2 taken, 0 unchanged, 1 older, 1 unrecognised, 0 ignored" in result.output
+    assert f"{course.unit}-1.ipynb is newer" in result.output
+    assert "no student of the class is called 'eve'" in result.complaints
     again = course.grade("--from", str(source), "--units", course.unit[:2], status=1)
-    assert "0 marked, 2 unchanged" in again.said
+    assert "0 marked, 2 unchanged" in again.output
 
 
-def test_grading_from_what_is_not_there_is_refused(bare_class):
+def test_grading_from_a_source_that_does_not_exist_is_refused(bare_class):
     result = CliRunner().invoke(app, ["grade", str(bare_class), "--from", str(bare_class / "../none.zip")])
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
     assert "there is no such folder or zip file" in result.stderr

@@ -1,4 +1,4 @@
-"""Whose a file is, its names say, whatever an LMS made of them; and nobody can hand in for somebody else."""
+"""The student of a file is told by the names on its path, in the forms of all LMSs; no student can pose as another one."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ ADA = {
 
 @pytest.mark.parametrize("name", ADA.values(), ids=ADA)
 @pytest.mark.parametrize("zipped", [False, True], ids=["folder", "zip"])
-def test_names_of_lms_s_and_students_are_understood(room, tmp_path, name, zipped):
-    intake = room.take(packed(tmp_path / "all.zip", {name: work()}) if zipped else {name: work()})
+def test_the_student_is_recognised_in_names_that_lmss_and_students_give(roster_class, tmp_path, name, zipped):
+    intake = roster_class.take(packed(tmp_path / "all.zip", {name: work()}) if zipped else {name: work()})
     assert [(one.file, one.students, one.unit, one.reason) for one in intake.taken] == [(name, ("ada",), UNIT, "")]
-    assert room.has("ada") == work()
+    assert roster_class.has("ada") == work()
     assert intake.submissions == (("ada", UNIT),)
     assert intake.new_students == ()
 
@@ -57,11 +57,11 @@ def test_names_of_lms_s_and_students_are_understood(room, tmp_path, name, zipped
         ("chi.two.ipynb", "chi2"),
     ],
 )
-def test_accents_capitals_and_punctuation_do_not_matter(room, name, student):
-    assert [one.students for one in room.take({name: work()}).taken] == [(student,)]
+def test_accents_case_and_punctuation_are_ignored(roster_class, name, student):
+    assert [one.students for one in roster_class.take({name: work()}).taken] == [(student,)]
 
 
-NOBODY = {
+UNRECOGNISED = {
     f"Chi Minh_7_assignsubmission_file_/{UNIT}.ipynb": "'chi1' or 'chi2'",
     f"minhchi_7_8_{UNIT}.ipynb": "'chi1' or 'chi2'; name it after the id of one of them, or give one of them the lms_user_id 7",
     "ada_and_bob.ipynb": "may be one of",
@@ -75,13 +75,13 @@ NOBODY = {
 }
 
 
-@pytest.mark.parametrize("name", NOBODY)
-def test_who_is_not_known_for_certain_is_not_guessed(room, name):
-    words = NOBODY[name].replace("may be one of", "may be 'ada' or 'bob'")
-    intake = room.take({name: work()})
+@pytest.mark.parametrize("name", UNRECOGNISED)
+def test_a_student_who_is_not_named_for_certain_is_not_guessed(roster_class, name):
+    words = UNRECOGNISED[name].replace("may be one of", "may be 'ada' or 'bob'")
+    intake = roster_class.take({name: work()})
     assert [one.file for one in intake.unrecognised] == [name]
     assert words in intake.unrecognised[0].reason
-    assert not room.submitted.exists()
+    assert not roster_class.submitted.exists()
 
 
 POSING = [
@@ -99,40 +99,40 @@ POSING = [
 
 
 @pytest.mark.parametrize("name", POSING)
-def test_nobody_hands_in_for_somebody_else_by_a_name_of_their_choosing(room, name):
-    assert room.take({name: work()}).taken == ()
+def test_a_name_that_the_student_chose_cannot_name_another_student(roster_class, name):
+    assert roster_class.take({name: work()}).taken == ()
 
 
-def test_a_folder_of_nobody_beside_folders_of_students_is_not_looked_into_for_names(room):
-    intake = room.take({f"bob/{UNIT}.ipynb": work(), "eve/ada.ipynb": work("stolen")})
+def test_an_unknown_folder_next_to_folders_of_students_is_not_searched_for_names(roster_class):
+    intake = roster_class.take({f"bob/{UNIT}.ipynb": work(), "eve/ada.ipynb": work("stolen")})
     assert [one.students for one in intake.taken] == [("bob",)]
     assert "'eve' names no student" in intake.unrecognised[0].reason
 
 
-def test_nor_is_one_beside_files_of_students_unless_it_is_a_unit_s(room):
-    intake = room.take({"bob.ipynb": work(), "eve.zip/ada.ipynb": work("stolen"), f"{UNIT}/ada.ipynb": work()})
+def test_an_unknown_archive_next_to_files_of_students_is_not_searched_for_names_but_a_folder_of_a_unit_is(roster_class):
+    intake = roster_class.take({"bob.ipynb": work(), "eve.zip/ada.ipynb": work("stolen"), f"{UNIT}/ada.ipynb": work()})
     assert [one.students for one in intake.taken] == [("ada",), ("bob",)]
     assert [one.file for one in intake.unrecognised] == ["eve.zip/ada.ipynb"]
 
 
-def test_a_student_s_archive_does_not_say_who_handed_it_in(room, tmp_path):
+def test_the_content_of_an_archive_does_not_decide_whose_it_is(roster_class, tmp_path):
     inner = packed(tmp_path / "inner.zip", {"submission_metadata.yml": b"", f"ada/{UNIT}.ipynb": work()}).read_bytes()
-    assert [one.students for one in room.take({"bob.zip": inner}).taken] == [("bob",)]
+    assert [one.students for one in roster_class.take({"bob.zip": inner}).taken] == [("bob",)]
 
 
-def test_gradescope_s_export_says_who_and_when_and_a_group_counts_for_each(room):
+def test_in_gradescopes_export_a_submission_of_a_group_counts_for_each_member(roster_class):
     root = "assignment_1_export"
-    intake = room.take({f"{root}/submission_metadata.yml": GRADESCOPE, f"{root}/submission_71/{UNIT}.ipynb": work()})
+    intake = roster_class.take({f"{root}/submission_metadata.yml": GRADESCOPE, f"{root}/submission_71/{UNIT}.ipynb": work()})
     assert [one.students for one in intake.taken] == [("ada", "bob")]
-    assert room.time("bob") == "2026-11-21 10:30:00.000000 UTC"
-    assert room.has("ada") == room.has("bob") == work()
+    assert roster_class.time("bob") == "2026-11-21 10:30:00.000000 UTC"
+    assert roster_class.has("ada") == roster_class.has("bob") == work()
 
 
 @pytest.mark.parametrize(
     "text", [b"\xff\xfe", b"- " * 5000, b"[" * 100_000, b"submission_71: 3", b"a: &a [*a]", b"!!python/object:os.x {}"]
 )
-def test_a_strange_description_describes_nobody(room, text):
-    intake = room.take({"submission_metadata.yml": text, f"submission_71/{UNIT}.ipynb": work()})
+def test_a_damaged_gradescope_description_names_no_student(roster_class, text):
+    intake = roster_class.take({"submission_metadata.yml": text, f"submission_71/{UNIT}.ipynb": work()})
     assert len(intake.unrecognised) == 1
 
 
@@ -151,13 +151,13 @@ def test_a_strange_description_describes_nobody(room, text):
         (f"Unit_ada_attempt_2026-01-02-03-04-05_{UNIT}.ipynb", "ada"),
     ],
 )
-def test_a_class_without_a_roster_takes_ids_from_names_and_says_so(open_room, name, student):
-    intake = open_room.take({name: work()})
+def test_without_a_roster_ids_are_derived_from_names_and_reported_as_new(open_class, name, student):
+    intake = open_class.take({name: work()})
     assert intake.submissions == ((student, UNIT),)
     assert intake.new_students == (student,)
 
 
-UNCLEAR = [
+AMBIGUOUS = [
     [f"{UNIT}.ipynb"],
     [f"{UNIT}-1.ipynb"],
     ["a/b/x.ipynb"],
@@ -168,14 +168,14 @@ UNCLEAR = [
 ]
 
 
-@pytest.mark.parametrize("names", UNCLEAR, ids=lambda names: names[0])
-def test_without_a_roster_an_unclear_name_is_nobody_s(open_room, names):
-    intake = open_room.take({name: work(name) for name in names})
+@pytest.mark.parametrize("names", AMBIGUOUS, ids=lambda names: names[0])
+def test_without_a_roster_an_ambiguous_name_is_not_recognised(open_class, names):
+    intake = open_class.take({name: work(name) for name in names})
     assert [one.file for one in intake.unrecognised] == names
-    assert not open_room.submitted.exists()
+    assert not open_class.submitted.exists()
 
 
-def test_a_name_of_any_length_is_understood_or_not_in_no_time():
+def test_reading_a_long_name_takes_no_noticeable_time():
     for text in ("a_" * 120, "_1" * 120, "a" * 255, "1_2_" * 60, "x_attempt_" * 25, "+" * 255):
         assert len(claims(text, {})) <= 1
         assert len(strip_lms_decoration(text)) <= 255

@@ -1,4 +1,4 @@
-"""The class report counts right: what each student gets and needs, what the class did, and what to go through again."""
+"""The class report counts correctly: points and needs of each student, results of the class, and what to go through again."""
 
 from __future__ import annotations
 
@@ -40,27 +40,27 @@ def test_points_are_added_up_for_each_student(report):
     ]
 
 
-def test_marks_are_those_of_students_who_have_some(report):
+def test_the_distribution_counts_only_students_with_marks(report):
     assert report.shares == pytest.approx((0.3, 0.5, 1.0))
     assert report.units[0].shares == pytest.approx((0.3, 0.5, 1.0))
     assert (report.units[0].absent, report.units[0].waiting) == (1, 0)
 
 
-def test_each_exercise_counts_what_became_of_it(report):
+def test_each_exercise_counts_students_by_state(report):
     first, last = report.units[0].exercises[0], report.units[0].exercises[-1]
     assert first.states == {SOLVED: 1, PARTLY: 1, WRONG: 0, BROKEN: 1, UNWRITTEN: 0, ABSENT: 1, WAITING: 0}
     assert (last.exercise, last.states[UNWRITTEN], last.states[SOLVED]) == ("name_that_loop", 1, 2)
     assert first.mean == pytest.approx((6 + 2 + 0) / 3)
 
 
-def test_mistakes_are_ranked_by_points_that_several_in_one_exercise_share(report):
+def test_mistakes_are_ranked_by_points_lost_and_those_in_one_exercise_share_its_points(report):
     ranked = [(one.slug, one.students, one.lost) for one in report.mistakes]
     assert ranked == [("no-scale", 1, 4.5), ("tail-dropped", 1, 0.5)]
     assert report.mistakes[0].exercises == (("repaired_lost_tail", 1), ("train_epoch", 1))
     assert report.mistakes[0].sentence == mistake("no-scale").message
 
 
-def test_what_to_revisit_is_ranked_by_points_lost_and_adds_up_to_all_of_them(report):
+def test_sections_to_revisit_are_ranked_by_points_lost_and_add_up_to_all_points_lost(report):
     first = report.revisits[0]
     assert (first.lesson, first.lost, first.students) == (Lesson(UNIT, "Explore: loop timeline"), 6.0, 1)
     assert first.causes == (("train_epoch", "raises an error", 1),)
@@ -68,17 +68,17 @@ def test_what_to_revisit_is_ranked_by_points_lost_and_adds_up_to_all_of_them(rep
     assert sum(one.lost for one in report.revisits) == pytest.approx(5 + 7)
 
 
-def test_a_practice_exercise_counts_for_nothing():
+def test_practice_exercises_are_not_in_the_report():
     practice = ExerciseMarks("average_gradients", (PartMarks("p", "t", 1, 1, ""),))
     made = class_report(ClassData("c", marks=(StudentMarks("a", "00_start_here", "k", "cpu", 1.0, (practice,)), marks("a"))))
     assert [unit.unit for unit in made.units] == [UNIT]
 
 
-def test_students_stand_in_the_order_of_their_last_names(report):
+def test_students_are_ordered_by_last_name(report):
     assert [one.person.last_name for one in report.students] == ["Berg", "Chen", "Diaz", "Engel"]
 
 
-def test_the_example_is_one_without_other_mistakes():
+def test_the_example_of_a_mistake_has_as_few_other_mistakes_as_possible():
     both = tuple(table.replace("1/4", "1/8") for table in TABLES)
     data = ClassData(
         "c",
@@ -95,7 +95,7 @@ def test_the_example_is_one_without_other_mistakes():
 # Who needs help
 
 
-def test_who_needs_help_comes_with_the_reason_and_the_weakest_first(report):
+def test_students_who_need_help_are_listed_with_reasons_the_weakest_first(report):
     assert [(one.person.id, one.reasons) for one in report.needing_help] == [
         ("d", ("nothing handed in",)),
         ("c", ("below half of the points",)),
@@ -104,26 +104,26 @@ def test_who_needs_help_comes_with_the_reason_and_the_weakest_first(report):
 
 
 @pytest.mark.parametrize("failure", ["raised", "time", "died"])
-def test_a_submission_in_which_nothing_runs_is_a_reason(failure):
+def test_a_submission_in_which_nothing_runs_is_a_reason_for_help(failure):
     assert reasons(nothing("a", failure)) == ("nothing runs in unit 04", "below half of the points")
 
 
-def test_a_submission_as_it_was_released_is_a_reason():
+def test_an_untouched_submission_is_a_reason_for_help():
     assert reasons(nothing("a", "unwritten"))[0] == "nothing written in unit 04"
 
 
-def test_a_file_that_cannot_be_read_is_a_reason_and_nothing_to_revisit():
+def test_an_unreadable_file_is_a_reason_for_help_but_not_to_revisit_a_section():
     made = class_report(ClassData("class", marks=(nothing("a", "missing", "it is not JSON"),)))
     assert made.students[0].reasons[0] == "file cannot be read in unit 04"
     assert made.revisits == ()
 
 
-def test_who_left_out_a_unit_is_told_from_who_left_out_all():
+def test_a_missing_unit_is_named_if_the_student_handed_in_others():
     made = class_report(ClassData("class", marks=(marks("a"), StudentMarks("b", EARLIER, "k", "cpu", 1.0, ()))))
     assert student(made, "a").reasons[0] == "nothing handed in for unit 03"
 
 
-def test_what_waits_to_be_marked_is_no_reason_and_costs_nothing():
+def test_an_unmarked_submission_is_not_a_reason_for_help_and_costs_no_points():
     made = class_report(ClassData("class", marks=(marks("a"),), handed_in=frozenset({("a", EARLIER), ("b", UNIT)})))
     assert student(made, "a").share == 1.0
     assert student(made, "a").reasons == ()
@@ -134,7 +134,7 @@ def test_what_waits_to_be_marked_is_no_reason_and_costs_nothing():
 # The gradebook
 
 
-def test_points_given_by_hand_are_the_points():
+def test_points_given_by_hand_replace_those_of_the_marker():
     grades = {("b", UNIT, "train_epoch"): CellGrade(5.0, by_hand=True), ("a", UNIT, "train_epoch"): CellGrade(0.0)}
     made = class_report(ClassData("class", marks=CLASS.marks, grades=grades))
     first = student(made, "b").results[0]
@@ -142,7 +142,7 @@ def test_points_given_by_hand_are_the_points():
     assert student(made, "a").results[0].points == 6
 
 
-def test_full_marks_given_by_hand_leave_nothing_to_revisit():
+def test_an_exercise_with_full_marks_given_by_hand_is_not_to_be_revisited():
     made = class_report(
         ClassData("c", marks=(nothing("a", "raised"),), grades={("a", UNIT, e): CellGrade(p, True) for e, p in POINTS.items()})
     )
@@ -150,7 +150,7 @@ def test_full_marks_given_by_hand_leave_nothing_to_revisit():
     assert made.revisits == ()
 
 
-def test_cells_of_the_gradebook_decide_what_counts_and_for_how_much():
+def test_graded_cells_of_the_gradebook_decide_which_exercises_count_and_their_points():
     data = ClassData(
         "c",
         marks=CLASS.marks,
@@ -162,20 +162,20 @@ def test_cells_of_the_gradebook_decide_what_counts_and_for_how_much():
     assert student(class_report(data), "a").results[1].state == WAITING
 
 
-def test_marks_that_only_the_gradebook_has_count_without_a_reason():
+def test_points_known_only_to_the_gradebook_count_and_their_loss_has_no_known_cause():
     made = class_report(ClassData("c", grades={("a", UNIT, name): CellGrade(points / 2) for name, points in POINTS.items()}))
     assert made.students[0].points == 5
     assert made.revisits[0].causes[0][1] == "marked by nbgrader alone"
 
 
-def test_lateness_is_taken_off():
+def test_the_penalty_for_lateness_is_subtracted():
     made = class_report(ClassData("c", marks=CLASS.marks, penalties={("b", UNIT): 2.0}))
     assert student(made, "b").points == 3
     assert made.units[0].shares == pytest.approx((0.3, 0.3, 1.0))
 
 
 @pytest.fixture(scope="module")
-def with_gradebook(tmp_path_factory):
+def class_with_gradebook(tmp_path_factory):
     """A class with a gradebook in which Bo's train_epoch was given 5.5 points by hand."""
     from nbgrader.api import Gradebook
 
@@ -203,8 +203,8 @@ def with_gradebook(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_names_and_points_given_by_hand_come_from_the_gradebook(with_gradebook):
-    made = class_report(read_class(with_gradebook))
+def test_names_and_points_given_by_hand_are_read_from_the_gradebook(class_with_gradebook):
+    made = class_report(read_class(class_with_gradebook))
     assert [one.person.name for one in made.students] == ["Ada Berg", "Bo Chen", "Di Engel"]
     assert [r.points for r in student(made, "b").results] == [5.5, 1, 1, 0, 1]
     assert [r.by_hand for r in student(made, "b").results] == [True, False, False, False, False]

@@ -1,4 +1,4 @@
-"""What the class report sends an instructor to is there."""
+"""The sections to which the class report refers exist."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ def headings(unit: str) -> set[str]:
 
 
 @pytest.mark.parametrize("exercise", all_exercises().values(), ids=lambda exercise: exercise.id)
-def test_every_exercise_has_a_section_that_its_unit_has(exercise):
+def test_the_section_of_every_exercise_exists_in_its_unit(exercise):
     assert exercise.section in headings(exercise.unit)
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_every_section_that_shows_mistakes_is_in_its_unit(unit):
+def test_every_section_that_shows_mistakes_exists_in_its_unit(unit):
     assert sections_of(unit).keys() <= headings(unit)
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_every_mistake_shown_is_catalogued(unit):
+def test_every_mistake_that_a_section_shows_is_in_the_catalogue(unit):
     assert {slug for slugs in sections_of(unit).values() for slug in slugs} <= CATALOGUE.keys()
 
 
-def test_a_mistake_is_shown_in_the_unit_it_was_made_in_or_the_latest_before_it():
+def test_the_lesson_of_a_mistake_is_in_the_same_unit_or_the_latest_before_it():
     assert lesson_of("03_accumulate", "accumulate_gradient", "no-scale") == Lesson("03_accumulate", "Explore: B×N equivalence")
     assert lesson_of("12_capstone", "train_window", "no-scale") == Lesson("04_training_loop", "Explore: missing 1/N")
 
 
-def test_a_mistake_of_one_exercise_is_shown_where_the_exercise_is_prepared():
+def test_the_lesson_of_a_mistake_of_a_single_exercise_is_the_section_that_prepares_it():
     assert lesson_of("05_learning_rate", "effective_batch_size", "adds-sizes").heading == "The effective batch"
 
 
-def test_an_exercise_of_the_instructors_own_leads_to_its_unit():
+def test_the_lesson_of_an_instructors_own_exercise_is_its_unit():
     assert lesson_of("04_training_loop", "essay", "no known mistake") == Lesson("04_training_loop")

@@ -1,4 +1,4 @@
-"""Marks leave a class in files that nbgrader's users, Canvas and Moodle read, and nothing else in those files changes."""
+"""Marks are exported to files that nbgrader's users, Canvas and Moodle read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from autograder.classroom.returning.lms_exporters import CanvasExporter
 from autograder.publishing.nbgrader_course import make_course
 
 
-def test_nbgraders_csv_has_what_nbgraders_own_exporter_writes(school, tmp_path):
+def test_nbgraders_csv_has_the_same_rows_as_that_of_nbgraders_own_exporter(school, tmp_path):
     files = tmp_path / "theirs.csv", tmp_path / "ours.csv"
     with Gradebook(f"sqlite:///{school}/gradebook.db", "gradaccum") as gradebook:
         for plugin, file in zip((CsvExportPlugin, NbgraderExporter), files, strict=True):
@@ -29,7 +29,7 @@ def test_nbgraders_csv_has_what_nbgraders_own_exporter_writes(school, tmp_path):
     assert len(rows_of(files[0])) == 4
 
 
-def test_a_comma_in_a_name_moves_no_marks_in_nbgraders_csv(export):
+def test_in_nbgraders_csv_a_comma_in_a_name_does_not_shift_marks(export):
     _, rows, _ = export("--format", "nbgrader")
     bob = [row for row in rows if row["student_id"] == "bob"]
     assert [(row["last_name"], row["first_name"]) for row in bob] == [("O'Brien, jr", "Zoë")] * 2
@@ -39,7 +39,7 @@ def test_a_comma_in_a_name_moves_no_marks_in_nbgraders_csv(export):
     ]
 
 
-def test_a_fresh_canvas_file_has_the_columns_canvas_reads(export):
+def test_a_new_canvas_file_has_the_columns_that_canvas_reads(export):
     _, rows, _ = export("--format", "canvas")
     assert list(rows[0]) == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", ACCUMULATE, LOOP]
     assert tuple(rows[0].values()) == ("    Points Possible", "", "", "", "", "8", "10")
@@ -54,28 +54,28 @@ def test_a_fresh_canvas_file_has_the_columns_canvas_reads(export):
 POINTS = {"ada": ("8", "8.33333"), "bob": ("0", "5"), "eve": ("0", ""), "kim": ("", "")}
 
 
-def test_penalties_count_as_in_nbgrader_and_what_is_missing_stays_empty(export):
+def test_penalties_count_as_in_nbgrader_and_missing_marks_are_empty_cells(export):
     canvas, moodle = export("--format", "canvas")[1], export("--format", "moodle")[1]
     assert by(canvas[1:], "SIS Login ID", ACCUMULATE, LOOP) == POINTS
     assert by(moodle, "Username", f"Assignment: {ACCUMULATE} (Real)", f"Assignment: {LOOP} (Real)") == POINTS
 
 
-def test_what_is_missing_counts_as_zero_if_so_wished(export):
+def test_on_request_a_missing_mark_counts_as_zero(export):
     _, rows, _ = export("--format", "canvas", "--missing-as-zero")
     assert by(rows[1:], "SIS Login ID", ACCUMULATE, LOOP)["kim"] == ("0", "0")
 
 
-def test_units_can_be_picked(export):
+def test_the_export_can_be_limited_to_some_units(export):
     _, rows, _ = export("--format", "canvas", "--units", "04")
     assert list(rows[0])[5:] == [LOOP]
 
 
-def test_answers_that_nobody_has_graded_are_named(export):
+def test_answers_that_wait_for_a_manual_grade_are_named(export):
     assert export("--format", "canvas")[2] == [f"{LOOP} has answers that nobody has graded yet: bob"]
     assert export("--format", "canvas", "--units", "03")[2] == []
 
 
-def test_a_student_without_email_is_named_because_moodle_would_take_the_line_above(export):
+def test_a_student_without_email_is_named_because_moodle_would_give_the_grade_to_another(export):
     _, rows, notes = export("--format", "moodle", "--units", "03")
     assert list(rows[0])[:4] == ["First name", "Last name", "Username", "Email address"]
     assert notes[0].startswith("no email address, ")
@@ -94,14 +94,14 @@ def test_a_student_without_email_is_named_because_moodle_would_take_the_line_abo
         (["--db", "mysql+no_such_driver://x:secret@y/z"], "no_such_driver"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_line(export, tmp_path, options, words):
+def test_impossible_options_are_refused_in_one_line(export, tmp_path, options, words):
     code, _, (line,) = export(*options)
     assert code == 2
     assert words in line
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_directory_without_a_class_is_refused(export, tmp_path):
+def test_a_directory_that_is_not_a_class_is_refused(export, tmp_path):
     code, _, (line,) = export(directory=tmp_path)
     assert (code, line) == (2, f"{tmp_path} is no class (it has no nbgrader_config.py); make one with gradaccum classroom init")
 
@@ -113,7 +113,7 @@ def test_a_configuration_that_does_not_run_is_refused(export, tmp_path):
     assert line.startswith(f"{tmp_path}/nbgrader_config.py: SyntaxError: ")
 
 
-def test_a_class_without_a_gradebook_is_not_given_one(export, tmp_path):
+def test_exporting_a_class_without_a_gradebook_does_not_create_one(export, tmp_path):
     make_course(tmp_path / "new", {})
     code, _, (line,) = export(directory=tmp_path / "new")
     assert (code, (tmp_path / "new/gradebook.db").exists()) == (2, False)
@@ -121,24 +121,24 @@ def test_a_class_without_a_gradebook_is_not_given_one(export, tmp_path):
 
 
 @pytest.mark.parametrize(("content", "words"), [(b"", "holds no gradebook"), (b"no database at all", "not a database")])
-def test_a_file_that_is_no_gradebook_is_refused_and_left_alone(export, tmp_path, content, words):
+def test_a_file_that_is_not_a_gradebook_is_refused_and_not_changed(export, tmp_path, content, words):
     (tmp_path / "other.db").write_bytes(content)
     code, _, (line,) = export("--db", "sqlite:///other.db")
     assert (code, (tmp_path / "other.db").read_bytes()) == (2, content)
     assert words in line
 
 
-def test_a_locked_gradebook_is_said_to_be_locked(export, school, tmp_path):
+def test_the_message_for_a_locked_gradebook_says_so(export, school, tmp_path):
     shutil.copy(school / "gradebook.db", tmp_path / "locked.db")
-    with sqlite3.connect(tmp_path / "locked.db") as somebody:
-        somebody.execute("BEGIN EXCLUSIVE")
+    with sqlite3.connect(tmp_path / "locked.db") as other_program:
+        other_program.execute("BEGIN EXCLUSIVE")
         code, _, (line,) = export("--db", "sqlite:///locked.db?timeout=0.01")
-        somebody.rollback()
+        other_program.rollback()
     assert code == 2
     assert line.startswith("locked.db: the gradebook is locked by another program")
 
 
-def test_the_gradebook_stays_as_it_is_whatever_the_configuration_calls_the_course(export, school, tmp_path):
+def test_exporting_does_not_change_the_gradebook_whatever_the_configuration_calls_the_course(export, school, tmp_path):
     make_course(tmp_path / "class", {})
     with (tmp_path / "class/nbgrader_config.py").open("a") as file:
         file.write('c.CourseDirectory.course_id = "another name"\n')
@@ -147,7 +147,7 @@ def test_the_gradebook_stays_as_it_is_whatever_the_configuration_calls_the_cours
     assert (tmp_path / "class/gradebook.db").read_bytes() == before
 
 
-def test_a_gradebook_elsewhere_can_be_named_in_the_configuration_relative_to_the_class(export, school, tmp_path):
+def test_a_path_to_the_gradebook_in_the_configuration_is_relative_to_the_class(export, school, tmp_path):
     make_course(tmp_path / "class", {})
     with (tmp_path / "class/nbgrader_config.py").open("a") as file:
         file.write('c.CourseDirectory.db_url = "sqlite:///marks.db"\n')
@@ -155,13 +155,13 @@ def test_a_gradebook_elsewhere_can_be_named_in_the_configuration_relative_to_the
     assert export("--format", "canvas", directory=tmp_path / "class")[0] == 0
 
 
-def test_a_file_that_cannot_be_written_is_said(export):
+def test_a_file_that_cannot_be_written_is_named(export):
     code, _, (line,) = export("--format", "canvas", "--to", "/proc/canvas.csv")
     assert code == 2
     assert "/proc" in line
 
 
-def test_nbgraders_own_command_takes_the_exporters(school, tmp_path, monkeypatch):
+def test_nbgraders_own_command_accepts_the_exporters(school, tmp_path, monkeypatch):
     monkeypatch.chdir(school)
     (tmp_path / "exported.csv").write_text("Student,ID,SIS Login ID,Section\nAda,1,ada,A\n")
     configured = f"--CanvasExporter.gradebook={tmp_path / 'exported.csv'}"
@@ -171,7 +171,7 @@ def test_nbgraders_own_command_takes_the_exporters(school, tmp_path, monkeypatch
     assert by(rows_of(tmp_path / "out.csv"), "Student", LOOP) == {"Ada": ("8.33333",)}
 
 
-def test_in_nbgraders_own_command_a_file_that_cannot_be_filled_in_is_logged(school, tmp_path, caplog):
+def test_nbgraders_own_command_logs_a_file_that_cannot_be_filled_in(school, tmp_path, caplog):
     exporter = CanvasExporter(to=str(tmp_path / "out.csv"), gradebook="missing.csv")
     exporter.log.propagate = True
     with Gradebook(f"sqlite:///{school}/gradebook.db", "gradaccum") as gradebook, pytest.raises(SystemExit):

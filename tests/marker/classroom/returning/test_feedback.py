@@ -1,4 +1,4 @@
-"""Every student gets their own page back, by the way their work came."""
+"""Every student gets their own page back, named so that the LMS their work came from returns it to them."""
 
 from __future__ import annotations
 
@@ -12,42 +12,39 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.classroom.commands import app
+from autograder.classroom.gradebook.enrolment import enrol
 from autograder.classroom.grading.class_to_mark import ClassToMark
+from autograder.classroom.students import Student
 from autograder.marking.marked_notebook import nothing_to_mark
+from autograder.publishing.nbgrader_course import course_directory
 
 pytestmark = pytest.mark.slow
 
 UNIT = "03_accumulate"
-ROSTER = """id,first_name,last_name,lms_user_id
-ada,Ada,Lovelace,12345
-bob,Bob,Noyce,
-eve,Eve,Adams,777
-"""
+ROSTER = (
+    Student("ada", "Ada", "Lovelace", lms_user_id="12345"),
+    Student("bob", "Bob", "Noyce"),
+    Student("eve", "Eve", "Adams", lms_user_id="777"),
+)
 MARKER = "handed in by"
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory) -> Path:
+def course(released, tmp_path_factory) -> Path:
     """A class where ada and bob have been graded: what they handed in is in the gradebook, and says whose it is."""
-    root = tmp_path_factory.mktemp("feedback")
-    (root / "roster.csv").write_text(ROSTER)
-    for command in (["init", "--roster", str(root / "roster.csv"), "--units", "03"], ["release", "--units", "03"]):
-        result = CliRunner().invoke(app, [command[0], str(root / "class"), *command[1:]])
-        assert result.exit_code == 0, result.output
-    released = (root / "class/release" / UNIT / f"{UNIT}.ipynb").read_text()
+    made = released.copied_to(tmp_path_factory.mktemp("feedback"))
+    enrol(ROSTER, course_directory(made.directory).db_url)
     for student in ("ada", "bob"):
-        work = released.replace("# 03 · ", f"# {MARKER} {student}: ", 1)
+        work = made.untouched.decode().replace("# 03 · ", f"# {MARKER} {student}: ", 1)
         assert MARKER in work
-        place = root / "class/submitted" / student / UNIT / f"{UNIT}.ipynb"
-        place.parent.mkdir(parents=True)
-        place.write_text(work)
-        ClassToMark(root / "class").recorder.record(student, UNIT, work)
-    return root / "class"
+        made.hand_in(student, work.encode())
+        ClassToMark(made.directory).recorder.record(student, UNIT, work)
+    return made.directory
 
 
 @pytest.fixture
 def feedback(course, tmp_path, monkeypatch):
-    """Run the command in an empty directory: its exit status, the pages in the zip by name, and what it complained of."""
+    """Runs the command in an empty directory: its exit status, the pages in the zip by name, and its complaints."""
     monkeypatch.chdir(tmp_path)
 
     def feedback(*options: str):
@@ -77,6 +74,20 @@ def download(course, tmp_path):
     return download
 
 
+@pytest.fixture
+def made_at_once(course, monkeypatch):
+    """Pages that only say whose they are, in place of those that nbgrader makes, for tests of what becomes of pages."""
+
+    def make(marked_class: ClassToMark, student: str, unit: str) -> Path:
+        page = course / "pages" / student / f"{unit}.html"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(f"{MARKER} {student}")
+        return page
+
+    monkeypatch.setattr("autograder.classroom.returning.feedback._make_page", make)
+
+
+@pytest.mark.usefixtures("made_at_once")
 @pytest.mark.parametrize(
     ("ada", "bob", "pages"),
     [
@@ -95,19 +106,21 @@ def download(course, tmp_path):
         pytest.param(f"ada/{UNIT}.ipynb", "bob.ipynb", [f"ada/{UNIT}.html", f"bob/{UNIT}.html"], id="plain"),
     ],
 )
-def test_pages_are_called_as_whoever_handed_out_the_work_knows_them(feedback, download, ada, bob, pages):
+def test_pages_in_the_zip_have_the_names_by_which_an_lms_recognises_the_student(feedback, download, ada, bob, pages):
     status, found, complaints = feedback("--from", download(ada, bob))
     assert (status, list(found), complaints) == (0, pages, [])
     for page, student in zip(found.values(), ("ada", "bob"), strict=True):
         assert f"{MARKER} {student}" in page
 
 
-def test_of_several_attempts_the_newest_gets_the_page(feedback, download):
+@pytest.mark.usefixtures("made_at_once")
+def test_the_page_is_named_after_the_newest_attempt(feedback, download):
     source = download(f"lovelaceada_12345_100_{UNIT}.ipynb", f"lovelaceada_12345_101_{UNIT}.ipynb")
     assert list(feedback("--from", source)[1]) == [f"lovelaceada_12345_101_{UNIT}.html"]
 
 
-def test_of_two_people_with_one_name_neither_gets_the_others_page(feedback, download):
+@pytest.mark.usefixtures("made_at_once")
+def test_two_people_with_the_same_name_get_no_pages(feedback, download):
     source = download(
         f"Ada Lovelace_11_assignsubmission_file_{UNIT}.ipynb", f"Ada Lovelace_12_assignsubmission_file_{UNIT}.ipynb"
     )
@@ -117,7 +130,8 @@ def test_of_two_people_with_one_name_neither_gets_the_others_page(feedback, down
     assert all("two people have the name of 'ada'" in complaint for complaint in complaints)
 
 
-def test_what_has_not_been_graded_and_what_nobody_is_known_of_are_named(feedback, download):
+@pytest.mark.usefixtures("made_at_once")
+def test_ungraded_submissions_and_unrecognised_files_are_named(feedback, download):
     source = download(f"adamseve_777_100_{UNIT}.ipynb", f"nobody_999_100_{UNIT}.ipynb")
     status, pages, complaints = feedback("--from", source)
     assert (status, pages) == (1, {})
@@ -125,46 +139,50 @@ def test_what_has_not_been_graded_and_what_nobody_is_known_of_are_named(feedback
     assert complaints[1].startswith(f"not graded yet, so without a page: eve, {UNIT}; use gradaccum classroom grade")
 
 
-def test_without_a_download_everybody_gets_a_page_and_there_is_no_zip(feedback, course):
+def test_without_a_download_each_graded_student_gets_a_page_of_their_own_work_and_there_is_no_zip(feedback, course):
     status, pages, complaints = feedback()
     assert (status, pages, complaints) == (0, {}, [])
-    assert sorted(path.parts[-3] for path in (course / "feedback").rglob("*.html")) == ["ada", "bob"]
+    made = {path.parts[-3]: path.read_text() for path in (course / "feedback").rglob("*.html")}
+    assert made.keys() == {"ada", "bob"}
+    assert all(f"{MARKER} {student}" in page for student, page in made.items())
 
 
-def test_students_can_be_picked(feedback, download):
+@pytest.mark.usefixtures("made_at_once")
+def test_pages_can_be_limited_to_some_students(feedback, download):
     _, pages, _ = feedback("--students", "bob", "--from", download("ada.ipynb", "bob.ipynb"))
     assert list(pages) == [f"bob/{UNIT}.html"]
 
 
-def test_a_page_that_cannot_be_made_is_said_and_the_others_are_made(feedback, course, download, tmp_path):
+def test_a_page_that_cannot_be_made_is_named_and_the_others_are_made(feedback, course, download, tmp_path):
     source, stranger = download("ada.ipynb", "bob.ipynb"), course / "autograded/eve" / UNIT / f"{UNIT}.ipynb"
     (tmp_path / "download/eve.ipynb").write_bytes((tmp_path / "download/ada.ipynb").read_bytes())
     stranger.parent.mkdir(parents=True)
     stranger.write_bytes((course / "autograded/ada" / UNIT / f"{UNIT}.ipynb").read_bytes())
     try:
-        status, pages, complaints = feedback("--from", source)
+        status, pages, complaints = feedback("--from", source, "--students", "ada,eve")
     finally:
         stranger.unlink()
         stranger.parent.rmdir()
-    assert (status, list(pages)) == (1, [f"ada/{UNIT}.html", f"bob/{UNIT}.html"])
+    assert (status, list(pages)) == (1, [f"ada/{UNIT}.html"])
     assert complaints[0].startswith(f"eve, {UNIT}: ")
     assert complaints[0].endswith("there is no page, grade it again")
 
 
-def test_a_zip_that_cannot_be_written_is_said_in_one_line(feedback, download):
+@pytest.mark.usefixtures("made_at_once")
+def test_a_zip_that_cannot_be_written_is_reported_in_one_line(feedback, download):
     status, _, complaints = feedback("--from", download("ada.ipynb", "bob.ipynb"), "--to", "/proc/feedback.zip")
     assert status == 2
     assert len(complaints) == 1
     assert "/proc" in complaints[0]
 
 
-def test_a_source_that_is_none_is_said_in_one_line(feedback):
+def test_a_source_that_does_not_exist_is_reported_in_one_line(feedback):
     assert feedback("--from", "nothing.zip")[2] == ["nothing.zip: there is no such folder or zip file"]
 
 
 @pytest.fixture
 def eve(course):
-    """Eve's file could not be read; since then a person has given points for two exercises, and left a comment."""
+    """The path of eve's page. Her file could not be read; then a person gave points for two exercises, and left a comment."""
     from nbgrader.api import Gradebook
 
     work = nbformat.writes(nothing_to_mark(UNIT, "It is <not> a notebook.").notebook)
@@ -183,12 +201,12 @@ def eve(course):
 
 
 def head(page: Path) -> str:
-    """What stands above the notebook, without tags."""
+    """The text above the notebook, without tags."""
     above = page.read_text().partition('class="panel-heading"')[2].partition('class="panel-body"')[0]
     return " ".join(re.sub(r"<[^>]+>", " ", above).partition(">")[2].rpartition("<")[0].split())
 
 
-def test_a_page_begins_with_what_each_exercise_earned_and_leads_there(feedback, eve):
+def test_a_page_begins_with_the_points_of_each_exercise_and_links_to_it(feedback, eve):
     feedback("--students", "eve")
     assert head(eve) == (
         "03_accumulate Your file could not be read, so below is what was handed out. It is &lt;not&gt; a notebook."
@@ -201,7 +219,7 @@ def test_a_page_begins_with_what_each_exercise_earned_and_leads_there(feedback, 
         assert f'name="{place}"' in page
 
 
-def test_an_instructor_may_choose_another_look(feedback, course, eve):
+def test_the_configuration_can_choose_another_template(feedback, course, eve):
     config = course / "nbgrader_config.py"
     before = config.read_text()
     config.write_text(f'{before}\nc.HTMLExporter.template_name = "feedback"\n')

@@ -1,4 +1,4 @@
-"""Gradebooks that Canvas and Moodle exported are filled in, and everything else in them stays as it was."""
+"""Gradebooks exported by Canvas and Moodle are filled in, and everything else in them is unchanged."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_an_exported_canvas_gradebook_is_filled_in_and_everything_else_kept(expo
     ]
 
 
-def test_semicolons_stay_and_points_keep_their_decimal_point(export, tmp_path):
+def test_semicolons_are_kept_and_points_are_written_with_a_decimal_point(export, tmp_path):
     exported = "Student;ID;SIS Login ID;Section;03_accumulate (1);04_training_loop (2)\n    Points Possible;;;;8,00;10,00\n"
     (tmp_path / "exported.csv").write_text(f"{exported}Ada;9001;ada;A;;8,2\n")
     assert export("--format", "canvas", "--into", "exported.csv")[0] == 0
@@ -36,7 +36,7 @@ def test_semicolons_stay_and_points_keep_their_decimal_point(export, tmp_path):
     assert lines[1:] == ["    Points Possible;;;;8,00;10,00", "Ada;9001;ada;A;8;8.33333"]
 
 
-def test_students_whose_marks_find_no_line_are_named(export, tmp_path):
+def test_students_without_a_row_are_named(export, tmp_path):
     (tmp_path / "exported.csv").write_text(f"Student,ID,SIS Login ID,Section,{ACCUMULATE} (1)\nAda,1,ada,A,\n")
     _, rows, notes = export("--format", "canvas", "--into", "exported.csv", "--units", "03")
     assert by(rows, "SIS Login ID", f"{ACCUMULATE} (1)") == {"ada": ("8",)}
@@ -104,12 +104,12 @@ def test_a_file_that_cannot_be_filled_in_gets_one_line_and_nothing_is_written(ex
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+49", "-1", "@SUM(A1)", "\t=1", " =1", "\r=1"])
-def test_a_text_that_spreadsheets_take_for_a_formula_gets_an_apostrophe(text):
+def test_a_text_that_spreadsheets_read_as_a_formula_gets_an_apostrophe(text):
     assert formula_safe(text) == f"'{text}"
 
 
 @pytest.mark.parametrize("text", ["O'Brien, Zoë", "", "ada@x.edu", "2+2", "李雷"])
-def test_other_texts_stay_as_they_are(text):
+def test_texts_that_are_not_formulas_are_unchanged(text):
     assert formula_safe(text) == text
 
 
@@ -118,7 +118,7 @@ def test_points_are_written_with_a_decimal_point_and_five_digits_at_most(points,
     assert points_text(points) == text
 
 
-def test_two_students_with_the_same_address_get_no_line_by_it():
+def test_an_address_that_two_students_share_identifies_neither():
     twins = [Student("a", email="x@y"), Student("b", email="X@y")]
     sheet = Sheet(("Email address",), (("x@y",), ("b",)))
     assert match_rows(sheet, {"Email address": ("email", "id")}, twins) == {1: twins[1]}
