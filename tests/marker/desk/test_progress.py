@@ -54,6 +54,7 @@ def test_a_check_is_remembered_where_its_verdict_is_displayed(monkeypatch):
     def sum_form_lr(lr, accumulation_steps):
         return lr / accumulation_steps
 
+    monkeypatch.setattr("autograder.desk.check._caller_shows_values", lambda: False)  # whatever shell another test has left
     check(sum_form_lr)
     assert results() == {}
     monkeypatch.setattr("autograder.desk.check._caller_shows_values", lambda: True)

@@ -93,9 +93,9 @@ def test_large_batch_training_is_that_of_torch():
 
 
 def test_large_batch_training_can_follow_a_schedule():
-    start, still = large_batch_parameters(PROBLEM, [0.0] * 3)
+    start, still = large_batch_parameters(PROBLEM, (0.0,) * 3)
     assert torch.equal(still, torch.stack([start, start]))
-    _, half = large_batch_parameters(PROBLEM, [0.5] * 3)
+    _, half = large_batch_parameters(PROBLEM, (0.5,) * 3)
     _, same = large_batch_parameters(PROBLEM.with_(lr=PROBLEM.lr / 2))
     assert torch.allclose(half, same)
 
