@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from functools import lru_cache
 
 import torch
@@ -35,8 +36,7 @@ def moves_like_large_batches(trial: LoopTrial, observation: Observation) -> bool
     return close(parameters.to(reference) - start, reference - start, trial.problem.dtype)
 
 
-@lru_cache(maxsize=128)  # a class is marked on the same problems
-def large_batch_parameters(problem: Problem, rate_factors: tuple[float, ...] | None = None) -> tuple[Tensor, Tensor]:
+def large_batch_parameters(problem: Problem, rate_factors: Sequence[float] | None = None) -> tuple[Tensor, Tensor]:
     """Parameters ``(P,)`` before training and ``(E, P)`` after each epoch of one large batch per window, on the CPU.
 
     Args:
@@ -45,6 +45,11 @@ def large_batch_parameters(problem: Problem, rate_factors: tuple[float, ...] | N
 
     The tensors are kept for later calls and must not be changed.
     """
+    return _trained(problem, None if rate_factors is None else tuple(rate_factors))
+
+
+@lru_cache(maxsize=128)  # a class is marked on the same problems
+def _trained(problem: Problem, rate_factors: tuple[float, ...] | None) -> tuple[Tensor, Tensor]:
     model = problem.build_model()
     start, after = flat_parameters(model), []
     factors = iter(rate_factors) if rate_factors is not None else itertools.repeat(1.0)

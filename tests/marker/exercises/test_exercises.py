@@ -132,7 +132,7 @@ def slow_but_in_first_units(exercise: Exercise):
     return pytest.param(exercise, id=exercise.id, marks=[] if quick else [pytest.mark.slow])
 
 
-@pytest.mark.parametrize("exercise", map(slow_but_in_first_units, all_exercises().values()))
+@pytest.mark.parametrize("exercise", [*map(slow_but_in_first_units, all_exercises().values())])
 def test_marking_leaves_the_random_state_of_the_notebook_alone(exercise):
     def wrong(*arguments, **keywords):
         torch.rand(3)
