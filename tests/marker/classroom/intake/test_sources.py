@@ -83,7 +83,7 @@ def test_archives_in_archives_are_read_up_to_a_limit(roster_class, tmp_path):
     [
         ("sources.MAX_UNPACKED_BYTES", "unpacks to more than"),
         ("sources.MAX_FILES_IN_ARCHIVE", "more than 0 files"),
-        ("zip_members.LARGEST", "is larger than"),
+        ("zip_members.MAX_FILE_BYTES", "is larger than"),
     ],
 )
 def test_an_archive_that_is_too_large_is_named_and_other_files_are_taken(roster_class, tmp_path, monkeypatch, limit, words):
