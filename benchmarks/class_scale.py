@@ -37,7 +37,7 @@ from autograder.publishing.solution_script import unit_scripts
 
 ROOT = Path(__file__).resolve().parents[1]
 MARKERS = re.compile(r"(<!-- scale:begin -->\n).*(<!-- scale:end -->)", re.DOTALL)
-KEPT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gradaccum" / "class_scale.json"
+KEPT_FIGURES = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gradaccum" / "class_scale.json"
 SOME_COMPLAINTS = 1
 """Exit status of ``grade`` if it marked, but has something to say."""
 
@@ -114,7 +114,7 @@ def measure(folder: Path, size: int, units: tuple[str, ...], seed: int, most: in
 
 
 def compare(graded: ClassToMark, submissions: list[HandedIn]) -> int:
-    """How many submissions get other marks alone than in their class; which, is said on standard error."""
+    """How many submissions get other marks alone than in their class; prints which on standard error."""
     different = 0
     with Marker("bwrap") as marker:
         for one in tqdm(submissions, desc="alone", file=sys.stderr):
@@ -139,15 +139,17 @@ def _difference(alone: StudentMarks, there: StudentMarks | None) -> str:
 
 
 def keep(row: Row) -> None:
-    """Remember a row beside those of other sizes that were measured with the same commit."""
+    """Remember a row, together with those of other sizes measured with the same commit."""
     rows = {one.students: one for one in kept() if one.units == row.units} | {row.students: row}
-    KEPT.parent.mkdir(parents=True, exist_ok=True)
-    KEPT.write_text(json.dumps({"commit": _commit(), "rows": [asdict(rows[size]) for size in sorted(rows)]}, indent=1) + "\n")
+    KEPT_FIGURES.parent.mkdir(parents=True, exist_ok=True)
+    KEPT_FIGURES.write_text(
+        json.dumps({"commit": _commit(), "rows": [asdict(rows[size]) for size in sorted(rows)]}, indent=1) + "\n"
+    )
 
 
 def kept() -> list[Row]:
     """The rows measured with this commit."""
-    content = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    content = json.loads(KEPT_FIGURES.read_text()) if KEPT_FIGURES.exists() else {}
     return [Row(**row) for row in content.get("rows", ())] if content.get("commit") == _commit() else []
 
 

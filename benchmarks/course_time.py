@@ -28,7 +28,7 @@ MARKERS = re.compile(r"(<!-- course-time:begin -->\n).*(<!-- course-time:end -->
 BUDGET = 15 * 60.0
 """Seconds for the whole course."""
 
-PATIENCE = 600
+CELL_TIMEOUT = 600
 """Seconds for one cell; a right one needs a tenth of that."""
 
 
@@ -62,7 +62,7 @@ def main() -> int:
 
 
 def execute(script: Path) -> float:
-    """Seconds that a unit's notebook takes in a kernel of its own, in an empty folder; nobody's progress is touched.
+    """Seconds that a unit's notebook takes in a kernel of its own, in an empty folder; no student's results are touched.
 
     Raises:
         CellExecutionError: a cell raised an error.
@@ -70,7 +70,7 @@ def execute(script: Path) -> float:
     notebook = source_notebook(script)
     with tempfile.TemporaryDirectory(prefix="gradaccum-") as folder:
         resources = {"metadata": {"path": folder}}
-        client = NotebookClient(notebook, timeout=PATIENCE, kernel_name="python3", resources=resources)
+        client = NotebookClient(notebook, timeout=CELL_TIMEOUT, kernel_name="python3", resources=resources)
         environment = os.environ | {"GRADACCUM_RESULTS": str(Path(folder, "results.json"))}
         began = time.perf_counter()
         client.execute(env=environment)

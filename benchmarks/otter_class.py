@@ -54,7 +54,7 @@ class NoOtterError(RuntimeError):
 
 
 def otter() -> Path:
-    """The program ``otter``, installed beside what the course needs, but not into the course's own environment.
+    """The program ``otter``, installed together with what the course needs, in an environment of its own.
 
     Raises:
         NoOtterError: it cannot be installed.

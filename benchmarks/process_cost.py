@@ -1,7 +1,7 @@
 """What a command costs, with everything it starts: seconds by the clock, CPU seconds, and memory at its peak.
 
 CPU seconds are counted by the kernel in a control group made for the command. Waiting for children would miss those of
-sandboxes: what ends with its namespace is waited for by nobody. Memory is the proportional set size (memory that processes
+sandboxes: nothing waits for what ends with its namespace. Memory is the proportional set size (memory that processes
 share is divided among them), summed over all descendants every ``INTERVAL`` seconds; what lasts shorter is missed.
 """
 
@@ -111,7 +111,7 @@ def _memory(process: psutil.Process) -> int:
 
 @contextlib.contextmanager
 def _control_group() -> Iterator[Path | None]:
-    """A control group of our own; None if there is none to be had."""
+    """A control group of our own; None if none can be made."""
     group = _own_group() / f"gradaccum-benchmark-{os.getpid()}"
     try:
         group.mkdir()

@@ -54,7 +54,7 @@ class HandedIn:
         student, unit: ids.
         kind: one of ``MIX``.
         made_of: the names of what it is made of.
-        data: the bytes of the file; None if there is none.
+        data: the bytes of the file; None if nothing was handed in.
     """
 
     student: str

@@ -24,19 +24,19 @@ import torch.distributed as dist
 from gradaccum.threads import one_thread
 
 SECONDS = 20.0
-"""By the clock, for all ranks together; two ranks that train a small model need a tenth of one."""
+"""Wall-clock time for all ranks together; two ranks that train a small model need a tenth of a second."""
 
-LARGEST = 4 * 2**20
+MAX_ANSWER_BYTES = 4 * 2**20
 """Bytes of JSON that one rank may return."""
 
 
 class RanksError(RuntimeError):
-    """Some rank did not return, and so none did.
+    """A rank did not return, so no result is complete.
 
     Attributes:
         rank: the first of them.
-        kind: ``"raised"``, ``"died"``, ``"time"``, ``"large"`` if it returned more than :data:`LARGEST`, or ``"gpu"`` if this
-            process sees a GPU and has gone backward: autograd then has threads, and does not work in a fork.
+        kind: ``"raised"``, ``"died"``, ``"time"``, ``"large"`` if it returned more than :data:`MAX_ANSWER_BYTES`, or
+            ``"gpu"`` if this process sees a GPU and has gone backward: autograd then has threads and does not work in a fork.
         said: the error as ``describe`` put it, if there was one; else one line that says what happened.
     """
 
@@ -60,15 +60,15 @@ def on_ranks(
 
     Args:
         world_size: number of ranks.
-        work: what it returns has to be JSON.
-        seconds: limit for all of them, by the clock.
+        work: must return something that JSON can hold.
+        seconds: wall-clock limit for all of them.
         describe: turns an error that ``work`` raised into JSON, in the process that raised it.
 
     Raises:
-        RanksError: a rank raised an error, died, or did not end; all others are ended as well.
+        RanksError: a rank raised an error, died, or did not end; all the others are killed.
         RuntimeError: this process has a process group open already, or this system cannot fork.
 
-    A process that is to have ranks hides its GPUs before it uses them: ``CUDA_VISIBLE_DEVICES=""``.
+    A process that will start ranks must hide its GPUs before it uses them: ``CUDA_VISIBLE_DEVICES=""``.
     """
     if not hasattr(os, "fork"):
         raise RuntimeError("several ranks need a system that can fork: Linux, macOS, or WSL on Windows")
@@ -87,7 +87,7 @@ def on_ranks(
 
 @contextlib.contextmanager
 def single_rank() -> Iterator[None]:
-    """A process group of this process alone, for what can be seen without others: DistributedDataParallel makes the same calls.
+    """A process group of this process alone, for what a single process can show: DistributedDataParallel makes the same calls.
 
     If a group is open already, that one stays.
     """
@@ -127,18 +127,18 @@ class _Rank:
 
 @contextlib.contextmanager
 def _started(world_size: int, work: Callable, store: Path, describe: Callable) -> Iterator[list[_Rank]]:
-    """The processes; at the end they are killed, with all they may have started."""
+    """The processes; at the end they are killed, with everything they have started."""
     ranks: list[_Rank] = []
-    stay, leave = os.pipe()  # a rank that is done stays until this is closed: its going would look like a crash to the others
+    stay, leave = os.pipe()  # a finished rank stays until this is closed: its exit would look like a crash to the others
     try:
         for number in range(world_size):
             receive, send = os.pipe()
             process = os.fork()
             if process == 0:
                 os.close(leave)
-                _be_rank(number, world_size, work, store, describe, send, stay)
+                _run_rank(number, world_size, work, store, describe, send, stay)
             os.close(send)
-            with contextlib.suppress(OSError):  # it may have done so itself, and even be over
+            with contextlib.suppress(OSError):  # it may have done so itself, and may have ended already
                 os.setpgid(process, process)
             ranks.append(_Rank(number, process, receive))
         yield ranks
@@ -156,13 +156,13 @@ def _started(world_size: int, work: Callable, store: Path, describe: Callable) -
         os.close(leave)
 
 
-def _be_rank(number: int, world_size: int, work: Callable, store: Path, describe: Callable, send: int, stay: int) -> None:
+def _run_rank(number: int, world_size: int, work: Callable, store: Path, describe: Callable, send: int, stay: int) -> None:
     """What a rank does, from fork to exit."""
     try:
         with contextlib.suppress(OSError):
             os.setpgid(0, 0)
-        gc.freeze()  # what belongs to the parent is not tidied up here
-        _be_silent()
+        gc.freeze()  # objects of the parent are not collected here
+        _silence()
         torch.set_num_threads(1)
         os.environ[_INTERFACE] = _loopback()
         try:
@@ -191,8 +191,8 @@ def _autograd_works() -> bool:
     return True
 
 
-def _be_silent() -> None:
-    """Nothing to read, and nowhere to print: several processes would talk at once."""
+def _silence() -> None:
+    """Close standard input and output: several processes would talk at once."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
@@ -218,16 +218,16 @@ def _await(ranks: list[_Rank], seconds: float) -> None:
         for rank in waiting:
             if rank.pipe in ready:
                 _receive(rank)
-            elif _is_over(rank):
+            elif _has_ended(rank):
                 raise RanksError(rank.number, "died", "the process ended early")
 
 
 def _receive(rank: _Rank) -> None:
-    """Take what is in the pipe; at its end, which is where a rank has said everything, read that."""
+    """Read what is in the pipe; at its end the answer is complete and is parsed."""
     piece = os.read(rank.pipe, 2**16)
     rank.data += piece
-    if len(rank.data) > LARGEST:
-        raise RanksError(rank.number, "large", f"returned more than {LARGEST:,} bytes")
+    if len(rank.data) > MAX_ANSWER_BYTES:
+        raise RanksError(rank.number, "large", f"returned more than {MAX_ANSWER_BYTES:,} bytes")
     if piece:
         return
     try:
@@ -239,8 +239,8 @@ def _receive(rank: _Rank) -> None:
     rank.done, rank.returned = True, value
 
 
-def _is_over(rank: _Rank) -> bool:
-    """Whether the process is gone and its pipe is empty; somebody it started may hold the pipe open."""
+def _has_ended(rank: _Rank) -> bool:
+    """Whether the process has ended and its pipe is empty; a process it started may hold the pipe open."""
     if select.select([rank.pipe], [], [], 0)[0]:
         return False
     with contextlib.suppress(ChildProcessError):

@@ -1,4 +1,4 @@
-"""Watch any training loop run.
+"""Record what a training loop does.
 
 :func:`record` runs a loop on a :class:`~gradaccum.problems.Problem` and returns what happened: the gradient at each update,
 the movement it caused, the order of forwards, backwards, updates and clears, and the bytes alive. Only public hooks are
@@ -121,7 +121,7 @@ class LiveBytes(TorchDispatchMode):
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Tensors made inside the block are not counted, now or later: an observer's own copies are no part of the run."""
+        """Tensors made inside the block are not counted, now or later: an observer's own copies are not part of the run."""
         before, self._paused = self._paused, True
         try:
             yield
@@ -149,7 +149,7 @@ class LiveBytes(TorchDispatchMode):
         return out
 
     def _know(self, storage: torch.UntypedStorage, size: int) -> None:
-        """Count a storage that is seen for the first time, until it is freed and its address may be another's."""
+        """Count a storage when it is first seen, until it is freed and its address can be reused."""
         key = storage._cdata
         if key in self._known:
             return
@@ -177,7 +177,7 @@ class _Watch:
     def __init__(self, problem: Problem, frozen: bool, on_event: Callable[[Event], None] | None):
         self.problem, self.frozen, self.on_event = problem, frozen, on_event
         self.model = problem.build_model()
-        self.parameters = trainable(self.model)  # as they were given, whatever the loop does to the model
+        self.parameters = trainable(self.model)  # as they were at the start, whatever the loop does to the model
         self.data = [problem.batches(epoch) for epoch in range(len(problem.epochs))]
         self.optimizer = problem.build_optimizer(self.model)
         self.live: LiveBytes | None = None
@@ -193,7 +193,7 @@ class _Watch:
         self.fetched: list[int] = []
 
     def __deepcopy__(self, memo: dict) -> _Watch:
-        """A loop may copy the model: the copy is watched by the same watcher, which is no part of it."""
+        """A loop may copy the model: the copy has the same watcher, which is not part of it."""
         return self
 
     def run(self, loop: Loop, live: LiveBytes | None) -> Recording:
@@ -262,11 +262,11 @@ class _Watch:
         return {"tick": len(self.live.curve), "live_bytes": self.live.now} if self.live else {}
 
     def _unmetered(self) -> AbstractContextManager[None]:
-        """What the watcher itself computes and keeps is no part of the run."""
+        """What the watcher itself computes and keeps is not part of the run."""
         return self.live.pause() if self.live else nullcontext()
 
     def _note_clear(self) -> None:
-        """A clear is seen by its effect, whichever way it was written: there was a gradient and now there is none."""
+        """A clear is seen by its effect, however it was written: there was a gradient and now there is not."""
         with self._unmetered():
             has = any(p.grad is not None and bool(p.grad.any()) for p in self.parameters)
         if self.had_gradient and not has:

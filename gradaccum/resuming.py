@@ -1,4 +1,4 @@
-"""A training run that can be stopped anywhere and taken up again: everything that its future depends on, in one object."""
+"""A training run that can be stopped anywhere and resumed: everything that its future depends on, in one object."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from torch.nn import functional as F
 from gradaccum.problems.making import normal_numbers
 
 FEATURES, OUTPUTS, WIDTH = 4, 2, 8
-LOUD = 100.0
-"""Size of the targets: their squared errors of some 10⁴ make a gradient overflow before 1 / scale does."""
+TARGET_SIZE = 100.0
+"""Their squared errors, about 10⁴, make a gradient overflow before 1 / scale does."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Run:
         samples = problem.micro_batches * problem.micro_batch_size
         self.order = torch.arange(samples, device="cpu")
         self.x = normal_numbers((samples, FEATURES), generator, torch.float32).to(problem.device)
-        self.y = LOUD * normal_numbers((samples, OUTPUTS), generator, torch.float32).to(problem.device)
+        self.y = TARGET_SIZE * normal_numbers((samples, OUTPUTS), generator, torch.float32).to(problem.device)
         self.model = _build_model(problem, generator)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=0.5)
         updates = len(problem.boundaries()) - 1
@@ -116,7 +116,7 @@ class Run:
         self.scaler.step(self.optimizer)
         self.scaler.update()
         self.optimizer.zero_grad()
-        if self.scaler.get_scale() >= scale:  # else gradients overflowed, and there was no update
+        if self.scaler.get_scale() >= scale:  # otherwise gradients overflowed and there was no update
             self.scheduler.step()
 
 
@@ -127,14 +127,14 @@ _WITH_STATE_DICT = PIECES[:4]
 
 
 def state_of(run: Run) -> dict[str, Any]:
-    """A copy of everything the future of a run depends on, by piece; of an open window the gradients are not in it."""
+    """A copy of everything the future of a run depends on, by piece; the gradients of an open window are not included."""
     state = {name: copy.deepcopy(getattr(run, name).state_dict()) for name in _WITH_STATE_DICT}
     state |= {"position": run.position, "order": run.order.clone()}
     return state | {"shuffler": run.shuffler.get_state(), "rng": torch.get_rng_state()}
 
 
 def put_state(run: Run, state: dict[str, Any], forget: Collection[str] = ()) -> None:
-    """Bring a fresh run into a state, except for the pieces to forget."""
+    """Restore a state in a fresh run, except for the pieces to forget."""
     kept = {name: value for name, value in state.items() if name not in forget}
     for name in _WITH_STATE_DICT:
         if name in kept:
@@ -148,7 +148,7 @@ def put_state(run: Run, state: dict[str, Any], forget: Collection[str] = ()) -> 
 
 
 def train_to_end(run: Run) -> list[float]:
-    """The losses of all micro-batches up to the end of the run; never more of them than a whole run has."""
+    """Train to the end of the run and return the loss of each micro-batch; never more of them than a whole run has."""
     losses: list[float] = []
     while run.position < run.problem.total and len(losses) < run.problem.total:
         losses.append(run.train_micro_batch())

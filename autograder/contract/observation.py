@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
-SECONDS = 10.0
+TRIAL_SECONDS = 10.0
 """Time limit for one trial, as :func:`autograder.observing.student_calls.stopwatch` counts. Right solutions need milliseconds,
 so slow but valid code has ample time."""
 

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
+import sys
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,8 +20,6 @@ from autograder.contract.devices import DEVICES, pick_device
 from autograder.reading.submissions import Submission, SubmissionError, read_submission
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from _pytest._code.code import TerminalRepr, TracebackStyle
 
     from autograder.contract.exercise import Exercise
@@ -63,15 +64,16 @@ def pytest_configure(config: pytest.Config) -> None:
     except ValueError:
         raise pytest.UsageError(f"--seed: {config.getoption('seed')!r} is not a number from 0 to {2**32 - 1}") from None
     complaints, submissions = [], []
-    for file in files:
+    with _installed_modules_only():
+        for file in files:
+            try:
+                submissions.append(_read(file))
+            except SubmissionError as error:
+                complaints.append(str(error))
         try:
-            submissions.append(_read(file))
-        except SubmissionError as error:
+            device = pick_device(config.getoption("device") or "auto")
+        except ValueError as error:
             complaints.append(str(error))
-    try:
-        device = pick_device(config.getoption("device") or "auto")
-    except ValueError as error:
-        complaints.append(str(error))
     if complaints:
         raise pytest.UsageError(*complaints)
     config.pluginmanager.register(GradedFiles(submissions, device, seed), NAME)
@@ -175,7 +177,31 @@ class NotPassedError(Exception):
     """An exercise did not get all of its points; the message is the verdict."""
 
 
+_PATH = tuple(sys.path)
+"""Where modules were looked for before pytest put folders with tests, and those of ``conftest.py`` files, in front."""
+
+
+@contextlib.contextmanager
+def _installed_modules_only() -> Iterator[None]:
+    """Import only what is installed, torch and this course above all, and nothing that happens to be near.
+
+    The folder that pytest is run in, or one with a ``conftest.py``, may hold a file called torch.py or a folder called
+    gradaccum, such as a clone of this course. What has been imported here is not looked for again.
+    """
+    here, path, packages = os.getcwd(), sys.path[:], str(Path(__file__).resolve().parents[2])
+    sys.path[:] = [*(entry for entry in _PATH if os.path.abspath(entry) != here), packages]
+    try:
+        yield
+    finally:
+        sys.path[:] = path
+
+
 def _read(file: str) -> Submission:
+    """Read a submission, and import the exercises of its unit.
+
+    Raises:
+        SubmissionError: it cannot be marked.
+    """
     submission = read_submission(file)
     from autograder.marking.marker import exercises_to_mark
 

@@ -54,7 +54,7 @@ def require_bwrap() -> None:
 def bwrap_command(device: str = "cpu", more: Sequence[str] = ()) -> list[str]:
     """``bwrap`` with the options that make a sandbox, and ``more`` of them, up to the ``--`` that the command follows."""
     command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]
-    # The same user whoever marks: the kernel does not pass root on to namespaces inside these.
+    # Always the same user, even if root marks: the kernel does not pass root on to namespaces inside these.
     command += ["--uid", "1000", "--gid", "1000"]
     for name, value in (fork_server_settings(device) | {"HOME": "/tmp", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}).items():
         command += ["--setenv", name, value]

@@ -133,7 +133,7 @@ def mark_submission(
 
 @functools.cache
 def shared_marker(sandbox: str, device: str) -> Marker:
-    """The marker of this process for a sandbox and a device: it stays warm until the process ends."""
+    """The marker that this process uses for a sandbox and a device. Its fork server runs until this process ends."""
     return Marker(sandbox, device, shared_fork_server(sandbox, pick_device(device)))
 
 

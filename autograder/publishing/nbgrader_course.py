@@ -8,9 +8,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder.support.atomic_files import write_atomically
+
 if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
-from autograder.support.atomic_files import write_atomically
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 """The units' only source, in the clone this package is installed from."""

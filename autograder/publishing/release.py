@@ -22,7 +22,7 @@ from autograder.support.atomic_files import write_atomically
 COURSE = SOLUTIONS.with_name("course")
 
 FOR_THE_MARKER = Path(__file__).parents[1] / "released"
-"""The same notebooks where nobody works in them, see :mod:`autograder.released`."""
+"""Copies of the same notebooks that students do not work in, see :mod:`autograder.released`."""
 
 app = typer.Typer(add_completion=False)
 

@@ -42,17 +42,17 @@ After it come cells, of five kinds::
 * ``exercise="id"`` and ``check="id"`` name an exercise of the unit's folder. Every exercise of the unit
   has one cell of each, the check somewhere after the exercise, and a check cell holds ``check(id)`` and nothing else. Points
   are never written down here: they are the exercise's own.
-* What stands between ``### BEGIN SOLUTION`` and ``### END SOLUTION`` becomes ``raise NotImplementedError`` in the released
-  notebook, with the indentation of the first marker; what stands outside is given to students as it is. So put the body
-  into one solution region, and let what is left be valid Python.
+* The code between ``### BEGIN SOLUTION`` and ``### END SOLUTION`` becomes ``raise NotImplementedError`` in the released
+  notebook, with the indentation of the first marker; the code outside is given to students as it is. So put the body into
+  one solution region, and see to it that the rest is valid Python.
 * A student's function may use what locked cells define, never what a free cell defines.
-* A cell that calls ``predict(`` is released with its code folded away: the answer stands in it.
-* Besides these three words a cell may carry jupytext's ``tags=[...]``. Anything else is taken for a typing mistake.
-* Wrong code that students are asked to mend stands in a locked cell of its own, beside its fingerprint; the exercise cell
-  after it has an ordinary stub.
+* A cell that calls ``predict(`` is released with its code folded, because it contains the answer.
+* In addition to these three words a cell may have jupytext's ``tags=[...]``. Anything else is taken for a typing mistake.
+* Wrong code that students are asked to repair has a locked cell of its own, next to its fingerprint; the exercise cell after
+  it has an ordinary stub.
 
-Everything nbgrader needs (ids, points, locks) is added here. Ids come from exercise ids and headings; nothing is random and
-nothing is dated, so the same script gives the same bytes everywhere.
+Everything nbgrader needs (ids, points, locks) is added here. Ids come from exercise ids and headings, and nothing is random or
+dated, so the same script gives the same bytes everywhere.
 '''
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 STUB = "raise NotImplementedError"
-"""What a solution region becomes."""
+"""What replaces a solution region."""
 
 _BEGIN, _END = "### BEGIN SOLUTION", "### END SOLUTION"
 _MARKER = re.compile("BEGIN SOLUTION|END SOLUTION")  # what nbgrader looks for, anywhere in a line
@@ -108,16 +108,16 @@ def source_notebook(script: Path) -> NotebookNode:
     import jupytext
 
     unit = script.stem
-    with _naming(str(script)):
+    with _located(str(script)):
         notebook = jupytext.reads(script.read_text(encoding="utf-8"), fmt="py:percent")
         words = []
         for position, cell in enumerate(notebook.cells, 1):
-            with _naming(_name_of(position, cell)):
+            with _located(_name_of(position, cell)):
                 words.append(_words_of(cell))
         _refuse_gaps(unit, words)
         ids = _Ids(unit)
         for position, cell in enumerate(notebook.cells, 1):
-            with _naming(_name_of(position, cell)):
+            with _located(_name_of(position, cell)):
                 _finish(cell, words[position - 1], ids)
     notebook.metadata = _node({"gradaccum": {"unit": unit}, "kernelspec": _KERNELSPEC, "language_info": {"name": "python"}})
     notebook.nbformat, notebook.nbformat_minor = 4, 5
@@ -151,8 +151,8 @@ def stub_of(source: str) -> str:
 
 
 @contextlib.contextmanager
-def _naming(place: str) -> Iterator[None]:
-    """Say in errors where they were."""
+def _located(place: str) -> Iterator[None]:
+    """Put the place of an error in front of its message."""
     try:
         yield
     except ScriptError as error:
@@ -165,7 +165,7 @@ def _name_of(position: int, cell: NotebookNode) -> str:
 
 
 def _words_of(cell: NotebookNode) -> dict:
-    """What stands behind the ``# %%`` of a cell."""
+    """The words after the ``# %%`` of a cell."""
     words = {name: value for name, value in cell.metadata.items() if not name.startswith("lines_to_")}  # jupytext's own
     if unknown := sorted(set(words) - _WORDS):
         raise ScriptError(f"unknown word {unknown[0]!r}; a cell may have {', '.join(sorted(_WORDS))}")
@@ -177,7 +177,7 @@ def _words_of(cell: NotebookNode) -> dict:
 
 
 def _refuse_gaps(unit: str, words: list[dict]) -> None:
-    """Every exercise of the unit once, each followed by its check once, and no others."""
+    """Refuse a script unless it has every exercise of the unit once, each followed by its check, and no others."""
     due = [exercise.id for exercise in exercises_of(unit)]
     seen = [(word, cell[word]) for cell in words for word in ("exercise", "check") if word in cell]
     for word, name in seen:
@@ -196,7 +196,7 @@ def _refuse_gaps(unit: str, words: list[dict]) -> None:
 
 
 class _Ids:
-    """Ids of cells: those of exercises, for other cells the latest heading's words and a number."""
+    """Ids of cells: an exercise has its own; other cells get the words of the latest heading, and a number."""
 
     def __init__(self, unit: str):
         self.heading = "start"

@@ -20,8 +20,8 @@ from gradaccum.notebook.keyboard import KEYS_STAY_HERE
 from gradaccum.phenomena import Listing
 from gradaccum.threads import one_thread
 
-KEPT = 64
-"""Results that a panel remembers, for when its controls are moved back."""
+MAX_RESULTS = 64
+"""Results that a panel remembers for controls that are moved back."""
 
 
 def explore(name: str, **settings: Any) -> Panel:
@@ -42,7 +42,7 @@ def explore(name: str, **settings: Any) -> Panel:
 
 
 class Panel(widgets.VBox):
-    """Controls on top, the picture, its caption. Keyboard, screen readers and saved pages are served.
+    """Controls on top, the picture, its caption. Works by keyboard, with screen readers and on saved pages.
 
     Attributes:
         phenomenon: the module shown.
@@ -58,7 +58,7 @@ class Panel(widgets.VBox):
         self.error: Exception | None = None
         self._quiet = False
         self._figure = new_figure(*phenomenon.SIZE)
-        self._computed = functools.lru_cache(KEPT)(phenomenon.compute)
+        self._computed = functools.lru_cache(MAX_RESULTS)(phenomenon.compute)
         self._controls = {field.name: _control(field, opening) for field in dataclasses.fields(opening)}
         for box in self._controls.values():
             box.observe(self._changed, names="value")
@@ -71,8 +71,8 @@ class Panel(widgets.VBox):
         )
         self._redraw()
         if hasattr(phenomenon, "code"):
-            beside = widgets.VBox([self._code, self._words], layout={"flex": "1 1 380px", "min_width": "0"})
-            shown = widgets.HBox([self._picture, beside], layout={"flex_flow": "row wrap", "grid_gap": "4px 16px"})
+            column = widgets.VBox([self._code, self._words], layout={"flex": "1 1 380px", "min_width": "0"})
+            shown = widgets.HBox([self._picture, column], layout={"flex_flow": "row wrap", "grid_gap": "4px 16px"})
         else:
             shown = widgets.VBox([self._picture, self._words])
         super().__init__([widgets.HTML(self._title + KEYS_STAY_HERE), row, shown])
@@ -103,8 +103,8 @@ class Panel(widgets.VBox):
         picture = {"image/png": self._png} if self._png else {}
         page = self._title + self._picture.value + self._words.value
         if self._listing:
-            beside = f'<div style="flex:1 1 380px;min-width:0">{self._code.value}{self._words.value}</div>'
-            page = f'{self._title}<div style="display:flex;flex-wrap:wrap;gap:4px 16px">{self._picture.value}{beside}</div>'
+            column = f'<div style="flex:1 1 380px;min-width:0">{self._code.value}{self._words.value}</div>'
+            page = f'{self._title}<div style="display:flex;flex-wrap:wrap;gap:4px 16px">{self._picture.value}{column}</div>'
         return super()._repr_mimebundle_(**kwargs) | picture | {"text/html": page, "text/plain": plain}
 
     def _ipython_display_(self) -> None:
@@ -159,10 +159,10 @@ def _control(field: dataclasses.Field, opening: Any) -> widgets.Widget:
 
 @contextmanager
 def _garbage_later() -> Iterator[None]:
-    """Redrawing leaves garbage; time for it when the picture has been sent.
+    """Collect the garbage of a redraw only when the picture has been sent.
 
-    What was drawn is erased by then, and young, since nothing was collected meanwhile: it is found without a look at what
-    torch and others have in memory, which takes 0.2 s.
+    What was drawn is erased by then and, because nothing was collected meanwhile, still in the youngest generation: it is found
+    without searching what torch and others have in memory, which takes 0.2 s.
     """
     enabled = gc.isenabled()
     gc.disable()

@@ -1,4 +1,4 @@
-"""Predict, then reveal: a question the student commits to before the answer is shown."""
+"""Predict, then reveal: a question that students answer before they see the answer."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def predict(
         reveal: called when the student commits; what it returns (an explorable, a figure, a text) is shown below.
 
     Raises:
-        ValueError: there are fewer than two different choices, or the answer is none of them.
+        ValueError: there are fewer than two different choices, or the answer is not one of them.
     """
     return Prediction(question, choices, answer, because, reveal)
 

@@ -1,4 +1,4 @@
-"""Show the fingerprint of a loop written in a notebook, beside the one that is due. Needs matplotlib."""
+"""Show the fingerprint of a loop written in a notebook, next to the one that is due. Needs matplotlib."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from gradaccum.recording import Loop
 CELL, MARGIN = 0.3, 0.55
 """Inches of one coefficient, and of the labels around a fingerprint."""
 
-NARROWEST = 7
-"""Columns for which there is room at least, so that the labels above a fingerprint stay apart."""
+MIN_COLUMNS = 7
+"""Columns that there is always room for, so that the labels above a fingerprint do not touch."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def show_fingerprints(
     """Fingerprints by name, in rows of ``columns``, all in the same shades; what differs from ``due``, if given, is framed."""
     rows = -(-len(fingerprints) // columns)
     deepest = max(1, *(len(one.coefficients) for one in fingerprints.values()))
-    widest = max(NARROWEST, *(len(one.columns) for one in fingerprints.values()))
+    widest = max(MIN_COLUMNS, *(len(one.columns) for one in fingerprints.values()))
     peak = max(1.0, *(float(one.coefficients.abs().max()) for one in fingerprints.values() if len(one.coefficients)))
     figure = new_figure(columns * (CELL * widest + MARGIN), rows * (CELL * deepest + MARGIN))
     grid = figure.subplots(rows, columns, squeeze=False)

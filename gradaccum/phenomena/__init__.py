@@ -1,4 +1,4 @@
-"""Phenomena: things that can be seen by experiment, one file each.
+"""Phenomena: what an experiment shows, one file each.
 
 A phenomenon is a module with
 
@@ -9,7 +9,7 @@ A phenomenon is a module with
 - ``draw(result, figure)``: the picture, on an empty figure;
 - ``describe(result) -> str``: one or two sentences with the measured numbers and what to notice. It is the caption and the
   picture's alternative text;
-- where code belongs to the picture, ``code(result) -> Listing``: text that is shown beside it and can be selected.
+- where code belongs to the picture, ``code(result) -> Listing``: text that is shown next to it and can be selected.
 
 :func:`load` finds one by name; :func:`gradaccum.notebook.explore.explore` gives it controls.
 """
@@ -29,7 +29,7 @@ def control(default: Any, label: str, choices: Sequence[Any] | range | dict[str,
     """A field of ``Settings`` that a student can change.
 
     Args:
-        default: its value at the opening.
+        default: its value in the opening setting.
         label: what the control is called.
         choices: the values to choose from, as a sequence or as a mapping from what is shown to the value; a ``range`` of
             whole numbers for a number field; None for a truth value.
@@ -43,7 +43,7 @@ def control(default: Any, label: str, choices: Sequence[Any] | range | dict[str,
 
 @dataclass(frozen=True)
 class Listing:
-    """Code beside a picture.
+    """Code next to a picture.
 
     Attributes:
         source: the code.
@@ -63,7 +63,7 @@ def load(name: str) -> ModuleType:
     """The module of a phenomenon.
 
     Raises:
-        ValueError: there is none of this name.
+        ValueError: no phenomenon has this name.
     """
     if name not in names():
         raise ValueError(f"no phenomenon is called {name!r}; there are {', '.join(names())}")
@@ -71,7 +71,7 @@ def load(name: str) -> ModuleType:
 
 
 def check_settings(settings: Any) -> None:
-    """Complain about a value that no control offers.
+    """Refuse a value that no control offers.
 
     Raises:
         ValueError: naming the field, the value and the choices.

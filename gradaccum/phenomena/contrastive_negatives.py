@@ -67,7 +67,7 @@ PRESETS = {
 
 @dataclass(frozen=True)
 class Gradient:
-    """What a method leaves in ``.grad`` for one cut, beside the large batch.
+    """What a method leaves in ``.grad`` for one cut, compared with the large batch.
 
     Attributes:
         cosine: of the encoders' gradients.
@@ -134,7 +134,7 @@ def compute(settings: Settings) -> Result:
 
 @cache
 def compare(method: str, accumulation_steps: int, temperature: float) -> Gradient:
-    """A method beside the large batch."""
+    """A method compared with the large batch."""
     encoders = trained(temperature)
     large_loss = one_large_batch(*encoders, batches(1))
     large, due_scale = _left(encoders)

@@ -15,7 +15,7 @@ from gradaccum.problems import Problem
 
 TITLE = "How to read a fingerprint"
 SIZE = (9.0, 2.1)
-MOST, ROWS = 10, 5
+MAX_MICRO_BATCHES, ROWS = 10, 5
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Settings:
     """Micro-batches per window, and micro-batches per epoch."""
 
     accumulation_steps: int = control(4, "N, micro-batches per update", (2, 3, 4, 5))
-    micro_batches: int = control(10, "Micro-batches", range(2, MOST + 1))
+    micro_batches: int = control(10, "Micro-batches", range(2, MAX_MICRO_BATCHES + 1))
 
 
 PRESETS = {"No leftover": Settings(micro_batches=8)}
@@ -45,15 +45,15 @@ def compute(settings: Settings) -> Result:
 
 
 def draw(result: Result, figure: Figure) -> None:
-    """The matrix, and beside each row what it says."""
+    """The matrix, and next to each row what it says."""
     axes = figure.add_axes((0.05, 0.01, 0.57, 0.79))
     draw_fingerprint(axes, result.found, "fingerprint of a right loop", rows=ROWS)
-    axes.set_xlim(-0.6, MOST - 0.4)
+    axes.set_xlim(-0.6, MAX_MICRO_BATCHES - 0.4)
     for u, (first, last, weight) in enumerate(_rows(result)):
         leftover = last - first + 1 < result.settings.accumulation_steps
         members = " + ".join(f"g{k}" for k in range(first, last + 1))
         said = f"update {u + 1}: {weight} · ({members}){', leftover' if leftover else ''}"
-        axes.text(MOST - 0.2, u, said, va="center", fontsize=9, color=GREY if leftover else BLUE)
+        axes.text(MAX_MICRO_BATCHES - 0.2, u, said, va="center", fontsize=9, color=GREY if leftover else BLUE)
 
 
 def describe(result: Result) -> str:

@@ -67,7 +67,7 @@ class Result:
 
 
 def finite_factor(batch: float, samples: int) -> float:
-    """By what drawing without replacement multiplies the variance of a mean: (n - B) / (n - 1)."""
+    """The factor by which drawing without replacement changes the variance of a mean: (n - B) / (n - 1)."""
     return (samples - batch) / (samples - 1)
 
 
@@ -119,7 +119,7 @@ def _scatter(updates: int, size: int, replace: bool) -> float:
 
 
 def draw(result: Result, figure: Figure) -> None:
-    """Variance against batch size on log axes, with what theory says, and the noise beside the gradient."""
+    """Variance against batch size on log axes, with what theory says, and the noise compared with the gradient."""
     variances, lengths = figure.add_axes((0.08, 0.13, 0.52, 0.79)), figure.add_axes((0.7, 0.13, 0.28, 0.79))
     _draw_variances(variances, result)
     _draw_lengths(lengths, result)

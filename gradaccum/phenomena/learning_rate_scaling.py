@@ -26,7 +26,7 @@ RATES = {"SGD": 0.01, "Adam": 0.006}
 """Rates for the small batch; both leave it a noise floor that a larger batch would lower."""
 BETAS = (0.9, 0.99)
 RULES = ("none", "sqrt", "linear")
-FAR = 20.0
+MAX_FACTOR = 20.0
 """Where the right picture ends: a curve that is this many times too high has nothing in common with the reference."""
 
 LOOKS: dict[str, Style] = {
@@ -61,7 +61,7 @@ class Result:
     Attributes:
         reference: ``(SAMPLES / 8 + 1,)``, after each update of the small batch at its own rate.
         curves: ``(SAMPLES / 8 / N + 1, 3)``, after each update of the larger batch under each rule.
-        factors: ``(5, 3)``, for every N and rule by which factor its curve typically lies beside the reference.
+        factors: ``(5, 3)``, for every N and rule the factor by which its curve typically differs from the reference.
     """
 
     settings: Settings
@@ -70,7 +70,7 @@ class Result:
     factors: Tensor
 
     @property
-    def beside(self) -> dict[str, float]:
+    def factor_by_rule(self) -> dict[str, float]:
         """The factors of the chosen N, by rule."""
         return dict(zip(RULES, self.factors[STEPS.index(self.settings.accumulation_steps)].tolist(), strict=True))
 
@@ -113,11 +113,11 @@ def draw(result: Result, figure: Figure) -> None:
 
 def describe(result: Result) -> str:
     """Which rule follows the small batch, and where each ends."""
-    settings, n, beside = result.settings, result.settings.accumulation_steps, result.beside
-    best = min(beside, key=lambda rule: beside[rule])
-    said = ", ".join(f"{_times(beside[rule])} with the {NAMES[rule]}" for rule in RULES)
+    settings, n, factors = result.settings, result.settings.accumulation_steps, result.factor_by_rule
+    best = min(factors, key=lambda rule: factors[rule])
+    said = ", ".join(f"{_times(factors[rule])} with the {NAMES[rule]}" for rule in RULES)
     start = f"{settings.optimizer}, batches of {MICRO_BATCH} × N = {MICRO_BATCH * n}, 1/{n} of the updates:"
-    follows = f"best follows the small batch: {NAMES[best]}." if beside[best] < 1.5 else "no rule follows the small batch."
+    follows = f"best follows the small batch: {NAMES[best]}." if factors[best] < 1.5 else "no rule follows the small batch."
     if settings.axis == "updates":
         taken = len(result.reference) // n
         after = float(result.reference[taken])
@@ -132,7 +132,7 @@ def in_words(loss: float) -> str:
 
 
 def _times(factor: float) -> str:
-    return f"{factor:.2f}" if factor < FAR else f"more than {FAR:.0f}"
+    return f"{factor:.2f}" if factor < MAX_FACTOR else f"more than {MAX_FACTOR:.0f}"
 
 
 def _factor(curves: Tensor, reference: Tensor) -> Tensor:
@@ -184,9 +184,9 @@ def _draw_factors(axes: Axes, result: Result) -> None:
     axes.axvspan(*(STEPS.index(result.settings.accumulation_steps) + d for d in (-0.3, 0.3)), color="#e8e8e8")
     axes.axhline(1, color=GREEN, linewidth=5, alpha=0.45)
     for k, rule in enumerate(RULES):
-        axes.plot(places, result.factors[:, k].clamp(max=FAR * 0.97), linewidth=1.6, markersize=5, **LOOKS[rule])
+        axes.plot(places, result.factors[:, k].clamp(max=MAX_FACTOR * 0.97), linewidth=1.6, markersize=5, **LOOKS[rule])
     axes.set_yscale("log")
-    axes.set(ylim=(0.85, FAR), xlim=(-0.4, len(STEPS) - 0.6), xticks=places)
+    axes.set(ylim=(0.85, MAX_FACTOR), xlim=(-0.4, len(STEPS) - 0.6), xticks=places)
     axes.set_xticks(places, [str(n) for n in STEPS])
-    axes.set_yticks([1, 2, 5, 10, FAR], ["1", "2", "5", "10", "≥20"])
+    axes.set_yticks([1, 2, 5, 10, MAX_FACTOR], ["1", "2", "5", "10", "≥20"])
     axes.minorticks_off()

@@ -15,7 +15,7 @@ from gradaccum.phenomena import control
 
 TITLE = "Low-precision sums"
 SIZE = (9.6, 3.7)
-MOST = 4096
+MAX_ADDENDS = 4096
 COMPONENTS = 32
 NOWHERE = 1e-9
 """Where an error of exactly 0 is drawn on a logarithmic axis: at its lower end."""
@@ -49,7 +49,7 @@ PRESETS = {
 
 @dataclass(frozen=True)
 class Result:
-    """Sums of the first 1, 2, 4, … addends, each component by itself.
+    """Sums of the first 1, 2, 4, … addends, each component separately.
 
     Attributes:
         counts: how many addends.
@@ -74,7 +74,7 @@ class Result:
 
 def compute(settings: Settings) -> Result:
     """Add up, one addend after the other, in every dtype."""
-    counts = [2**k for k in range(MOST.bit_length())]
+    counts = [2**k for k in range(MAX_ADDENDS.bit_length())]
     exact, sums = _running_sums(settings.addends)
     return Result(settings, counts, sums, exact)
 
@@ -83,8 +83,8 @@ def compute(settings: Settings) -> Result:
 def _running_sums(addends: str) -> tuple[Tensor, dict[str, Tensor]]:
     """Every addend is a bfloat16 number, so it enters every sum exactly, and what goes wrong is the sum's fault alone."""
     generator = torch.Generator().manual_seed(6)
-    values = (1 + NOISE[addends] * torch.randn(MOST, COMPONENTS, generator=generator)).to(torch.bfloat16)
-    kept = [2**k - 1 for k in range(MOST.bit_length())]
+    values = (1 + NOISE[addends] * torch.randn(MAX_ADDENDS, COMPONENTS, generator=generator)).to(torch.bfloat16)
+    kept = [2**k - 1 for k in range(MAX_ADDENDS.bit_length())]
     sums = {}
     for name in LOOKS:
         total, running = torch.zeros(COMPONENTS, dtype=getattr(torch, name)), []
@@ -153,7 +153,7 @@ def _draw_sums(axes: Axes, result: Result) -> None:
 def _log_axes(axes: Axes, limits: tuple[float, float], ticks: list[float], labels: list[str]) -> None:
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    axes.set(xlim=(0.8, 1.3 * MOST), ylim=limits)
+    axes.set(xlim=(0.8, 1.3 * MAX_ADDENDS), ylim=limits)
     axes.set_xticks([1, 4, 16, 64, 256, 1024, 4096], ["1", "4", "16", "64", "256", "1,024", "4,096"])
     axes.set_yticks(ticks, labels)
     axes.minorticks_off()

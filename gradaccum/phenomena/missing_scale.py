@@ -66,7 +66,7 @@ class Result:
 
 
 def compute(settings: Settings) -> Result:
-    """Train both; beside the run looked at, make the due update from each of its places."""
+    """Train both, and from each place of the chosen run make the update that is due there."""
     n, optimizer = settings.accumulation_steps, settings.optimizer
     path, gradients = _train(n, optimizer, settings.divide)
     right_path, _ = _train(n, optimizer, True)

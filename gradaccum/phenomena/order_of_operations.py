@@ -82,7 +82,7 @@ class Result:
 
     @property
     def ruined(self) -> bool:
-        """Whether the parameters are no numbers any more."""
+        """Whether the parameters are no longer numbers."""
         return not bool(torch.isfinite(self.update).all())
 
     @property
@@ -107,7 +107,7 @@ def compute(settings: Settings) -> Result:
 
 
 def draw(result: Result, figure: Figure) -> None:
-    """How long .grad is after each operation, and the update beside the due one."""
+    """How long .grad is after each operation, and the update next to the one that is due."""
     lengths = figure.add_axes((0.075, 0.2, 0.5, 0.72))
     plane = figure.add_axes((0.65, 0.14, 0.34, 0.78))
     _draw_lengths(lengths, result)
@@ -190,7 +190,7 @@ def _perform(
         scaler.scale(loss).backward()
     elif operation == "unscale":
         if scaler._per_optimizer_states[id(optimizer)]["found_inf_per_device"]:
-            scaler.update(scaler.get_scale())  # or the scaler refuses to unscale the same optimizer again
+            scaler.update(scaler.get_scale())  # otherwise the scaler refuses to unscale the same optimizer again
         scaler.unscale_(optimizer)
     elif operation == "clip":
         clip_grad_norm_([w], max_norm)

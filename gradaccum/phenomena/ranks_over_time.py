@@ -47,7 +47,7 @@ WORDS = {
     "never-sync": "around everything,",
 }
 LINKS = {"fast: 0.4 forward passes": 0.4, "middling: 1 forward pass": 1.0, "slow: 3 forward passes": 3.0}
-LONGEST = MICRO_BATCHES * (FORWARD + BACKWARD + max(LINKS.values()) + STEP)
+MAX_TIME = MICRO_BATCHES * (FORWARD + BACKWARD + max(LINKS.values()) + STEP)
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ def _draw_ranks(axes: Axes, result: Result) -> None:
         squares = [_square(b.start, b.start + b.length, -0.46, RANKS - 0.54) for b in shared if (b.start in needless) is wrong]
         color = VERMILLION if wrong else GREY
         axes.add_collection(PolyCollection(squares, facecolors=color, alpha=0.85 if wrong else 0.6, edgecolors="white"))
-    places = [place * LONGEST for place in LEGEND]
+    places = [place * MAX_TIME for place in LEGEND]
     axes.scatter(places, [-0.82] * len(places), s=40, marker="s", c=[c for _, c in LEGEND.values()], clip_on=False)
     for place, (word, _) in zip(places, LEGEND.values(), strict=True):
         axes.text(place + 0.4, -0.82, word, va="center_baseline", fontsize=8.5)
@@ -239,7 +239,7 @@ def _draw_ranks(axes: Axes, result: Result) -> None:
         if block.kind in ("forward", "backward"):
             color = "white" if block.kind == "backward" else "black"
             axes.text(block.start + block.length / 2, 0, str(block.number), ha="center", va="center", fontsize=8, color=color)
-    axes.set(xlim=(0, LONGEST), ylim=(RANKS - 0.4, -0.6), yticks=range(RANKS))
+    axes.set(xlim=(0, MAX_TIME), ylim=(RANKS - 0.4, -0.6), yticks=range(RANKS))
     axes.set_yticklabels([f"rank {r}" for r in range(RANKS)])
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)

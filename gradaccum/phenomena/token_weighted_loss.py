@@ -83,7 +83,7 @@ class Result:
 
 
 def compute(settings: Settings) -> Result:
-    """Run the loop on the window with frozen parameters and read off the weights; beside it, one large batch."""
+    """Run the loop on the window with frozen parameters and read off the weights; for comparison, one large batch."""
     problem = TokenProblem(seed=8, accumulation_steps=STEPS, width=8, lengths=(LENGTHS[settings.lengths],))
     run = record(as_loop(TOKEN_LOOPS[settings.average]), problem)
     model, (inputs, targets) = problem.build_model(), one_large_batch(problem.batches())
@@ -102,7 +102,7 @@ def compute(settings: Settings) -> Result:
 
 
 def draw(result: Result, figure: Figure) -> None:
-    """The window's tokens, each as large as it counts; beside every micro-batch its weight."""
+    """The window's tokens, each drawn as large as it counts; next to every micro-batch its weight."""
     tokens = figure.add_axes((0.075, 0.13, 0.4, 0.78))
     weights = figure.add_axes((0.6, 0.13, 0.385, 0.78))
     _draw_tokens(tokens, result)

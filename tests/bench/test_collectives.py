@@ -19,7 +19,7 @@ def test_an_all_reduce_is_counted_with_its_bytes():
     assert seen.calls == seen.all_reduces == [Call(ALL_REDUCE, 24)]
 
 
-def test_other_collectives_have_names_of_their_own_and_count_what_is_put_in():
+def test_other_collectives_are_counted_by_name_with_the_bytes_this_rank_contributes():
     with single_rank(), Collectives() as seen:
         dist.broadcast(torch.zeros(2), 0)
         dist.all_gather([torch.zeros(5)], torch.zeros(5))
@@ -28,7 +28,7 @@ def test_other_collectives_have_names_of_their_own_and_count_what_is_put_in():
     assert seen.all_reduces == []
 
 
-def test_what_distributed_data_parallel_does_in_backward_is_seen_unless_no_sync_is_on():
+def test_all_reduces_of_distributed_data_parallel_are_counted_unless_no_sync_is_on():
     with single_rank(), Collectives() as seen:
         model = nn.parallel.DistributedDataParallel(nn.Linear(3, 1))
         with model.no_sync():
@@ -38,7 +38,7 @@ def test_what_distributed_data_parallel_does_in_backward_is_seen_unless_no_sync_
     assert seen.all_reduces == [Call(ALL_REDUCE, 16)]
 
 
-def test_calls_are_announced_in_order_and_nothing_is_counted_outside():
+def test_calls_are_announced_in_order_and_calls_outside_the_block_are_not_counted():
     said = []
     with single_rank():
         with Collectives(said.append) as seen:

@@ -63,20 +63,20 @@ def test_updates_are_compared_with_those_of_their_own_epoch():
     assert rows["1"] == 1, "the only update is the first of the second epoch, in the second row"
 
 
-def test_what_was_in_grad_before_has_its_own_column():
+def test_gradients_left_from_before_the_run_have_their_own_column():
     assert "before" in texts(drawn("stale-start"))
     assert "before" not in texts(drawn("right"))
 
 
-def test_a_changed_rate_is_noted_beside_its_row():
+def test_a_changed_rate_is_noted_next_to_its_row():
     assert [text for text in texts(drawn("lr-scaled-too")) if "rate" in text] == ["rate × 1/2", "rate × 1/3", "rate × 1/2"]
 
 
-def test_what_no_combination_explains_is_noted_beside_its_row():
+def test_the_residual_of_an_update_is_noted_next_to_its_row():
     assert sum("rest" in text for text in texts(drawn("eval-mode"))) == 3
 
 
-def test_a_loop_without_updates_is_said_to_have_none():
+def test_the_picture_of_a_loop_without_updates_says_so():
     def idle(model, loss_fn, optimizer, micro_batches, accumulation_steps):
         pass
 

@@ -66,7 +66,7 @@ def test_loops_that_weigh_add_and_clear_leave_no_residual(problem, slug):
     assert (found.residuals < ROUNDING).all()
 
 
-def test_what_the_loop_did_before_the_fingerprint_does_not_depend_on_the_parameters_moving():
+def test_the_fingerprint_does_not_depend_on_the_parameters_moving():
     assert fingerprint(GALLERY["no-scale"], TWO_WINDOWS.with_(lr=100.0)).same_as(fingerprint(GALLERY["no-scale"], TWO_WINDOWS))
 
 
@@ -107,7 +107,7 @@ def test_a_changed_learning_rate_shows_in_the_rates():
     assert not found.same_as(expected(TWO_WINDOWS))
 
 
-def test_what_was_in_the_gradient_before_has_a_coefficient_of_its_own():
+def test_a_stale_gradient_has_its_own_coefficient():
     problem = TWO_WINDOWS.with_(stale=True)
     assert torch.allclose(fingerprint(GALLERY["stale-start"], problem).stale, torch.tensor([1.0, 0.0], dtype=torch.float64))
     assert not fingerprint(GALLERY["right"], problem).stale.abs().max() > ROUNDING
@@ -148,14 +148,14 @@ def test_updates_can_be_read_from_some_entries_of_the_gradient():
     assert torch.allclose(found.coefficients, torch.tensor([[1.0, 0, 0, 1, 0, 0, 0, 0]], dtype=torch.float64), atol=ROUNDING)
 
 
-def test_too_few_entries_to_tell_micro_batches_apart_are_refused():
+def test_too_few_gradient_entries_to_tell_micro_batches_apart_are_refused():
     basis = micro_batch_gradients(TWO_WINDOWS)
     with pytest.raises(ValueError, match="not linearly independent"):
         solve(basis, basis, [0] * 8, TWO_WINDOWS, among=torch.arange(basis.shape[1]) < 7)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), 1e300])
-def test_an_update_that_is_no_finite_number_is_not_linear(value):
+def test_an_update_with_infinite_or_nan_entries_is_not_linear(value):
     basis = micro_batch_gradients(TWO_WINDOWS)
     gradients = torch.stack([torch.full_like(basis[0], value), basis[0]])
     found = solve(gradients, gradients, [0, 0], TWO_WINDOWS)
@@ -165,7 +165,7 @@ def test_an_update_that_is_no_finite_number_is_not_linear(value):
     assert found.as_text()
 
 
-def test_no_update_is_a_fingerprint_without_rows():
+def test_a_loop_without_updates_has_a_fingerprint_without_rows():
     found = fingerprint(lambda *arguments: None, TWO_WINDOWS)
     assert found.coefficients.shape == (0, 8)
     assert found.linear
@@ -219,7 +219,7 @@ def test_as_text_shows_fractions_in_columns():
     )
 
 
-def test_as_text_shows_what_was_there_before_first():
+def test_as_text_shows_the_stale_gradient_in_the_first_column():
     problem = Problem(accumulation_steps=2, epochs=((2, 2),), width=8, stale=True)
     assert fingerprint(GALLERY["stale-start"], problem).as_text() == "update  1    1 1/2 1/2"
 

@@ -30,16 +30,16 @@ SAID = {
 
 
 @pytest.mark.parametrize("slug", SAID)
-def test_it_says_what_the_loop_computes(slug):
+def test_the_words_say_what_the_loop_computes(slug):
     assert SAID[slug] in say(fingerprint(GALLERY[slug], PROBLEM), expected(PROBLEM))
 
 
-def test_every_wrong_loop_is_said_to_do_something_else_than_the_right_one():
+def test_every_wrong_loop_is_described_differently_from_the_right_one():
     right = say(fingerprint(GALLERY["right"], PROBLEM), expected(PROBLEM))
     assert all(say(fingerprint(loop, PROBLEM), expected(PROBLEM)) != right for slug, loop in GALLERY.items() if slug != "right")
 
 
-def test_a_loop_without_updates_makes_none():
+def test_a_loop_without_updates_is_described_as_making_none():
     def idle(model, loss_fn, optimizer, micro_batches, accumulation_steps):
         pass
 

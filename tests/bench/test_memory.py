@@ -8,12 +8,12 @@ from torch import nn
 from gradaccum.memory import bytes_held, saved_tensors
 
 
-def test_a_storage_counts_once_and_whole_however_many_views_there_are():
+def test_a_storage_is_counted_once_and_whole_however_many_views_it_has():
     h = torch.zeros(10, 6)
     assert bytes_held([h[:, :2], h[0], h.T]) == h.nbytes
 
 
-def test_what_shares_a_storage_with_an_excluded_tensor_does_not_count():
+def test_tensors_that_share_storage_with_an_excluded_one_are_not_counted():
     h, other = torch.zeros(10, 6), torch.zeros(3)
     assert bytes_held([h.T, other], without=[h]) == other.nbytes
 
@@ -28,7 +28,7 @@ def test_saved_tensors_come_in_order_with_views_of_weights_and_inputs_among_them
     assert kept[2].data_ptr() == layers[1].weight.data_ptr()
 
 
-def test_watching_leaves_the_gradient_as_it_is():
+def test_watching_saved_tensors_does_not_change_the_gradient():
     layer, x = nn.Linear(3, 2), torch.ones(5, 3)
     layer(x).sum().backward()
     due, layer.weight.grad = layer.weight.grad, None

@@ -61,7 +61,7 @@ def test_the_noise_scale_grows_in_training_and_is_found_by_windows():
 def test_each_optimizer_has_the_rule_that_follows_the_small_batch(optimizer, rule):
     for steps in (4, 8, 16):
         result = learning_rate_scaling.compute(learning_rate_scaling.Settings(steps, optimizer))
-        assert min(result.beside, key=result.beside.get) == rule
+        assert min(result.factor_by_rule, key=result.factor_by_rule.get) == rule
         assert f"best follows the small batch: {learning_rate_scaling.NAMES[rule]}" in learning_rate_scaling.describe(result)
 
 

@@ -11,12 +11,12 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from gradaccum.ranks import LARGEST, RanksError, on_ranks, single_rank
+from gradaccum.ranks import MAX_ANSWER_BYTES, RanksError, on_ranks, single_rank
 
 pytestmark = pytest.mark.slow  # Part II: marked in the whole suite
 
 
-def test_every_rank_knows_its_number_and_hears_the_others():
+def test_every_rank_knows_its_number_and_receives_what_the_others_send():
     def work(rank: int) -> list[int]:
         sums = torch.tensor([rank])
         dist.all_reduce(sums)
@@ -27,14 +27,14 @@ def test_every_rank_knows_its_number_and_hears_the_others():
     assert len({n[4] for n in numbers} | {os.getpid()}) == 4
 
 
-def test_ranks_change_nothing_here():
+def test_ranks_change_nothing_in_the_calling_process():
     seen = []
     on_ranks(2, lambda rank: seen.append(rank))
     assert seen == []
     assert not dist.is_initialized()
 
 
-def test_numbers_come_back_to_the_last_bit():
+def test_numbers_are_returned_to_the_last_bit():
     assert on_ranks(1, lambda rank: [0.1, float("inf"), 1e-320]) == [[0.1, float("inf"), 1e-320]]
 
 
@@ -44,7 +44,7 @@ def failing(work, **options) -> RanksError:
     return caught.value
 
 
-def test_an_error_on_one_rank_ends_all_at_once_although_the_others_wait_for_it():
+def test_an_error_on_one_rank_ends_all_ranks_at_once_even_if_the_others_wait_for_it():
     def work(rank: int) -> None:
         if rank == 1:
             raise ValueError("no")
@@ -66,7 +66,7 @@ def test_a_rank_that_dies_is_named():
     assert (error.rank, error.kind) == (0, "died")
 
 
-def test_a_rank_that_dies_is_noticed_although_a_process_it_started_holds_its_pipe():
+def test_a_dead_rank_is_noticed_even_if_a_process_it_started_holds_its_pipe_open():
     def work(rank: int) -> None:
         if rank == 0:
             if os.fork() == 0:
@@ -77,12 +77,12 @@ def test_a_rank_that_dies_is_noticed_although_a_process_it_started_holds_its_pip
     assert failing(work).kind == "died"
 
 
-def test_ranks_that_wait_for_each_other_are_ended_in_time():
+def test_deadlocked_ranks_are_ended_at_the_time_limit():
     error = failing(lambda rank: dist.barrier() if rank == 0 else time.sleep(60), seconds=1)
     assert error.kind == "time"
 
 
-def test_what_ranks_started_is_ended_with_them(tmp_path):
+def test_processes_that_ranks_started_are_ended_with_them(tmp_path):
     def work(rank: int) -> None:
         if rank == 0:
             (tmp_path / "child").write_text(str(subprocess.Popen(["sleep", "60"]).pid))
@@ -102,18 +102,18 @@ def is_running(pid: int) -> bool:
     return bool(found) and not found.startswith("Z")
 
 
-def test_more_than_enough_is_refused():
-    assert failing(lambda rank: "x" * (LARGEST + 1)).kind == "large"
+def test_an_answer_that_is_too_large_is_refused():
+    assert failing(lambda rank: "x" * (MAX_ANSWER_BYTES + 1)).kind == "large"
 
 
 @pytest.mark.parametrize("value", [{1, 2}, object(), torch.zeros(1)], ids=["a set", "an object", "a tensor"])
-def test_what_is_not_json_is_an_error(value):
+def test_returning_something_that_is_not_json_is_an_error(value):
     error = failing(lambda rank: value)
     assert error.kind == "raised"
     assert error.said.startswith("TypeError")
 
 
-def test_an_open_process_group_here_is_not_mixed_up_with_the_ranks():
+def test_on_ranks_refuses_to_run_while_a_process_group_is_open():
     with single_rank(), pytest.raises(RuntimeError, match="destroy_process_group"):
         on_ranks(2, lambda rank: rank)
 

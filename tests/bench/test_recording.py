@@ -51,7 +51,7 @@ def test_forwards_say_in_which_modes_they_ran():
         lambda model, optimizer: [p.grad.zero_() for p in model.parameters()],
     ],
 )
-def test_a_clear_is_seen_whichever_way_it_is_written(clear):
+def test_a_clear_is_recorded_however_it_is_written(clear):
     def loop(model, loss_fn, optimizer, micro_batches, accumulation_steps):
         for x, y in micro_batches:
             loss_fn(model(x), y).backward()
@@ -98,7 +98,7 @@ def test_the_mode_the_model_is_left_in_is_known():
     assert not record(lambda model, *rest: model.eval(), PROBLEM).training_after
 
 
-def test_what_the_loop_raises_is_raised_and_the_events_until_then_are_told():
+def test_an_error_in_the_loop_is_raised_and_earlier_events_are_reported():
     def loop(model, loss_fn, optimizer, micro_batches, accumulation_steps):
         model(micro_batches[0][0])
         raise ZeroDivisionError("over")
@@ -119,7 +119,7 @@ def test_hooks_are_gone_when_the_run_is_over():
     assert not optimizer._optimizer_step_post_hooks
 
 
-def test_gradients_that_no_hook_sees_are_read_all_the_same():
+def test_gradients_that_no_hook_sees_are_recorded_too():
     def loop(model, loss_fn, optimizer, micro_batches, accumulation_steps):
         stream = iter(micro_batches)
         while window := list(islice(stream, accumulation_steps)):
@@ -143,7 +143,7 @@ def test_a_copy_of_the_model_is_watched_by_the_same_watcher():
     assert kinds(record(loop, Problem(epochs=((2, 2),)))) == ["forward", "backward"] * 2
 
 
-def test_parameters_are_those_that_were_given_whatever_becomes_of_the_model():
+def test_the_recorded_parameters_are_those_of_the_model_as_it_was_given():
     def loop(model, loss_fn, optimizer, micro_batches, accumulation_steps):
         del model.head
         for p in model.parameters():
@@ -160,7 +160,7 @@ def test_a_parameter_that_changes_its_shape_is_refused():
         record(loop, PROBLEM)
 
 
-def test_a_gradient_that_is_only_asked_for_is_not_taken_for_one_that_was_cleared():
+def test_reading_a_gradient_without_storing_it_is_not_recorded_as_a_clear():
     def loop(model, loss_fn, optimizer, micro_batches, accumulation_steps):
         for x, y in micro_batches:
             torch.autograd.grad(loss_fn(model(x), y), trainable(model))
@@ -168,7 +168,7 @@ def test_a_gradient_that_is_only_asked_for_is_not_taken_for_one_that_was_cleared
     assert kinds(record(loop, Problem(epochs=((2, 2),)))) == ["forward", "backward"] * 2
 
 
-def test_loops_can_change_the_list_they_are_given_without_harm():
+def test_a_loop_may_change_the_list_of_micro_batches_it_is_given():
     def loop(model, loss_fn, optimizer, micro_batches, accumulation_steps):
         micro_batches.clear()
 
@@ -209,7 +209,7 @@ def test_one_window_at_once_needs_more_memory_than_one_micro_batch_after_another
     assert record(at_once, problem, meter=True).peak_bytes > 6 * record(right, problem, meter=True).peak_bytes
 
 
-def test_bytes_are_those_of_tensors_made_inside_and_still_alive():
+def test_live_bytes_are_those_of_tensors_made_inside_the_block_and_still_alive():
     outside = torch.zeros(100)
     with LiveBytes() as live:
         assert live.now == 0
@@ -236,7 +236,7 @@ def test_a_view_costs_nothing_and_keeps_its_storage_alive():
         assert live.now == 0
 
 
-def test_what_is_freed_outside_makes_room_that_counts_again():
+def test_memory_freed_outside_and_used_again_inside_is_counted():
     with LiveBytes() as live:
         for _ in range(50):
             with live.pause():

@@ -63,7 +63,7 @@ def test_some_windows_overflow_and_are_skipped_and_others_are_not():
 
 
 @pytest.mark.parametrize("kill", PROBLEM.boundaries())
-def test_a_state_taken_after_an_update_resumes_to_the_last_bit(kill):
+def test_a_run_resumed_after_an_update_is_the_same_to_the_last_bit(kill):
     whole = PROBLEM.start()
     losses = train_to_end(whole)
     run = PROBLEM.start()

@@ -15,14 +15,14 @@ def two_threads():
 
 
 @pytest.mark.usefixtures("two_threads")
-def test_inside_the_block_there_is_one_thread_and_afterwards_as_many_as_before():
+def test_one_thread_is_used_inside_the_block_and_the_former_number_afterwards():
     with one_thread():
         assert torch.get_num_threads() == 1
     assert torch.get_num_threads() == 2
 
 
 @pytest.mark.usefixtures("two_threads")
-def test_as_many_as_before_also_after_an_error():
+def test_the_number_of_threads_is_restored_after_an_error():
     with pytest.raises(ZeroDivisionError), one_thread():
         _ = 1 / 0
     assert torch.get_num_threads() == 2

@@ -40,7 +40,7 @@ def test_results_are_counted_by_file_and_figures_kept(pytester):
     assert lines[-1] == "- 3 MiB for N=2"
 
 
-def test_results_take_the_place_of_those_on_the_page(tmp_path):
+def test_new_results_replace_those_on_the_page(tmp_path):
     (page := tmp_path / "gpu.md").write_text(gpu_report.PAGE.read_text())
     gpu_report.write("first", page)
     gpu_report.write("second", page)

@@ -57,7 +57,7 @@ def test_the_list_says_what_is_there(small_class):
     assert {row["student"] for row in rows if row["kind"] != "not handed in"} == there
 
 
-def test_fifty_notebooks_have_the_proportions_that_are_stated(monkeypatch):
+def test_fifty_notebooks_have_the_stated_proportions(monkeypatch):
     monkeypatch.setattr(synthetic_class, "MAKERS", dict.fromkeys(MIX, lambda unit, chance: (b"", ())))
     kinds = Counter(one.kind for one in islice(handed_in(roster(20, 0), [UNIT, "04_training_loop", "x"], 0), 50))
     assert kinds == {kind: count for kind, (count, _) in MIX.items()}
@@ -65,7 +65,7 @@ def test_fifty_notebooks_have_the_proportions_that_are_stated(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", MIX)
-def test_every_kind_is_what_marking_makes_something_of(kind):
+def test_every_kind_of_notebook_can_be_marked_or_is_refused_as_unreadable(kind):
     made, _ = MAKERS[kind](UNIT, random.Random(0))
     if kind == "not handed in":
         assert made is None

@@ -18,7 +18,7 @@ else:  # a machine with little more than torch and pytest
 ROOT = Path(__file__).parents[2]
 SCRIPTS = unit_scripts(ROOT / "solutions")
 RELEASED = ("00_start_here", "12_capstone")
-"""What stubs show instead of results looks alike in every unit; another test sees that no released notebook fails."""
+"""Stubs show the same in place of results in every unit; tests without a browser show that no released notebook fails."""
 
 
 @pytest.fixture(scope="session")

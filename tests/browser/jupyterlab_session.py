@@ -28,7 +28,7 @@ CHROMIUM_FLAGS = [
     "--no-first-run",
 ]
 SETTINGS = {"apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False}}
-"""JupyterLab's own settings that differ from its defaults: it shall ask nobody for news."""
+"""JupyterLab's own settings that differ from its defaults: it must not ask for news."""
 
 _ALL_RAN = """() => {
     const panel = jupyterapp.shell.currentWidget;
@@ -77,7 +77,7 @@ class Lab:
             return json.loads(answer.read() or "null")
 
     def shut_down_kernel(self, notebook: str) -> None:
-        """Have the kernel of a notebook ended, if it has one. That takes a second, for which nobody waits."""
+        """Shut down the kernel of a notebook, if it has one, without waiting the second that takes."""
         for session in self.request("GET", "sessions"):
             if session["path"] == notebook:
                 threading.Thread(target=self._end, args=(session["id"],), daemon=True).start()
@@ -179,7 +179,7 @@ class NotebookPage:
     def save(self) -> None:
         """Save with the keyboard, until the file and its checkpoint are written.
 
-        While JupyterLab saves by itself, every two minutes, it takes no notice of the keys; so they are pressed again.
+        While JupyterLab saves automatically, every two minutes, it ignores the keys; so they are pressed again.
         """
         for seconds in (10, 10, 30):
             try:

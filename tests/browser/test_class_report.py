@@ -1,4 +1,4 @@
-"""The class report in a real browser, opened from disk: it asks nobody for anything, sorts, and prints on whole pages."""
+"""The class report in a real browser, opened from disk: it sends no request, sorts, and prints on whole pages."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def sums(page) -> list[float]:
     return [float(text) for text in page.locator(".map tbody .sum").all_inner_texts() if text != "–"]
 
 
-def test_it_opens_from_disk_and_loads_nothing_else(page, file):
+def test_the_report_opens_from_disk_and_loads_nothing_else(page, file):
     assert page.requests == [file.as_uri()]
     assert page.complaints == []
 
 
-def test_it_is_no_wider_than_the_screen(page):
+def test_the_report_is_no_wider_than_the_screen(page):
     assert page.evaluate("document.documentElement.scrollWidth") == 1280
 
 
@@ -64,7 +64,7 @@ def test_a_click_on_a_heading_sorts_and_another_turns_the_order_round(page, repo
     assert page.locator(".map th[aria-sort=ascending]").count() == 1
 
 
-def test_printed_it_is_a4_and_every_page_of_the_heat_map_says_what_its_columns_are(page, report):
+def test_the_printed_report_is_a4_and_repeats_the_heads_of_the_heat_map_on_every_page(page, report):
     pages = re.findall(rb"/MediaBox\s*\[([^\]]*)\]", page.pdf(prefer_css_page_size=True))
     assert {tuple(round(float(one)) for one in box.split()[2:]) for box in pages} == {(595, 842)}
     page.emulate_media(media="print")

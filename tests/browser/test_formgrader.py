@@ -1,4 +1,4 @@
-"""nbgrader's formgrader in a class of the course: an instructor who only clicks gets the marks of the command."""
+"""nbgrader's formgrader in a class of the course: an instructor who only clicks gets the same marks as the command gives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STUDENT = mistaken("no-scale", 2)
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory) -> Course:
-    """A class with one submission that nobody has marked yet."""
+    """A class with one submission that has not been marked yet."""
     course = Course(tmp_path_factory.mktemp("formgrader"))
     course.run("nbgrader", "generate_assignment", UNIT)
     course.submit(STUDENT.name, STUDENT.notebook(course))
@@ -35,7 +35,7 @@ def page(browser, course, tmp_path_factory):
         page.close()
 
 
-def test_it_lists_the_assignment_and_its_button_gives_the_marks_of_the_command(page, course, tmp_path):
+def test_formgrader_s_button_gives_the_same_marks_as_the_command(page, course, tmp_path):
     page.goto(f"{page.lab.url}formgrader/manage_assignments?token={page.lab.token}")
     row = page.get_by_role("row").filter(has_text=UNIT)
     row.wait_for()
@@ -54,7 +54,7 @@ def test_it_lists_the_assignment_and_its_button_gives_the_marks_of_the_command(p
     )
 
 
-def test_the_marked_notebook_it_shows_has_the_verdict_with_both_fingerprints(page):
+def test_formgrader_shows_the_marked_notebook_with_the_verdict_and_both_fingerprints(page):
     page.goto(f"{page.lab.url}formgrader/gradebook/{UNIT}/{UNIT}?token={page.lab.token}")
     page.locator("td.name a").first.click()
     page.get_by_text("Your loop's fingerprint").first.wait_for()

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 
-def test_it_runs_from_top_to_bottom(released):
+def test_the_notebook_runs_from_top_to_bottom(released):
     assert released.errors() == []
     assert released.not_run() == []
 

@@ -19,12 +19,12 @@ def explorables(notebook) -> list[Explorable]:
     return found
 
 
-def test_it_runs_from_top_to_bottom(solved):
+def test_the_notebook_runs_from_top_to_bottom(solved):
     assert solved.errors() == []
     assert solved.not_run() == []
 
 
-def test_every_check_says_that_its_function_is_right(solved):
+def test_every_check_of_a_solution_says_right(solved):
     assert solved.checks()
     for check in solved.checks():
         expect(solved.output_of(check)).to_contain_text("points, right")
@@ -109,7 +109,7 @@ def test_opened_without_a_kernel_every_explorable_shows_its_picture_trusted_or_n
     notebook.metadata.kernelspec = {"name": "elsewhere", "display_name": "Not on this machine", "language": "elsewhere"}
     notebook.metadata.language_info = {"name": "elsewhere"}
     (solved.lab.root / copy).parent.mkdir(exist_ok=True)
-    nbformat.write(notebook, solved.lab.root / copy)  # which nobody has signed
+    nbformat.write(notebook, solved.lab.root / copy)  # which is not signed, so not trusted
     with notebook_in(other_page, solved.lab, copy, kernel=False) as page:
         expect_pictures(page.page, pictures)
         page.trust()
@@ -131,7 +131,7 @@ def test_exported_as_a_page_every_explorable_shows_its_picture(solved, browser, 
 
 
 def not_looked_at(notebook) -> bool:
-    """Every third notebook is opened as a saved page: pictures are kept alike in all, and a page takes seconds to load."""
+    """Every third notebook is opened as a saved page: pictures are kept the same way in all, and a page takes seconds."""
     return int(notebook.file.stem[:2]) % 3 != 0
 
 

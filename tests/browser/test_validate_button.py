@@ -29,7 +29,7 @@ def sum_form_lr(lr, accumulation_steps):
 """Answers by exercise: one that is right for equal micro-batches only, one that is wrong."""
 
 
-def test_it_names_the_checks_that_the_marker_takes_points_for(browser, lab):
+def test_the_validate_button_names_the_checks_that_lose_points(browser, lab):
     notebook = source_notebook(SCRIPT)
     for cell in notebook.cells:
         cell.source = ANSWERS.get(cell.id, cell.source)

@@ -109,7 +109,7 @@ def best_rate(batch: int) -> float:
 def factors(optimizer: str, steps: int) -> dict[str, float]:
     assert steps in STEPS
     assert optimizer in RATES
-    return compute(Settings(accumulation_steps=steps, optimizer=optimizer)).beside
+    return compute(Settings(accumulation_steps=steps, optimizer=optimizer)).factor_by_rule
 
 
 def in_words(by_rule: dict[str, float]) -> str:

@@ -40,7 +40,7 @@ def test_the_command_marks_on_the_gpu_in_forks_of_a_warm_process(check):
     assert marks["score"] == marks["max_score"]
 
 
-def test_the_command_takes_the_gpu_by_itself_and_gives_the_marks_of_the_cpu(check):
+def test_the_command_uses_the_gpu_unasked_and_gives_the_same_marks_as_the_cpu(check):
     there, here = check(str(TRAIN))["files"][0], check("--device", "cpu", str(TRAIN))["files"][0]
     assert (there["device"], here["device"]) == ("cuda", "cpu")
     assert there["exercises"] == here["exercises"]
@@ -70,13 +70,13 @@ def test_an_index_out_of_range_costs_its_own_exercise_only(check, tmp_path):
     }
 
 
-def test_pytest_marks_on_the_gpu_and_several_ranks_beside_it():
+def test_pytest_marks_on_the_gpu_and_several_ranks_in_a_process_without_one():
     done = python("-m", "pytest", *PLUGIN, "--grade", str(TRAIN), "--grade", str(RANKS), "--device", "cuda")
     assert done.returncode == 0, done.stdout[-3000:]
     assert "marked on cuda" in done.stdout
 
 
-def test_check_takes_the_gpu_by_itself():
+def test_check_uses_the_gpu_unasked():
     code = """
 from autograder.check import check
 from gradaccum.loops import GALLERY

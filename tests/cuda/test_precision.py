@@ -46,7 +46,7 @@ def test_a_loop_in_mixed_precision_gets_the_verdict_it_gets_on_the_cpu(slug):
     assert there.score == here.score
 
 
-def test_marking_convolves_float32_in_float32_whatever_is_set():
+def test_marking_convolves_in_full_float32_whatever_torch_is_set_to():
     torch.backends.cudnn.allow_tf32 = True
     torch.set_float32_matmul_precision("high")
     try:

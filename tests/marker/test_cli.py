@@ -99,7 +99,7 @@ def test_help_is_printed(arguments, run):
     assert err == ""
 
 
-def test_complaints_and_help_do_not_wait_for_torch():
+def test_complaints_and_help_do_not_import_torch():
     program = "import sys; from autograder.cli import main\ntry: main(['check', 'missing.ipynb'])\nexcept SystemExit: pass\n"
     done = subprocess.run([*COMMAND[:2], program + "print('torch' in sys.modules)"], capture_output=True, text=True)
     assert done.stdout.strip() == "False"
@@ -143,14 +143,14 @@ def test_without_json_there_is_a_line_for_each_exercise_with_what_it_does(write,
 
 
 @pytest.mark.slow
-def test_a_terminal_that_knows_only_ascii_is_enough(write):
+def test_output_works_in_a_terminal_that_supports_only_ascii(write):
     done = gradaccum("check", write("00_start_here.py", MEAN), env=os.environ | {"PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0
     assert "average_gradients" in done.stdout
 
 
 @pytest.mark.slow
-def test_a_reader_that_goes_away_is_no_error(write):
+def test_a_closed_output_pipe_is_not_an_error(write):
     command = [*COMMAND, "check", write("00_start_here.py", MEAN)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     process.stdout.close()
@@ -165,13 +165,13 @@ def shown(*verdicts, terminal: bool = False, width: int = 120, file: str = "04_t
     return out.getvalue()
 
 
-def test_a_function_that_brought_nothing_back_says_why_once():
+def test_a_function_without_observations_gets_the_reason_once():
     exercise = all_exercises()["train_epoch"]
     text = shown(exercise.failed(Failure("missing", "There is no function called train_epoch.")))
     assert text.count("There is no function") == 1
 
 
-def test_what_is_missing_is_said_where_no_mistake_has_a_name():
+def test_the_missing_part_is_named_where_no_mistake_has_a_name():
     exercise = all_exercises()["train_epoch"]
     messages = {part.name: "" for part in exercise.parts} | {"full": "It does not move.", "stream": "It does not move."}
     text = shown(exercise.verdict(messages, remark="Update 1 holds nothing."))
@@ -180,7 +180,7 @@ def test_what_is_missing_is_said_where_no_mistake_has_a_name():
     assert "4/6" in text
 
 
-def test_no_text_of_a_submission_is_taken_for_markup_or_terminal_codes():
+def test_text_of_a_submission_is_never_interpreted_as_markup_or_terminal_codes():
     failure = Failure("raised", "Your code raised [bold red]KeyError: [/]")
     text = shown(all_exercises()["train_epoch"].failed(failure), file="\x1b[2J[red].py")
     assert "[bold red]KeyError: [/]" in text

@@ -94,7 +94,7 @@ def test_no_line_that_only_a_solution_has_is_released(released, notebooks, unit)
 
 @EVERY_UNIT
 def test_no_line_of_a_paragraph_begins_like_a_list(notebooks, unit):
-    # Markdown would make a list of it. A number at the end of a sentence gets there when lines are filled anew.
+    # Markdown would make a list of it. A number at the end of a sentence gets there when lines are wrapped again.
     for cell in notebooks[unit].cells:
         for above, line in itertools.pairwise(cell.source.splitlines() if cell.cell_type == "markdown" else []):
             in_paragraph = above.strip() and not re.match(r"\s+|([-*+]|\d+[.)]|[#|>])\s", above)
@@ -176,7 +176,7 @@ class TestCommand:
         assert "03_accumulate.ipynb: new" in result.output
         assert not (tmp_path / "course").exists()
 
-    def test_check_is_content_after_a_build(self, release):
+    def test_check_succeeds_after_a_build(self, release):
         assert release().exit_code == 0
         assert release("--check").exit_code == 0
 

@@ -25,7 +25,7 @@ from gradaccum.phenomena import missing_scale
 SOURCES = {unit: source_notebook(script) for unit, script in unit_scripts(SOLUTIONS).items()}
 EVERY_UNIT = pytest.mark.parametrize("unit", SOURCES)
 EVERY_EXERCISE = pytest.mark.parametrize("name", [e.id for unit in SOURCES for e in exercises_of(unit)])
-LONGEST_CELL = 16
+MAX_CELL_LINES = 16
 UNFINISHED = r"\b(TODO|TBD|FIXME|XXX|placeholder|lorem|coming soon|to be written)\b"
 
 
@@ -67,7 +67,7 @@ class TestProse:
     def test_code_cells_are_short(self, unit):
         read = [cell.source for cell in code(unit) if "jupyter" not in cell.metadata]  # what is folded away is not read
         lines = {source: [line for line in source.split("\n") if line and "### " not in line] for source in read}
-        assert [source for source, kept in lines.items() if len(kept) > LONGEST_CELL] == []
+        assert [source for source, kept in lines.items() if len(kept) > MAX_CELL_LINES] == []
 
     @EVERY_EXERCISE
     def test_an_exercise_says_how_hard_how_long_and_for_what_there_are_points(self, name):
@@ -102,7 +102,7 @@ def amount(points: float) -> str:
 
 
 class TestWrongCode:
-    """Wrong loops are shown as wrong, beside their fingerprint, and are wrong in the way the text says."""
+    """Wrong loops are shown as wrong, next to their fingerprint, and are wrong in the way the text says."""
 
     @EVERY_UNIT
     def test_a_demonstrated_loop_is_marked_as_wrong_and_shows_its_fingerprint(self, unit):

@@ -64,7 +64,7 @@ def test_the_rate_rises_then_falls_to_a_tenth_at_the_last_update():
 
 
 @pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
-def test_two_runs_of_a_config_begin_alike_and_share_nothing(optimizer):
+def test_two_runs_of_a_config_start_equal_and_share_nothing(optimizer):
     first, second = (Config(optimizer=optimizer, warmup=1).build() for _ in range(2))
     pairs = list(zip(first.model.parameters(), second.model.parameters(), strict=True))
     assert all(torch.equal(a, b) and a is not b for a, b in pairs)
@@ -77,7 +77,7 @@ def test_building_a_model_leaves_the_global_random_state_alone():
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_who_watches_sees_every_run_and_is_no_part_of_the_config():
+def test_a_watcher_sees_every_run_and_is_not_part_of_the_config():
     seen = []
     config = Config(watch=seen.append)
     assert config.build() is seen[0]

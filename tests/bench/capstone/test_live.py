@@ -22,7 +22,7 @@ def panel():
     return live.live_run(variants.train, lambda config: 3)
 
 
-def test_before_a_run_it_says_what_to_do(panel):
+def test_the_panel_says_what_to_do_before_a_run(panel):
     assert "Press Train" in panel._words.value
     assert panel._repr_mimebundle_()["text/plain"]
 
@@ -41,7 +41,7 @@ def test_a_finished_run_is_described_by_its_own_numbers(panel):
     assert all(line in panel._words.value for line in progress.written if line.isalnum())
 
 
-def test_it_is_looked_at_while_it_lasts(panel, monkeypatch):
+def test_the_panel_shows_a_run_while_it_lasts(panel, monkeypatch):
     seen = []
     monkeypatch.setattr(live, "PAUSE", 0.0)
     monkeypatch.setattr(panel, "_show", seen.append)
@@ -60,7 +60,7 @@ def test_a_run_that_holds_all_graphs_is_over_the_budget():
     assert "over the budget" in live.describe(panel.progress)
 
 
-def test_a_function_that_is_not_written_is_said_in_words():
+def test_the_panel_says_that_a_function_is_not_written():
     def train(config):
         raise NotImplementedError
 
@@ -82,7 +82,7 @@ def test_a_run_that_ends_early_says_why_and_can_be_started_again(error):
     assert not panel._button.disabled
 
 
-def test_a_run_never_built_is_an_error_in_words():
+def test_the_panel_says_that_a_run_was_never_built():
     panel = live.live_run(lambda config: None, lambda config: 3)
     panel.start(TINY)
     assert "never called config.build()" in panel._words.value

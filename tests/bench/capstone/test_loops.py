@@ -39,7 +39,7 @@ def apart(one: torch.Tensor, other: torch.Tensor, config: Config) -> float:
 
 
 @pytest.mark.parametrize("config", [CONFIG, CLIPPED])
-def test_the_right_way_is_the_large_batch_update_by_update(config):
+def test_the_right_way_equals_the_large_batch_update_by_update(config):
     (found, history), (due, large) = right_end(config), weights(large_batches, config)
     assert apart(found, due, config) < 1e-10
     for name in ("losses", "norms", "rates", "tokens"):
@@ -48,7 +48,7 @@ def test_the_right_way_is_the_large_batch_update_by_update(config):
 
 
 @pytest.mark.parametrize(("variant", "slugs"), [pytest.param(*one, id=one.mistakes[0]) for one in each_alone(MISTAKES)])
-def test_every_other_way_ends_elsewhere_with_one_config_or_the_other(variant, slugs):
+def test_every_wrong_way_ends_elsewhere_with_at_least_one_config(variant, slugs):
     if slugs == ("stale-start",):
         return  # a fresh run has nothing in .grad
     distances = (
@@ -58,7 +58,7 @@ def test_every_other_way_ends_elsewhere_with_one_config_or_the_other(variant, sl
 
 
 @pytest.mark.parametrize("stop", range(1, 8))
-def test_a_run_stopped_after_any_update_ends_where_one_does_that_never_stopped(stop, tmp_path):
+def test_a_run_stopped_after_any_update_and_resumed_ends_where_an_uninterrupted_run_ends(stop, tmp_path):
     path = str(tmp_path / "run.pt")
     stopped = train(CONFIG.with_(checkpoint=path, stop_after=stop))
     found, history = weights(train, CONFIG.with_(checkpoint=path))

@@ -21,7 +21,7 @@ def test_a_history_holds_plain_numbers_and_tells_its_listeners():
     assert history.seconds == sorted(history.seconds)
 
 
-def test_a_history_goes_on_from_its_state():
+def test_a_history_continues_from_a_loaded_state():
     first, second = History(), History()
     first.add(2.5, 1.0, 0.1, 7)
     state = first.state_dict()
@@ -32,7 +32,7 @@ def test_a_history_goes_on_from_its_state():
     assert "2 updates, 15 tokens, last loss 2.000" in repr(second)
 
 
-def test_all_parts_go_through_a_file(tmp_path):
+def test_all_parts_of_a_run_can_be_saved_and_loaded(tmp_path):
     run = Config(warmup=2).build()
     torch.save({name: part.state_dict() for name, part in run.parts().items()}, tmp_path / "run.pt")
     fresh = Config(warmup=2, seed=1).build()

@@ -26,7 +26,7 @@ def test_the_log_does_not_depend_on_the_global_random_state():
     assert log_lines(7, 20) == first
 
 
-def test_its_first_line_is_what_it_was_when_the_course_was_written():
+def test_the_first_line_of_the_log_is_what_it_was_when_the_course_was_written():
     assert log_lines(0, 1)[0].text == "00:45 the barque Freja from Gdansk with 8 barrels of tar"
 
 

@@ -35,7 +35,7 @@ def test_windows_cut_a_stream_without_losing_or_reordering_anything(count, steps
     assert all(1 <= len(window) <= steps for window in cut)
 
 
-def test_windows_fetch_no_more_than_they_yield():
+def test_a_window_takes_no_micro_batch_of_the_next_one_from_the_stream():
     stream = iter(range(10))
     next(windows(stream, 3))
     assert next(stream) == 3
@@ -60,18 +60,18 @@ def test_a_gallery_loop_is_named_after_its_mistake(slug):
     assert GALLERY[slug].__name__ == slug.replace("-", "_")
 
 
-def test_the_source_of_an_unknown_loop_is_refused_with_the_names_there_are():
+def test_asking_for_the_source_of_an_unknown_loop_lists_the_known_names():
     with pytest.raises(KeyError, match="no-scale"):
         source("no-such-loop")
 
 
 @pytest.mark.parametrize("slug", PLAIN)
-def test_some_mistakes_hide_where_everything_is_even(slug):
+def test_some_mistakes_do_not_show_on_even_micro_batches(slug):
     assert fingerprint(GALLERY[slug], ONE_WINDOW_AFTER_ANOTHER).same_as(expected(ONE_WINDOW_AFTER_ANOTHER))
 
 
 @pytest.mark.parametrize("slug", sorted(GALLERY.keys() - PLAIN.keys() - {"right"}))
-def test_other_mistakes_show_even_there(slug):
+def test_all_other_mistakes_show_on_even_micro_batches_too(slug):
     assert not fingerprint(GALLERY[slug], ONE_WINDOW_AFTER_ANOTHER).same_as(expected(ONE_WINDOW_AFTER_ANOTHER))
 
 

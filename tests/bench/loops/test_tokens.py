@@ -61,14 +61,14 @@ def test_a_mean_over_no_token_makes_the_reported_loss_nan_but_not_the_parameters
     assert run.parameters.isfinite().all()
 
 
-def test_another_ignore_index_is_handed_over_and_may_be_disregarded():
+def test_an_ignore_index_is_passed_on_and_one_wrong_loop_disregards_it():
     problem = PROBLEM.with_(ignore_index=0)
     assert fingerprint(as_loop(TOKEN_LOOPS["right"], 0), problem).same_as(expected(problem))
     counts_padding = problem.with_(weigh_by="positions", mean_over="padding too")
     assert fingerprint(as_loop(TOKEN_LOOPS["ignore-index-fixed"], 0), counts_padding).same_as(expected(counts_padding))
 
 
-def test_leaving_empty_micro_batches_out_shifts_the_windows():
+def test_skipping_empty_micro_batches_shifts_the_windows():
     lengths = ((3,), (0,), (2,), (4,))
     problem = TokenProblem(lengths=(lengths,), accumulation_steps=2, width=8)
     shifted = TokenProblem(lengths=(((3,), (2,), (4,)),), accumulation_steps=2, width=8)

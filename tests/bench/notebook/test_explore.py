@@ -79,12 +79,12 @@ def panel() -> Panel:
     return Panel(toy(), Settings())
 
 
-def test_a_name_that_is_none_is_answered_with_those_there_are():
+def test_exploring_an_unknown_phenomenon_lists_the_known_names():
     with pytest.raises(ValueError, match=r"no phenomenon is called 'nonsense'; there are .*gallery"):
         explore("nonsense")
 
 
-def test_a_value_no_control_offers_is_answered_with_those_there_are():
+def test_a_value_that_no_control_offers_is_refused_with_the_choices():
     with pytest.raises(ValueError, match=r"loop cannot be 'typo'; choose one of right, no-scale"):
         explore("gallery", loop="typo")
 
@@ -94,7 +94,7 @@ def test_a_setting_that_does_not_exist_is_named():
         explore("gallery", speed=3)
 
 
-def test_it_opens_on_the_settings_asked_for():
+def test_a_panel_opens_on_the_settings_asked_for():
     assert explore("gallery", loop="no-scale").caption.startswith("no-scale, N = 3")
 
 
@@ -144,7 +144,7 @@ def test_a_preset_that_equals_the_opening_is_no_button(panel):
     assert list(buttons(panel)) == ["Break", "Reset"]
 
 
-def test_an_error_is_told_in_words_and_kept(panel):
+def test_a_panel_describes_an_error_and_keeps_it(panel):
     controls(panel)["Number"].value = 3
     assert isinstance(panel.error, ArithmeticError)
     assert "could not be computed: ArithmeticError: three is &lt;too&gt; much" in panel._words.value
@@ -167,13 +167,13 @@ def test_a_panel_whose_opening_fails_can_still_be_shown():
     assert "three is" in bundle["text/plain"]
 
 
-def test_words_of_a_phenomenon_are_no_html(panel):
+def test_text_of_a_phenomenon_is_escaped(panel):
     assert "A &lt;toy&gt;" in page(panel)
     assert "<toy>" not in page(panel)
 
 
 @pytest.mark.parametrize(("right", "word"), [(True, "✓ This loop is right"), (False, "✗ This loop is wrong")])
-def test_code_is_shown_as_text_and_said_to_be_right_or_wrong(right, word):
+def test_code_is_shown_as_text_and_labelled_right_or_wrong(right, word):
     panel = Panel(toy(code=lambda result: Listing("if a < b:\n    pass\n", right)), Settings())
     assert word in page(panel)
     assert "if a &lt; b:\n    pass" in page(panel)
@@ -200,7 +200,7 @@ def test_a_hundred_changes_leave_no_figure_behind(panel):
     assert panel._figure.axes == []
 
 
-def test_what_was_drawn_is_gone_when_the_picture_has_been_sent(panel):
+def test_drawn_objects_are_freed_when_the_picture_has_been_sent(panel):
     """Else it grows old, and some later picture waits until all that is old has been looked through."""
 
     def old_axes() -> int:
@@ -226,13 +226,13 @@ def figures() -> int:
     return sum(type(thing) is Figure for thing in gc.get_objects())
 
 
-def test_collecting_garbage_goes_on_after_a_change(panel):
+def test_garbage_collection_continues_after_a_change(panel):
     controls(panel)["Number"].value = 2
     assert gc.isenabled()
     gc.disable()
     try:
         controls(panel)["Number"].value = 1
-        assert not gc.isenabled(), "whoever switched it off wants it off"
+        assert not gc.isenabled(), "what was switched off stays off"
     finally:
         gc.enable()
 
@@ -261,7 +261,7 @@ def outputs(panel, monkeypatch) -> list[nbformat.NotebookNode]:
     return [nbformat.v4.new_output("display_data", data, metadata=metadata) for data, metadata in shown]
 
 
-def test_it_is_shown_as_a_hidden_still_and_a_live_panel(panel, outputs):
+def test_a_panel_is_displayed_as_a_hidden_still_and_a_live_widget(panel, outputs):
     still, live = outputs
     assert set(still.data) == {"text/html", "text/plain"}
     assert 'class="gradaccum-still" style="display:none"' in still.data["text/html"]

@@ -69,14 +69,14 @@ def test_a_committed_choice_is_locked():
     assert button(prompt).disabled
 
 
-def test_a_right_choice_is_said_to_be_right_with_the_reason():
+def test_a_right_choice_is_confirmed_with_the_reason():
     prompt = committed("the sum")
     assert prompt.right is True
     assert "✓ Right." in said(prompt)
     assert "<code>backward()</code> adds." in said(prompt)
 
 
-def test_a_wrong_choice_is_said_to_be_wrong_with_the_answer_and_the_reason():
+def test_a_wrong_choice_is_corrected_with_the_answer_and_the_reason():
     prompt = committed("nothing")
     assert prompt.right is False
     assert "✗ Not so. You said: nothing. It is: the sum." in said(prompt)
@@ -106,7 +106,7 @@ def test_the_answer_may_come_from_an_experiment_made_at_the_commit():
     assert "experiment 1" in said(prompt)
 
 
-def test_an_experiment_that_fails_is_told_in_words_and_kept():
+def test_a_prompt_describes_an_error_of_its_experiment_and_keeps_it():
     def experiment():
         raise ArithmeticError("too <hot>")
 
@@ -117,7 +117,7 @@ def test_an_experiment_that_fails_is_told_in_words_and_kept():
     assert "too &lt;hot&gt;" in said(prompt)
 
 
-def test_an_experiment_that_gives_no_choice_is_told_in_words():
+def test_a_prompt_says_that_its_experiment_returned_none_of_the_choices():
     prompt = committed("the sum", answer=lambda: "the median")
     assert isinstance(prompt.error, ValueError)
     assert "the median" in said(prompt)
@@ -144,7 +144,7 @@ def test_anything_a_notebook_can_show_can_be_revealed():
     assert shown.outputs[0]["data"]["text/plain"] == "{'updates': 3}"
 
 
-def test_a_reveal_that_fails_is_told_in_words_and_kept():
+def test_a_prompt_describes_an_error_of_its_reveal_and_keeps_it():
     prompt = committed("the sum", reveal=lambda: 1 / 0)
     assert isinstance(prompt.error, ZeroDivisionError)
     assert "could not be computed" in said(prompt)

@@ -19,7 +19,7 @@ def html_of(picture: Picture) -> str:
     return picture._repr_mimebundle_()["text/html"]
 
 
-def test_what_is_due_stands_left_and_the_loop_under_its_own_name_right():
+def test_the_expected_fingerprint_is_left_of_the_loop_s_own():
     titles = [axes.get_title(loc="left") for axes in show_fingerprint(GALLERY["no-scale"], PROBLEM).figure.axes]
     assert titles == ["a right loop", "no_scale"]
 
@@ -41,7 +41,7 @@ def test_a_loop_without_updates_is_shown_as_such():
     assert "idle: no update at all." in show_fingerprint(idle, PROBLEM).alt
 
 
-def test_what_a_loop_raises_is_raised():
+def test_an_error_raised_by_a_loop_is_raised():
     def broken(model, loss_fn, optimizer, micro_batches, accumulation_steps):
         raise ZeroDivisionError
 

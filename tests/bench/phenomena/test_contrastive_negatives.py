@@ -15,7 +15,7 @@ def test_cached_features_are_exact_at_every_cut(method, temperature):
 
 
 @pytest.mark.parametrize("temperature", [0.05, 0.1, 0.5])
-def test_alone_the_gradient_gets_worse_and_the_loss_smaller_with_every_cut(temperature):
+def test_with_local_negatives_every_further_cut_worsens_the_gradient_and_lowers_the_loss(temperature):
     gradients = list(compute(Settings("local", 4, temperature)).gradients.values())
     assert gradients[0].difference < SAME
     assert [one.cosine for one in gradients] == sorted((one.cosine for one in gradients), reverse=True)
@@ -41,7 +41,7 @@ def test_the_caption_counts_the_negatives(method, n, said):
     assert said in describe(compute(Settings(method, n)))
 
 
-def test_the_second_pass_is_counted():
+def test_cached_features_cost_a_second_forward_pass():
     assert compute(PRESETS["Break"]).cost.forwards == 1
     assert compute(PRESETS["Fix"]).cost.forwards == 2
 

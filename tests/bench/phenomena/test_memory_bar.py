@@ -25,14 +25,14 @@ WEIGHTS = sum(p.nbytes for p in Stack(checkpointing=False).parameters())
 
 
 @pytest.mark.parametrize(("optimizer", "copies"), [("SGD", 0), ("SGD with momentum", 1), ("AdamW", 2)])
-def test_an_optimizer_s_state_is_so_many_copies_of_the_weights(optimizer, copies):
+def test_optimizer_state_is_a_whole_number_of_copies_of_the_weights(optimizer, copies):
     memory = measure(4, optimizer, checkpointing=False)
     assert memory.weights == memory.gradients == WEIGHTS
     assert memory.state == pytest.approx(copies * WEIGHTS, rel=0.001)  # AdamW also keeps a counter for each parameter
 
 
 @pytest.mark.parametrize("checkpointing", [False, True])
-def test_activations_are_so_much_for_each_sample_and_nothing_else_depends_on_n(checkpointing):
+def test_activations_are_proportional_to_the_samples_and_nothing_else_depends_on_n(checkpointing):
     by_steps = {n: measure(n, "AdamW", checkpointing) for n in CUTS}
     assert len({memory.fixed for memory in by_steps.values()}) == 1
     each = {memory.activations / (SAMPLES // n) for n, memory in by_steps.items()}

@@ -17,7 +17,7 @@ def test_accumulation_ends_where_the_large_batch_ends(beta, axis):
 
 @pytest.mark.parametrize("loop", ["every", "sum"])
 @pytest.mark.parametrize("beta", [0.0, 0.5, 0.9])
-def test_the_others_end_somewhere_else(loop, beta):
+def test_loops_other_than_accumulation_do_not_end_where_the_large_batch_ends(loop, beta):
     assert compute(Settings(loop, beta)).difference > 0.01
 
 
@@ -28,12 +28,12 @@ def test_a_gradient_is_remembered_for_n_times_as_many_samples_with_large_batches
     assert f"halved after {halved * SIZE_OF_ONE} samples, with the large batch after {large * BATCH}" in describe(result)
 
 
-def test_counted_in_updates_both_forget_alike():
+def test_counted_in_updates_both_runs_forget_equally_fast():
     assert "halved after 7 updates, with the large batch after 7" in describe(compute(Settings("every", 0.9, "updates")))
 
 
 @pytest.mark.parametrize("beta", [0.5, 0.9])
-def test_the_power_of_beta_leaves_after_one_update_what_beta_leaves_after_n(beta):
+def test_beta_to_the_power_of_n_forgets_in_one_update_what_beta_forgets_in_n(beta):
     assert memory(beta**STEPS, 12)[1] == pytest.approx(memory(beta, 12)[STEPS])
 
 

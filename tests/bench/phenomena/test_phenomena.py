@@ -15,7 +15,7 @@ from gradaccum.drawing import as_png, new_figure
 from gradaccum.loops import GALLERY, source
 
 NAMES = phenomena.names()
-WIDEST = 10.0
+MAX_WIDTH = 10.0
 """Inches; about what a notebook of JupyterLab shows on a small laptop without scrolling."""
 
 
@@ -63,21 +63,21 @@ def cases(name: str) -> Iterator:
 ALL = [case for name in NAMES for case in cases(name)]
 
 
-def test_a_phenomenon_that_does_not_exist_is_named_with_those_that_do():
+def test_loading_an_unknown_phenomenon_lists_the_known_names():
     with pytest.raises(ValueError, match=r"'nonsense'; there are .*equivalence"):
         phenomena.load("nonsense")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_has_at_most_three_controls_and_a_picture_that_fits(name):
+def test_a_phenomenon_has_at_most_three_controls_and_a_picture_that_fits(name):
     module = phenomena.load(name)
     assert 1 <= len(dataclasses.fields(module.Settings)) <= 3
-    assert module.SIZE[0] <= WIDEST
+    assert module.SIZE[0] <= MAX_WIDTH
     assert all(field.metadata["label"] for field in dataclasses.fields(module.Settings))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_its_settings_cannot_be_changed(name):
+def test_settings_of_a_phenomenon_are_frozen(name):
     settings = phenomena.load(name).Settings()
     with pytest.raises(dataclasses.FrozenInstanceError):
         setattr(settings, dataclasses.fields(settings)[0].name, None)

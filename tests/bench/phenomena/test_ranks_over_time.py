@@ -48,7 +48,7 @@ def test_time_is_that_of_one_rank_and_of_the_all_reduces():
     assert slow.speed < fixed.speed < RANKS
 
 
-def test_ranks_that_share_nothing_are_fastest_and_apart():
+def test_ranks_that_share_nothing_are_fastest_and_drift_apart():
     drifting = compute(PRESETS["Drift"])
     assert drifting.speed == pytest.approx(RANKS)
     assert drifting.apart > 0.1

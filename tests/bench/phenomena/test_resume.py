@@ -27,13 +27,13 @@ def test_a_kill_before_the_first_update_starts_over():
     assert "never made, from the start" in describe(result)
 
 
-def test_an_overflowing_window_has_no_update_to_miss_anything():
+def test_losing_the_gradients_of_an_overflowing_window_changes_nothing():
     lucky = [k for k in range(1, PROBLEM.total) if PROBLEM.is_open(k) and compute(Settings("micro-batch", k)).identical]
     assert lucky
     assert all("luck" in describe(compute(Settings("micro-batch", k))) for k in lucky)
 
 
-def test_what_is_missing_is_named_in_the_caption():
+def test_the_caption_names_what_is_missing():
     assert "without the optimizer state" in describe(compute(PRESETS["Forget the optimizer"]))
     assert "without the torch's random numbers" not in describe(compute(Settings("update", 6, "rng")))
     assert "without torch's random numbers" in describe(compute(Settings("update", 6, "rng")))

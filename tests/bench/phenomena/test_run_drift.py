@@ -9,7 +9,7 @@ from gradaccum.phenomena.run_drift import LOOPS, PER_EPOCH, PRESETS, STOP, Setti
 
 @pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
 @pytest.mark.parametrize("max_norm", [100.0, 0.1])
-def test_the_right_loop_never_leaves(optimizer, max_norm):
+def test_the_right_loop_never_leaves_the_path_of_the_large_batch(optimizer, max_norm):
     result = compute(Settings("right", optimizer, max_norm))
     assert result.left_at is None
     assert result.losses.allclose(result.large_losses, rtol=1e-9)
@@ -23,7 +23,7 @@ def test_the_right_loop_never_leaves(optimizer, max_norm):
     ],
 )
 @pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
-def test_a_wrong_loop_leaves_at_the_window_that_shows_it(loop, window, optimizer):
+def test_a_wrong_loop_leaves_the_right_path_at_the_window_that_shows_its_mistake(loop, window, optimizer):
     assert compute(Settings(loop, optimizer)).left_at == window
 
 

@@ -11,7 +11,7 @@ UNEQUAL = [lengths for lengths in module.LENGTHS if lengths != "equally many"]
 
 
 @pytest.mark.parametrize("lengths", module.LENGTHS)
-def test_every_window_holds_as_many_tokens(lengths):
+def test_every_window_holds_the_same_number_of_tokens(lengths):
     assert sum(module.compute(module.Settings(lengths=lengths)).tokens) == 32
 
 
@@ -40,7 +40,7 @@ def test_with_equally_many_tokens_the_mean_of_means_is_right():
 
 
 @pytest.mark.parametrize("lengths", module.LENGTHS)
-def test_over_all_positions_every_token_counts_alike_and_too_little(lengths):
+def test_averaged_over_all_positions_every_token_counts_equally_and_too_little(lengths):
     result = module.compute(module.Settings(lengths=lengths, average="padding-counted"))
     assert max(result.worth) == pytest.approx(min(result.worth))
     assert max(result.worth) < 1

@@ -61,7 +61,7 @@ def test_one_pair_alone_has_no_negatives_and_no_gradient():
 
 
 @pytest.mark.parametrize("loop", [cached_features, temperature_times_n, one_large_batch])
-def test_a_generator_is_as_good_as_a_list(loop):
+def test_a_generator_of_micro_batches_gives_the_same_gradients_as_a_list(loop):
     found, due = (gradients(loop, PROBLEM.with_(one_shot=one_shot)) for one_shot in (True, False))
     assert all(f.equal(d) for f, d in zip(found, due, strict=True))
 

@@ -68,7 +68,7 @@ def test_making_a_problem_leaves_the_global_random_state_alone(problem):
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_what_a_student_has_set_as_default_changes_nothing():
+def test_a_student_s_default_dtype_and_device_change_nothing():
     problem = Problem(seed=5, stale=True, extras=True)
     due = everything(problem)
     before = torch.get_default_dtype()
@@ -136,7 +136,7 @@ def test_a_gated_model_acts_differently_in_evaluation_mode_and_without_chance():
     assert torch.equal(plain(x), plain.eval()(x))
 
 
-def test_a_stale_problem_has_something_in_every_gradient():
+def test_a_stale_problem_starts_with_nonzero_gradients():
     model = Problem(stale=True).build_model()
     assert all(bool(p.grad.any()) for p in trainable(model))
     assert not flat_gradient(Problem().build_model()).any()

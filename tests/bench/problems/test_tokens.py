@@ -30,13 +30,13 @@ def test_targets_that_count_are_as_many_as_the_lengths_say(lengths, ignore_index
         assert all(int(x.min()) >= 0 and int(x.max()) < VOCABULARY for x, _ in batches)
 
 
-def test_a_position_sees_the_tokens_before_the_one_it_is_to_predict():
+def test_a_position_sees_only_the_tokens_before_the_one_it_has_to_predict():
     inputs, targets = PROBLEM.batches()[3]
     assert inputs[1, 1:].equal(targets[1, :-1])
     assert inputs[:, 0].tolist() == [0, 0]
 
 
-def test_padding_has_no_part_in_the_logits_of_tokens():
+def test_padding_does_not_change_the_logits_of_tokens():
     model, (inputs, _) = PROBLEM.build_model(), PROBLEM.batches()[2]
     short = model(inputs[:1, :1])
     assert torch.allclose(model(inputs)[:1, :1], short, rtol=0, atol=1e-14)
@@ -64,14 +64,14 @@ def test_a_micro_batch_of_nothing_but_padding_has_a_position_and_no_token():
 
 
 @pytest.mark.parametrize(("mean_over", "count"), [("tokens", 9), ("positions", 18), ("sequences", 3)])
-def test_the_loss_is_a_mean_over_what_is_said(mean_over, count):
+def test_the_loss_is_a_mean_over_what_mean_over_names(mean_over, count):
     logits = torch.randn(3, 6, VOCABULARY, generator=torch.Generator().manual_seed(0))
     targets = PROBLEM.batches()[2][1]
     total = 9 * token_loss(logits, targets)
     assert token_loss(logits, targets, mean_over=mean_over) == pytest.approx(float(total / count), rel=1e-5)
 
 
-def test_a_loss_may_take_padding_for_tokens():
+def test_a_problem_may_have_a_loss_that_counts_padding_as_tokens():
     padded_with_a_token = PROBLEM.with_(ignore_index=0, mean_over="padding too")
     model, (x, targets) = PROBLEM.build_model(), padded_with_a_token.batches()[2]
     every = -model(x).log_softmax(-1).gather(-1, targets[..., None])
@@ -89,6 +89,6 @@ def test_problems_are_remade_the_same_and_differ_by_seed():
 @pytest.mark.parametrize(
     "changes", [{"lengths": (((1, -1),),)}, {"lengths": (((),),)}, {"weigh_by": "words"}, {"mean_over": ""}]
 )
-def test_what_makes_no_sense_is_refused(changes):
+def test_impossible_lengths_and_unknown_names_are_refused(changes):
     with pytest.raises(ValueError, match=r"every micro-batch needs|to count"):
         PROBLEM.with_(**changes)

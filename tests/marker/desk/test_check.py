@@ -16,13 +16,13 @@ def average_gradients(gradients):
     return torch.stack(gradients).mean(0)
 
 
-def test_a_right_function_is_told_so():
+def test_a_right_function_is_reported_as_right():
     verdict = check(average_gradients)
     assert verdict.passed
     assert str(verdict).startswith("average_gradients: 1 of 1 points, right")
 
 
-def test_a_wrong_function_is_told_what_it_computes():
+def test_the_verdict_on_a_wrong_function_says_what_it_computes():
     def average_gradients(gradients):
         return sum(gradients)
 
@@ -60,13 +60,13 @@ def test_a_function_is_marked_on_one_thread_and_the_student_gets_the_others_back
         torch.set_num_threads(before)
 
 
-def test_in_a_script_the_verdict_is_printed(capsys, monkeypatch):
+def test_the_verdict_is_printed_in_a_script(capsys, monkeypatch):
     monkeypatch.setattr(check_module, "_caller_shows_values", lambda: False)
     check(average_gradients)
     assert "1 of 1 points" in capsys.readouterr().out
 
 
-def test_where_values_are_shown_nothing_is_printed(capsys, monkeypatch):
+def test_nothing_is_printed_where_the_value_is_displayed(capsys, monkeypatch):
     monkeypatch.setattr(check_module, "_caller_shows_values", lambda: True)
     check(average_gradients)
     assert capsys.readouterr().out == ""
@@ -93,19 +93,19 @@ def wrapped(function):
         lambda gradients: average_gradients(gradients),
     ],
 )
-def test_what_has_another_name_goes_by_the_caller_s_name_for_it(value):
+def test_a_callable_with_another_name_goes_by_the_callers_name_for_it(value):
     namespace = {"check": check, "average_gradients": value}
     exec("verdict = check(average_gradients)", namespace)
     assert namespace["verdict"].passed
 
 
 @pytest.mark.parametrize("value", [None, 3, "train_epoch", [average_gradients], torch.ones(2)])
-def test_something_that_cannot_be_called_is_refused_with_an_example(value):
+def test_a_value_that_is_not_callable_is_refused_with_an_example(value):
     with pytest.raises(TypeError, match=r"as in check\(train_epoch\), not"):
         check(value)
 
 
-def test_a_function_of_no_exercise_is_refused_with_the_names_there_are():
+def test_a_function_of_no_exercise_is_refused_with_the_existing_names():
     def my_loop():
         pass
 

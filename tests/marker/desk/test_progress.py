@@ -26,7 +26,7 @@ def verdict(right: bool):
     return mark_function(all_exercises()["sum_form_lr"], (lambda lr, n: lr / n) if right else (lambda lr, n: lr * n))
 
 
-def test_nothing_is_known_at_first():
+def test_there_are_no_results_at_first():
     assert results() == {}
 
 
@@ -36,7 +36,7 @@ def test_the_best_verdict_is_remembered_and_tries_are_counted():
     assert results() == {"sum_form_lr": Result(all_exercises()["sum_form_lr"].max_score, True, 3)}
 
 
-def test_an_unwritten_function_is_no_try():
+def test_an_unwritten_function_does_not_count_as_a_try():
     def unwritten(lr, accumulation_steps):
         raise NotImplementedError
 
@@ -44,13 +44,13 @@ def test_an_unwritten_function_is_no_try():
     assert results() == {}
 
 
-def test_a_grader_s_run_is_not_remembered(monkeypatch):
+def test_results_of_a_graders_run_are_not_remembered(monkeypatch):
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     remember(verdict(True))
     assert results() == {}
 
 
-def test_a_check_is_remembered_where_somebody_sees_it(monkeypatch):
+def test_a_check_is_remembered_where_its_verdict_is_displayed(monkeypatch):
     def sum_form_lr(lr, accumulation_steps):
         return lr / accumulation_steps
 
@@ -66,7 +66,7 @@ def test_a_check_is_remembered_where_somebody_sees_it(monkeypatch):
     ["", "[1]", "{", "[" * 100_000, '{"sum_form_lr": 3}', '{"sum_form_lr": {"score": NaN, "passed": true, "tries": 1}}'],
     ids=["empty", "list", "cut", "deep", "number", "nan"],
 )
-def test_a_damaged_file_counts_as_none_and_does_not_stay_in_the_way(file, damaged):
+def test_a_damaged_results_file_counts_as_empty_and_is_replaced(file, damaged):
     file.parent.mkdir()
     file.write_text(damaged)
     assert results() == {}
@@ -74,26 +74,26 @@ def test_a_damaged_file_counts_as_none_and_does_not_stay_in_the_way(file, damage
     assert results()["sum_form_lr"].passed
 
 
-def test_a_damaged_file_is_kept_aside(file):
+def test_a_damaged_results_file_is_kept_under_another_name(file):
     file.parent.mkdir()
     file.write_text('{"precious": ')
     remember(verdict(True))
     assert file.with_name("results.json.damaged").read_text() == '{"precious": '
 
 
-def test_results_of_exercises_that_do_not_exist_are_passed_over(file):
+def test_results_of_unknown_exercises_are_ignored(file):
     file.parent.mkdir()
     file.write_text(json.dumps({"gone": {"score": 1, "passed": True, "tries": 1}}))
     assert results() == {}
 
 
-def test_a_place_that_cannot_be_written_costs_no_verdict(file):
+def test_a_results_file_that_cannot_be_written_costs_no_verdict(file):
     file.parent.parent.joinpath("somewhere").write_text("a file where the folder should be")
     remember(verdict(True))
     assert results() == {}
 
 
-def test_writing_leaves_nothing_else_behind(file):
+def test_writing_results_leaves_no_other_files(file):
     remember(verdict(True))
     assert [path.name for path in file.parent.iterdir()] == [file.name]
 
@@ -122,7 +122,7 @@ def test_the_table_has_the_points_and_a_mark_for_each_exercise():
     assert (lines[FIRST], lines[SECOND], lines[THIRD]) == ("✓", "✗", "○")
 
 
-def test_practice_does_not_count():
+def test_practice_exercises_do_not_count_in_progress():
     practice = exercises_of("00_start_here")[0].id
     assert "00_start_here" not in [one.unit for one in progress({practice: Result(1, True, 1)}).units]
 

@@ -81,7 +81,7 @@ def test_a_file_that_cannot_be_marked_gets_zero_and_the_reason_and_is_no_error(c
     assert words in err
 
 
-def test_it_gets_zero_for_every_exercise_if_the_unit_is_known(check, tmp_path):
+def test_an_unusable_file_gets_zero_for_every_exercise_if_the_unit_is_known(check, tmp_path):
     _, _, document = check(tmp_path / "essay.ipynb", "--unit", "04")
     assert {test["name"]: test["max_score"] for test in document["tests"]} == {
         exercise.id: exercise.max_score for exercise in exercises_of("04_training_loop")
@@ -89,7 +89,7 @@ def test_it_gets_zero_for_every_exercise_if_the_unit_is_known(check, tmp_path):
     assert {(test["score"], test["status"]) for test in document["tests"]} == {(0.0, "failed")}
 
 
-def test_the_unit_that_is_marked_is_the_one_that_was_asked_for_whatever_the_file_is_called(check, write):
+def test_the_requested_unit_is_marked_whatever_the_file_is_called(check, write):
     code, _, document = check(write("my solution.py", MEAN), "--unit", "00")
     assert (code, document["score"]) == (0, 1.0)
 
@@ -114,7 +114,7 @@ def test_an_unusable_command_line_writes_nothing(check, arguments, words):
     assert words in err
 
 
-def test_results_that_cannot_be_written_are_said_in_one_line(capsys):
+def test_results_that_cannot_be_written_are_reported_in_one_line(capsys):
     with pytest.raises(SystemExit) as end:
         main(["check", "missing.py", "--gradescope", "/proc/results.json"])
     assert end.value.code == 2
@@ -155,7 +155,7 @@ def _program(path: Path, body: str) -> None:
         ([], "04_training_loop.ipynb"),
     ],
 )
-def test_the_script_marks_the_file_that_is_meant(gradescope, tmp_path, handed_in, marked):
+def test_the_script_picks_the_right_file_of_an_upload(gradescope, tmp_path, handed_in, marked):
     for name in handed_in:
         (tmp_path / "submission" / name).touch()
     assert gradescope() == [

@@ -118,11 +118,11 @@ def test_the_feedback_says_why(course, student):
 
 
 @pytest.mark.parametrize("name", [DUPLICATE, "hostile", "forged", "noisy"])
-def test_what_is_odd_about_a_notebook_changes_no_marks(course, name):
+def test_oddities_of_a_notebook_change_no_marks(course, name):
     assert course.grades(name) == FULL
 
 
-def test_a_file_that_cannot_be_read_gets_nothing_and_says_why(course):
+def test_an_unreadable_file_gets_no_points_and_the_reason(course):
     assert course.grades(TRUNCATED) == dict.fromkeys(ORDER, 0)
     assert "is not JSON" in course.feedback(TRUNCATED)
 
@@ -194,7 +194,7 @@ def test_a_manual_grade_survives_marking_again(course):
         assert (grade.manual_score, grade.extra_credit, grade.auto_score) == (4.5, 0.25, 2)
 
 
-def test_without_bubblewrap_nothing_is_marked_and_the_reason_is_told(course, tmp_path):
+def test_nothing_is_marked_without_bubblewrap_and_the_reason_is_given(course, tmp_path):
     course.submit("late", Student("late", ()).notebook(course))
     without = course.environment | {"PATH": str(tmp_path)}
     python = course.python("-m", "nbgrader", "autograde", UNIT, "--student", "late", environment=without)

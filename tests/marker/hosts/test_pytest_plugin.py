@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+import torch  # noqa: F401 - it cannot be imported twice, and pytester forgets what is first imported in one of its runs
 
 pytest_plugins = ["pytester"]
+
+ROOT = Path(__file__).parents[3]
+COMMANDS = {"pytest": ["-P", "-m", "pytest"], "python -m pytest": ["-m", "pytest"]}
+"""Options of Python. With ``-P`` the folder it is run in is not looked into for modules, as by the command ``pytest``."""
 
 MEAN = "def average_gradients(gradients):\n    return sum(gradients) / len(gradients)\n"
 SUM = "def average_gradients(gradients):\n    return sum(gradients)\n"
@@ -165,3 +172,73 @@ def test_torch_and_pytest_are_all_it_needs(write):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "00_start_here.ipynb: 1 of 1 points" in done.stdout
+
+
+def run_in(folder: Path, command: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    options = [*COMMANDS[command], "-p", "no:cacheprovider", "--device", "cpu", *arguments]
+    return subprocess.run([sys.executable, *options], capture_output=True, text=True, cwd=folder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("folder", "relative", "command"),
+    [
+        (ROOT, False, "pytest"),
+        (ROOT, True, "python -m pytest"),
+        (ROOT / "tests", True, "pytest"),
+        (ROOT / "tests", False, "python -m pytest"),
+        (Path("/"), True, "pytest"),
+        (None, True, "pytest"),
+        (None, False, "python -m pytest"),
+    ],
+    ids=str,
+)
+def test_a_file_elsewhere_is_marked_from_any_folder(folder, relative, command, write, tmp_path):
+    (tmp_path / "empty").mkdir()
+    folder, file = folder or tmp_path / "empty", write("handed in/00_start_here.py", MEAN)
+    done = run_in(folder, command, "--grade", os.path.relpath(file, folder) if relative else str(file))
+    assert "00_start_here.py: 1 of 1 points, marked on cpu" in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", [ROOT, ROOT / "tests", None], ids=str)
+def test_a_released_notebook_of_the_clone_is_marked_from_any_folder(folder, tmp_path):
+    """The capstone, because it imports from a folder of the bench whose name a folder of tests has, too."""
+    done = run_in(folder or tmp_path, "pytest", "--grade", str(ROOT / "course" / "12_capstone.ipynb"))
+    assert "12_capstone.ipynb: 0 of 20 points" in done.stdout, done.stdout + done.stderr
+
+
+SHADOWS = ("torch.py", "numpy.py", "gradaccum/__init__.py", "gradaccum/capstone/__init__.py", "nothing/here.py")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("place", ["", "tests/"], ids=["the folder itself", "its tests"])
+def test_files_in_a_students_folder_shadow_nothing_that_marking_imports(place, command, write):
+    """A ``conftest.py`` puts its folder in front of everything that is installed."""
+    file = write("00_start_here.py", MEAN)
+    write(f"{place}conftest.py", "import sys\n")
+    for name in SHADOWS:
+        write(f"{place}{name}", "raise ImportError('this is not what you want')\n")
+    done = run_in(file.parent, command, "--grade", file.name)
+    assert "00_start_here.py: 1 of 1 points, marked on cpu" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_a_clone_inside_the_folder_that_pytest_runs_in_does_not_hide_the_bench(write):
+    """A folder without ``__init__.py`` hides a package that is installed in editable mode."""
+    file = write("00_start_here.py", MEAN)
+    write("gradaccum/README.md", "A clone of the course.")
+    done = run_in(file.parent, "python -m pytest", "--grade", file.name)
+    assert "00_start_here.py: 1 of 1 points, marked on cpu" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_other_tests_find_their_modules_as_usual(write):
+    file = write("00_start_here.py", MEAN)
+    write("helper.py", "VALUE = 3\n")
+    write("conftest.py", "")
+    write("test_other.py", "from helper import VALUE\ndef test_it(): assert VALUE == 3\n")
+    done = run_in(file.parent, "pytest", "--grade", file.name, "test_other.py")
+    assert "2 passed" in done.stdout, done.stdout + done.stderr

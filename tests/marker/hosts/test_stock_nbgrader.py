@@ -52,7 +52,7 @@ def test_validate_finds_nothing_wrong_with_the_solution(course, unit):
 
 
 @pytest.mark.parametrize("unit", VALIDATED)
-def test_validate_finds_every_graded_exercise_of_the_untouched_release_wanting(course, unit):
+def test_validate_reports_every_graded_exercise_of_the_untouched_release(course, unit):
     said = course.run("nbgrader", "validate", f"release/{unit}/{unit}.ipynb").stdout
     graded = [exercise.id for exercise in exercises_of(unit) if exercise.graded]
     assert [name for name in graded if f"check({name})" in said] == graded
@@ -103,7 +103,7 @@ def test_explorables_are_pictures_in_feedback(marked):
     assert "widget-view+json" not in page
 
 
-def test_the_exported_table_has_everybody_with_the_sum(marked):
+def test_the_exported_table_has_every_student_with_the_sum(marked):
     with (marked.directory / "grades.csv").open() as table:
         exported = {row["student_id"]: (float(row["score"]), float(row["max_score"])) for row in csv.DictReader(table)}
     assert exported == {student.name: (sum(p or 0 for p in student.points), 10) for student in CLASS}
@@ -118,7 +118,7 @@ def test_feedback_shows_no_solution(marked):
 
 
 @pytest.mark.parametrize("unit", ["03_accumulate"])
-def test_the_other_units_go_through_as_well(course, unit):
+def test_stock_nbgrader_marks_the_other_units_as_well(course, unit):
     course.submit("right", course.notebook("source", unit), unit)
     course.submit("empty", course.notebook("release", unit), unit)
     course.run("nbgrader", "autograde", unit)

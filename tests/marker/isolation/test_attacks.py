@@ -1,7 +1,7 @@
 """The attack corpus, ``tests/attacks``: no attack gains a mark, costs another exercise or submission one, or leaves a trace.
 
-Each file there says in its first comment what it tries. What it defines earns nothing, unless a line ``# Earns: name=points``
-says otherwise; beside it stand right solutions of all other exercises of the unit, which have to earn everything.
+Each file there says in its first comment what it tries. The functions it defines earn nothing, unless a line
+``# Earns: name=points`` says otherwise. Right solutions of all other exercises of the unit are added, and must earn all points.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ CONFESSIONS = (
     "left_by_an_attack",
     "still here",
 )
-"""What attacks print when they got further than they should."""
+"""What an attack prints if it gets further than it should."""
 
 CANARY = """
 # A right submission that also prints whatever an earlier one might have left to it.
@@ -63,7 +63,7 @@ OPEN = "def _closed(number):\n    import os\n    try:\n        os.fstat(number)\
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an attack achieved: points, and lists of what it did besides."""
+    """What an attack achieved: points, and lists of what else it did."""
 
     gained: float
     lost: float
@@ -73,7 +73,7 @@ class Outcome:
 
 
 class Stage:
-    """Baits, a marker, and a canary: what attacks are tried on."""
+    """What attacks are tried on: baits, a marker, and a canary."""
 
     def __init__(self, folder: Path, marker: Marker, listeners: list[socket.socket], process: subprocess.Popen):
         self.folder, self.marker, self.listeners, self.process = folder, marker, listeners, process
@@ -123,7 +123,7 @@ class Stage:
             with contextlib.suppress(BlockingIOError):
                 while True:
                     listener.accept()[0].close()
-                    heard.append(f"somebody connected to {listener.getsockname()}")
+                    heard.append(f"a connection to {listener.getsockname()}")
         return tuple(heard)
 
 

@@ -174,7 +174,7 @@ def test_a_function_that_never_ends_and_swallows_everything_gets_a_verdict(exerc
 
 
 @pytest.mark.parametrize("exercise", LOOPS)
-def test_observations_without_content_get_a_verdict_or_an_error_that_marking_catches(exercise):
+def test_empty_observations_get_a_verdict_or_an_error_that_marking_catches(exercise):
     empty = dict.fromkeys(all_exercises()[exercise].trials(0, "cpu"), Observation())
     try:
         assert not judge_observations(all_exercises()[exercise], trials_of(all_exercises()[exercise], 0, "cpu"), empty).passed
@@ -216,7 +216,7 @@ def right_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):
     return losses
 
 
-def test_a_part_that_is_not_written_yet_costs_its_own_points():
+def test_a_part_that_is_not_written_yet_costs_only_its_own_points():
     verdict = marked("train_epoch", fails_on_streams)
     assert [result.part.name for result in verdict.results if not result.passed] == ["stream"]
 
@@ -228,7 +228,7 @@ def test_a_trial_that_never_ends_costs_itself_and_those_after_it():
 
 
 @pytest.mark.parametrize("exercise", FOUNDATION)
-def test_a_stub_gets_nothing_and_is_called_unwritten(exercise):
+def test_an_unwritten_function_gets_no_points_and_is_reported_as_unwritten(exercise):
     def stub(*arguments):
         """To be written."""
         raise NotImplementedError

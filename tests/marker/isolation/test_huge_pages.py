@@ -28,14 +28,14 @@ def linux_has_them() -> bool:
     return sys.platform.startswith("linux") and version >= (6, 1) and SETTING.exists() and "[never]" not in SETTING.read_text()
 
 
-def test_what_is_allocated_is_put_into_huge_pages_and_stays_what_it_was():
+def test_allocated_memory_is_moved_to_huge_pages_and_keeps_its_content():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     if linux_has_them():
         assert int(done.stdout) > 8192  # KiB of some 40 MiB; what does not fill 2 MiB stays where it is
 
 
-def test_elsewhere_nothing_is_asked_for(monkeypatch):
+def test_huge_pages_are_not_requested_on_other_systems(monkeypatch):
     monkeypatch.setattr(huge_pages.sys, "platform", "darwin")
     monkeypatch.setattr(huge_pages.ctypes, "CDLL", None)
     huge_pages.use_huge_pages()

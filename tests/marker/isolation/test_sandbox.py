@@ -223,7 +223,7 @@ kinds = [kind(number) for number in range(256)]
 
 
 @pytest.mark.slow
-def test_the_environment_holds_nothing_of_the_instructor_s(inside, monkeypatch):
+def test_the_environment_holds_none_of_the_instructors_variables(inside, monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "x")
     names = {"HOME", "PATH", "PWD", "LANG", "PYTHONPATH", "PYTHONHASHSEED", "MPLBACKEND", "PYTHONDONTWRITEBYTECODE"}
     names |= {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "LC_CTYPE", "CUDA_VISIBLE_DEVICES"}

@@ -34,11 +34,11 @@ def test_a_statement_that_raises_costs_only_what_it_defines():
 
 
 @pytest.mark.parametrize("end", ["raise SystemExit", "import sys; sys.exit(1)", "exit()", "raise BaseException('x')"])
-def test_a_cell_that_wants_to_end_the_program_does_not(end):
+def test_a_cell_cannot_end_the_program(end):
     assert values(run_cells(end, "a = 1")) == {"a": 1}
 
 
-def test_an_endless_statement_costs_its_time_and_nothing_else():
+def test_an_endless_statement_costs_only_its_time():
     began = time.monotonic()
     loaded = run_cells("a = 1\nwhile True:\n    pass\nb = 2", "c = 3")
     assert values(loaded) == {"a": 1, "b": 2, "c": 3}
@@ -46,12 +46,12 @@ def test_an_endless_statement_costs_its_time_and_nothing_else():
     assert "line 2 was still running after 0.3 seconds" in loaded.troubles[0][1]
 
 
-def test_an_error_that_takes_for_ever_to_say_what_it_is_costs_its_time_and_nothing_else():
+def test_an_error_whose_message_takes_for_ever_costs_only_its_time():
     loaded = run_cells("class E(Exception):\n    def __str__(self):\n        while True: pass", "raise E", "a = 1")
     assert values(loaded) == {"a": 1}
 
 
-def test_when_all_time_is_spent_definitions_are_still_made():
+def test_definitions_are_still_made_when_the_time_is_used_up():
     endless = "while True:\n    pass"
     loaded = run_cells(*[endless] * 5, "a = 1", "import math\ndef f(): ...\nclass C: ...", limits=Limits(0.3, 0.5))
     assert {"math", "f", "C"} <= loaded.namespace.keys()
@@ -72,11 +72,11 @@ def test_a_cell_that_is_not_python_costs_the_broken_definition_and_not_its_neigh
     )
 
 
-def test_a_missing_function_of_which_nothing_is_known_is_only_missing():
+def test_a_function_that_the_code_never_defines_is_reported_as_missing():
     assert run_cells("a = 1 / 0").why_missing("f") == "There is no function called f."
 
 
-def test_a_missing_function_whose_definition_raised_says_why():
+def test_a_function_whose_definition_raised_is_reported_with_the_error():
     loaded = run_cells("f = undefined_decorator(lambda: 1)")
     assert loaded.why_missing("f").endswith("line 1 raised NameError: name 'undefined_decorator' is not defined.")
 
@@ -84,50 +84,50 @@ def test_a_missing_function_whose_definition_raised_says_why():
 @pytest.mark.parametrize(
     "magic", ["%matplotlib inline", "!pip install torch", "%%time", "a?", "?a", "files = !ls", "if True:\n    %pylab\nb = 0"]
 )
-def test_lines_that_only_ipython_understands_are_passed_over(magic):
+def test_lines_that_only_ipython_understands_are_skipped(magic):
     assert values(run_cells(f"{magic}\na = 1")) | {"b": 0} == {"a": 1, "b": 0}
 
 
-def test_an_expression_that_begins_a_line_with_a_percent_sign_is_no_magic():
+def test_an_expression_line_that_begins_with_a_percent_sign_is_not_a_magic():
     assert values(run_cells("a = (7\n% 4)")) == {"a": 3}
 
 
 @pytest.mark.parametrize("magic", ["%%bash\na = 1", "%%writefile helper.py\na = 1", "%%html\n<b>", "\n%%javascript\nvar a = 1"])
-def test_a_cell_in_another_language_is_passed_over(magic):
+def test_a_cell_in_another_language_is_skipped(magic):
     loaded = run_cells(magic, "b = 1")
     assert (values(loaded), loaded.troubles) == ({"b": 1}, [])
 
 
 @pytest.mark.parametrize("call", ["check(f)", "explore('equivalence')", "predict('question')", "display(1)"])
-def test_a_call_that_only_shows_something_is_not_made(call):
+def test_a_call_that_only_shows_something_is_skipped(call):
     shows = "def f(*args): global called; called = 1\ncheck = explore = predict = display = f"
     assert "called" not in run_cells(shows, call).namespace
 
 
-def test_output_and_warnings_are_swallowed(capfd):
+def test_output_and_warnings_are_suppressed(capfd):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         run_cells("import sys, warnings\nprint('out')\nprint('err', file=sys.stderr)\nwarnings.warn('w')\nx = '\\d'")
     assert (capfd.readouterr(), caught) == (("", ""), [])
 
 
-def test_a_future_import_holds_for_all_that_follows():
+def test_a_future_import_applies_to_all_later_statements():
     loaded = run_cells("from __future__ import annotations", "def f(x: Undefined): ...")
     assert loaded.namespace["f"].__annotations__ == {"x": "Undefined"}
 
 
-def test_our_own_future_imports_do_not_hold_for_students():
+def test_our_own_future_imports_do_not_apply_to_student_code():
     assert run_cells("def f(x: int): ...").namespace["f"].__annotations__ == {"x": int}
 
 
-def test_the_code_is_the_main_module_while_it_runs_and_not_after():
+def test_the_code_is_the_main_module_only_while_it_runs():
     before = sys.modules["__main__"]
     loaded = run_cells("import sys\nmain = sys.modules['__main__'].__dict__ is globals()", "if __name__ == '__main__': a = 1")
     assert (loaded.namespace["main"], loaded.namespace["a"]) == (True, 1)
     assert sys.modules["__main__"] is before
 
 
-def test_the_source_of_a_students_function_can_be_asked_for():
+def test_inspect_finds_the_source_of_a_students_function():
     code = "import inspect\ndef f():\n    return 1\nsource = inspect.getsource(f)"
     assert run_cells(code).namespace["source"] == "def f():\n    return 1\n"
 
@@ -139,7 +139,7 @@ def test_statements_named_by_the_caller_are_skipped_and_every_statement_is_annou
 
 
 @pytest.mark.parametrize("source", ["\0", "(" * 10_000, "-" * 200_000 + "1", "\ud800 = 1", "\t\ta\n  b"])
-def test_code_that_cannot_be_parsed_in_any_way_is_only_trouble(source):
+def test_code_that_cannot_be_parsed_is_reported_and_stops_nothing(source):
     loaded = run_cells(source, "a = 1")
     assert values(loaded) == {"a": 1}
     assert loaded.troubles
@@ -155,29 +155,29 @@ def test_troubles_are_one_printable_line():
     ]
 
 
-def test_a_statement_that_lacked_a_name_is_tried_again_when_all_others_were_run():
+def test_a_statement_that_lacked_a_name_is_retried_after_all_others():
     loaded = run_cells("c = b + 1", "b = a + 1", "import_late = math.pi > 3", "a = 1", "import math")
     assert values(loaded) == {"a": 1, "b": 2, "c": 3, "import_late": True}
     assert loaded.troubles == []
 
 
-def test_a_statement_that_is_tried_again_does_not_undo_a_later_one():
+def test_a_retried_statement_does_not_undo_a_later_one():
     loaded = run_cells("@late\ndef f(): return 1\na = b", "def f(): return 2\na = 3", "late = lambda f: f\nb = 4")
     assert (loaded.namespace["f"](), loaded.namespace["a"]) == (2, 3)
 
 
-def test_a_name_that_never_comes_is_reported_once():
+def test_a_name_that_is_never_defined_is_reported_once():
     loaded = run_cells("a = b", "c = 1")
     assert [trouble for _, trouble in loaded.troubles] == ["in code cell 1, line 1 raised NameError: name 'b' is not defined"]
 
 
-def test_trying_again_ends_with_the_time_there_is():
+def test_retries_end_when_the_time_is_used_up():
     slow = "while True:\n    pass"
     loaded = run_cells(*[slow] * 4, "def f(x=later): ...", "later = 1", limits=Limits(0.3, 0.5))
     assert "f" not in loaded.namespace
 
 
-def test_statements_that_are_tried_again_are_announced_again():
+def test_retried_statements_are_announced_again():
     announced = []
     run_cells("a = b", "b = 1", before=announced.append)
     assert announced == [0, 1, 0]

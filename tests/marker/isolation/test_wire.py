@@ -53,7 +53,7 @@ def same(a: Observation, b: Observation) -> bool:
 
 @given(st.dictionaries(st.text(max_size=8), observations, max_size=3))
 @settings(max_examples=60, deadline=None)
-def test_what_is_sent_arrives_to_the_bit(sent):
+def test_observations_arrive_bit_for_bit(sent):
     received = decode(encode(sent), list(sent))
     assert received.keys() == sent.keys()
     assert all(same(received[trial], sent[trial]) for trial in sent)
@@ -126,7 +126,7 @@ def test_forged_observations_are_refused(data):
         decode(data() if callable(data) else data, ["a"])
 
 
-def test_the_forgeries_above_fail_for_what_is_forged_in_them():
+def test_the_forgeries_are_refused_because_of_what_is_forged_in_them():
     assert decode(forged([GOOD], **{"0/x": torch.zeros(1)}), ["a"])["a"].tensors["x"].tolist() == [0]
 
 
@@ -137,7 +137,7 @@ def test_a_pickle_is_refused():
         decode(pickled.getvalue(), ["a"])
 
 
-def test_more_than_the_limit_is_refused():
+def test_data_larger_than_the_limit_is_refused():
     with pytest.raises(TransportError, match="too large"):
         decode(bytes(wire.MAX_BYTES * 2), ["a"])
 
@@ -204,7 +204,7 @@ def test_a_flood_of_empty_frames_is_refused():
             list(frames.arrived())
 
 
-def test_a_trusted_sender_s_frame_is_waited_for():
+def test_receive_waits_for_a_trusted_senders_frame():
     here, there = socket.socketpair()
     with here, there:
         wire.send(here, b"A", b"x" * 10)
@@ -227,12 +227,12 @@ def test_a_trusted_sender_s_frame_is_waited_for():
         (Observation({"x": torch.zeros(1).expand(10**15)}), "far more than was asked for"),
     ],
 )
-def test_what_cannot_be_sent_becomes_a_failure(brought_back, words):
+def test_an_observation_that_cannot_be_sent_becomes_a_failure(brought_back, words):
     assert words in plain(brought_back).failure.message
     assert same(decode(encode({"a": brought_back}), ["a"])["a"], plain(brought_back))
 
 
-def test_any_way_of_keeping_numbers_arrives_as_numbers():
+def test_tensors_of_any_layout_arrive_as_dense_numbers():
     dense = torch.arange(6.0, requires_grad=True)
     sent = {"grad": dense, "view": dense[::2], "sparse": dense.to_sparse(), "expanded": torch.ones(1).expand(3), "same": dense}
     received = decode(encode({"a": Observation(sent)}), ["a"])["a"].tensors

@@ -81,7 +81,7 @@ def test_a_right_function_among_noise_gets_full_marks(write):
     assert mark_file(write("00_start_here.ipynb", noisy)).score == 1
 
 
-def test_a_function_that_is_not_there_counts_nothing_and_says_why(write):
+def test_a_missing_function_gets_no_points_and_the_reason(write):
     marks = mark_file(write("00_start_here.py", "def average_gradients(gradients:\n    return 0\n"))
     missing = "There is no function called average_gradients: in 00_start_here.py, line 1 is not Python ('(' was never closed)."
     assert (marks.score, reason(marks.verdicts[0])) == (0, ("missing", missing))
@@ -93,19 +93,19 @@ def test_a_file_of_a_unit_without_exercises_cannot_be_marked(write, monkeypatch)
         mark_file(write("00_start_here.py", AVERAGE))
 
 
-def test_a_device_that_is_not_there_is_refused(write):
+def test_a_missing_device_is_refused(write):
     with pytest.raises(ValueError, match="unknown device 'tpu'"):
         mark_file(write("00_start_here.py", AVERAGE), device="tpu")
 
 
 @pytest.mark.slow
-def test_statements_that_end_the_process_are_passed_over(write):
+def test_statements_that_end_the_process_are_skipped(write):
     deadly = ["import os", "os._exit(0)", AVERAGE, "import ctypes; ctypes.string_at(0)"]
     assert mark_file(write("00_start_here.ipynb", deadly)).score == 1
 
 
 @pytest.mark.slow
-def test_a_statement_that_no_signal_reaches_is_passed_over(write):
+def test_a_statement_that_no_signal_reaches_is_skipped(write):
     stuck = "import re; re.match('(a+)+$', 'a' * 60 + 'b')"
     assert mark_file(write("00_start_here.ipynb", [stuck, AVERAGE]), limits=SHORT).score == 1
 
@@ -133,22 +133,22 @@ def wild(tmp_path_factory) -> dict:
 
 
 @pytest.mark.slow
-def test_a_function_that_ends_the_process_costs_its_exercise(wild):
+def test_a_function_that_ends_the_process_costs_only_its_exercise(wild):
     assert reason(wild["train_epoch"]) == ("died", "Your code ended the process that ran it (exit status 7).")
 
 
 @pytest.mark.slow
-def test_a_function_that_crashes_the_process_costs_its_exercise(wild):
+def test_a_function_that_crashes_the_process_costs_only_its_exercise(wild):
     assert reason(wild["repaired_lost_tail"]) == ("died", "Your code ended the process that ran it (SIGSEGV).")
 
 
 @pytest.mark.slow
-def test_a_function_that_takes_all_memory_costs_its_exercise(wild):
+def test_a_function_that_takes_all_memory_costs_only_its_exercise(wild):
     assert reason(wild["repaired_early_clear"]) == ("raised", "Your code raised MemoryError (line 2 of repaired_early_clear).")
 
 
 @pytest.mark.slow
-def test_an_endless_function_costs_its_exercise(wild):
+def test_an_endless_function_costs_only_its_exercise(wild):
     kind, message = reason(wild["repaired_eager_step"])
     assert kind == "time"
     assert "still running after 4 seconds" in message
@@ -201,7 +201,7 @@ def test_a_copy_that_a_submission_makes_of_its_process_marks_nothing(write, tmp_
 
 
 @pytest.mark.slow
-def test_helper_files_beside_the_submission_are_found_and_hide_nothing(write):
+def test_helper_files_next_to_the_submission_are_found_and_shadow_nothing(write):
     write("helper.py", AVERAGE)
     write("json.py", "raise RuntimeError")
     write("torch.py", "raise RuntimeError")
@@ -284,7 +284,7 @@ def test_observations_that_make_no_sense_get_no_points():
     assert safe_verdict(exercise, trials, nonsense).failure.kind == "died"
 
 
-def test_a_process_that_cannot_start_is_no_submissions_fault(write, monkeypatch):
+def test_a_fork_server_that_cannot_start_is_an_error_of_the_marker(write, monkeypatch):
     monkeypatch.setattr("sys.executable", "/bin/false")
     with pytest.raises(ChildError, match="did not start"), Marker() as marker:
         marker.mark(read_submission(write("00_start_here.py", AVERAGE)))
@@ -315,7 +315,7 @@ FULL, OTHER = ("train_epoch", "full"), ("name_that_loop", "answers")
         (FULL, "finished", FULL),
     ],
 )
-def test_nobody_can_say_that_an_exercise_which_ends_the_process_was_something_earlier(last, noted, blamed):
+def test_a_late_progress_report_cannot_shift_the_blame_to_something_earlier(last, noted, blamed):
     assert supervisor._later(last, noted) == blamed
 
 

@@ -22,7 +22,7 @@ def described(function) -> str:
     raise AssertionError("nothing was raised")
 
 
-def test_an_error_says_what_and_in_which_line_of_the_function():
+def test_an_error_is_described_with_its_line_in_the_function():
     def inner():
         return [].index(1)
 
@@ -33,7 +33,7 @@ def test_an_error_says_what_and_in_which_line_of_the_function():
     assert described(outer) == "Your code raised ValueError: 1 is not in list (line 2 of inner)."
 
 
-def test_an_error_inside_a_library_is_placed_where_the_student_called_it():
+def test_an_error_inside_a_library_is_located_at_the_students_call():
     def function():
         layer = torch.nn.Linear(2, 3)
         return layer(torch.ones(1, 7))
@@ -41,7 +41,7 @@ def test_an_error_inside_a_library_is_placed_where_the_student_called_it():
     assert "(line 3 of function)" in described(function)
 
 
-def test_a_comprehension_is_placed_in_its_function():
+def test_an_error_in_a_comprehension_is_located_in_its_function():
     def function():
         return [1 / (k - 1) for k in range(3)]
 
@@ -49,7 +49,7 @@ def test_a_comprehension_is_placed_in_its_function():
 
 
 @pytest.mark.parametrize("message", ["that is bad", "no windows left"])
-def test_a_message_that_stands_in_the_code_is_told(message):
+def test_a_message_that_is_a_literal_in_the_code_is_shown(message):
     namespace: dict = {}
     exec(compile(f"def function():\n    raise ValueError({message!r})\n", "cell", "exec"), namespace)
     assert message in described(namespace["function"])
@@ -144,7 +144,7 @@ def test_a_message_carries_no_data(leak):
     assert "73 16" not in message
 
 
-def test_shapes_and_counts_of_arguments_are_told():
+def test_shapes_and_argument_counts_are_shown():
     assert "(2x4 and 6x2)" in described(lambda: torch.ones(2, 4) @ torch.ones(6, 2))
 
     def two(a, b):
@@ -153,12 +153,12 @@ def test_shapes_and_counts_of_arguments_are_told():
     assert "takes 2 positional arguments but 3 were given" in described(lambda: two(1, 2, 3))
 
 
-def test_an_apostrophe_is_no_quotation():
+def test_an_apostrophe_does_not_begin_a_quotation():
     message = described(lambda: torch.linalg.lstsq(torch.tensor([[1], [2]]), torch.tensor([[1], [2]])))
     assert "doesn't handle types other than float and double" in message
 
 
-def test_what_stands_between_two_quotations_is_kept():
+def test_text_between_two_quotations_is_kept():
     assert "'>=' not supported between instances of 'int' and 'NoneType'" in described(lambda: 3 >= None)
 
 
@@ -173,7 +173,7 @@ def test_a_message_is_one_line_of_limited_length():
     assert "\n" not in message
 
 
-def test_an_error_that_cannot_say_what_it_is_is_described_all_the_same():
+def test_an_error_whose_message_fails_is_described_all_the_same():
     class Mute(BaseException):
         def __str__(self):
             raise self
@@ -184,7 +184,7 @@ def test_an_error_that_cannot_say_what_it_is_is_described_all_the_same():
     assert described(function) == "Your code raised Mute (line 2 of function)."
 
 
-def test_statements_of_the_student_are_told_from_errors_of_python():
+def test_the_students_raise_statements_are_distinguished_from_errors_of_python():
     def statement():
         raise ValueError
 
@@ -209,6 +209,6 @@ def test_statements_of_the_student_are_told_from_errors_of_python():
     assert raised_by_statement(ValueError()) is None
 
 
-def test_words_that_a_library_writes_in_bold_are_told_plainly():
+def test_bold_text_in_a_librarys_message_is_shown_plainly():
     error = ValueError("two options, \x1b[1mdo those only if you trust it\x1b[0m \nmore")
     assert describe_error(error) == "Your code raised ValueError: two options, do those only if you trust it."

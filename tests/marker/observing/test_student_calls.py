@@ -24,7 +24,7 @@ def outcome(function, seconds: float = 5.0):
     return guarded(lambda: (function() and None) or Observation(), seconds).failure
 
 
-def test_what_observe_returns_is_returned():
+def test_guarded_returns_what_observe_returns():
     due = Observation(facts={"value": 1})
     assert guarded(lambda: due) is due
 
@@ -121,7 +121,7 @@ def swallows_and_tidies_up():
         swallows_within_finally,
     ],
 )
-def test_an_endless_loop_ends_whatever_it_swallows(function):
+def test_an_endless_loop_ends_even_if_it_catches_everything(function):
     began = time.monotonic()
     assert outcome(function, SOON).kind == "time"
     assert time.monotonic() - began < 20 * SOON
@@ -131,7 +131,7 @@ def test_sleeping_for_ever_ends():
     assert outcome(lambda: time.sleep(600), SOON).kind == "time"
 
 
-def test_an_error_that_takes_for_ever_to_say_what_it_is_ends():
+def test_an_error_whose_message_takes_for_ever_is_interrupted():
     class EndlessError(Exception):
         def __str__(self):
             for_ever()
@@ -142,7 +142,7 @@ def test_an_error_that_takes_for_ever_to_say_what_it_is_ends():
     assert outcome(function, SOON).kind == "time"
 
 
-def test_nothing_is_interrupted_when_the_time_limit_is_over():
+def test_nothing_is_interrupted_after_the_block_with_a_time_limit():
     with time_limit(SOON):
         pass
     time.sleep(1.5 * SOON)
@@ -154,7 +154,7 @@ def test_after_an_interruption_nothing_is_traced():
     assert sys.gettrace() is before
 
 
-def test_code_in_another_thread_has_no_time_limit_but_runs():
+def test_code_in_another_thread_runs_without_a_time_limit():
     results = []
     thread = threading.Thread(target=lambda: results.append(guarded(lambda: Observation(facts={"done": True}))))
     thread.start()
@@ -162,7 +162,7 @@ def test_code_in_another_thread_has_no_time_limit_but_runs():
     assert results[0].facts == {"done": True}
 
 
-def test_output_and_warnings_go_nowhere(capsys, recwarn):
+def test_output_and_warnings_of_a_function_are_suppressed(capsys, recwarn):
     def function():
         print("out")
         print("err", file=sys.stderr)
@@ -181,7 +181,7 @@ def test_a_flood_of_output_costs_no_memory():
         assert sys.stdout.fileno() > 2
 
 
-def test_closing_the_standard_output_harms_nobody(capsys):
+def test_closing_the_standard_output_breaks_nothing(capsys):
     assert outcome(lambda: sys.stdout.close()) is None
     print("still here")
     assert capsys.readouterr().out == "still here\n"
@@ -195,7 +195,7 @@ def test_random_numbers_are_the_same_in_every_run():
     assert guarded(draw, seed=3).facts != guarded(draw, seed=4).facts
 
 
-def test_global_random_states_are_as_before():
+def test_global_random_states_are_restored():
     states = torch.get_rng_state(), random.getstate(), np.random.get_state()[1].tolist()
 
     def function():
@@ -209,7 +209,7 @@ def test_global_random_states_are_as_before():
     assert np.random.get_state()[1].tolist() == states[2]
 
 
-def test_gradients_are_on_at_the_start_and_as_before_at_the_end():
+def test_gradients_are_enabled_inside_and_restored_afterwards():
     def function():
         assert torch.is_grad_enabled()
         torch.set_grad_enabled(False)
@@ -229,11 +229,11 @@ def raises(error):
 
 
 @pytest.mark.parametrize("error", [NotImplementedError, NotImplementedError("write me"), NotImplementedError()])
-def test_a_stub_is_not_written_yet(error):
+def test_a_stub_is_reported_as_not_written_yet(error):
     assert outcome(raises(error)).kind == "unwritten"
 
 
-def test_what_torch_has_not_implemented_is_an_error_of_the_student():
+def test_torchs_own_not_implemented_error_is_reported_as_raised():
     failure = outcome(lambda: torch.empty(2, device="meta").cpu())
     assert failure.kind == "raised"
     assert "NotImplementedError" in failure.message
@@ -247,13 +247,13 @@ def test_ending_the_program_is_a_failure(error):
 
 
 @pytest.mark.parametrize("error", [GeneratorExit, BaseException("any"), KeyboardInterrupt, StopIteration, MemoryError])
-def test_whatever_is_raised_is_a_failure(error):
+def test_any_exception_becomes_a_failure(error):
     failure = outcome(raises(error))
     assert failure.kind == "raised"
     assert (error if isinstance(error, type) else type(error)).__name__ in failure.message
 
 
-def test_somebody_at_the_keyboard_is_obeyed():
+def test_keyboard_interrupt_is_honoured():
     import _thread
 
     def function():

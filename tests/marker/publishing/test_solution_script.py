@@ -62,7 +62,7 @@ def cell(notebook_of):
     return {cell.id: cell for cell in notebook_of().cells}
 
 
-def test_cells_are_called_after_headings_and_exercises(notebook_of):
+def test_cells_are_named_after_headings_and_exercises(notebook_of):
     assert [cell.id for cell in notebook_of().cells] == [
         "start-here",
         "start-here-2",
@@ -84,7 +84,7 @@ def test_ordinary_code_is_locked(cell):
     assert cell["start-here-2"].metadata.nbgrader.locked
 
 
-def test_free_code_and_prose_are_left_to_the_student(cell):
+def test_free_code_and_prose_are_not_locked(cell):
     assert cell["try-it-twice-2"].metadata == {"tags": ["hide-output"]}
     assert cell["try-it-twice"].metadata == {}
 
@@ -165,7 +165,7 @@ def test_a_heading_named_like_an_exercise_does_not_take_its_id(notebook_of):
     assert "average_gradients" in ids
 
 
-def test_a_stub_keeps_what_stands_around_the_solution():
+def test_a_stub_keeps_the_code_around_the_solution():
     source = "def f(x):\n    ### BEGIN SOLUTION\n    return x\n    ### END SOLUTION\n\n\nN = 4"
     assert stub_of(source) == "def f(x):\n    raise NotImplementedError\n\n\nN = 4"
 

@@ -1,0 +1,105 @@
+"""In the process that runs a submission there is nothing that judges, that names mistakes, or that knows the class's seed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from autograder.contract.units import UNITS
+from autograder.exercises import exercises_of
+from autograder.isolation.limits import Limits
+from autograder.isolation.sandbox import BWRAP, NONE
+from autograder.isolation.worker import Request
+from autograder.marking.in_process import trials_of
+from autograder.marking.marker import Marker, Marks
+from autograder.reading.submissions import read_submission
+
+FORBIDDEN = r"""
+autograder\.(judging|diagnosing|marking|publishing|classroom|desk|released)(\..*)?
+autograder\.exercises\.\w+\.(exercises|judging|mistakes|puzzle|sections)(\..*)?
+gradaccum\.diagnosis(\..*)?
+"""
+SUBMISSION = f"""
+import json, re, sys, time
+from autograder.check import check
+from autograder.progress import show_progress
+from autograder.puzzle import show_puzzle
+
+def average_gradients(gradients):
+    return sum(gradients) / len(gradients)
+
+began = time.perf_counter()
+for _ in range(1000):
+    verdict = check(average_gradients)
+seconds = time.perf_counter() - began
+ours = [name for name in sys.modules if name.split(".")[0] in ("autograder", "gradaccum")]
+forbidden = [name for name in ours if any(re.fullmatch(line, name) for line in {FORBIDDEN.split()!r})]
+print(json.dumps({{
+    "ours": len(ours),
+    "worker": "autograder.isolation.worker" in ours,
+    "forbidden": forbidden,
+    "verdict": verdict,
+    "others": [show_progress(), show_puzzle()],
+    "quick": seconds < 1,
+}}))
+"""
+
+
+@pytest.fixture(scope="module")
+def marker() -> Iterator[Marker]:
+    with Marker(sandbox=BWRAP if shutil.which("bwrap") else NONE) as marker:
+        yield marker
+
+
+def printed(marks: Marks) -> dict:
+    (report,) = marks.reports
+    assert not report.trouble
+    return json.loads(report.printed)
+
+
+@pytest.mark.slow
+def test_no_module_that_judges_or_names_mistakes_is_loaded_with_a_submission(marker, write):
+    marks = marker.mark(read_submission(write("00_start_here.py", SUBMISSION)))
+    found = printed(marks)
+    assert found["worker"]
+    assert found["ours"] > 30
+    assert found["forbidden"] == []
+    assert marks.score == 1
+
+
+@pytest.mark.slow
+def test_a_check_in_a_submission_does_nothing_and_costs_nothing(marker, write):
+    found = printed(marker.mark(read_submission(write("00_start_here.py", SUBMISSION))))
+    assert found["verdict"] is None
+    assert found["others"] == [None, None]
+    assert found["quick"]
+
+
+SEED = 0x5EC12E7 * 16 + 9
+MULTIPLES, OFFSETS = (1, 8, 10), range(32)
+"""What trials make of the seed they are given: some multiply it, and all add small numbers."""
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_request_holds_no_seed_of_the_class(unit):
+    trials = {exercise.id: trials_of(exercise, SEED) for exercise in exercises_of(unit)}
+    request, text = Request((), unit, trials, "cpu", Limits()).encode(), repr(trials)
+    for number in {multiple * SEED % 2**bits + k for multiple in MULTIPLES for bits in (31, 40) for k in OFFSETS}:
+        assert number.to_bytes(4 if number < 2**32 else 5, "little") not in request
+        assert str(number) not in text
+
+
+def test_trials_made_from_a_seed_itself_would_be_noticed():
+    """Else the test above would find nothing wherever it looks."""
+    trials = {exercise.id: exercise.trials(SEED, "cpu") for exercise in exercises_of("04_training_loop")}
+    assert (SEED + 1).to_bytes(4, "little") in Request((), "04_training_loop", trials, "cpu", Limits()).encode()
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_trials_are_the_same_for_the_same_seed_and_differ_for_another(unit):
+    one, again, other = ([repr(trials_of(e, seed)) for e in exercises_of(unit)] for seed in (SEED, SEED, SEED + 1))
+    assert one == again
+    assert one != other
