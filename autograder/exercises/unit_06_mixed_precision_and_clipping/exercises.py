@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
 from autograder.contract.trials import probe_length, trial_random, uneven_sizes
 from autograder.contract.verdict import Part
 from autograder.diagnosing.loops import diagnose
 from autograder.exercises.unit_06_mixed_precision_and_clipping import mistakes  # noqa: F401 - enters them in the catalogue
-from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_loops import amp_loop, clipped_loop
+from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_loops import play, play_clipped
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_variants import (
     amp_candidates,
     clipping_candidates,
@@ -124,7 +126,7 @@ class TrainEpochClipped(Exercise):
         match = first_match(
             candidates,
             shown,
-            lambda variant, name: observe_clipped(clipped_loop(variant), trials[name]),
+            lambda variant, name: observe_clipped(partial(play_clipped, variant), trials[name]),
             lambda seen, other: not parameters_message(seen, other, CLIP_TOLERANCE),
         )
         return match.mistakes if match else ()
@@ -190,7 +192,7 @@ class TrainEpochAmp(Exercise):
             return not (other.failure or parameters_message(seen, other, AMP_TOLERANCE) or scale_message(seen, other))
 
         shown = {name: seen for name, seen in observations.items() if whole or name != "leftover"}
-        match = first_match(amp_candidates(), shown, lambda v, name: observe_amp(amp_loop(v), trials[name]), alike)
+        match = first_match(amp_candidates(), shown, lambda v, name: observe_amp(partial(play, v), trials[name]), alike)
         slugs = match.mistakes if match else ()
         if any(seen.facts["converted"] for seen in observations.values()):
             slugs = ("model-converted",)
