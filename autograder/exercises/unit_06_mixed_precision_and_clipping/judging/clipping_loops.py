@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cache, partial
 
 import torch
@@ -21,7 +22,7 @@ Loss = Callable[[Tensor, Tensor], Tensor]
 @cache  # one loop for each variant, so that what it does on a trial is found again
 def clipped_loop(variant: ClippingVariant) -> Callable[..., list[float]]:
     """A ``train_epoch_clipped`` that goes about it in this way."""
-    return partial(_play_clipped, variant)
+    return partial(play_clipped, variant)
 
 
 @cache
@@ -30,7 +31,7 @@ def amp_loop(variant: ClippingVariant) -> Callable[..., list[float]]:
     return partial(play, variant)
 
 
-def _play_clipped(
+def play_clipped(
     variant: ClippingVariant,
     model: nn.Module,
     loss_fn: Loss,
@@ -39,6 +40,7 @@ def _play_clipped(
     accumulation_steps: int,
     max_norm: float,
 ) -> list[float]:
+    """A ``train_epoch_clipped`` that is written in this way."""
     scaler = GradScaler(enabled=False)
     return play(variant, model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, None)
 
@@ -54,62 +56,90 @@ def play(
     max_norm: float,
     dtype: torch.dtype | None,
 ) -> list[float]:
-    """Train for one epoch in this way, in the model's own precision if ``dtype`` is None.
-
-    Returns:
-        The norm of the gradient at each update.
-    """
+    """A ``train_epoch_amp`` that is written in this way; without a dtype it computes in the model's own precision."""
+    training = _Training(variant, model, loss_fn, optimizer, scaler, max_norm, dtype)
     norms: list[float] = []
     spoilt = False
     for window in windows(micro_batches, accumulation_steps):
         if variant.clear == "start" and not spoilt:
             optimizer.zero_grad()
-        weights = _weights(variant.weight, [len(x) for x, _ in window], accumulation_steps)
-        groups = [[pair] for pair in zip(window, weights, strict=True)]
-        groups = groups if variant.width == "every" else [[pair for group in groups for pair in group]]
-        for group in groups:
+        sizes = [len(x) for x, _ in window]
+        weighted = list(zip(window, _weights(variant.weight, sizes, accumulation_steps), strict=True))
+        for group in [[one] for one in weighted] if variant.width == "every" else [weighted]:
             if variant.width == "every":
                 optimizer.zero_grad()
-            _accumulate(variant, model, loss_fn, optimizer, scaler, group, max_norm, dtype)
+            training.accumulate(group)
             if len(window) == accumulation_steps or variant.tail == "applied":
-                limit = _thresholds(max_norm, [len(x) for x, _ in window], accumulation_steps).get(variant.clip, torch.inf)
-                norms.append(_apply(variant, model, optimizer, scaler, max_norm, limit))
+                limit = _thresholds(max_norm, sizes, accumulation_steps).get(variant.clip, torch.inf)
+                norms.append(training.update(limit))
                 spoilt = variant.infinite == "kept" and not math.isfinite(norms[-1])
                 if variant.clear == "end" and not spoilt:
                     optimizer.zero_grad()
     return norms
 
 
-def _accumulate(
-    variant: ClippingVariant,
-    model: nn.Module,
-    loss_fn: Loss,
-    optimizer: torch.optim.Optimizer,
-    scaler: GradScaler,
-    group: list[tuple[MicroBatch, float]],
-    max_norm: float,
-    dtype: torch.dtype | None,
-) -> None:
-    """Forward and backward for some micro-batches with their weights."""
-    for k, ((x, y), weight) in enumerate(group):
-        last = k + 1 == len(group)
-        if variant.clear == "every":
-            optimizer.zero_grad()
-        with torch.autocast(x.device.type, dtype=dtype, enabled=dtype is not None):
-            loss = loss_fn(model(x), y) * weight
-        if variant.infinite == "left out" and not torch.isfinite(loss):
-            continue
-        if variant.clip == "early" or (variant.clip == "one early" and last):
-            clip_grad_norm_(model.parameters(), max_norm)
-        (scaler.scale(loss) if variant.scale else loss).backward()
-        if variant.clip == "micro-batch":
-            clip_grad_norm_(model.parameters(), max_norm)
-        if variant.unscale == "each":
-            scaler.unscale_(optimizer)
-            if not last:
-                scaler.update()
-        if variant.update == "each":
-            scaler.update(scaler.get_scale() * 2)
+@dataclass(frozen=True)
+class _Training:
+    """What a variant works with."""
+
+    variant: ClippingVariant
+    model: nn.Module
+    loss_fn: Loss
+    optimizer: torch.optim.Optimizer
+    scaler: GradScaler
+    max_norm: float
+    dtype: torch.dtype | None
+
+    def accumulate(self, group: list[tuple[MicroBatch, float]]) -> None:
+        """Forward and backward for some micro-batches with their weights."""
+        for k, ((x, y), weight) in enumerate(group):
+            last = k + 1 == len(group)
+            if self.variant.clear == "every":
+                self.optimizer.zero_grad()
+            with torch.autocast(x.device.type, dtype=self.dtype, enabled=self.dtype is not None):
+                loss = self.loss_fn(self.model(x), y) * weight
+            if self.variant.infinite == "left out" and not torch.isfinite(loss):
+                continue
+            if self.variant.clip == "early" or (self.variant.clip == "one early" and last):
+                clip_grad_norm_(self.model.parameters(), self.max_norm)
+            (self.scaler.scale(loss) if self.variant.scale else loss).backward()
+            if self.variant.clip == "micro-batch":
+                clip_grad_norm_(self.model.parameters(), self.max_norm)
+            if self.variant.unscale == "each":
+                self.scaler.unscale_(self.optimizer)
+                if not last:
+                    self.scaler.update()
+            if self.variant.update == "each":
+                self.scaler.update(self.scaler.get_scale() * 2)
+
+    def update(self, limit: float) -> float:
+        """Clip and update; the norm of the gradient before, or NaN if there is no update."""
+        if self.variant.infinite == "skipped" and not all(
+            p.grad.isfinite().all() for p in self.model.parameters() if p.grad is not None
+        ):
+            return float("nan")
+        if self.variant.clip == "scaled":
+            norm = clip_grad_norm_(self.model.parameters(), limit)
+        if self.variant.unscale == "once":
+            self.scaler.unscale_(self.optimizer)
+        if self.variant.clip != "scaled":
+            norm = clip_grad_norm_(self.model.parameters(), limit)
+        if self.variant.clip == "always":
+            for parameter in self.model.parameters():
+                assert parameter.grad is not None
+                parameter.grad *= self.max_norm / norm
+        if self.variant.clip == "each":
+            for parameter in self.model.parameters():
+                clip_grad_norm_([parameter], self.max_norm)
+        if self.variant.clip == "value":
+            clip_grad_value_(self.model.parameters(), self.max_norm)
+        if self.variant.step in ("scaler", "both"):
+            self.scaler.step(self.optimizer)
+        if self.variant.step in ("plain", "both"):
+            self.optimizer.step()
+        if self.variant.update != "never":
+            self.scaler.update()
+        return float(norm)
 
 
 def _thresholds(max_norm: float, sizes: list[int], steps: int) -> dict[str, float]:
@@ -117,41 +147,6 @@ def _thresholds(max_norm: float, sizes: list[int], steps: int) -> dict[str, floa
     present = len(sizes)
     limits = {"once": max_norm, "scaled": max_norm, "full": max_norm if present == steps else torch.inf}
     return limits | {"high": max_norm * present, "low": max_norm / present, "low samples": max_norm / sum(sizes)}
-
-
-def _apply(
-    variant: ClippingVariant,
-    model: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    scaler: GradScaler,
-    max_norm: float,
-    limit: float,
-) -> float:
-    """Clip and update; the norm of the gradient before, or NaN if there is no update."""
-    if variant.infinite == "skipped" and not all(p.grad.isfinite().all() for p in model.parameters() if p.grad is not None):
-        return float("nan")
-    if variant.clip == "scaled":
-        norm = clip_grad_norm_(model.parameters(), limit)
-    if variant.unscale == "once":
-        scaler.unscale_(optimizer)
-    if variant.clip != "scaled":
-        norm = clip_grad_norm_(model.parameters(), limit)
-    if variant.clip == "always":
-        for parameter in model.parameters():
-            assert parameter.grad is not None
-            parameter.grad *= max_norm / norm
-    if variant.clip == "each":
-        for parameter in model.parameters():
-            clip_grad_norm_([parameter], max_norm)
-    if variant.clip == "value":
-        clip_grad_value_(model.parameters(), max_norm)
-    if variant.step in ("scaler", "both"):
-        scaler.step(optimizer)
-    if variant.step in ("plain", "both"):
-        optimizer.step()
-    if variant.update != "never":
-        scaler.update()
-    return float(norm)
 
 
 def _weights(kind: str, sizes: list[int], steps: int) -> list[float]:

@@ -4,139 +4,100 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 from autograder.judging.calls import RAISES
 
 Plan = dict[str, float]
-Formula = Callable[[int, float, float, float, int], Plan | None]
-"""Plans for a batch of the recipe, a budget in bytes, fixed bytes, bytes per sample and a number of ranks; None to refuse."""
+
+
+class Call(NamedTuple):
+    """What a plan is made for: the recipe's batch, a budget in bytes, fixed bytes, bytes per sample, and a number of ranks."""
+
+    batch: int
+    budget: float
+    fixed: float
+    per_sample: float
+    ranks: int
+
+    @property
+    def share(self) -> int:
+        """Samples of the batch for each rank."""
+        return self.batch // self.ranks
+
+    @property
+    def room(self) -> int:
+        """Samples that fit into the budget."""
+        return math.floor((self.budget - self.fixed) / self.per_sample)
+
+    @property
+    def alone(self) -> Call:
+        """The same for a single rank."""
+        return self._replace(ranks=1)
 
 
 def plan(recipe_batch: int, memory_budget: float, fixed: float, per_sample: float, world_size: int) -> object:
     """The plan with the largest micro-batch that divides a rank's share and fits; :data:`RAISES` if there is none."""
-    return _or_raises(_due(recipe_batch, memory_budget, fixed, per_sample, world_size))
+    due = _plan(Call(recipe_batch, memory_budget, fixed, per_sample, world_size))
+    return RAISES if due is None else due
 
 
-def _or_raises(found: Plan | None) -> object:
-    return RAISES if found is None else found
+def _plan(call: Call) -> Plan | None:
+    size = _largest(call)
+    return _cut(call.share, size, call.ranks) if size and call.batch % call.ranks == 0 else None
 
 
-def _due(batch: int, budget: float, fixed: float, each: float, ranks: int) -> Plan | None:
-    share, uneven = divmod(batch, ranks)
-    size = None if uneven else _largest(share, budget, fixed, each)
-    return None if size is None else _named(size, share // size, ranks)
+def _largest(call: Call) -> int:
+    """The largest micro-batch that divides a share and fits; 0 if none does."""
+    return next((size for size in range(min(call.share, call.room), 0, -1) if call.share % size == 0), 0)
 
 
-def _largest(share: int, budget: float, fixed: float, each: float) -> int | None:
-    """The largest micro-batch that divides a share and fits."""
-    room = _room(budget, fixed, each)
-    return next((size for size in range(min(share, room), 0, -1) if share % size == 0), None)
-
-
-def _room(budget: float, fixed: float, each: float) -> int:
-    """Samples that fit."""
-    return math.floor((budget - fixed) / each)
+def _cut(samples: int, size: int, ranks: int) -> Plan:
+    """Samples in micro-batches of a size."""
+    return _named(size, samples // size, ranks)
 
 
 def _named(size: int, steps: float, ranks: int) -> Plan:
     return {"micro_batch_size": size, "accumulation_steps": steps, "effective_batch": size * steps * ranks}
 
 
-def _where_there_is_a_plan(formula: Formula) -> Callable[[int, float, float, float, int], object]:
-    """What a wrong formula says where a plan exists. Where none does, every answer is the same mistake."""
-
-    def answer(batch: int, budget: float, fixed: float, each: float, ranks: int) -> object:
-        exists = _due(batch, budget, fixed, each, ranks) is not None
-        return _or_raises(formula(batch, budget, fixed, each, ranks) if exists else None)
-
-    return answer
-
-
-def _size_due(share: int, budget: float, fixed: float, each: float) -> int:
-    """The same as :func:`_largest`, where a plan exists: then a micro-batch of one sample fits."""
-    size = _largest(share, budget, fixed, each)
-    assert size is not None
-    return size
-
-
-def _for_one_rank(batch: int, budget: float, fixed: float, each: float, ranks: int) -> Plan:
-    size = _size_due(batch, budget, fixed, each)
-    return _named(size, batch // size, ranks)
-
-
-def _for_one_rank_alone(batch: int, budget: float, fixed: float, each: float, ranks: int) -> Plan | None:
-    return _due(batch, budget, fixed, each, 1)
-
-
-def _steps_for_one_rank(batch: int, budget: float, fixed: float, each: float, ranks: int) -> Plan:
-    size = _size_due(batch // ranks, budget, fixed, each)
-    return _named(size, batch // size, 1)
-
-
-def _steps_for_one_rank_times_ranks(batch: int, budget: float, fixed: float, each: float, ranks: int) -> Plan:
-    size = _size_due(batch // ranks, budget, fixed, each)
-    return _named(size, batch // size, ranks)
-
-
-def _sizes_added_up(batch: int, budget: float, fixed: float, each: float, ranks: int) -> Plan:
-    size = _size_due(batch // ranks, budget, fixed, each)
-    return _named(size, batch // ranks // size, ranks) | {"micro_batch_size": size * ranks}
-
-
-def _per_rank(batch: int, budget: float, fixed: float, each: float, ranks: int) -> Plan:
-    size = _size_due(batch // ranks, budget, fixed, each)
-    return _named(size, batch // ranks // size, ranks) | {"effective_batch": batch // ranks}
-
-
-def _powers_of_two(batch: int, budget: float, fixed: float, each: float, ranks: int) -> Plan | None:
+def _powers_of_two(call: Call) -> Plan | None:
     """Double N until it fits and divides."""
-    share, steps = batch // ranks, 1
-    while share % steps or share // steps > _room(budget, fixed, each):
+    steps = 1
+    while call.share % steps or call.share // steps > call.room:
         steps *= 2
-        if steps > share:
+        if steps > call.share:
             return None
-    return _named(share // steps, steps, ranks)
+    return _named(call.share // steps, steps, call.ranks)
 
 
-def _sizes_of_powers_of_two(batch: int, budget: float, fixed: float, each: float, ranks: int) -> Plan:
-    share, size = batch // ranks, 1
-    while share % (2 * size) == 0 and 2 * size <= _room(budget, fixed, each):
+def _sizes_of_powers_of_two(call: Call) -> Plan:
+    size = 1
+    while call.share % (2 * size) == 0 and 2 * size <= call.room:
         size *= 2
-    return _named(size, share // size, ranks)
+    return _cut(call.share, size, call.ranks)
 
 
-def _fill(batch: int, budget: float, fixed: float, each: float, ranks: int) -> Plan:
-    share = batch // ranks
-    size = min(share, _room(budget, fixed, each))
-    return _named(size, math.ceil(share / size), ranks)
+def _fill(call: Call) -> Plan:
+    size = min(call.share, call.room)
+    return _named(size, math.ceil(call.share / size), call.ranks)
 
 
-def _or_nothing(batch: int, budget: float, fixed: float, each: float, ranks: int) -> Plan | None:
+def _or_nothing(call: Call) -> Plan | None:
     """The largest size that fits; no plan if it does not divide."""
-    share = batch // ranks
-    size = min(share, _room(budget, fixed, each))
-    return None if share % size else _named(size, share // size, ranks)
+    size = min(call.share, call.room)
+    return None if call.share % size else _cut(call.share, size, call.ranks)
 
 
-def _dividing_the_recipe(steps_of: Callable[[int, int], float], multiplied: bool) -> Formula:
-    """The largest size that fits and divides what all ranks read together.
-
-    Args:
-        steps_of: N, from the recipe's batch and the samples that all ranks read at a time.
-        multiplied: whether the effective batch is what size, N and ranks come to, or simply the recipe's.
-    """
-
-    def formula(batch: int, budget: float, fixed: float, each: float, ranks: int) -> Plan:
-        size = _size_due(batch, budget, fixed, each)
-        found = _named(size, steps_of(batch, size * ranks), ranks)
-        return found if multiplied else found | {"effective_batch": batch}
-
-    return formula
+def _dividing_the_recipe(call: Call, steps_of: Callable[[int, int], float]) -> Plan:
+    """The largest size that fits and divides what all ranks read together, with N from that and what they read at a time."""
+    size = _largest(call.alone)
+    return _named(size, steps_of(call.batch, size * call.ranks), call.ranks)
 
 
-def _dividing_the_recipe_or_nothing(batch: int, budget: float, fixed: float, each: float, ranks: int) -> Plan | None:
-    size = _size_due(batch, budget, fixed, each)
-    return None if batch % (size * ranks) else _named(size, batch // (size * ranks), ranks)
+def _dividing_the_recipe_or_nothing(call: Call) -> Plan | None:
+    size = _largest(call.alone)
+    return None if call.batch % (size * call.ranks) else _cut(call.share, size, call.ranks)
 
 
 _ROUNDED: tuple[Callable[[int, int], float], ...] = (
@@ -146,25 +107,46 @@ _ROUNDED: tuple[Callable[[int, int], float], ...] = (
     lambda a, b: a / b,
 )
 
-_WRONG: dict[str, tuple[Formula, ...]] = {
-    "plan-for-one-rank": (_for_one_rank, _for_one_rank_alone, _steps_for_one_rank, _steps_for_one_rank_times_ranks),
-    "micro-batch-of-all-ranks": (_sizes_added_up,),
-    "budget-divided-among-ranks": (lambda batch, budget, fixed, each, ranks: _due(batch, budget / ranks, fixed, each, ranks),),
-    "budget-of-all-ranks": (lambda batch, budget, fixed, each, ranks: _due(batch, budget * ranks, fixed, each, ranks),),
+_WRONG: dict[str, tuple[Callable[[Call], Plan | None], ...]] = {
+    "plan-for-one-rank": (
+        lambda call: _cut(call.batch, _largest(call.alone), call.ranks),
+        lambda call: _plan(call.alone),
+        lambda call: _cut(call.batch, _largest(call), 1),
+        lambda call: _cut(call.batch, _largest(call), call.ranks),
+    ),
+    "micro-batch-of-all-ranks": (
+        lambda call: _cut(call.share, _largest(call), call.ranks) | {"micro_batch_size": _largest(call) * call.ranks},
+    ),
+    "budget-divided-among-ranks": (lambda call: _plan(call._replace(budget=call.budget / call.ranks)),),
+    "budget-of-all-ranks": (lambda call: _plan(call._replace(budget=call.budget * call.ranks)),),
     "powers-of-two-only": (_powers_of_two, _sizes_of_powers_of_two),
-    "not-the-largest": (lambda batch, budget, fixed, each, ranks: _named(1, batch // ranks, ranks),),
-    "budget-ignored": (lambda batch, budget, fixed, each, ranks: _named(batch // ranks, 1, ranks),),
+    "not-the-largest": (lambda call: _cut(call.share, 1, call.ranks),),
+    "budget-ignored": (lambda call: _cut(call.share, call.share, call.ranks),),
     "does-not-divide": (_fill,),
     "largest-or-nothing": (_or_nothing,),
     "size-divides-recipe-only": (
-        *(_dividing_the_recipe(rounded, multiplied=False) for rounded in _ROUNDED),
-        *(_dividing_the_recipe(rounded, multiplied=True) for rounded in _ROUNDED),
+        *(lambda call, f=f: _dividing_the_recipe(call, f) | {"effective_batch": call.batch} for f in _ROUNDED),
+        *(lambda call, f=f: _dividing_the_recipe(call, f) for f in _ROUNDED),
         _dividing_the_recipe_or_nothing,
     ),
-    "fixed-forgotten": (lambda batch, budget, fixed, each, ranks: _due(batch, budget, 0, each, ranks),),
-    "budget-not-used-up": (lambda batch, budget, fixed, each, ranks: _due(batch, budget - 1, fixed, each, ranks),),
-    "effective-batch-of-one-rank": (_per_rank,),
+    "fixed-forgotten": (lambda call: _plan(call._replace(fixed=0)),),
+    "budget-not-used-up": (lambda call: _plan(call._replace(budget=call.budget - 1)),),
+    "effective-batch-of-one-rank": (
+        lambda call: _cut(call.share, _largest(call), call.ranks) | {"effective_batch": call.share},
+    ),
 }
+
+
+def _where_there_is_a_plan(formula: Callable[[Call], Plan | None]) -> Callable[..., object]:
+    """What a wrong formula says where a plan exists. Where none does, every answer is the same mistake."""
+
+    def answer(*arguments: int) -> object:
+        call = Call(*arguments)
+        found = formula(call) if _plan(call) else None
+        return RAISES if found is None else found
+
+    return answer
+
 
 WRONG_PLANS = {slug: tuple(map(_where_there_is_a_plan, formulas)) for slug, formulas in _WRONG.items()}
 """For each mistake what functions that make it plan instead."""
