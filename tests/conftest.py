@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import re
 import signal
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,9 +15,13 @@ import pytest
 # One thread: on tensors this small a second one costs twice the time. Set before anything imports torch.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-ALLOWED_SKIP = "needs a CUDA device"
-LONGEST = ("browser", "test_sample_submissions.py", "test_classroom_faults.py", "test_stock_nbgrader.py")
-"""Folders and files whose tests take minutes together."""
+LONGEST_FIRST = (
+    *("browser", "10_distributed", "test_guides.py", "test_stock_nbgrader.py", "test_nbgrader_plugins.py"),
+    *("04_training_loop", "12_capstone", "test_attacks.py", "08_unequal_micro_batches", "test_faults.py"),
+)
+"""Folders, files and units of samples whose tests take longest together."""
+
+SAMPLES = "test_sample_submissions.py"
 
 ON_A_GPU = Path(__file__).parent / "cuda"
 
@@ -39,9 +45,23 @@ def _results_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """With ``-m cuda`` nothing else is imported: a machine with a GPU may have only torch, matplotlib and pytest."""
-    is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
-    return True if config.getoption("markexpr") == "cuda" and is_test and ON_A_GPU not in collection_path.parents else None
+    """Tests that need a GPU are collected only where there is one, or when they are asked for with ``-m cuda``.
+
+    Then nothing else is collected: a machine with a GPU may have only torch, matplotlib and pytest.
+    """
+    if not (collection_path.name.startswith("test_") and collection_path.suffix == ".py"):
+        return None
+    needs_a_gpu, asked_for = ON_A_GPU in collection_path.parents, config.getoption("markexpr") == "cuda"
+    if asked_for:
+        return None if needs_a_gpu else True
+    return True if needs_a_gpu and not _has_a_gpu() else None
+
+
+@cache
+def _has_a_gpu() -> bool:
+    import torch
+
+    return torch.cuda.is_available()
 
 
 @pytest.hookimpl(trylast=True)
@@ -49,11 +69,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest comes first, so that at the end no worker waits for another that has just begun with it."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
 
-    def place(item: pytest.Item) -> tuple[int, bool, Path]:
-        long = next((k for k, name in enumerate(LONGEST) if name in item.path.parts), len(LONGEST))
-        return long, item.path not in slow, item.path
+    def place(item: pytest.Item) -> tuple[int, bool, str]:
+        scope = _scope(item.nodeid)
+        rank = next((k for k, name in enumerate(LONGEST_FIRST) if name in scope), len(LONGEST_FIRST))
+        return rank, item.path not in slow, scope
 
     items.sort(key=place)
+
+
+def _scope(nodeid: str) -> str:
+    """What one worker runs: the tests of a file, which share what is expensive to set up, or the samples of one unit.
+
+    All tests with a browser go to one worker: two browsers on two cores would wait for each other until they time out.
+    """
+    file = nodeid.partition("::")[0]
+    if "/browser/" in file:
+        return "browser"
+    unit = re.search(r"\[(\d\d_[a-z_]+)", nodeid) if file.endswith(SAMPLES) else None
+    return f"{file}::{unit[1]}" if unit else file
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -64,28 +97,31 @@ def pytest_runtestloop(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log):
-    """Tests of a file are run by one worker, since they share what is dear to set up; those with a browser, too.
-
-    Two browsers at once would wait for each other on two cores until their patience ends.
-    """
+    """Give each worker whole scopes, see :func:`_scope`."""
     from xdist.scheduler import LoadScopeScheduling
 
-    class ByFile(LoadScopeScheduling):
+    class ByScope(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            file = nodeid.partition("::")[0]
-            return "browser" if "/browser/" in file else file
+            return _scope(nodeid)
 
-    config.option.loadscopereorder = False  # it would begin with the files of most tests
-    return ByFile(config, log)
+    config.option.loadscopereorder = False  # it would begin with the files that have most tests
+    return ByScope(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what tests recorded with ``record_property("table", text)``, also when they ran in another process."""
+    """Print the tables that tests recorded with ``record_property("table", text)``, also when they ran in another process.
+
+    Tables of a parametrised test are printed as one, with the header of the first.
+    """
+    tables: dict[str, list[str]] = {}
     for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
         for name, text in report.user_properties if report.when == "call" else ():
             if name == "table":
-                terminalreporter.section(report.nodeid.rpartition("::")[2])
-                terminalreporter.line(text)
+                rows = tables.setdefault(report.nodeid.rpartition("::")[2].partition("[")[0], [])
+                rows += [line for line in text.splitlines() if line not in rows]
+    for test, rows in tables.items():
+        terminalreporter.section(test)
+        terminalreporter.line("\n".join(rows))
 
 
 class NoSkips:
@@ -112,6 +148,4 @@ class NoSkips:
 
     def _note(self, report: pytest.TestReport | pytest.CollectReport) -> None:
         if report.skipped and not hasattr(report, "wasxfail"):
-            reason = report.longrepr[2].removeprefix("Skipped: ")
-            if reason != ALLOWED_SKIP:
-                self.skips.append(f"{report.nodeid}: {reason}")
+            self.skips.append(f"{report.nodeid}: {report.longrepr[2].removeprefix('Skipped: ')}")
