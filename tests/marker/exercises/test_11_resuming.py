@@ -111,8 +111,8 @@ def forged(trial, tensors, facts):
 
 
 def test_forged_resumed_runs_earn_nothing_and_raise_no_error():
-    trials = EXERCISE.trials(3, "cpu")
-    honest = observe_function(EXERCISE, RIGHT, trials_of(EXERCISE, 3, "cpu"))["updates"].tensors
+    trials = trials_of(EXERCISE, 3)
+    honest = observe_function(EXERCISE, RIGHT, trials)["updates"].tensors
     trial = trials["updates"]
     assert resumed_message(trial, Observation(honest, {})) == ""
     for tensors in (

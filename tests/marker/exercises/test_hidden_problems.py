@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from autograder.exercises import all_exercises
-from autograder.marking.in_process import mark_function
+from autograder.marking.in_process import mark_function, trials_of
 from autograder.observing.loops import LoopTrial
 from autograder.showing.verdict_html import as_html, as_text
 
@@ -25,7 +25,7 @@ def numbers_of(problem) -> Iterator[float]:
 
 def secrets(exercise) -> set[str]:
     """The first four significant digits of each hidden number, by which it would be recognised."""
-    problems = [trial.problem for trial in exercise.trials(SEED, "cpu").values() if isinstance(trial, LoopTrial)]
+    problems = [trial.problem for trial in trials_of(exercise, SEED).values() if isinstance(trial, LoopTrial)]
     return {f"{abs(number):.10e}"[:5].replace(".", "") for problem in problems for number in list(numbers_of(problem))[:300]}
 
 
