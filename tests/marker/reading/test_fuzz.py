@@ -23,7 +23,7 @@ FILES = {name: json.dumps(content, indent=1, ensure_ascii=False).encode() for na
 
 BOUNDED = {"derandomize": True, "deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
 FEW_EXAMPLES = settings(max_examples=30, **BOUNDED)
-MANY_EXAMPLES = settings(max_examples=400, **BOUNDED)
+MANY_EXAMPLES = settings(max_examples=120, **BOUNDED)
 
 SURPRISES = [
     b"",
