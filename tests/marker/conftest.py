@@ -107,36 +107,3 @@ def unusable(request, tmp_path) -> tuple[Path, str]:
     if content is not None:
         path.write_bytes(content)
     return path, words
-
-
-@pytest.fixture
-def room(tmp_path):
-    """A class with a roster, see :mod:`handed_in`."""
-    from handed_in import Class
-
-    return Class(tmp_path)
-
-
-@pytest.fixture
-def open_room(tmp_path):
-    """A class without a roster."""
-    from handed_in import Class
-
-    return Class(tmp_path, ())
-
-
-@pytest.fixture(scope="session")
-def school(tmp_path_factory) -> Path:
-    """A class to export, see :mod:`exported_class`."""
-    from exported_class import make_school
-
-    return make_school(tmp_path_factory.mktemp("school") / "class")
-
-
-@pytest.fixture
-def export(school, tmp_path, monkeypatch):
-    """Exports ``school``, or another ``directory``, in an empty directory, see :func:`exported_class.export`."""
-    from exported_class import export
-
-    monkeypatch.chdir(tmp_path)
-    return lambda *options, directory=school, to="out.csv": export(directory, tmp_path, *options, to=to)
