@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -23,7 +24,8 @@ def observe_trials(
 ) -> dict[str, Observation]:
     """Run a student's function on all trials of an exercise, each in at most ``seconds``; return the observations by trial.
 
-    Each trial is announced to ``before``. A trial that raises, or exceeds its time, is observed as a failure. After one that
+    Each trial is announced to ``before``, and observed on a copy: a function may change its arguments in place, and must not be
+    judged by what it made of them. A trial that raises, or exceeds its time, is observed as a failure. After one that
     exceeded its time the others are not run, since they would take as long, nor after a first one that says the function is not
     written; what was observed before keeps its points.
     """
@@ -31,7 +33,7 @@ def observe_trials(
     for name, trial in trials.items():
         before(name)
         with full_precision():
-            observation = guarded(partial(observer, function, trial), seconds)
+            observation = guarded(partial(observer, function, copy.deepcopy(trial)), seconds)
         unwritten = not observations and observation.failure and observation.failure.kind == "unwritten"
         observations[name] = observation
         if unwritten or (observation.failure and observation.failure.kind == "time"):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from autograder.contract.observation import Observation
-from autograder.observing.calls import CallTrial, observe_call
+from autograder.observing.calls import observe_call
 from autograder.observing.loops import LoopTrial, observe_loop
 from gradaccum.loops.tokens import as_loop
 from gradaccum.problems.tokens import IGNORE_INDEX, TokenProblem
@@ -26,9 +25,4 @@ def observe_tokens(function: Callable, trial: TokenLoopTrial) -> Observation:
     return observe_loop(as_loop(function, None if index == IGNORE_INDEX else index), trial)
 
 
-def observe_denominator(function: Callable, trial: CallTrial) -> Observation:
-    """Call the function with copies of the trial's tensors: what it changes in place is not what it is judged by."""
-    return observe_call(function, copy.deepcopy(trial))
-
-
-OBSERVERS = {"train_epoch_tokens": observe_tokens, "window_denominator": observe_denominator}
+OBSERVERS = {"train_epoch_tokens": observe_tokens, "window_denominator": observe_call}

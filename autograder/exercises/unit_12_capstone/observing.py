@@ -88,9 +88,9 @@ def observe_run(function: Callable, trial: RunTrial) -> Observation:
     """Train, with or without stops; return the weights after every update, and the history."""
     if trial.stop_after is None:
         if not trial.meter:
-            return _observe_call(function, trial.config)
+            return observe_one_call(function, trial.config)
         with LiveBytes() as live:
-            seen = _observe_call(function, trial.config, live)
+            seen = observe_one_call(function, trial.config, live)
         return Observation(seen.tensors, seen.facts | {"peak_bytes": live.peak})
     with tempfile.TemporaryDirectory(prefix="gradaccum-") as folder:
         return _observe_stops(function, trial, *(os.path.join(folder, f"{name}.pt") for name in ("first", "second", "third")))
@@ -98,13 +98,13 @@ def observe_run(function: Callable, trial: RunTrial) -> Observation:
 
 def _observe_stops(function: Callable, trial: RunTrial, first: str, second: str, third: str) -> Observation:
     """Stop and go on, perhaps twice; return what the second call did, and the weights with which the other calls ended."""
-    stopped = _observe_call(function, trial.config.with_(checkpoint=first, stop_after=trial.stop_after))
+    stopped = observe_one_call(function, trial.config.with_(checkpoint=first, stop_after=trial.stop_after))
     written = _moved(first, second)
     going_on = trial.config.with_(checkpoint=second, max_norm=trial.then_norm, stop_after=trial.then_stop)
-    seen, others = _observe_call(function, going_on), {"stopped": stopped}
+    seen, others = observe_one_call(function, going_on), {"stopped": stopped}
     if trial.then_stop is not None:
         _moved(second, third)
-        others["last"] = _observe_call(function, trial.config.with_(checkpoint=third, max_norm=trial.last_norm))
+        others["last"] = observe_one_call(function, trial.config.with_(checkpoint=third, max_norm=trial.last_norm))
     ends = {name: other.tensors["final"] for name, other in others.items() if "final" in other.tensors}
     return Observation(seen.tensors | ends, seen.facts | {"stopped": stopped.facts.get("history"), "written": written})
 
@@ -116,7 +116,7 @@ def _moved(path: str, new: str) -> bool:
     return written
 
 
-def _observe_call(function: Callable, config: Config, live: LiveBytes | None = None) -> Observation:
+def observe_one_call(function: Callable, config: Config, live: LiveBytes | None = None) -> Observation:
     """One call of ``function(config)``. What the marker keeps is not part of the run, and is not counted as its memory."""
     runs: list[Run] = []
     peaks: list[int] = []

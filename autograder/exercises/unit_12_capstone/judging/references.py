@@ -12,7 +12,7 @@ from autograder.exercises.unit_12_capstone.observing import (
     LISTS,
     RunTrial,
     WindowTrial,
-    _observe_call,
+    observe_one_call,
     observe_run,
     observe_windows,
 )
@@ -64,7 +64,7 @@ def large_run_due(trial: RunTrial) -> Observation:
                 train_window(run, [joined(window)], trial.norm_at(run.history.updates))
         return run.history
 
-    whole, stop = _observe_call(large, trial.config), trial.then_stop
+    whole, stop = observe_one_call(large, trial.config), trial.then_stop
     if stop is None:
         return whole
     rows, history = whole.tensors["rows"][:stop], {name: whole.facts["history"][name][:stop] for name in LISTS}
