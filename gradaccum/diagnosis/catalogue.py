@@ -1,6 +1,6 @@
 """The catalogue of mistakes: what each computes, in a sentence, and a hint that does not give the line away.
 
-How a mistake is recognised is not in its text: see :mod:`gradaccum.diagnosis.loops`, which reads it off what the loop did.
+How a mistake is recognised is not in its text: see :mod:`gradaccum.diagnosis.naming`, which reads it off what the loop did.
 """
 
 from __future__ import annotations

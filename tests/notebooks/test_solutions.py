@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 from autograder.exercises import all_exercises, exercises_of
 from autograder.exercises.unit_04_training_loop.exercises import PUZZLE, PUZZLE_PROBLEM
 from autograder.exercises.unit_04_training_loop.puzzle import candidates, show_puzzle
-from autograder.judging.loops import MEMORY
+from autograder.judging.large_batches import MEMORY
 from autograder.marking.in_process import mark_function
 from autograder.publishing.nbgrader_course import SOLUTIONS
 from autograder.publishing.release import COURSE

@@ -8,12 +8,12 @@ from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
 from autograder.contract.trials import trial_random
 from autograder.contract.verdict import Part, Verdict
-from autograder.diagnosing.loops import diagnose
+from autograder.diagnosing.loop_diagnosis import diagnose
 from autograder.exercises.unit_03_accumulate import mistakes  # noqa: F401 - enters them in the catalogue
 from autograder.exercises.unit_03_accumulate.judging import WRONG_COMPARISONS, WRONG_RATES, gradient_message, same_samples
 from autograder.judging.calls import judge_calls
 from autograder.judging.failures import first_failure
-from autograder.judging.loops import JOINED, SEVERAL_GRAPHS, holds_several_graphs
+from autograder.judging.large_batches import JOINED, SEVERAL_GRAPHS, holds_several_graphs
 from autograder.observing.calls import CallTrial
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake

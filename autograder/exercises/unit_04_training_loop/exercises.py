@@ -10,7 +10,7 @@ from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Failure, Observation
 from autograder.contract.trials import probe_length, trial_random, uneven_sizes
 from autograder.contract.verdict import Part, Verdict
-from autograder.diagnosing.loops import diagnose
+from autograder.diagnosing.loop_diagnosis import diagnose
 from autograder.exercises.unit_04_training_loop.judging import (
     clean_message,
     cut_message,
@@ -20,7 +20,7 @@ from autograder.exercises.unit_04_training_loop.judging import (
     movement_message,
 )
 from autograder.judging.failures import first_failure
-from autograder.judging.loops import JOINED, SEVERAL_GRAPHS, holds_several_graphs
+from autograder.judging.large_batches import JOINED, SEVERAL_GRAPHS, holds_several_graphs
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.problems import Problem, best_dtype

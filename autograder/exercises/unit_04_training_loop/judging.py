@@ -6,8 +6,8 @@ Each message is empty if nothing is wrong.
 from __future__ import annotations
 
 from autograder.contract.observation import Observation
-from autograder.diagnosing.loops import read_observation
-from autograder.judging.loops import JOINED, is_cut_finely, is_one_forward, moves_like_large_batches, window_gradient
+from autograder.diagnosing.loop_diagnosis import read_observation
+from autograder.judging.large_batches import JOINED, is_cut_finely, is_one_forward, moves_like_large_batches, window_gradient
 from autograder.judging.reported_losses import loss_mistakes, same_numbers, window_losses
 from autograder.observing.loops import LoopTrial
 

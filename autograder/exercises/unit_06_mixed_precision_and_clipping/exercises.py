@@ -10,7 +10,7 @@ from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
 from autograder.contract.trials import probe_length, trial_random, uneven_sizes
 from autograder.contract.verdict import Part, Verdict
-from autograder.diagnosing.loops import diagnose
+from autograder.diagnosing.loop_diagnosis import diagnose
 from autograder.exercises.unit_06_mixed_precision_and_clipping import mistakes  # noqa: F401 - enters them in the catalogue
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_loops import amp_loop
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_mistakes import clipping_mistakes
@@ -41,7 +41,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import 
     Float32SumTrial,
 )
 from autograder.judging.failures import first_failure
-from autograder.judging.loops import large_batch_gradients
+from autograder.judging.large_batches import large_batch_gradients
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.diagnosis.search import first_match

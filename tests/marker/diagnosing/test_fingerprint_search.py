@@ -12,12 +12,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.diagnosing.loops import diagnose
+from autograder.diagnosing.loop_diagnosis import diagnose
 from autograder.exercises import all_exercises
 from autograder.observing.loops import LoopTrial, observe_loop
 from gradaccum.diagnosis.catalogue import CATALOGUE
 from gradaccum.diagnosis.loop_variants import CHOICES, MAX_MISTAKES, LoopVariant, loop_variants, play
-from gradaccum.diagnosis.loops import MATCH, Passes, name_mistakes
+from gradaccum.diagnosis.naming import MATCH, Passes, name_mistakes
 from gradaccum.fingerprint import Fingerprint, expected, fingerprint, micro_batch_columns
 from gradaccum.loops import GALLERY
 from gradaccum.problems import Problem

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.contract.observation import Observation
-from autograder.diagnosing.loops import read_observation
+from autograder.diagnosing.loop_diagnosis import read_observation
 from autograder.judging.comparing import close
-from autograder.judging.loops import (
+from autograder.judging.large_batches import (
     holds_several_graphs,
     is_cut_finely,
     is_one_forward,

@@ -9,7 +9,7 @@ import pytest
 
 from autograder.contract.observation import Failure
 from autograder.contract.verdict import Verdict
-from autograder.diagnosing.loops import diagnose
+from autograder.diagnosing.loop_diagnosis import diagnose
 from autograder.exercises import all_exercises
 from autograder.marking.in_process import mark_function
 from autograder.observing.loops import LoopTrial, observe_loop

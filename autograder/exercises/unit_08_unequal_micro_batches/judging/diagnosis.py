@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from autograder.contract.observation import Observation
-from autograder.diagnosing.loops import Diagnosis, diagnose
+from autograder.diagnosing.loop_diagnosis import Diagnosis, diagnose
 from autograder.exercises.unit_08_unequal_micro_batches.judging.references import (
     losses_of_windows,
     movements_of,

@@ -14,7 +14,7 @@ from autograder.exercises.unit_08_unequal_micro_batches.judging.references impor
 )
 from autograder.exercises.unit_08_unequal_micro_batches.observing import TokenLoopTrial
 from autograder.judging.comparing import close
-from autograder.judging.loops import holds_several_graphs, is_cut_finely, is_one_forward, window_gradient
+from autograder.judging.large_batches import holds_several_graphs, is_cut_finely, is_one_forward, window_gradient
 from autograder.judging.reported_losses import same_numbers
 
 

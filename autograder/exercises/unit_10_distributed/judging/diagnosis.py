@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from autograder.contract.observation import Observation
-from autograder.diagnosing.loops import difference_in_words
+from autograder.diagnosing.loop_diagnosis import difference_in_words
 from autograder.exercises.unit_10_distributed.judging.messages import MAX_TRAFFIC
 from autograder.exercises.unit_10_distributed.judging.references import (
     RankSeen,
@@ -20,7 +20,7 @@ from autograder.exercises.unit_10_distributed.judging.references import (
     windows_due,
 )
 from autograder.exercises.unit_10_distributed.observing import RanksTrial
-from gradaccum.diagnosis.loops import Passes, name_mistakes
+from gradaccum.diagnosis.naming import Passes, name_mistakes
 from gradaccum.fingerprint import Fingerprint, expected, solve
 
 TOLERANCE = 1e-4

@@ -15,7 +15,7 @@ from autograder.exercises.unit_10_distributed.judging.references import (
 )
 from autograder.exercises.unit_10_distributed.observing import RanksTrial
 from autograder.judging.comparing import close
-from autograder.judging.loops import holds_several_graphs, is_cut_finely
+from autograder.judging.large_batches import holds_several_graphs, is_cut_finely
 
 MAX_DRIFT = 1e-9
 """Relative difference up to which ranks count as identical: adding up in another order leaves 1e-15, a missed all-reduce more

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_10_distributed.observing import RanksTrial
-from autograder.judging.loops import large_batch_gradients, large_batch_parameters
+from autograder.judging.large_batches import large_batch_gradients, large_batch_parameters
 from gradaccum.fingerprint import Fingerprint, expected, solve
 from gradaccum.problems import MicroBatch, Problem, joined
 

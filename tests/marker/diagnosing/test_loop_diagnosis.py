@@ -10,7 +10,7 @@ import torch
 
 from autograder.contract.observation import Observation
 from autograder.contract.trials import probe_length, uneven_sizes
-from autograder.diagnosing.loops import diagnose, difference_in_words
+from autograder.diagnosing.loop_diagnosis import diagnose, difference_in_words
 from autograder.observing.loops import LoopTrial, observe_loop
 from gradaccum.fingerprint import expected, fingerprint
 from gradaccum.loops import GALLERY, right, windows

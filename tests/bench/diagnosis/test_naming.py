@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from gradaccum.diagnosis.catalogue import mistake
-from gradaccum.diagnosis.loops import name_mistakes
+from gradaccum.diagnosis.naming import name_mistakes
 from gradaccum.fingerprint import fingerprint
 from gradaccum.loops import GALLERY
 from gradaccum.problems import Problem
@@ -26,5 +26,5 @@ def test_the_mistake_of_a_gallery_loop_is_named_from_its_fingerprint(slug):
 
 
 def test_naming_mistakes_loads_neither_torch_nor_the_marker():
-    check = "import sys, gradaccum.diagnosis.loops; sys.exit(bool({'torch', 'autograder'} & sys.modules.keys()))"
+    check = "import sys, gradaccum.diagnosis.naming; sys.exit(bool({'torch', 'autograder'} & sys.modules.keys()))"
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0

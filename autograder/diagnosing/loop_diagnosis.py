@@ -11,7 +11,7 @@ from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.observing.loops import LoopTrial
-from gradaccum.diagnosis.loops import Passes, name_mistakes
+from gradaccum.diagnosis.naming import Passes, name_mistakes
 from gradaccum.fingerprint import Fingerprint, as_fraction, expected, micro_batch_gradients, solve
 
 
