@@ -114,7 +114,7 @@ def test_a_statement_that_no_signal_reaches_is_skipped(write):
 def test_a_submission_full_of_deadly_statements_is_given_up(write):
     deadly = ["import os"] + ["os._exit(1)"] * (supervisor.MAX_SKIPPED + 3) + [AVERAGE]
     marks = mark_file(write("00_start_here.ipynb", deadly))
-    assert reason(marks.verdicts[0]) == ("died", "Your code ended the process that ran it (exit status 1).")
+    assert reason(marks.verdicts[0]) == ("died", "Your code crashed the process it ran in (exit status 1).")
 
 
 @pytest.fixture(scope="module")
@@ -134,12 +134,12 @@ def wild(tmp_path_factory) -> dict:
 
 @pytest.mark.slow
 def test_a_function_that_ends_the_process_costs_only_its_exercise(wild):
-    assert reason(wild["train_epoch"]) == ("died", "Your code ended the process that ran it (exit status 7).")
+    assert reason(wild["train_epoch"]) == ("died", "Your code crashed the process it ran in (exit status 7).")
 
 
 @pytest.mark.slow
 def test_a_function_that_crashes_the_process_costs_only_its_exercise(wild):
-    assert reason(wild["repaired_lost_tail"]) == ("died", "Your code ended the process that ran it (SIGSEGV).")
+    assert reason(wild["repaired_lost_tail"]) == ("died", "Your code crashed the process it ran in (SIGSEGV).")
 
 
 @pytest.mark.slow
