@@ -49,12 +49,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
     Then nothing else is collected: a machine with a GPU may have only torch, matplotlib and pytest.
     """
-    if not (collection_path.name.startswith("test_") and collection_path.suffix == ".py"):
-        return None
-    needs_a_gpu, asked_for = ON_A_GPU in collection_path.parents, config.getoption("markexpr") == "cuda"
-    if asked_for:
-        return None if needs_a_gpu else True
-    return True if needs_a_gpu and not _has_a_gpu() else None
+    if config.getoption("markexpr") == "cuda":
+        on_the_way = collection_path == ON_A_GPU or ON_A_GPU in collection_path.parents or collection_path in ON_A_GPU.parents
+        return None if on_the_way else True
+    return True if collection_path == ON_A_GPU and not _has_a_gpu() else None
 
 
 @cache

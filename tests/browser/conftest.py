@@ -1,4 +1,4 @@
-"""One server and one browser for all browser tests, one page for all tests of a notebook."""
+"""One server and one browser for all browser tests, closed when these are over; one page for all tests of a notebook."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RELEASED = ("00_start_here", "12_capstone")
 """Stubs show the same in place of results in every unit; tests without a browser show that no released notebook fails."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser():
     if chromium() is None:
         pytest.skip("chromium is missing: apt-get install chromium")
@@ -29,7 +29,7 @@ def browser():
         yield browser
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def lab(tmp_path_factory):
     """A server on ``released/``, what students get, and ``solved/``, for the same with reference solutions."""
     root = tmp_path_factory.mktemp("notebooks")
@@ -39,14 +39,14 @@ def lab(tmp_path_factory):
         yield lab
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def page(browser):
     """A page in which notebooks are opened one after the other, as a student does; loading JupyterLab again takes seconds."""
     with browser.new_context(viewport={"width": 1280, "height": 1000}) as context:
         yield context.new_page()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def other_page(browser):
     """Another one, for notebooks that are opened while one is."""
     with browser.new_context(viewport={"width": 1280, "height": 1000}) as context:
