@@ -70,8 +70,13 @@ CLASS = (
         said="Look again at D and E and F.",
     ),
     Student("empty", (0, 0, 0, 0, 0), unwritten=ORDER, said="train_epoch: 0 of 6 points, not written yet"),
-    Student("syntax-error", (6, 1, 0, 1, 1), written={"repaired_eager_step": NO_PYTHON}, said="SyntaxError"),
-    Student("deleted-cells", (0, 1, 1, 1, None), deleted=("train_epoch-solution", "name_that_loop"), said="NameError"),
+    Student(
+        "damaged",
+        (0, 1, 0, 1, None),
+        written={"repaired_eager_step": NO_PYTHON},
+        deleted=("train_epoch-solution", "name_that_loop"),
+        said="SyntaxError",
+    ),
 )
 """What nbgrader alone can mark; what it cannot is in ``test_nbgrader_plugins.py``."""
 

@@ -13,8 +13,8 @@ from autograder.isolation import wire
 from autograder.marking.in_process import judge_observations, observe_function, trials_of
 from autograder.showing.verdict_html import as_html, as_text
 
-FOUNDATION = [exercise.id for exercise in all_exercises().values() if exercise.unit[:2] in ("00", "03", "04")]
-DIFFERENT = [exercise for exercise in FOUNDATION if exercise not in ("repaired_early_clear", "repaired_eager_step")]
+BASICS = [exercise.id for exercise in all_exercises().values() if exercise.unit[:2] in ("00", "03", "04")]
+DIFFERENT = [exercise for exercise in BASICS if exercise not in ("repaired_early_clear", "repaired_eager_step")]
 """Without two of the three repairs, which are marked in the same way."""
 
 LOOPS = ["accumulate_gradient", "train_epoch", "repaired_early_clear", "repaired_eager_step", "repaired_lost_tail"]
@@ -166,7 +166,7 @@ def test_any_function_gets_a_verdict_that_gives_nothing(exercise, function):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("exercise", FOUNDATION)
+@pytest.mark.parametrize("exercise", BASICS)
 def test_a_function_that_never_ends_and_swallows_everything_gets_a_verdict(exercise):
     verdict = marked(exercise, swallows_and_loops)
     assert verdict.score == 0
@@ -227,7 +227,7 @@ def test_a_trial_that_never_ends_costs_itself_and_those_after_it():
     assert verdict.failure.kind == "time"
 
 
-@pytest.mark.parametrize("exercise", FOUNDATION)
+@pytest.mark.parametrize("exercise", BASICS)
 def test_an_unwritten_function_gets_no_points_and_is_reported_as_unwritten(exercise):
     def stub(*arguments):
         """To be written."""
