@@ -2,7 +2,8 @@
 
 A request arrives over a socket: the submission's code and the trials to run its functions on. The process sends back what it is
 about to do (so that the caller knows what ended this process, if it ends), what the cells printed and, exercise by exercise,
-what was observed. It holds no reference, no name of a mistake, no seed of a class and no module that has one of them.
+what was observed. Nothing that judges or names mistakes is imported in it, and the seed of a class is not sent to it. The
+gallery of loops is there, as it is for students.
 """
 
 from __future__ import annotations
