@@ -94,6 +94,12 @@ def pytest_runtestloop(session: pytest.Session) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than there are cores: a quarter of the time tests wait for browsers, servers and processes."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log):
     """Give each worker whole scopes, see :func:`_scope`."""
     from xdist.scheduler import LoadScopeScheduling

@@ -139,6 +139,7 @@ sys.exit(pytest.main(["-m", "cuda", "-p", "no:cacheprovider"]))
     assert set(re.findall(r"\nSKIPPED \[\d+\] tests/(\w+)/.*: (.*)", done.stdout)) == {("cuda", "needs a CUDA device")}
 
 
+@pytest.mark.slow
 def test_the_bench_never_imports_the_autograder():
     code = """
 import importlib, pkgutil, sys

@@ -31,12 +31,14 @@ def test_row_9_training_keeps_no_cache_between_micro_batches_where_generation_do
     assert second == 2 * first > 0
 
 
+@pytest.mark.slow
 def test_row_10_the_arithmetic_is_the_same_for_every_n_but_not_the_number_of_calls():
     assert row_10().verdict == "conditional"
     assert count_work(1).flops == count_work(16).flops > 0
     assert count_work(16).operations > 5 * count_work(1).operations
 
 
+@pytest.mark.slow
 def test_row_11_accumulating_takes_more_calls_than_one_batch_and_fewer_than_an_update_after_each():
     assert row_11().verdict == "a myth"
 

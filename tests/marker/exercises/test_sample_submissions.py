@@ -39,8 +39,8 @@ def one_thread_in_huge_pages():
 
 
 def fast_or_slow(sample: Sample):
-    """Only samples of the two units that the others build on are marked in every run; all take minutes."""
-    return pytest.param(sample, id=str(sample), marks=[] if sample.unit[:2] in ("03", "04") else [pytest.mark.slow])
+    """Only one sample of each sort is marked in every run; all take minutes."""
+    return pytest.param(sample, id=str(sample), marks=[] if sample in SOME else [pytest.mark.slow])
 
 
 @pytest.mark.parametrize("sample", [fast_or_slow(sample) for sample in SAMPLES])

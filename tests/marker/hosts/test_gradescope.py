@@ -35,6 +35,7 @@ def check(capsys, tmp_path):
     return check
 
 
+@pytest.mark.slow
 def test_the_results_of_a_submission_have_gradescopes_fields(check, write):
     code, _, document = check(write("00_start_here.py", SUM))
     (test,) = document.pop("tests")

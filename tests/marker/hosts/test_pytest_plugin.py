@@ -158,6 +158,7 @@ def test_files_are_marked_where_others_have_taken_the_names_of_the_options(grade
     grade("--grade", "00_start_here.py", "--device", "cpu", **{"00_start_here": MEAN}).assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 def test_torch_and_pytest_are_all_it_needs(write):
     path = write("00_start_here.ipynb", [MEAN])
     others = ["IPython", "matplotlib", "ipywidgets", "nbformat", "nbgrader", "nbclient", "rich", "safetensors", "typer"]

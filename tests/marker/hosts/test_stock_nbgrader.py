@@ -11,6 +11,7 @@ from nbgrader_class import HALF_THE_PUZZLE, NO_PYTHON, ORDER, UNIT, Course, Stud
 
 from autograder.exercises import exercises_of
 from autograder.publishing.release import COURSE
+from gradaccum.diagnosis.catalogue import mistake
 
 pytestmark = pytest.mark.slow
 
@@ -61,13 +62,12 @@ def test_validate_reports_every_graded_exercise_of_the_untouched_release(course,
 
 CLASS = (
     Student("right", (6, 1, 1, 1, 1), said="train_epoch: 6 of 6 points, right", pictures=True),
-    mistaken("no-scale", 2),
     Student(
         "half-done",
-        (0, 1, 1, 0, 0.5),
-        written={"name_that_loop": HALF_THE_PUZZLE},
-        unwritten=("train_epoch", "repaired_lost_tail"),
-        said="Look again at D and E and F.",
+        (2, 1, 1, 0, 0.5),
+        written=mistaken("no-scale", 2).written | {"name_that_loop": HALF_THE_PUZZLE},
+        unwritten=("repaired_lost_tail",),
+        said=mistake("no-scale").message,
     ),
     Student("empty", (0, 0, 0, 0, 0), unwritten=ORDER, said="train_epoch: 0 of 6 points, not written yet"),
     Student(
@@ -122,13 +122,8 @@ def test_feedback_shows_no_solution(marked):
     assert [line for line in secret if len(line.strip()) > 12 and line.strip() in shown] == []
 
 
-@pytest.mark.parametrize("unit", ["03_accumulate"])
-def test_stock_nbgrader_marks_the_other_units_as_well(course, unit):
+def test_stock_nbgrader_marks_another_unit_as_well(course):
+    unit = "03_accumulate"
     course.submit("right", course.notebook("source", unit), unit)
-    course.submit("empty", course.notebook("release", unit), unit)
     course.run("nbgrader", "autograde", unit)
-    course.run("nbgrader", "generate_feedback", unit)
-    graded = [exercise for exercise in exercises_of(unit) if exercise.graded]
-    assert course.grades("right", unit) == {exercise.id: exercise.max_score for exercise in graded}
-    assert course.grades("empty", unit) == {exercise.id: 0 for exercise in graded}
-    assert f"{exercises_of(unit)[0].id}: " in course.feedback("right", unit)
+    assert course.grades("right", unit) == {exercise.id: exercise.max_score for exercise in exercises_of(unit)}
