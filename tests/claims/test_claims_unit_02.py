@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from experiments_unit_02 import (
     alive_between_micro_batches,
     alive_between_tokens,

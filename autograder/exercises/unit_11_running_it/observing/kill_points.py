@@ -71,14 +71,23 @@ def _stays_in_memory(called: object) -> bool:
 
 def _signature(folder: Path) -> frozenset[tuple[str, int, int, int]]:
     """A value that changes whenever a file is created, removed, resized or written to."""
+    seen = set()
     with os.scandir(folder) as entries:
-        seen = ((entry.name, entry.stat(follow_symlinks=False)) for entry in entries)
-        return frozenset((name, one.st_ino, one.st_size, one.st_mtime_ns) for name, one in seen)
+        for entry in entries:
+            with contextlib.suppress(FileNotFoundError):  # another thread has moved it since
+                one = entry.stat(follow_symlinks=False)
+                seen.add((entry.name, one.st_ino, one.st_size, one.st_mtime_ns))
+    return frozenset(seen)
 
 
 def _files(folder: Path) -> dict[str, int]:
     """The inode of each file by name."""
-    return {path.name: path.stat().st_ino for path in folder.iterdir() if path.is_file()}
+    inodes = {}
+    for path in folder.iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            if path.is_file():
+                inodes[path.name] = path.stat().st_ino
+    return inodes
 
 
 def _moments(states: list[_State]) -> Iterator[Disk]:
@@ -93,15 +102,22 @@ def _moments(states: list[_State]) -> Iterator[Disk]:
 
 
 def _written(before: _State, after: _State) -> frozenset[str]:
-    """The names of files that were written to between two states, not just moved or replaced."""
-    changed = {name for name, content in after.disk.items() if before.disk.get(name) != content}
+    """The names of files that were written to between two states, not just moved or replaced.
+
+    A file that another thread moved away while the state was noted has contents but no inode, and counts as moved.
+    """
+    changed = {name for name, content in after.disk.items() if before.disk.get(name) != content and name in after.files}
     kept = {name for name in changed if before.files.get(name, after.files[name]) == after.files[name]}
     return frozenset() if after.moved else frozenset(kept)
 
 
 def read(folder: Path, known: Disk) -> Disk:
     """The files of a folder; those that are unchanged since ``known`` come first, in its order."""
-    found = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+    found: Disk = {}
+    for path in sorted(folder.iterdir()):
+        with contextlib.suppress(FileNotFoundError):  # another thread has moved it since
+            if path.is_file():
+                found[path.name] = path.read_bytes()
     old = {name: content for name, content in known.items() if found.get(name) == content}
     return old | found
 
