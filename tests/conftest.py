@@ -94,13 +94,6 @@ def pytest_runtestloop(session: pytest.Session) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One worker for each core; one more for slow tests, which wait for browsers, servers and processes much of their time."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return cores if config.getoption("markexpr") == "not slow" else cores + 1
-
-
-@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log):
     """Give each worker whole scopes, see :func:`_scope`."""
     from xdist.scheduler import LoadScopeScheduling
