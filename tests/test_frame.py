@@ -101,6 +101,7 @@ def test_importing_the_marking_core_does_not_import_notebook_libraries():
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "")
 
 
+@pytest.mark.slow
 def test_marking_works_where_there_is_only_torch_and_pytest():
     blocked = f"import sys; sys.modules.update(dict.fromkeys({NOT_IN_THE_CORE}))"  # None there makes an import fail
     marking = """

@@ -98,6 +98,7 @@ def test_a_panel_opens_on_the_settings_asked_for():
     assert explore("gallery", loop="no-scale").caption.startswith("no-scale, N = 3")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_control_and_button_has_a_name_to_call_it_by(name):
     panel = explore(name)

@@ -90,6 +90,7 @@ def test_the_opening_and_the_presets_are_settings_the_controls_offer(name):
         phenomena.check_settings(settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_settings_give_the_same_words_and_picture(name):
     module = phenomena.load(name)

@@ -171,6 +171,7 @@ SHAPES = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(SHAPES, st.sampled_from(loop_variants()))
 def test_no_more_mistakes_are_named_than_were_made(problem, entry):

@@ -31,6 +31,7 @@ def test_every_gallery_loop_gets_its_name_on_the_problems_of_a_seed(exercise, se
         assert verdict.passed == (name in RIGHT), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("variant", "mistakes"), [pytest.param(*one, id="+".join(one.mistakes)) for one in LOOP_MISTAKES[1:9]])
 def test_mistakes_that_any_loop_can_have_are_named_in_mixed_precision(variant, mistakes):
     assert set(named("train_epoch_amp", lambda *arguments: play(variant, *arguments), 3)) == set(mistakes)

@@ -117,6 +117,7 @@ def test_error_message_in_the_practice_exercise_does_not_show_its_gradients(leak
     assert not re.search(r"\d{5}", text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exercise", ["accumulate_gradient", "train_epoch", "repaired_lost_tail"])
 def test_verdict_on_a_wrong_loop_shows_no_numbers_of_the_problem(exercise):
     def function(model, loss_fn, *rest):

@@ -136,6 +136,7 @@ def test_a_file_with_damaged_bytes_is_read_or_refused(data):
     parses_or_is_refused(data)
 
 
+@pytest.mark.slow
 @FEW_EXAMPLES
 @given(damaged_json())
 def test_a_notebook_with_damaged_parts_is_read_or_refused(data):
