@@ -136,13 +136,6 @@ def test_a_file_with_damaged_bytes_is_read_or_refused(data):
     parses_or_is_refused(data)
 
 
-@pytest.mark.slow
-@FEW_EXAMPLES
-@given(damaged_json())
-def test_a_notebook_with_damaged_parts_is_read_or_refused(data):
-    parses_or_is_refused(data)
-
-
 @FEW_EXAMPLES
 @given(anything)
 def test_any_json_is_read_or_refused(content):
