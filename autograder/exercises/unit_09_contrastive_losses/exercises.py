@@ -26,6 +26,7 @@ from autograder.exercises.unit_09_contrastive_losses.judging.messages import (
 from autograder.exercises.unit_09_contrastive_losses.judging.references import found_towers, holds_several_graphs
 from autograder.exercises.unit_09_contrastive_losses.judging.special_inputs import needs_a_list, needs_equal_sizes
 from autograder.exercises.unit_09_contrastive_losses.observing import ContrastiveTrial
+from autograder.judging.large_batches import SEVERAL_GRAPHS
 from autograder.observing.calls import CallTrial
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.problems import best_dtype
@@ -80,7 +81,7 @@ class AccumulateContrastive(Exercise):
             results["scale"] = results["scale"] or scale_message(trials["ragged"], observations["ragged"])
             results["loss"] = results["loss"] or loss_message(trials["ragged"], observations["ragged"])
         if several:
-            results["memory"] = results["memory"] or "The graphs of several micro-batches are in memory at once."
+            results["memory"] = results["memory"] or SEVERAL_GRAPHS
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
         return self._explained(results, trials, observations, several and not observations["memory"].failure, failure)
 
@@ -108,10 +109,10 @@ class AccumulateContrastive(Exercise):
             unnamed = not others and any(results[part] for part in ("encoders", "clean", "ragged"))
             remark = towers_in_words(problem, found) if unnamed else ""
             return self.verdict(results, mistakes=tuple(map(mistake, others)), failure=failure, remark=remark)
-        policy, slugs = explained
+        variant, slugs = explained
         if "directions-added" in slugs and not results["loss"]:  # the returned loss is not the sum of both directions
             slugs = tuple("backward-twice" if slug == "directions-added" else slug for slug in slugs)
-        slugs += scale_slugs(problem, policy, seen) + loss_slugs(problem, policy, seen)
+        slugs += scale_slugs(problem, variant, seen) + loss_slugs(problem, variant, seen)
         if seen.facts.get("training") is False:
             slugs += ("eval-mode",)
         named = tuple(map(mistake, dict.fromkeys((*slugs, *others))))

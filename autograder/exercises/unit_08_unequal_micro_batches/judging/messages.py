@@ -14,7 +14,13 @@ from autograder.exercises.unit_08_unequal_micro_batches.judging.references impor
 )
 from autograder.exercises.unit_08_unequal_micro_batches.observing import TokenLoopTrial
 from autograder.judging.comparing import close
-from autograder.judging.large_batches import holds_several_graphs, is_cut_finely, is_one_forward, window_gradient
+from autograder.judging.large_batches import (
+    SEVERAL_GRAPHS,
+    holds_several_graphs,
+    is_cut_finely,
+    is_one_forward,
+    window_gradient,
+)
 from autograder.judging.reported_losses import same_numbers
 
 
@@ -63,7 +69,7 @@ def mode_and_memory_message(trials: Mapping[str, TokenLoopTrial], observations: 
     if seen.failure:
         return seen.failure.message
     if is_one_big_batch(trial, seen):
-        return "The graphs of several micro-batches are in memory at once."
+        return SEVERAL_GRAPHS
     fine = is_cut_finely(trial.problem, window_gradient(trial.problem, seen))
     return "" if fine else "A window of many micro-batches is not trained like their mean over tokens."
 

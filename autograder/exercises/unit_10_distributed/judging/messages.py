@@ -15,7 +15,7 @@ from autograder.exercises.unit_10_distributed.judging.references import (
 )
 from autograder.exercises.unit_10_distributed.observing import RanksTrial
 from autograder.judging.comparing import close
-from autograder.judging.large_batches import holds_several_graphs, is_cut_finely
+from autograder.judging.large_batches import JOINED, SEVERAL_GRAPHS, holds_several_graphs, is_cut_finely
 
 MAX_DRIFT = 1e-9
 """Relative difference up to which ranks count as identical: adding up in another order leaves 1e-15, a missed all-reduce more
@@ -25,8 +25,6 @@ MAX_TRAFFIC = 1.5
 """How many times the bytes that are due may be carried: a loop may also share losses and counts. A needless all-reduce of
 gradients per window doubles them."""
 
-SEVERAL_GRAPHS = "The graphs of several micro-batches are in memory at once."
-JOINED = "Samples of several micro-batches go through the model together."
 WHOLE_WINDOW = "All samples of a window go through the model together."
 
 
