@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gradaccum.problems.making import normal_numbers
+from gradaccum.problems.ingredients import normal_numbers
 
 FEATURES, OUTPUTS, WIDTH = 4, 2, 8
 TARGET_SIZE = 100.0

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from autograder.contract.observation import Observation
-from autograder.judging.comparing import close
+from autograder.judging.tolerances import close
 from autograder.observing.loops import LoopTrial
 from gradaccum.fingerprint import batch_gradient
 from gradaccum.loops import right, windows

@@ -3,7 +3,7 @@
 Problems whose samples are sequences of tokens or pairs are in modules of their own.
 """
 
-from gradaccum.problems.making import (
+from gradaccum.problems.ingredients import (
     LossFn,
     MicroBatch,
     TrainingGate,

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gradaccum.problems.making import MicroBatch, TrainingGate, fill_stale_gradient, normal_numbers
+from gradaccum.problems.ingredients import MicroBatch, TrainingGate, fill_stale_gradient, normal_numbers
 from gradaccum.problems.parameters import flat_gradients, trainable
 
 FEATURES = 4

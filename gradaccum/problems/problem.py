@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gradaccum.problems.making import (
+from gradaccum.problems.ingredients import (
     LossFn,
     MicroBatch,
     TrainingGate,

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gradaccum.problems.making import LossFn, MicroBatch, TrainingGate, seeded_generator
+from gradaccum.problems.ingredients import LossFn, MicroBatch, TrainingGate, seeded_generator
 from gradaccum.problems.problem import Problem
 
 VOCABULARY = 20

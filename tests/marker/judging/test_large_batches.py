@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from autograder.contract.observation import Observation
 from autograder.diagnosing.loop_diagnosis import read_observation
-from autograder.judging.comparing import close
+from autograder.judging.tolerances import close
 from autograder.judging.large_batches import (
     holds_several_graphs,
     is_cut_finely,

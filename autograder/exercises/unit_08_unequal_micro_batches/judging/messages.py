@@ -13,7 +13,7 @@ from autograder.exercises.unit_08_unequal_micro_batches.judging.references impor
     trains_like,
 )
 from autograder.exercises.unit_08_unequal_micro_batches.observing import TokenLoopTrial
-from autograder.judging.comparing import close
+from autograder.judging.tolerances import close
 from autograder.judging.large_batches import (
     SEVERAL_GRAPHS,
     holds_several_graphs,

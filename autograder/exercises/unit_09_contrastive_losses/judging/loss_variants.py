@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 from autograder.exercises.unit_09_contrastive_losses.judging.references import due, same_towers
 from autograder.exercises.unit_09_contrastive_losses.observing import TOWERS, Towers
-from autograder.judging.comparing import close
+from autograder.judging.tolerances import close
 from gradaccum.diagnosis.search import Candidate, Choices, combinations, first_match
 from gradaccum.problems import flat_gradients, trainable
 from gradaccum.problems.contrastive import ContrastiveProblem

@@ -16,7 +16,7 @@ from autograder.exercises.unit_09_contrastive_losses.judging.references import (
     same_towers,
 )
 from autograder.exercises.unit_09_contrastive_losses.observing import ContrastiveTrial, Towers
-from autograder.judging.comparing import TOLERANCE, close
+from autograder.judging.tolerances import TOLERANCE, close
 from gradaccum.problems.contrastive import ContrastiveProblem
 
 NOTHING = "The encoders have no gradient."

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_09_contrastive_losses.observing import TOWERS, ContrastiveTrial, Towers, observe_contrastive
-from autograder.judging.comparing import close
+from autograder.judging.tolerances import close
 from gradaccum.loops.contrastive import cached_features, one_large_batch
 from gradaccum.problems import flat_gradients, flat_values, trainable
 from gradaccum.problems.contrastive import ContrastiveProblem

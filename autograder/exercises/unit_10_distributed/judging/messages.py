@@ -14,7 +14,7 @@ from autograder.exercises.unit_10_distributed.judging.references import (
     windows_due,
 )
 from autograder.exercises.unit_10_distributed.observing import RanksTrial
-from autograder.judging.comparing import close
+from autograder.judging.tolerances import close
 from autograder.judging.large_batches import JOINED, SEVERAL_GRAPHS, holds_several_graphs, is_cut_finely
 
 MAX_DRIFT = 1e-9
