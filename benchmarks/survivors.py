@@ -1,0 +1,38 @@
+"""Why mutants that get full marks are right: ``survivors.toml`` in a unit's folder.
+
+    [[right]]
+    reason = "What a repaired loop returns is ignored."
+    mutants = ["repaired_*/*: *losses.append*"]
+
+Each entry of ``mutants`` is a pattern for the mutants' keys, as for file names; ``[`` stands for itself.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+
+from mutating import ROOT
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why the mutants whose keys match one of the patterns are right."""
+
+    reason: str
+    mutants: tuple[str, ...]
+
+    def explains(self, key: str) -> bool:
+        return any(fnmatchcase(key, pattern.replace("[", "[[]")) for pattern in self.mutants)
+
+
+@cache
+def explanations_of(unit: str) -> tuple[Explanation, ...]:
+    """The explanations in a unit's folder; none if it has no such file."""
+    path = ROOT / "autograder" / "exercises" / f"unit_{unit}" / "survivors.toml"
+    if not path.exists():
+        return ()
+    entries = tomllib.loads(path.read_text(encoding="utf-8"))["right"]
+    return tuple(Explanation(entry["reason"], tuple(entry["mutants"])) for entry in entries)
