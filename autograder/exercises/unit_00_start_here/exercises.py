@@ -10,8 +10,8 @@ from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
 from autograder.contract.verdict import Part, Verdict
 from autograder.exercises.unit_00_start_here.observing import ListTrial
-from autograder.judging.tolerances import close
 from autograder.judging.failures import first_failure
+from autograder.judging.tolerances import close
 from gradaccum.diagnosis.catalogue import mistake
 
 UNIT = "00_start_here"

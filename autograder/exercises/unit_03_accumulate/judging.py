@@ -6,8 +6,8 @@ from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.judging.calls import Formula
-from autograder.judging.tolerances import close
 from autograder.judging.large_batches import JOINED, is_cut_finely, is_one_forward
+from autograder.judging.tolerances import close
 from autograder.observing.loops import LoopTrial
 from gradaccum.fingerprint import batch_gradient
 from gradaccum.problems import Problem, flat_parameters, joined

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from autograder.contract.observation import Observation
 from autograder.diagnosing.loop_diagnosis import read_observation
-from autograder.judging.tolerances import close
 from autograder.judging.large_batches import (
     holds_several_graphs,
     is_cut_finely,
@@ -18,6 +17,7 @@ from autograder.judging.large_batches import (
     large_batch_parameters,
     moves_like_large_batches,
 )
+from autograder.judging.tolerances import close
 from autograder.observing.loops import LoopTrial, observe_loop
 from gradaccum.fingerprint import batch_gradient, expected
 from gradaccum.loops import GALLERY, right, windows

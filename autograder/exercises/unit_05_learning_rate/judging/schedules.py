@@ -10,8 +10,8 @@ from torch import Tensor
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_05_learning_rate.observing import ScheduleTrial, observe_scheduled
 from autograder.judging.calls import same_value
-from autograder.judging.tolerances import close
 from autograder.judging.large_batches import large_batch_parameters
+from autograder.judging.tolerances import close
 from gradaccum.diagnosis.search import each_alone, first_match
 from gradaccum.loops.schedules import WRONG_SCHEDULES
 

@@ -13,7 +13,6 @@ from autograder.exercises.unit_08_unequal_micro_batches.judging.references impor
     trains_like,
 )
 from autograder.exercises.unit_08_unequal_micro_batches.observing import TokenLoopTrial
-from autograder.judging.tolerances import close
 from autograder.judging.large_batches import (
     SEVERAL_GRAPHS,
     holds_several_graphs,
@@ -22,6 +21,7 @@ from autograder.judging.large_batches import (
     window_gradient,
 )
 from autograder.judging.reported_losses import same_numbers
+from autograder.judging.tolerances import close
 
 
 def parameters_message(trial: TokenLoopTrial, seen: Observation) -> str:

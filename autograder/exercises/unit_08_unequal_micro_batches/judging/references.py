@@ -9,8 +9,8 @@ from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_08_unequal_micro_batches.observing import TokenLoopTrial, observe_tokens
-from autograder.judging.tolerances import close
 from autograder.judging.reported_losses import Losses, window_losses
+from autograder.judging.tolerances import close
 from gradaccum.loops.tokens import TOKEN_LOOPS
 from gradaccum.problems import flat_parameters
 from gradaccum.problems.tokens import TokenProblem

@@ -14,8 +14,8 @@ from autograder.exercises.unit_10_distributed.judging.references import (
     windows_due,
 )
 from autograder.exercises.unit_10_distributed.observing import RanksTrial
-from autograder.judging.tolerances import close
 from autograder.judging.large_batches import JOINED, SEVERAL_GRAPHS, holds_several_graphs, is_cut_finely
+from autograder.judging.tolerances import close
 
 MAX_DRIFT = 1e-9
 """Relative difference up to which ranks count as identical: adding up in another order leaves 1e-15, a missed all-reduce more
