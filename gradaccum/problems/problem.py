@@ -43,6 +43,8 @@ class Problem:
         gated: whether the model has a layer that acts differently in training and in evaluation mode.
         coupled: whether the samples of one forward act on each other, so that the gradient shows which of them went through
             the model together.
+        skewed: whether the loss tells its arguments apart and is none of torch's own, so that a loop must use the one it is given,
+            as it is given.
         rank: whose micro-batches these are; other ranks have the same model and other samples.
         device, dtype: where and in which precision; strings, so that a problem stays plain data.
     """
@@ -58,6 +60,7 @@ class Problem:
     extras: bool = False
     gated: bool = False
     coupled: bool = False
+    skewed: bool = False
     rank: int = 0
     device: str = "cpu"
     dtype: str = "float64"
@@ -93,8 +96,8 @@ class Problem:
 
     @property
     def loss_fn(self) -> LossFn:
-        """Mean squared error, averaged over the samples of its batch."""
-        return F.mse_loss
+        """Mean squared error, averaged over the samples of its batch; another loss if the problem is ``skewed``."""
+        return skewed_loss if self.skewed else F.mse_loss
 
     def batches(self, epoch: int = 0) -> list[MicroBatch]:
         """The micro-batches of one epoch: x of shape ``(size, 4)``, y of shape ``(size, 2)``."""
@@ -113,6 +116,12 @@ class Problem:
     def with_(self, **changes: Any) -> Problem:
         """A copy with some attributes changed."""
         return replace(self, **changes)
+
+
+def skewed_loss(prediction: Tensor, target: Tensor) -> Tensor:
+    """A squared error that counts predictions above their target up to three times as much as those below; a mean."""
+    error = prediction - target
+    return (error.square() * (2 + torch.tanh(error))).mean()
 
 
 class ProbeModel(nn.Module):

@@ -22,7 +22,7 @@ SCRIPTS = sorted(path.stem for path in (ROOT / "solutions").glob("[0-9][0-9]_*.p
 REQUIRED = ("__init__", "exercises", "observing")
 """Modules or packages that every unit's folder has."""
 
-OPTIONAL = ("judging", "mistakes", "sections", "puzzle")
+OPTIONAL = ("judging", "mistakes", "promises", "puzzle", "sections")
 """Modules or packages that it may have."""
 
 MIN_ACCEPTED, MIN_WRONG = 3, 4
