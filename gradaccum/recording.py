@@ -61,6 +61,8 @@ class Recording:
         parameters: ``(E, P)``, the parameters after each epoch.
         returned: what each epoch's call returned.
         training_after: whether the model was left in training mode.
+        changed: what else is not as it was: ``"modes"`` of its modules, ``"dtypes"`` or ``"requires_grad"`` of its parameters
+            and buffers, ``"frozen"`` values.
         events: in order.
         curve: live bytes after each tensor operation (empty without a meter).
         peak_bytes: the largest of them (0 without a meter).
@@ -73,6 +75,7 @@ class Recording:
     parameters: Tensor
     returned: tuple[object, ...]
     training_after: bool
+    changed: tuple[str, ...]
     events: tuple[Event, ...]
     curve: tuple[int, ...]
     peak_bytes: int
@@ -177,6 +180,7 @@ class _Watch:
     def __init__(self, problem: Problem, frozen: bool, on_event: Callable[[Event], None] | None):
         self.problem, self.frozen, self.on_event = problem, frozen, on_event
         self.model = problem.build_model()
+        self.state = _state_of(self.model)
         self.parameters = trainable(self.model)  # as they were at the start, whatever the loop does to the model
         self.data = [problem.batches(epoch) for epoch in range(len(problem.epochs))]
         self.optimizer = problem.build_optimizer(self.model)
@@ -226,6 +230,7 @@ class _Watch:
             parameters=ends,
             returned=tuple(returned),
             training_after=self.model.training,
+            changed=tuple(what for what, value in _state_of(self.model).items() if value != self.state[what]),
             events=tuple(self.events),
             curve=tuple(live.curve) if live else (),
             peak_bytes=live.peak if live else 0,
@@ -319,6 +324,17 @@ class _Watch:
                 end = start + parameter.numel()
                 parameter.copy_(self.before[start:end].view_as(parameter))
                 start = end
+
+
+def _state_of(model: nn.Module) -> dict[str, list]:
+    """What training must leave as it is."""
+    held = [*model.parameters(), *model.buffers()]
+    return {
+        "modes": [module.training for module in model.modules()],
+        "dtypes": [tensor.dtype for tensor in held],
+        "requires_grad": [tensor.requires_grad for tensor in held],
+        "frozen": [p.detach().cpu().tolist() for p in model.parameters() if not p.requires_grad],
+    }
 
 
 def _is_wrapped(tensor: Tensor) -> bool:

@@ -51,12 +51,14 @@ def large_batch_parameters(problem: Problem, rate_factors: Sequence[float] | Non
 @lru_cache(maxsize=128)  # a class is marked on the same problems
 def _trained(problem: Problem, rate_factors: tuple[float, ...] | None) -> tuple[Tensor, Tensor]:
     model = problem.build_model()
+    optimizer = problem.build_optimizer(model)
     start, after = flat_parameters(model), []
     factors = iter(rate_factors) if rate_factors is not None else itertools.repeat(1.0)
     for epoch in range(len(problem.epochs)):
         for window in windows(problem.batches(epoch), problem.accumulation_steps):
-            step = problem.lr * next(factors) * batch_gradient(model, problem.loss_fn, joined(window))
-            _move(model, step)
+            _set_gradient(model, batch_gradient(model, problem.loss_fn, joined(window)))
+            optimizer.param_groups[0]["lr"] = problem.lr * next(factors)
+            optimizer.step()
         after.append(flat_parameters(model))
     return start.cpu(), torch.stack(after).cpu()
 
@@ -114,10 +116,9 @@ def _peak_of_right(problem: Problem) -> int:
     return record(right, problem, meter=True).peak_bytes
 
 
-def _move(model: torch.nn.Module, step: Tensor) -> None:
+def _set_gradient(model: torch.nn.Module, gradient: Tensor) -> None:
     start = 0
-    with torch.no_grad():
-        for parameter in trainable(model):
-            end = start + parameter.numel()
-            parameter.sub_(step[start:end].view_as(parameter))
-            start = end
+    for parameter in trainable(model):
+        end = start + parameter.numel()
+        parameter.grad = gradient[start:end].view_as(parameter)
+        start = end

@@ -54,6 +54,7 @@ def _facts(seen: Recording) -> dict:
         "fetched": list(seen.fetched),
         "losses": [plain_losses(value) for value in seen.returned],
         "training_after": seen.training_after,
+        "changed": list(seen.changed),
         "peak_bytes": seen.peak_bytes,
     }
 

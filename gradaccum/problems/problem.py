@@ -35,7 +35,7 @@ class Problem:
         seed: fixes weights and data.
         accumulation_steps: N, micro-batches per window.
         epochs: for each epoch the sizes of its micro-batches, in samples.
-        lr: learning rate of the plain SGD optimizer.
+        lr, momentum: of the SGD optimizer; with momentum an update depends on those before it, so one made by hand shows.
         width, depth: units per hidden layer, number of hidden layers.
         stale: whether ``.grad`` holds something before the first epoch.
         one_shot: whether an epoch's micro-batches come as a generator without a length instead of a list.
@@ -43,8 +43,8 @@ class Problem:
         gated: whether the model has a layer that acts differently in training and in evaluation mode.
         coupled: whether the samples of one forward act on each other, so that the gradient shows which of them went through
             the model together.
-        skewed: whether the loss tells its arguments apart and is none of torch's own, so that a loop must use the one it is given,
-            as it is given.
+        skewed: whether the loss tells its arguments apart and is none of torch's own, so that a loop must use the one it is
+            given, as it is given.
         rank: whose micro-batches these are; other ranks have the same model and other samples.
         device, dtype: where and in which precision; strings, so that a problem stays plain data.
     """
@@ -53,6 +53,7 @@ class Problem:
     accumulation_steps: int = 4
     epochs: tuple[tuple[int, ...], ...] = ((2, 2, 2, 2),)
     lr: float = 0.1
+    momentum: float = 0.0
     width: int = 6
     depth: int = 1
     stale: bool = False
@@ -92,7 +93,7 @@ class Problem:
         return ProbeModel(self.width, self.depth, self.extras, self.gated, self.coupled)
 
     def build_optimizer(self, model: nn.Module) -> torch.optim.SGD:
-        return torch.optim.SGD(model.parameters(), lr=self.lr)
+        return torch.optim.SGD(model.parameters(), lr=self.lr, momentum=self.momentum)
 
     @property
     def loss_fn(self) -> LossFn:

@@ -8,7 +8,7 @@ from gradaccum.recording import Recording
 def no_run(loop, problem, **options):
     parameters = torch.cat([p.detach().reshape(-1) for p in problem.build_model().parameters()])
     rows, ends = torch.ones(4, len(parameters)), parameters.expand(len(problem.epochs), -1).double()
-    return Recording(rows, rows, (0, 0, 1, 1), (1, 2, 3, 4), ends, ([1.0], [1.0]), True, (), (), 1)
+    return Recording(rows, rows, (0, 0, 1, 1), (1, 2, 3, 4), ends, ([1.0], [1.0]), True, (), (), (), 1)
 
 
 gradaccum.recording.record = loops.record = no_run
