@@ -11,7 +11,7 @@ from autograder.contract.exercise import Exercise
 from autograder.contract.units import UNITS
 from autograder.desk.results import Result, forget, results, results_file
 from autograder.exercises import exercises_of
-from autograder.showing.fingerprint_tables import GREEN, GREY, VERMILLION
+from gradaccum.fingerprint_tables import GREEN, GREY, VERMILLION
 
 
 @dataclass(frozen=True)

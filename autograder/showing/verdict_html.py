@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from autograder.showing.fingerprint_tables import GREEN, GREY, VERMILLION, fingerprint_tables
+from gradaccum.fingerprint_tables import GREEN, GREY, VERMILLION, fingerprint_tables
 
 if TYPE_CHECKING:
     from autograder.contract.verdict import Verdict

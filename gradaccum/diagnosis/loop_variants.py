@@ -10,18 +10,30 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from gradaccum.diagnosis.search import Candidate, Choices, combinations, fewest_first
-
-if TYPE_CHECKING:
-    from gradaccum.problems import Problem
 
 MAX_MISTAKES = 4
 """In one loop; with more than these a fingerprint says little."""
 
 Row = tuple[int, dict[int, float]]
 """The epoch of an update and its coefficients that are not zero, by micro-batch."""
+
+
+class Schedule(Protocol):
+    """What a loop is given, as far as it decides the weights: a :class:`~gradaccum.problems.Problem`, for instance.
+
+    Attributes:
+        accumulation_steps: N.
+        epochs: for each epoch the sizes of its micro-batches.
+    """
+
+    @property
+    def accumulation_steps(self) -> int: ...
+
+    @property
+    def epochs(self) -> tuple[tuple[int, ...], ...]: ...
 
 
 class LoopVariant(NamedTuple):
@@ -162,7 +174,7 @@ def gradient_survives_epoch(variant: LoopVariant) -> bool:
     return "kept" in variant.tail or variant.tail == "carried"
 
 
-def play(variant: LoopVariant, problem: Problem) -> Iterator[Row]:
+def play(variant: LoopVariant, problem: Schedule) -> Iterator[Row]:
     """The coefficients of each update of such a loop, without those of what ``.grad`` held before."""
     grad: dict[int, float] = {}
     steps, start, waiting = problem.accumulation_steps, 0, 0

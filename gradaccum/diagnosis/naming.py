@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gradaccum.diagnosis.loop_variants import Row, loop_variants, play, stale_loop_variants
+from gradaccum.diagnosis.loop_variants import Row, Schedule, loop_variants, play, stale_loop_variants
 from gradaccum.diagnosis.search import simplest_matches
 
 if TYPE_CHECKING:
     from gradaccum.fingerprint import Fingerprint
-    from gradaccum.problems import Problem
 
 MATCH = 1e-4
 """Largest difference between a coefficient and that of the played loop. Different loops differ by more than 1e-2, rounding in
@@ -36,7 +35,7 @@ class Passes:
     repeated: bool = False
 
 
-def name_mistakes(found: Fingerprint, problem: Problem, passes: Passes = Passes()) -> tuple[str, ...] | None:
+def name_mistakes(found: Fingerprint, problem: Schedule, passes: Passes = Passes()) -> tuple[str, ...] | None:
     """The slugs of the mistakes in a loop with this fingerprint: the fewest that explain it.
 
     Args:
@@ -62,7 +61,7 @@ def name_mistakes(found: Fingerprint, problem: Problem, passes: Passes = Passes(
     return slugs
 
 
-def _fewest_mistakes(rows: list[Row], problem: Problem, passes: Passes, starts_dirty: bool) -> tuple[str, ...] | None:
+def _fewest_mistakes(rows: list[Row], problem: Schedule, passes: Passes, starts_dirty: bool) -> tuple[str, ...] | None:
     """The mistakes of the simplest loop that makes these updates; of several the one that fits what else was seen."""
     variants = stale_loop_variants() if starts_dirty else loop_variants()
     candidates = (one for one in variants if not (passes.all_seen and one.variant.fetch == "first"))

@@ -184,7 +184,7 @@ def student_marks(student: str, key: str, seconds: float, marks: Marks, problem:
 
 
 def _exercise_marks(verdict: Verdict) -> ExerciseMarks:
-    from autograder.showing.fingerprint_tables import fingerprint_tables
+    from gradaccum.fingerprint_tables import fingerprint_tables
 
     tables: tuple[str, ...] = ()
     if verdict.expected is not None and verdict.found is not None:

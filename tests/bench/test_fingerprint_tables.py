@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from autograder.showing.fingerprint_tables import fingerprint_tables
+from gradaccum.fingerprint_tables import fingerprint_tables
 from gradaccum import loops
 from gradaccum.fingerprint import expected, fingerprint
 from gradaccum.problems import Problem
@@ -93,7 +93,7 @@ def test_cells_set_their_own_colours():
 
 @pytest.mark.parametrize("value", [1 / 4, 1 / 8, 1 / 40, 0.0125])
 def test_rounding_noise_does_not_change_the_html(value):
-    from autograder.showing.fingerprint_tables import _cell
+    from gradaccum.fingerprint_tables import _cell
 
     near = (value, math.nextafter(value, 0), math.nextafter(value, 1), value * (1 + 1e-13))
     assert len({_cell(one, one, False, False) for one in near}) == 1

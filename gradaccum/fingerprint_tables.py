@@ -33,7 +33,7 @@ class _Row:
     note: str
 
 
-def fingerprint_tables(expected: Fingerprint, found: Fingerprint) -> tuple[str, str]:
+def fingerprint_tables(expected: Fingerprint, found: Fingerprint, titles: tuple[str, str] = TITLES) -> tuple[str, str]:
     """The HTML tables of both fingerprints, with the same columns.
 
     In the second table, cells that differ are framed; the frame is dashed where an update is missing. Updates are compared
@@ -46,8 +46,8 @@ def fingerprint_tables(expected: Fingerprint, found: Fingerprint) -> tuple[str, 
     peak = max((abs(value) for row in rows for value in row.cells), default=1.0)
     heads = _heads(expected, stale, [_text_width(column) for column in zip(*(row.cells for row in rows), strict=True)])
     return (
-        _table(TITLES[0], heads, rows_expected, expected, stale, peak),
-        _table(TITLES[1], heads, rows_found, expected, stale, peak),
+        _table(titles[0], heads, rows_expected, expected, stale, peak),
+        _table(titles[1], heads, rows_found, expected, stale, peak),
     )
 
 

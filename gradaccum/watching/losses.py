@@ -1,0 +1,260 @@
+"""Find the losses of a run as they are computed, and note the gradient that arrives at each: the weight of its micro-batch.
+
+The losses of torch's functions are seen by a mode for torch's functions, with their reduction and what they average over. If a
+backward goes through none of them, its graph is walked from the root through linear operations to the first that is not.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.graph import Node
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
+
+LOSS_NAMES = (
+    *("cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy"),
+    *("binary_cross_entropy_with_logits", "kl_div", "ctc_loss", "cosine_embedding_loss", "margin_ranking_loss"),
+    *("triplet_margin_loss", "triplet_margin_with_distance_loss", "hinge_embedding_loss", "soft_margin_loss"),
+    *("multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "poisson_nll_loss", "gaussian_nll_loss"),
+)
+LOSSES: dict[Callable, str] = {getattr(F, name): name for name in LOSS_NAMES if hasattr(F, name)}
+"""torch's losses, by function."""
+
+LINEAR = (
+    *(
+        "Add",
+        "Sub",
+        "Neg",
+        "Mean",
+        "Sum",
+        "View",
+        "UnsafeView",
+        "ReshapeAlias",
+        "Unsqueeze",
+        "Squeeze",
+        "Expand",
+        "Clone",
+        "Alias",
+    ),
+    *("ToCopy", "Stack", "Cat", "Select", "Slice", "Index", "MaskedSelect", "MaskedFill", "Where", "Transpose", "T", "Permute"),
+    *("Split", "SplitWithSizes", "Unbind", "Gather", "Narrow", "Copy", "CopySlices", "Detach", "Repeat", "AsStrided", "Take"),
+)
+"""Names of linear operations in a graph; a product or a quotient is linear if only its first factor has a graph."""
+
+MAX_NODES = 200
+"""Nodes that are looked at from the root of one backward."""
+
+
+@dataclass(eq=False)
+class Loss:
+    """One loss that was computed.
+
+    Attributes:
+        kind: the name of its function, or of the operation in the graph where it was found.
+        place: file and line that computed it.
+        count: what it averages over, or adds up: samples, tokens or entries that are not ignored; None if not known.
+        mean: whether it is a mean over ``count``, otherwise single values or their sum.
+        shares: what each of its single values counts, such as 0 for a target that is ignored; None if all count alike.
+        samples: length of the first dimension of what it compares, if it is known.
+        weights: for each backward, by number, the gradient that arrived.
+    """
+
+    kind: str
+    place: str
+    count: Tensor | float | None
+    mean: bool
+    shares: Tensor | None = None
+    samples: float | None = None
+    weights: dict[int, Arrived] = field(default_factory=dict)
+
+    def arrived(self, backward: int, gradient: Tensor) -> None:
+        """Note a gradient that reached this loss in a backward."""
+        shares = self.shares if self.shares is not None and self.shares.shape == gradient.shape else None
+        one = Arrived.of(gradient, shares)
+        before = self.weights.get(backward)
+        self.weights[backward] = one if before is None else before.plus(one)
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """The gradient that arrived at a loss: kept on its device until the run is over.
+
+    Attributes:
+            total: sum of its entries, each times what it counts.
+        size: the same of their absolute values.
+        entries: what those count that are not zero.
+        smallest, largest: of the absolute values of those that are not zero.
+    """
+
+    total: Tensor
+    size: Tensor
+    entries: Tensor
+    smallest: Tensor
+    largest: Tensor
+
+    @classmethod
+    def of(cls, gradient: Tensor, shares: Tensor | None) -> Arrived:
+        values = gradient.detach().double().reshape(-1)
+        counts = torch.ones_like(values) if shares is None else shares.to(values).reshape(-1)
+        size = values.abs()
+        there = (size > 0) & (counts > 0)
+        smallest = size.where(there, torch.inf).amin() if len(size) else values.new_tensor(torch.inf)
+        largest = size.where(there, 0.0).amax() if len(size) else values.new_zeros(())
+        return cls((values * counts).sum(), (size * counts).sum(), (counts * there).sum(), smallest, largest)
+
+    def plus(self, other: Arrived) -> Arrived:
+        smallest, largest = torch.minimum(self.smallest, other.smallest), torch.maximum(self.largest, other.largest)
+        return Arrived(self.total + other.total, self.size + other.size, self.entries, smallest, largest)
+
+
+class LossFinder(TorchFunctionMode):
+    """Notes every loss computed with a graph while it is active.
+
+    Args:
+        found: called with each loss and its value, in the order of the run.
+        clipping: called before one of torch's functions clips gradients.
+    """
+
+    def __init__(self, found: Callable[[Loss, Tensor], None], clipping: Callable[[str], None]):
+        super().__init__()
+        self._found, self._clipping = found, clipping
+
+    def __torch_function__(
+        self, func: Callable, types: tuple[type, ...], args: tuple = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if getattr(func, "__name__", "") in _CLIPPING and _caller_is(_CLIP_MODULE):
+            self._clipping(func.__name__)
+        out = func(*args, **kwargs)
+        name = LOSSES.get(func)
+        if name is not None and isinstance(out, Tensor) and out.requires_grad:
+            with torch.no_grad():
+                loss = Loss(name, _place(), *_count(func, args, kwargs))
+            self._found(loss, out)
+        return out
+
+
+_CLIP_MODULE = "torch.nn.utils.clip_grad"
+_CLIPPING = ("_foreach_mul_", "mul_", "_foreach_clamp_min_", "clamp_")
+"""What torch's own clipping calls on gradients."""
+
+
+def _caller_is(module: str) -> bool:
+    frame = sys._getframe(2)
+    while frame.f_back is not None and frame.f_globals.get("__name__") == "torch.overrides":
+        frame = frame.f_back
+    return frame.f_globals.get("__name__") == module
+
+
+def own_loss(value: Tensor, count: float | Tensor | None, kind: str = "loss") -> Loss:
+    """A mean over ``count`` that a user points out."""
+    return Loss(kind, _place(), count, mean=True)
+
+
+SEEN = "gradaccum.watching"
+"""The key that marks, in a node's metadata, a loss that was found as it was computed."""
+
+
+def mark_as_seen(node: Node) -> None:
+    """Remember that this node's loss was found as it was computed."""
+    _metadata(node)[SEEN] = True
+
+
+def is_seen(node: Node) -> bool:
+    """Whether this node's loss was found as it was computed."""
+    return SEEN in _metadata(node)
+
+
+def _metadata(node: Node) -> dict[str, Any]:
+    metadata: Any = node.metadata  # a dictionary, declared as a method
+    return metadata
+
+
+def in_graph(roots: list[Tensor]) -> Iterator[tuple[Node, str]]:
+    """The operations at which the linear part of a graph ends, each with a name, in a fixed order.
+
+    Nothing is yielded if one of the losses that were found as they were computed is met.
+    """
+    waiting = [root.grad_fn for root in roots if root.grad_fn is not None]
+    seen: set[Node] = set()
+    ends: list[tuple[Node, str]] = []
+    while waiting and len(seen) < MAX_NODES:
+        node = waiting.pop(0)
+        if node in seen:
+            continue
+        seen.add(node)
+        if is_seen(node):
+            return
+        name = node.name().split("::")[-1].removesuffix("0").removesuffix("1").removesuffix("2").removesuffix("Backward")
+        behind = [next_node for next_node, _ in node.next_functions if next_node is not None]
+        if name in LINEAR or (name in ("Mul", "Div") and len(behind) == 1):
+            waiting += behind
+        elif name != "AccumulateGrad":
+            ends.append((node, name))
+    yield from ends
+
+
+def _count(
+    func: Callable, args: tuple, kwargs: dict[str, Any]
+) -> tuple[Tensor | float | None, bool, Tensor | None, float | None]:
+    """What a loss averages over or adds up, whether it is a mean, what each of its single values counts, and its samples."""
+    given = _arguments(func, args, kwargs)
+    reduction = given.get("reduction", "mean")
+    if given.get("size_average") is not None or given.get("reduce") is not None:
+        reduce, average = given.get("reduce") is not False, given.get("size_average") is not False
+        reduction = "none" if not reduce else "mean" if average else "sum"
+    first = next((value for value in (given.get(name) for name in _FIRST) if isinstance(value, Tensor)), None)
+    name, target = LOSSES[func], given.get("target")
+    samples = float(len(first)) if first is not None and first.dim() else None
+    if name in ("cross_entropy", "nll_loss") and isinstance(target, Tensor) and not target.is_floating_point():
+        counted, weight = target != given.get("ignore_index", -100), given.get("weight")
+        shares = counted if weight is None else weight.detach()[target.where(counted, 0)].where(counted, 0)
+        return (None, False, shares, samples) if reduction == "none" else (shares.sum(), reduction == "mean", None, samples)
+    if reduction == "none" or first is None:
+        return None, reduction not in ("none", "sum"), None, samples
+    if name == "cross_entropy":
+        count = first.numel() / first.shape[1 if first.dim() > 1 else 0]
+    elif name in _PER_SAMPLE or (name, reduction) == ("kl_div", "batchmean"):
+        count = first.shape[0] if first.dim() > 1 else 1
+    else:
+        count = first.shape[1] if name == "ctc_loss" and first.dim() > 2 else first.numel()
+    return float(count), reduction != "sum", None, samples
+
+
+_FIRST = ("input", "anchor", "input1", "log_probs")
+_PER_SAMPLE = (
+    *("cosine_embedding_loss", "triplet_margin_loss", "triplet_margin_with_distance_loss"),
+    *("multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss"),
+)
+"""Losses with one value for each sample, not for each entry."""
+
+
+def _arguments(func: Callable, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
+    signature = _SIGNATURES.get(func)
+    if signature is None:
+        signature = _SIGNATURES[func] = inspect.signature(func)
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError:
+        return dict(kwargs)
+    return bound.arguments
+
+
+_SIGNATURES: dict[Callable, inspect.Signature] = {}
+
+_NOT_A_PLACE = ("torch.", "gradaccum.watching.")
+
+
+def _place() -> str:
+    """File and line of the innermost frame outside of torch and of this package."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and f"{frame.f_globals.get('__name__', '')}.".startswith(_NOT_A_PLACE):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
