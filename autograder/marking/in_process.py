@@ -11,7 +11,7 @@ from autograder.contract.devices import full_precision
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import TRIAL_SECONDS, Failure, Observation
 from autograder.contract.verdict import Verdict
-from autograder.exercises import observers_of
+from autograder.exercises import observers_of, schemas_of
 from autograder.isolation.wire import plain
 from autograder.observing.trials import observe_trials
 from gradaccum.threads import one_thread
@@ -41,11 +41,18 @@ def observe_function(
     return {name: plain(observation) for name, observation in observations.items()}
 
 
+def admitted(exercise: Exercise, trials: Mapping[str, Any], observations: Mapping[str, Observation]) -> dict[str, Observation]:
+    """The observations as they are judged: what no function can have brought about is a failure of its trial."""
+    schema = schemas_of(exercise.unit)[exercise.id]
+    return {name: schema(trial).admitted(observations[name]) for name, trial in trials.items()}
+
+
 def judge_observations(exercise: Exercise, trials: Mapping[str, Any], observations: Mapping[str, Observation]) -> Verdict:
     """The verdict on what was observed on these trials."""
     missing = [name for name in trials if name not in observations]
     if missing:
         return exercise.failed(Failure("died", "Your code crashed the process it ran in."))
+    observations = admitted(exercise, trials, observations)
     failures = [o.failure for o in observations.values() if o.failure and o.failure.kind != "raised"]
     if len(failures) == len(observations):
         return exercise.failed(failures[0])

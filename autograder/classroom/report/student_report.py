@@ -21,6 +21,7 @@ FAILURES = {
     "raised": "raises an error",
     "time": "runs out of time",
     "died": "ends its process",
+    "misfit": "returns what cannot be judged",
 }
 UNNAMED, UNREADABLE, UNKNOWN = "no known mistake", "file cannot be read", "marked by nbgrader alone"
 MIN_SHARE = 0.5
