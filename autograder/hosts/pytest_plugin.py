@@ -123,7 +123,8 @@ class GradedFiles:
             points, due = (sum(column) for column in zip(*scores, strict=True))
             terminalreporter.line(f"{file}: {points:g} of {due:g} points, marked on {self.device}")
         for report in terminalreporter.getreports("unmarked"):
-            terminalreporter.line(f"{report.nodeid} is unmarked: the marker failed on it, not the student")
+            terminalreporter.line(f"{report.nodeid} is unmarked: the marker failed on it, not the student", yellow=True)
+            terminalreporter.line(report.longreprtext)
 
 
 def _is_unmarked(report: pytest.TestReport) -> bool:
