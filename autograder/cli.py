@@ -24,11 +24,17 @@ if TYPE_CHECKING:
 
 MAX_SEED = 2**32 - 1
 
+MARKER_FAILED = 3
+"""Exit status if an exercise is unmarked, or a command ended, by a fault of ours."""
+
 app = typer.Typer(help="Mark notebooks of the gradient-accumulation course.", no_args_is_help=True, add_completion=False)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command and exit: with 0 if it did its work, with 2 on unusable input and a line on stderr for each complaint."""
+    """Run the command and exit: with 0 if it did its work, with 2 on unusable input, with 3 if the marker failed.
+
+    On stderr there is a line for each complaint.
+    """
     gc.set_threshold(50_000, 20, 10)  # with Python's own, collections took a fifth of the time of imports
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -43,6 +49,9 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(2)
     except typer.Abort:
         sys.exit(130)
+    except Exception as error:
+        _complain("gradaccum", _logged(error))
+        sys.exit(MARKER_FAILED)
 
 
 @app.command()
@@ -57,7 +66,10 @@ def check(
         Path | None, typer.Option(metavar="JSON", help="Write results.json for Gradescope; an unusable file gets 0 there.")
     ] = None,
 ) -> None:
-    """Mark files. A function that a file lacks counts 0; a file that cannot be marked is reported, and the rest is marked."""
+    """Mark files. A function that a file lacks counts 0; a file that cannot be marked is reported, and the rest is marked.
+
+    If the marker itself fails on an exercise, that exercise is unmarked, and the exit status is 3.
+    """
     try:
         wanted = _unit_named(unit)
         if gradescope and len(files) > 1:
@@ -65,7 +77,7 @@ def check(
     except ValueError as error:
         _complain("gradaccum check", str(error))
         raise typer.Exit(2) from None
-    submissions, complaints = _read(files, wanted)
+    submissions, complaints, broken = _read(files, wanted)
     try:
         device = pick_device(device) if submissions or device not in DEVICES else device
     except ValueError as error:
@@ -84,16 +96,23 @@ def check(
         except ChildError as error:
             _complain("gradaccum check", str(error))
             raise typer.Exit(2) from None
+        marks = marks.with_faults_logged()
         marked.append(marks)
+        for name, fault in marks.faults.items():
+            _complain(
+                "gradaccum check", f"{marks.file}: {name} is unmarked: the marker failed ({fault.reason}); see {fault.log}"
+            )
         if not as_json:
             from autograder.desk.marks_table import print_marks
 
             print_marks(marks)
     if as_json:
         print(json.dumps({"files": [marks.as_json() for marks in marked]}))
-    if gradescope:
+    if gradescope and (marked or complaints):
         _write_gradescope(gradescope, marked, complaints, wanted or "")
-    elif complaints:
+    if broken or any(marks.faults for marks in marked):
+        raise typer.Exit(MARKER_FAILED)
+    if complaints and not gradescope:
         raise typer.Exit(2)
 
 
@@ -119,20 +138,30 @@ def _write_gradescope(path: Path, marked: list[Marks], complaints: list[Submissi
     from autograder.hosts.gradescope import results, results_of_unusable, write_results
 
     try:
-        write_results(path, results(marked[0]) if marked else results_of_unusable(str(complaints[0]), unit))
+        document = results(marked[0]) if marked else results_of_unusable(str(complaints[0]), unit)
+        if document is None:
+            path.unlink(missing_ok=True)
+            for fault in marked[0].faults.values():
+                print(fault.traceback, file=sys.stderr)  # this machine, with its log, will be gone
+            return
+        write_results(path, document)
     except OSError as error:
         _complain("gradaccum check", f"{error.filename}: {error.strerror}")
         raise typer.Exit(2) from None
 
 
-def _read(files: list[Path], unit: str | None) -> tuple[list[Submission], list[SubmissionError]]:
-    submissions, complaints = [], []
+def _read(files: list[Path], unit: str | None) -> tuple[list[Submission], list[SubmissionError], int]:
+    """The submissions, what is wrong with files that cannot be marked, and how many files the marker failed to read."""
+    submissions, complaints, broken = [], [], 0
     for file in files:
         try:
             submissions.append(read_submission(file, unit))
         except SubmissionError as error:
             complaints.append(error)
-    return submissions, complaints
+        except Exception as error:
+            _complain("gradaccum check", f"{file}: {_logged(error)}")
+            broken += 1
+    return submissions, complaints, broken
 
 
 def _mark(submission: Submission, seed: int, device: str, sandbox: bool) -> Marks:
@@ -145,3 +174,12 @@ def _mark(submission: Submission, seed: int, device: str, sandbox: bool) -> Mark
 
 def _complain(command: str, problem: str) -> None:
     print(one_line(f"{command}: {problem}"), file=sys.stderr)
+
+
+def _logged(error: Exception) -> str:
+    """What to say of an error that nobody expected; its traceback is in the log."""
+    from autograder.marking.faults import fault_of
+    from autograder.support.error_log import log_error
+
+    fault = fault_of(error)
+    return f"the marker failed ({fault.reason}); see {log_error(fault.traceback)}"

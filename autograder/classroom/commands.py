@@ -107,12 +107,13 @@ def grade(
                         step()
                         stop_if_asked()
             run.record_the_rest()
+            run.complain_of_unmarked()
             stop_if_asked()
     print_summary(run.outcome)
     for complaint in (complaints := not_taken + complaints + run.outcome.complaints):
         typer.echo(f"gradaccum classroom grade: {complaint}", err=True)
     if complaints:
-        raise typer.Exit(1)
+        raise typer.Exit(3 if run.outcome.unmarked else 1)
 
 
 @app.command()

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
 from autograder.contract.observation import Failure, Observation
-from autograder.contract.verdict import MAX_ROWS, Part, PartResult, Verdict
+from autograder.contract.verdict import MAX_ROWS, Fault, Part, PartResult, Verdict
 
 TrialT = TypeVar("TrialT")
 
@@ -62,6 +62,10 @@ class Exercise(ABC, Generic[TrialT]):
             tuple(PartResult(p, not results[p.name], results[p.name]) for p in self.parts),
             **details,
         )
+
+    def unmarked(self, fault: Fault) -> Verdict:
+        """What takes the place of a verdict if the marker failed."""
+        return Verdict(self.id, self.unit, tuple(PartResult(part, False) for part in self.parts), fault=fault)
 
     def failed(self, failure: Failure) -> Verdict:
         """The verdict of a function that has no result on any trial."""

@@ -17,7 +17,8 @@ class Failure:
     """Why a trial has no result.
 
     Attributes:
-        kind: ``"missing"`` (no such function), ``"unwritten"`` (the stub), ``"raised"``, ``"time"`` or ``"died"``.
+        kind: ``"missing"`` (no such function), ``"unwritten"`` (the stub), ``"raised"``, ``"time"``, ``"died"``, or
+            ``"misfit"`` if what was observed does not fit the exercise's schema.
         message: one line for the student.
     """
 

@@ -36,6 +36,31 @@ class PartResult:
 
 
 @dataclass(frozen=True)
+class Fault:
+    """A fault of the marker, because of which an exercise is unmarked. It says nothing about the function.
+
+    Attributes:
+        reason: what failed and where, for one line of a message.
+        traceback: for whoever mends it.
+        log: the file in which the traceback is, if that is known.
+    """
+
+    reason: str
+    traceback: str = ""
+    log: str = ""
+
+    def __str__(self) -> str:
+        """What to tell a student."""
+        return (
+            f"The marker failed on this exercise ({self.reason}), so it is unmarked: no points are lost. The fault is the "
+            f"course's, not yours. Please report it to your instructor or to the course's authors{self._with_log()}."
+        )
+
+    def _with_log(self) -> str:
+        return f", with the file {self.log}" if self.log else ""
+
+
+@dataclass(frozen=True)
 class Verdict:
     """The marks of one exercise and the reason for them.
 
@@ -46,6 +71,7 @@ class Verdict:
         failure: why no trial of the function has a result, if none has.
         expected, found: fingerprints to show, if there are any.
         remark: a sentence about what no catalogued mistake explains; may be empty.
+        fault: why the exercise is unmarked; None if it is marked.
     """
 
     exercise: str
@@ -56,10 +82,12 @@ class Verdict:
     expected: Fingerprint | None = None
     found: Fingerprint | None = None
     remark: str = ""
+    fault: Fault | None = None
 
     @property
-    def score(self) -> float:
-        return float(sum(result.points for result in self.results))
+    def score(self) -> float | None:
+        """The points; None if the exercise is unmarked."""
+        return None if self.fault else float(sum(result.points for result in self.results))
 
     @property
     def max_score(self) -> float:

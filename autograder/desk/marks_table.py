@@ -17,7 +17,8 @@ LOG_WIDTH = 120
 def print_marks(marks: Marks, console: Console | None = None) -> None:
     """Print a table: a line for each exercise with its points and what it computes instead."""
     console = console or Console(width=None if Console().is_terminal else LOG_WIDTH, highlight=False)
-    console.print(Text(f"{one_line(marks.file)}: {marks.score:g} of {marks.max_score:g} points", style="bold"))
+    points = "unmarked" if marks.score is None else f"{marks.score:g} of {marks.max_score:g} points"
+    console.print(Text(f"{one_line(marks.file)}: {points}", style="bold"))
     console.print(Text(f"unit {marks.unit}, marked on {marks.device}", style="dim"))
     table = Table(box=box.SIMPLE_HEAD if console.is_terminal else None, padding=(0, 2, 0, 0), show_edge=False)
     table.add_column("", width=1)
@@ -26,7 +27,8 @@ def print_marks(marks: Marks, console: Console | None = None) -> None:
     table.add_column("what it does", ratio=1, overflow="fold")
     for verdict in marks.verdicts:
         sign = Text("✓", style="green") if verdict.passed else Text("✗", style="red")
-        points = f"{verdict.score:g}/{verdict.max_score:g}"
+        points = f"{verdict.score:g}/{verdict.max_score:g}" if verdict.score is not None else f"–/{verdict.max_score:g}"
+        sign = Text("?", style="yellow") if verdict.fault else sign
         table.add_row(sign, Text(verdict.exercise), points, _summary(verdict))
     console.print(table)
     console.print()
@@ -34,6 +36,8 @@ def print_marks(marks: Marks, console: Console | None = None) -> None:
 
 def _summary(verdict: Verdict) -> Text:
     """A sentence for each mistake, or what is missing if none has a name."""
+    if verdict.fault:
+        return Text(str(verdict.fault))
     if verdict.passed:
         return Text("right", style="dim")
     if verdict.failure and verdict.failure_everywhere:

@@ -49,10 +49,10 @@ def results() -> dict[str, Result]:
 def remember(verdict: Verdict) -> None:
     """Add a verdict to the results. If the file cannot be written, nothing is remembered and no error is raised.
 
-    Nothing is remembered either where a grader runs the notebook, or of a function that was not written yet.
+    Nothing is remembered either where a grader runs the notebook, or of a function that was not written yet or is unmarked.
     """
     not_written = verdict.failure is not None and verdict.failure.kind in ("unwritten", "missing")
-    if not_written or "NBGRADER_EXECUTION" in os.environ:
+    if not_written or verdict.score is None or "NBGRADER_EXECUTION" in os.environ:
         return
     known = results()
     before = known.get(verdict.exercise, Result(0.0, False, 0))

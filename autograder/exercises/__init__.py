@@ -5,6 +5,7 @@ In a unit's folder each module, or package, has one concern:
 - ``exercises``: what is asked, as classes: parts, trials, and the verdict on what was observed;
 - ``observing``: the trials, and running a student's function on one. It runs beside student code and imports none of the
   others, see :func:`observers_of`;
+- ``schema``: what can be observed of each function; what does not fit is never judged;
 - ``judging``: what is due, what wrong solutions compute instead, and the messages for students;
 - ``mistakes``: the entries in the catalogue of mistakes that only this unit has;
 - ``sections``: the sections of the unit's notebook that show certain mistakes.
@@ -14,16 +15,17 @@ The last three are there if a unit needs them. ``tests/marker/exercises/test_com
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from autograder.contract.units import UNITS
 
 if TYPE_CHECKING:
     from autograder.contract.exercise import Exercise
+    from autograder.contract.schema import Schema
     from autograder.observing.trials import Observer
 
 
@@ -60,6 +62,11 @@ def sections_of(unit: str) -> Mapping[str, Collection[str]]:
     """The sections of a unit that show certain mistakes: slugs by heading."""
     name = f"{__name__}.unit_{unit}.sections"
     return import_module(name).SHOWN if find_spec(name) else {}
+
+
+def schemas_of(unit: str) -> Mapping[str, Callable[[Any], Schema]]:
+    """What can be observed of each exercise of a unit on a trial, by exercise id."""
+    return import_module(f"{__name__}.unit_{unit}.schema").SCHEMAS
 
 
 def observers_of(unit: str) -> Mapping[str, Observer]:

@@ -38,9 +38,13 @@ def reporter_result(marked: dict[str, Any]) -> dict[str, Any]:
 
 def summary(marked: dict[str, Any]) -> str:
     """A table in Markdown: exercises, their points, and what they compute instead."""
-    lines = [f"### {marked['unit']}: {marked['score']:g} of {marked['max_score']:g} points", ""]
+    points = "unmarked" if marked["score"] is None else f"{marked['score']:g} of {marked['max_score']:g} points"
+    lines = [f"### {marked['unit']}: {points}", ""]
     lines += ["| | exercise | points | what it does |", "|---|---|---|---|"]
     for one in marked["exercises"]:
+        if one["score"] is None:
+            lines.append(f"| ❔ | `{one['id']}` | –/{one['max_score']:g} | {one['reason'].replace('|', chr(92) + '|')} |")
+            continue
         explanation = (_explanation(one) or ("right" if one["passed"] else "not there yet")).replace("|", "\\|")
         lines.append(
             f"| {'✅' if one['passed'] else '❌'} | `{one['id']}` | {one['score']:g}/{one['max_score']:g} | {explanation} |"
@@ -51,17 +55,21 @@ def summary(marked: dict[str, Any]) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Report the file of marks that the command line, or ``arguments``, names to the workflow that runs this.
 
+    If an exercise is unmarked there is no ``result``, since that would have to say 0, and the step fails.
+
     Raises:
         OSError: a file cannot be read or written.
-        ValueError: it holds no marks.
+        ValueError: it holds no marks, or an exercise in it is unmarked.
     """
     (path,) = map(Path, sys.argv[1:] if arguments is None else arguments)
     files = json.loads(path.read_text(encoding="utf-8"))["files"]
     if len(files) != 1:
         raise ValueError(f"{path}: holds the marks of {len(files)} files, not of one")
+    _append("GITHUB_STEP_SUMMARY", summary(files[0]))
+    if unmarked := [one["id"] for one in files[0]["exercises"] if one["score"] is None]:
+        raise ValueError(f"{path}: {', '.join(unmarked)} unmarked by a fault of the marker; run this job again")
     encoded = base64.b64encode(json.dumps(reporter_result(files[0])).encode()).decode()
     _append("GITHUB_OUTPUT", f"result={encoded}\n")
-    _append("GITHUB_STEP_SUMMARY", summary(files[0]))
 
 
 def _explanation(exercise: dict[str, Any]) -> str:

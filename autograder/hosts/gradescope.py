@@ -15,8 +15,14 @@ if TYPE_CHECKING:
     from autograder.marking.marker import Marks
 
 
-def results(marks: Marks) -> dict[str, Any]:
-    """What ``results.json`` says of a submission: a test for each exercise, with the verdict that its student sees."""
+def results(marks: Marks) -> dict[str, Any] | None:
+    """What ``results.json`` says of a submission: a test for each exercise, with the verdict that its student sees.
+
+    None if an exercise is unmarked: Gradescope knows no test without points. Without the file it says that the autograder
+    failed, gives no points, and can run it again.
+    """
+    if marks.score is None:
+        return None
     said = f"{marks.unit}, marked on {marks.device}. Points are partial: an exercise gives them part by part."
     return _document(marks.score, said, [_test(k, verdict) for k, verdict in enumerate(marks.verdicts, 1)])
 

@@ -6,9 +6,10 @@ cells show. Both steps are replaced for notebooks of the course; nbgrader runs a
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from nbconvert.exporters import NotebookExporter
 from nbgrader.converters.base import NbGraderException
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from jupyter_client.manager import KernelManager
     from nbformat import NotebookNode
     from traitlets.config import Config
+
+    from autograder.contract.verdict import Fault
 
 
 class ReadSubmission(NotebookExporter):
@@ -94,6 +97,26 @@ class MarkSubmission(Execute):
         else:
             marker = shared_marker(self.sandbox, self.device)
             marked = mark(json.dumps(nb).encode(), unit, seed=self.seed, marker=marker, template=template)
+        if marked.marks.faults:
+            self._leave_unmarked(marked.marks.faults, resources["nbgrader"])
         for verdict in marked.marks.verdicts:
             self.log.info("%s: %g of %g points", verdict.exercise, verdict.score, verdict.max_score)
         return marked.notebook, resources
+
+    def _leave_unmarked(self, faults: dict[str, Fault], place: dict[str, Any]) -> NoReturn:
+        """Have nbgrader report an error of this submission alone, and leave nothing in the gradebook that looks like a zero.
+
+        Raises:
+            NbGraderException: always; nbgrader goes on with the next submission.
+        """
+        from nbgrader.api import Gradebook, MissingEntry
+
+        for name, fault in faults.items():
+            self.log.error("%s: %s", name, fault.traceback)
+        with Gradebook(place["db_url"]) as gradebook, contextlib.suppress(MissingEntry):
+            submission = gradebook.find_submission(place["assignment"], place["student"])
+            grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+            if all(grade.auto_score is None and grade.manual_score is None for grade in grades):  # nbgrader has just made it
+                gradebook.remove_submission(place["assignment"], place["student"])
+        failed = ", ".join(f"{name} ({fault.reason})" for name, fault in faults.items())
+        raise NbGraderException(f"unmarked: the marker failed on {failed}, not the student; autograde it again")

@@ -86,6 +86,7 @@ class GradedFiles:
 
     def __init__(self, submissions: list[Submission], device: str, seed: int):
         self.submissions, self.device, self.seed = submissions, device, seed
+        self.unmarked = 0
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
@@ -99,6 +100,19 @@ class GradedFiles:
             session.ihook.pytest_collectreport(report=report)
             items.extend(exercises)
 
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
+        if not _is_unmarked(report):
+            return None
+        return "unmarked", "U", ("UNMARKED", {"yellow": True})
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.unmarked += _is_unmarked(report)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.unmarked:
+            session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         marks: dict[str, list[tuple[float, float]]] = {}
         for report in [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]:
@@ -108,6 +122,13 @@ class GradedFiles:
         for file, scores in marks.items():
             points, due = (sum(column) for column in zip(*scores, strict=True))
             terminalreporter.line(f"{file}: {points:g} of {due:g} points, marked on {self.device}")
+        for report in terminalreporter.getreports("unmarked"):
+            terminalreporter.line(f"{report.nodeid} is unmarked: the marker failed on it, not the student", yellow=True)
+            terminalreporter.line(report.longreprtext)
+
+
+def _is_unmarked(report: pytest.TestReport) -> bool:
+    return report.when == "call" and ("unmarked", True) in report.user_properties
 
 
 class GradedFile(pytest.File):
@@ -149,15 +170,19 @@ class GradedExercise(pytest.Item):
     """An exercise of a submission. It passes with all of its points, and otherwise fails with the verdict."""
 
     def runtest(self) -> None:
+        from autograder.contract.verdict import Fault
         from autograder.exercises import all_exercises
-        from autograder.marking.in_process import trials_of
-        from autograder.marking.marker import device_for, safe_verdict
+        from autograder.marking.in_process import trials_or_fault
+        from autograder.marking.marker import device_for, verdict_on
 
         file = self.parent
         assert isinstance(file, GradedFile)
         exercise, marking = all_exercises()[self.name], file.marking
-        trials = trials_of(exercise, marking.seed, device_for([exercise], marking.device))
-        verdict = safe_verdict(exercise, trials, file.observe(exercise, trials))
+        trials = trials_or_fault(exercise, marking.seed, device_for([exercise], marking.device))
+        verdict = verdict_on(exercise, trials, None if isinstance(trials, Fault) else file.observe(exercise, trials))
+        if verdict.fault:
+            self.user_properties.append(("unmarked", True))
+            raise UnmarkedError(f"{verdict}\n\n{verdict.fault.traceback}")
         self.user_properties += [("score", verdict.score), ("max_score", verdict.max_score)]
         if not verdict.passed:
             raise NotPassedError(str(verdict))
@@ -165,7 +190,7 @@ class GradedExercise(pytest.Item):
     def repr_failure(
         self, excinfo: pytest.ExceptionInfo[BaseException], style: TracebackStyle | None = None
     ) -> str | TerminalRepr:
-        if isinstance(excinfo.value, NotPassedError):
+        if isinstance(excinfo.value, NotPassedError | UnmarkedError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
@@ -175,6 +200,10 @@ class GradedExercise(pytest.Item):
 
 class NotPassedError(Exception):
     """An exercise did not get all of its points; the message is the verdict."""
+
+
+class UnmarkedError(Exception):
+    """The marker failed on an exercise; the message says so, with the traceback."""
 
 
 _PATH = tuple(sys.path)

@@ -57,10 +57,17 @@ class Observations:
 
 @dataclass(frozen=True)
 class Ending:
-    """How a process ended: what it was about to do (see :mod:`autograder.isolation.worker`), and why it stopped."""
+    """How a process ended.
+
+    Attributes:
+        last: what it was about to do, see :mod:`autograder.isolation.worker`.
+        failure: why it stopped.
+        killed: whether something else than a limit of ours killed it, perhaps the kernel for want of memory, or an operator.
+    """
 
     last: worker.Progress
     failure: Failure
+    killed: bool = False
 
     @property
     def exercise(self) -> str | None:
@@ -78,6 +85,9 @@ def observe_in_fork(
 ) -> Observations:
     """Observe what each exercise's function does.
 
+    A process that is killed without a limit of ours, or whose fork server is, is tried again before it costs anything: what
+    killed it may have nothing to do with the submission.
+
     Args:
         fork_server: what forks the process.
         cells: the submission's code.
@@ -91,12 +101,17 @@ def observe_in_fork(
     found, end = Observations(), time.monotonic() + WALL_CLOCK_FACTOR * limits.whole
     results, pending = found.observed, list(trials)
     skip: list[int] = []
-    for _ in range(2 * len(trials) + MAX_SKIPPED):
+    tried_again: set[worker.Progress] = set()
+    for _ in range(2 * (2 * len(trials) + MAX_SKIPPED)):
         request = Request(cells, unit, {exercise: trials[exercise] for exercise in pending}, device, limits, tuple(skip))
         ending = _one_process(fork_server, request, folder, end, found)
         first, pending = pending[0], [exercise for exercise in pending if exercise not in results]
         if not pending:
             return found
+        blamed = ending.exercise or ending.last
+        if ending.killed and blamed not in tried_again and time.monotonic() < end:
+            tried_again.add(blamed)
+            continue
         if isinstance(ending.last, int):
             skip.append(ending.last)
         elif ending.exercise == first and first in pending:
@@ -155,13 +170,13 @@ def _watch(run: Run, limits: Limits, trials: dict[str, list[str]], end: float, f
                     else:
                         _take(payload, trials, last, found.observed)
         except EOFError:
-            return Ending(last, _why(run.ended_within(2.0) or run.stop(), limits))
+            return _ending(last, run.ended_within(2.0) or run.stop(), limits)
         except wire.TransportError:
             return Ending(last, Failure("died", "What your code sent back cannot be read."))
         if done:
             return Ending(last, Failure("died", "Your code sent back less than it was asked for."))
         if had_ended and not arrived:
-            return Ending(last, _why(had_ended, limits))
+            return _ending(last, had_ended, limits)
         patience = WALL_CLOCK_FACTOR * (limits.trial if isinstance(last, tuple) else limits.statement) + limits.grace
         if time.monotonic() > min(began + patience, end):
             seconds = min(patience, limits.whole)
@@ -205,10 +220,10 @@ def _later(last: worker.Progress, noted: worker.Progress | None) -> worker.Progr
     return noted
 
 
-def _why(ended: Ended, limits: Limits) -> Failure:
+def _ending(last: worker.Progress, ended: Ended, limits: Limits) -> Ending:
     if said := OVER.get(ended.over):
-        return Failure("died", said.format(memory=limits.memory / 2**30, processes=limits.processes))
-    return Failure("died", _how_it_ended(ended.code))
+        return Ending(last, Failure("died", said.format(memory=limits.memory / 2**30, processes=limits.processes)))
+    return Ending(last, Failure("died", _how_it_ended(ended.code)), killed=ended.code == -signal.SIGKILL)
 
 
 def _how_it_ended(code: int | None) -> str:

@@ -10,16 +10,26 @@ from typing import Any
 from autograder.contract.devices import full_precision
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import TRIAL_SECONDS, Failure, Observation
-from autograder.contract.verdict import Verdict
-from autograder.exercises import observers_of
+from autograder.contract.verdict import Fault, Verdict
+from autograder.exercises import observers_of, schemas_of
 from autograder.isolation.wire import plain
+from autograder.marking.faults import fault_of
 from autograder.observing.trials import observe_trials
+from autograder.support.bounds import TimeBoundError, bounded
 from gradaccum.threads import one_thread
 
 
 def trials_of(exercise: Exercise, seed: int, device: str = "cpu") -> Mapping[str, Any]:
     """What an exercise's function is run on, by name: the same for the same seed, which cannot be read out of them."""
     return exercise.trials(_trial_seed(exercise.id, seed), device)
+
+
+def trials_or_fault(exercise: Exercise, seed: int, device: str = "cpu") -> Mapping[str, Any] | Fault:
+    """The same, or why there are none."""
+    try:
+        return trials_of(exercise, seed, device)
+    except Exception as error:
+        return fault_of(error)
 
 
 def _trial_seed(exercise_id: str, seed: int) -> int:
@@ -41,22 +51,44 @@ def observe_function(
     return {name: plain(observation) for name, observation in observations.items()}
 
 
+def admitted(exercise: Exercise, trials: Mapping[str, Any], observations: Mapping[str, Observation]) -> dict[str, Observation]:
+    """The observations as they are judged: what no function can have brought about is a failure of its trial."""
+    schema = schemas_of(exercise.unit)[exercise.id]
+    return {name: schema(trial).admitted(observations[name]) for name, trial in trials.items()}
+
+
+JUDGING_SECONDS = 120.0
+"""Seconds of work in which an exercise must be judged. The slowest verdicts, on unusual runs of the capstone, take a tenth."""
+
+JUDGING_BYTES = 2 * 2**30
+"""Bytes that judging may take in addition. What it needs follows from the trials and the schema, and is a tenth of this."""
+
+
 def judge_observations(exercise: Exercise, trials: Mapping[str, Any], observations: Mapping[str, Observation]) -> Verdict:
-    """The verdict on what was observed on these trials."""
-    missing = [name for name in trials if name not in observations]
-    if missing:
+    """The verdict on what was observed on these trials. If judging fails, the exercise is unmarked: that is our fault."""
+    try:
+        with bounded(JUDGING_SECONDS, JUDGING_BYTES), full_precision(), warnings.catch_warnings():
+            # Warnings come from the wrong loops we run for comparison; nbgrader treats any line on stderr as an error.
+            warnings.simplefilter("ignore")
+            return _judged(exercise, trials, observations)
+    except (Exception, TimeBoundError) as error:
+        return exercise.unmarked(fault_of(error))
+
+
+def _judged(exercise: Exercise, trials: Mapping[str, Any], observations: Mapping[str, Observation]) -> Verdict:
+    if any(name not in observations for name in trials):
         return exercise.failed(Failure("died", "Your code crashed the process it ran in."))
+    observations = admitted(exercise, trials, observations)
     failures = [o.failure for o in observations.values() if o.failure and o.failure.kind != "raised"]
     if len(failures) == len(observations):
         return exercise.failed(failures[0])
-    with full_precision(), warnings.catch_warnings():
-        # Warnings come from the wrong loops we run for comparison; nbgrader treats any line on stderr as an error.
-        warnings.simplefilter("ignore")
-        return exercise.judge(trials, observations)
+    return exercise.judge(trials, observations)
 
 
 def mark_function(exercise: Exercise, function: Callable, seed: int = 0, device: str = "cpu") -> Verdict:
     """Observe and judge in this process, as ``check`` does at a student's desk."""
     with one_thread():
-        trials = trials_of(exercise, seed, device)
+        trials = trials_or_fault(exercise, seed, device)
+        if isinstance(trials, Fault):
+            return exercise.unmarked(trials)
         return judge_observations(exercise, trials, observe_function(exercise, function, trials))

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.contract.observation import Failure
-from autograder.contract.verdict import Verdict
 from autograder.exercises import exercises_of
 from autograder.isolation.limits import Limits
 from autograder.isolation.sandbox import BWRAP
@@ -114,10 +113,9 @@ def _attach(notebook: NotebookNode, marks: Marks) -> None:
         verdict = verdicts.get(roles.get("grade_id")) or verdicts.get(cell.id)
         if verdict and not roles.get("solution"):
             points = roles.get("points", verdict.max_score)
-            data = {"text/plain": repr(_scaled(verdict, points)), "text/html": as_html(verdict)}
+            if verdict.score is None:  # nothing that nbgrader would take for points
+                cell.outputs = [new_output("display_data", data={"text/plain": str(verdict), "text/html": as_html(verdict)})]
+                continue
+            score = verdict.score if points == verdict.max_score else round(verdict.score / verdict.max_score * points, 6)
+            data = {"text/plain": repr(score), "text/html": as_html(verdict)}  # an instructor may give other points than ours
             cell.outputs = [new_output("execute_result", data=data, execution_count=number)]
-
-
-def _scaled(verdict: Verdict, points: float) -> float:
-    """The score where an instructor gives an exercise other points than the course does."""
-    return verdict.score if points == verdict.max_score else round(verdict.score / verdict.max_score * points, 6)

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from autograder.contract.devices import pick_device
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Failure
-from autograder.contract.verdict import Verdict
+from autograder.contract.verdict import Fault, Verdict
 from autograder.exercises import exercises_of
 from autograder.isolation.cell_reports import CellReport
 from autograder.isolation.fork_server_client import ForkServer, shared_fork_server
 from autograder.isolation.limits import Limits
-from autograder.isolation.sandbox import NONE
-from autograder.isolation.supervisor import Observed, observe_in_fork
-from autograder.marking.in_process import judge_observations, trials_of
+from autograder.isolation.sandbox import NONE, ChildError
+from autograder.isolation.supervisor import Observations, Observed, observe_in_fork
+from autograder.marking.faults import fault_of, logged
+from autograder.marking.in_process import judge_observations, trials_or_fault
 from autograder.reading.submissions import Submission, SubmissionError, read_submission
 from gradaccum.threads import one_thread
 
@@ -42,12 +43,23 @@ class Marks:
     reports: tuple[CellReport, ...] = ()
 
     @property
-    def score(self) -> float:
-        return float(sum(verdict.score for verdict in self.verdicts))
+    def score(self) -> float | None:
+        """The points of all exercises; None if one of them is unmarked."""
+        scores = [verdict.score for verdict in self.verdicts if verdict.score is not None]
+        return float(sum(scores)) if len(scores) == len(self.verdicts) else None
 
     @property
     def max_score(self) -> float:
         return float(sum(verdict.max_score for verdict in self.verdicts))
+
+    @property
+    def faults(self) -> dict[str, Fault]:
+        """Why exercises are unmarked, by exercise id; empty if all are marked."""
+        return {verdict.exercise: verdict.fault for verdict in self.verdicts if verdict.fault}
+
+    def with_faults_logged(self) -> Marks:
+        """The same; faults are in the log of this user, and name it."""
+        return replace(self, verdicts=tuple(map(logged, self.verdicts)))
 
     def as_json(self) -> dict[str, Any]:
         """As ``gradaccum check --json`` prints it."""
@@ -86,20 +98,33 @@ class Marker:
         self._on_cpu.close()
 
     def mark(self, submission: Submission, *, seed: int = 0, limits: Limits | None = None) -> Marks:
-        """Mark a submission. The same submission and seed give the same marks.
+        """Mark a submission. The same submission and seed give the same marks. What cannot be marked by our fault is unmarked.
 
         Raises:
             SubmissionError: its unit has no exercises.
             ChildError: no process can be started here.
         """
-        exercises, folder = exercises_to_mark(submission), submission.path.absolute().parent
+        exercises = exercises_to_mark(submission)
+        try:
+            return self._marks(submission, exercises, seed, limits)
+        except ChildError:
+            raise
+        except Exception as error:
+            verdicts = tuple(exercise.unmarked(fault_of(error)) for exercise in exercises)
+            return Marks(str(submission.path), submission.unit, self.device, verdicts)
+
+    def _marks(self, submission: Submission, exercises: Sequence[Exercise], seed: int, limits: Limits | None) -> Marks:
+        folder = submission.path.absolute().parent
         limits, device = limits or Limits(), device_for(exercises, self.device)
         fork_server = self._on_cpu if device == "cpu" else self._fork_server
         with one_thread():
-            trials = {exercise.id: trials_of(exercise, seed, device) for exercise in exercises}
-        found = observe_in_fork(fork_server, submission.cells, submission.unit, trials, device, limits, folder)
+            made = {exercise.id: trials_or_fault(exercise, seed, device) for exercise in exercises}
+        trials = {name: those for name, those in made.items() if not isinstance(those, Fault)}
+        found = Observations()
+        if trials:
+            found = observe_in_fork(fork_server, submission.cells, submission.unit, trials, device, limits, folder)
         with one_thread():
-            verdicts = tuple(safe_verdict(one, trials[one.id], found.observed[one.id]) for one in exercises)
+            verdicts = tuple(verdict_on(one, made[one.id], found.observed.get(one.id)) for one in exercises)
         return Marks(str(submission.path), submission.unit, device, verdicts, tuple(found.reports))
 
 
@@ -154,17 +179,17 @@ def device_for(exercises: Sequence[Exercise], device: str) -> str:
     return "cpu" if all(exercise.cpu_only for exercise in exercises) else device
 
 
-def safe_verdict(exercise: Exercise, trials: Mapping[str, Any], observed: Observed) -> Verdict:
-    """The verdict on what was observed, even if it makes no sense."""
-    if isinstance(observed, Failure):
-        return exercise.failed(observed)
-    try:
-        return judge_observations(exercise, trials, observed)
-    except Exception:  # what arrives may be forged in any way, and must not stop the marking of other exercises
-        return exercise.failed(Failure("died", "What your code sent back makes no sense."))
+def verdict_on(exercise: Exercise, trials: Mapping[str, Any] | Fault, observed: Observed | None) -> Verdict:
+    """The verdict on what was observed; if the marker failed, what takes its place."""
+    if isinstance(trials, Fault):
+        return exercise.unmarked(trials)
+    assert observed is not None, "every exercise that has trials is observed"
+    return exercise.failed(observed) if isinstance(observed, Failure) else judge_observations(exercise, trials, observed)
 
 
 def _verdict_as_json(verdict: Verdict) -> dict[str, Any]:
+    marks = {"score": verdict.score, "max_score": verdict.max_score}
+    if verdict.fault:
+        return {"id": verdict.exercise} | marks | {"passed": None, "mistakes": [], "reason": str(verdict.fault)}
     mistakes = [{"slug": mistake.slug, "message": mistake.message} for mistake in verdict.mistakes]
-    marks = {"score": verdict.score, "max_score": verdict.max_score, "passed": verdict.passed}
-    return {"id": verdict.exercise} | marks | {"mistakes": mistakes}
+    return {"id": verdict.exercise} | marks | {"passed": verdict.passed, "mistakes": mistakes}

@@ -12,12 +12,15 @@ if TYPE_CHECKING:
 
 
 def mimebundle(verdict: Verdict) -> dict[str, str]:
-    """What a notebook shows, by media type. In a kernel the text is the bare score, which nbgrader reads."""
-    return {"text/html": as_html(verdict), "text/plain": str(verdict.score) if _in_kernel() else as_text(verdict)}
+    """What a notebook shows, by media type. In a kernel the text is the bare score, if there is one, which nbgrader reads."""
+    bare = _in_kernel() and verdict.score is not None
+    return {"text/html": as_html(verdict), "text/plain": str(verdict.score) if bare else as_text(verdict)}
 
 
 def as_text(verdict: Verdict) -> str:
     """The verdict in plain text."""
+    if verdict.fault:
+        return f"{_headline(verdict)}\n{verdict.fault}"
     lines = [_headline(verdict)]
     for result in verdict.results:
         mark = "✓" if result.passed else "✗"
@@ -38,6 +41,8 @@ def as_html(verdict: Verdict) -> str:
     """The verdict as self-contained HTML: inline styles only, no script, readable without colour and on dark pages."""
     color = _color(verdict)
     parts = [f'<div style="font-weight:600;font-size:15px;color:{color}">{escape(_headline(verdict))}</div>']
+    if verdict.fault:
+        return _card(color, [*parts, _paragraph(escape(str(verdict.fault)))])
     if verdict.failure and verdict.failure_everywhere and not _is_unwritten(verdict):
         parts.append(_paragraph(escape(verdict.failure.message)))
     for k, mistake in enumerate(verdict.mistakes):
@@ -50,6 +55,10 @@ def as_html(verdict: Verdict) -> str:
         tables = fingerprint_tables(verdict.expected, verdict.found)
         parts.append(f'<div style="display:flex;flex-wrap:wrap;gap:10px 20px;margin:10px 0">{"".join(tables)}</div>')
     parts.append(_parts_list(verdict))
+    return _card(color, parts)
+
+
+def _card(color: str, parts: list[str]) -> str:
     return f'<div style="{_CARD}border-left:4px solid {color}">{"".join(parts)}</div>'
 
 
@@ -61,7 +70,7 @@ _SLUG = f"color:{VERMILLION};background:#fbefe7;padding:1px 5px;border-radius:3p
 
 
 def _color(verdict: Verdict) -> str:
-    if _is_unwritten(verdict):
+    if _is_unwritten(verdict) or verdict.fault:
         return GREY
     return GREEN if verdict.passed else VERMILLION
 
@@ -76,6 +85,8 @@ def _paragraph(html: str) -> str:
 
 
 def _headline(verdict: Verdict) -> str:
+    if verdict.score is None:
+        return f"{verdict.exercise}: unmarked, {verdict.max_score:g} points"
     state = "right" if verdict.passed else "not there yet"
     if _is_unwritten(verdict):
         state = "not written yet"

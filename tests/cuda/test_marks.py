@@ -17,7 +17,7 @@ from autograder.isolation.limits import Limits
 from autograder.isolation.statement_runner import run
 from autograder.isolation.worker import Request, observe_exercise
 from autograder.marking.in_process import trials_of
-from autograder.marking.marker import device_for, safe_verdict
+from autograder.marking.marker import device_for, verdict_on
 from autograder.reading.submissions import read_submission
 
 ROOT = Path(__file__).parent.parent.parent
@@ -61,7 +61,7 @@ def test_the_solution_has_every_point(path):
         seen = observe_in_fresh_process(Request(submission.cells, unit, trials, device, Limits()))
     assert seen
     for name, observed in seen.items():
-        verdict = safe_verdict(all_exercises()[name], trials[name], observed)
+        verdict = verdict_on(all_exercises()[name], trials[name], observed)
         assert verdict.passed, str(verdict)
 
 

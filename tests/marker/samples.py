@@ -6,17 +6,21 @@ They are run the way the command line runs a file, but in this process. Of packa
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from autograder.contract.cell import Cell
+from autograder.contract.exercise import Exercise
+from autograder.contract.observation import Observation
 from autograder.contract.verdict import Verdict
 from autograder.exercises import all_exercises
 from autograder.isolation.limits import Limits
 from autograder.isolation.statement_runner import Loaded, run
 from autograder.isolation.worker import observe_exercise
-from autograder.marking.in_process import judge_observations, trials_of
+from autograder.marking.in_process import admitted, judge_observations, trials_of
 
 FOLDER = Path(__file__).parent.parent / "submissions"
 ACCEPTED, WRONG = "accepted", ("mistakes", "pairs")
@@ -85,7 +89,14 @@ def mark(sample: Sample, seed: int, device: str = "cpu") -> Verdict:
     exercise = all_exercises()[sample.exercise]
     trials = trials_of(exercise, seed, device)
     observations = observe_exercise(sample.unit, exercise.id, trials, load(sample), Limits())
+    assert not misfits(exercise, trials, observations), "an honest observation does not fit the exercise's schema"
     return judge_observations(exercise, trials, observations)
+
+
+def misfits(exercise: Exercise, trials: Mapping[str, Any], observations: Mapping[str, Observation]) -> list[str]:
+    """What does not fit the exercise's schema, a line for each trial."""
+    both = ((observations[name], seen) for name, seen in admitted(exercise, trials, observations).items())
+    return [str(seen.failure) for given, seen in both if seen is not given]
 
 
 mark_once = cache(mark)

@@ -42,12 +42,14 @@ class ClassMarks:
         max_scores: the points a unit gives at most, by unit.
         due: deadlines, by unit.
         submissions: by student and unit; nothing is stored for a unit that was not handed in.
+        unmarked: (student, unit) of what was handed in and is not in the gradebook.
     """
 
     students: tuple[Student, ...]
     max_scores: dict[str, float]
     due: dict[str, datetime | None]
     submissions: dict[tuple[str, str], SubmissionPoints]
+    unmarked: frozenset[tuple[str, str]] = frozenset()
 
 
 def read_marks(gradebook: Gradebook, units: Sequence[str] = (), students: Sequence[str] = ()) -> ClassMarks:

@@ -125,13 +125,13 @@ class ClassToMark:
         return template_of(self.coursedir, {"nbgrader": {"assignment": unit, "notebook": unit}})
 
     def marks_for(self, job: Job) -> StudentMarks | None:
-        """The marks of exactly this submission under these settings; None if it has to be marked."""
+        """The marks of exactly this submission under these settings; None if it has to be marked, perhaps for another time."""
         try:
             marks = self.store.read(job.student, job.unit)
         except DamagedMarksError:
             return None
         has_notebook = self.store.notebook_path(job.student, job.unit).is_file()
-        return marks if marks and marks.key == job.key and has_notebook else None
+        return marks if marks and marks.key == job.key and has_notebook and not marks.unmarked else None
 
     def record(self, marks: StudentMarks) -> None:
         """Put marks into the gradebook, and leave a note that they are there.

@@ -15,7 +15,8 @@ from typing import Any
 from autograder.classroom.gradebook.recorder import GradebookError
 from autograder.classroom.grading.class_to_mark import ClassToMark, GradingError, HandedIn
 from autograder.classroom.grading.marks_store import StudentMarks
-from autograder.classroom.grading.workers import Done, Job
+from autograder.classroom.grading.workers import Broken, Done, Job
+from autograder.support.error_log import FILE_NAME, log_error
 
 MAX_NAMED = 3
 """Submissions that a complaint names; if there are more, it only counts them."""
@@ -28,12 +29,14 @@ class Outcome:
     Attributes:
         marked: marked in this run.
         unchanged: marked before, and nothing has changed since.
+        unmarked: reasons by (student, unit), where the marker failed; the next run tries again.
         recorded: how many were put into the gradebook in this run.
         complaints: what could not be done, a line each.
     """
 
     marked: list[StudentMarks] = field(default_factory=list)
     unchanged: list[StudentMarks] = field(default_factory=list)
+    unmarked: dict[tuple[str, str], str] = field(default_factory=dict)
     recorded: int = 0
     complaints: list[str] = field(default_factory=list)
 
@@ -90,18 +93,21 @@ class GradingRun:
         """The jobs for the workers; each file is read only when its job is asked for."""
         return (job for one in self._to_mark if (job := self._job(one)) is not None)
 
-    def done(self, job: Job, result: Done | Exception) -> None:
-        """Keep what a worker found, and try to put it into the gradebook.
+    def done(self, job: Job, result: Done | Broken) -> None:
+        """Keep what a worker found, and try to put it into the gradebook. Nothing of an unmarked submission goes in there.
 
         Raises:
             GradingError: the marks cannot be written.
         """
-        if isinstance(result, Exception):
-            self.outcome.complaints.append(f"{job.student}, {job.unit}: {result}; not marked, start grade again")
+        if isinstance(result, Broken):
+            self._leave_unmarked(job, result.reason, result.traceback)
             return
         marks = StudentMarks.from_json(result.marks)
         with _grading_error_on_full_disk():
             self._class.store.write(marks, result.notebook)
+        if marks.unmarked:
+            self._leave_unmarked(job, f"the marker failed on {marks.unmarked}", result.tracebacks)
+            return
         self.outcome.marked.append(marks)
         if not self._recorded(marks):
             self._unrecorded.append(marks)
@@ -123,6 +129,17 @@ class GradingRun:
                 f"the marks of {which} are kept, but could not be put into the gradebook ({reason});"
                 f" see to it and start grade again"
             )
+
+    def _leave_unmarked(self, job: Job, reason: str, traceback: str) -> None:
+        self.outcome.unmarked[job.student, job.unit] = reason
+        log_error(f"{job.student}, {job.unit}: {reason}\n{traceback}", self._class.directory)
+
+    def complain_of_unmarked(self) -> None:
+        """Add a complaint for each reason why submissions are unmarked; it names them all."""
+        for reason in dict.fromkeys(self.outcome.unmarked.values()):
+            which = "; ".join(f"{s}, {unit}" for (s, unit), why in self.outcome.unmarked.items() if why == reason)
+            log = self._class.directory / FILE_NAME
+            self.outcome.complaints.append(f"unmarked: {which}: {reason}; see {log}, and start grade again")
 
     def _job(self, handed_in: HandedIn) -> Job | None:
         """The job for a submission; None, and a complaint, if its file cannot be read."""

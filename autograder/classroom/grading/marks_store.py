@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from autograder.contract.verdict import Verdict
     from autograder.marking.marker import Marks
 
-FORMAT = 1
+FORMAT = 2
 """Increased when the contents of these files change. A file of another format counts as damaged: it is marked again."""
 
 
@@ -57,6 +57,7 @@ class ExerciseMarks:
         failure: if the function returned nothing, the kind of :class:`autograder.contract.observation.Failure`; else empty.
         remark: a sentence about results that no catalogued mistake explains.
         fingerprints: two HTML tables of numbers, the expected fingerprint and the one found; empty if there are none.
+        unmarked: why there are no marks, which is a fault of the marker; empty if there are.
     """
 
     id: str
@@ -65,10 +66,12 @@ class ExerciseMarks:
     failure: str = ""
     remark: str = ""
     fingerprints: tuple[str, ...] = ()
+    unmarked: str = ""
 
     @property
-    def score(self) -> float:
-        return float(sum(part.points for part in self.parts))
+    def score(self) -> float | None:
+        """The points; None if the exercise is unmarked."""
+        return None if self.unmarked else float(sum(part.points for part in self.parts))
 
     @property
     def max_score(self) -> float:
@@ -101,8 +104,15 @@ class StudentMarks:
     problem: str = ""
 
     @property
-    def score(self) -> float:
-        return float(sum(exercise.score for exercise in self.exercises))
+    def score(self) -> float | None:
+        """The points of all exercises; None if one of them is unmarked."""
+        scores = [exercise.score for exercise in self.exercises if exercise.score is not None]
+        return float(sum(scores)) if len(scores) == len(self.exercises) else None
+
+    @property
+    def unmarked(self) -> str:
+        """Which exercises are unmarked, and why; empty if all are marked."""
+        return "; ".join(f"{exercise.id} ({exercise.unmarked})" for exercise in self.exercises if exercise.unmarked)
 
     @property
     def max_score(self) -> float:
@@ -196,6 +206,7 @@ def _exercise_marks(verdict: Verdict) -> ExerciseMarks:
         verdict.failure.kind if verdict.failure else "",
         verdict.remark,
         tables,
+        verdict.fault.reason if verdict.fault else "",
     )
 
 

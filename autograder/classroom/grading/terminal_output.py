@@ -58,24 +58,27 @@ def print_summary(outcome: Outcome) -> None:
     """Print a table with a line for each unit to stdout, and the totals."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("unit")
-    for name in ("handed in", "marked now", "unchanged", "mean", "of", "full marks", "no points", "unreadable"):
+    for name in ("handed in", "marked now", "unchanged", "unmarked", "mean", "of", "full marks", "no points", "unreadable"):
         table.add_column(name, justify="right")
     every = [*outcome.marked, *outcome.unchanged]
-    for unit in sorted({marks.unit for marks in every}):
-        table.add_row(unit, *_numbers(outcome, [marks for marks in every if marks.unit == unit]))
-    if every:
+    for unit in sorted({marks.unit for marks in every} | {unit for _, unit in outcome.unmarked}):
+        table.add_row(unit, *_numbers(outcome, unit, [marks for marks in every if marks.unit == unit]))
+    if table.rows:
         Console(width=max(MIN_WIDTH, Console().width)).print(table)
-    print(f"{len(outcome.marked)} marked, {len(outcome.unchanged)} unchanged, {outcome.recorded} put into the gradebook")
+    totals = [f"{len(outcome.marked)} marked", f"{len(outcome.unchanged)} unchanged"]
+    totals += [f"{len(outcome.unmarked)} unmarked"] if outcome.unmarked else []
+    print(", ".join([*totals, f"{outcome.recorded} put into the gradebook"]))
 
 
-def _numbers(outcome: Outcome, marks: list[StudentMarks]) -> Iterator[str]:
+def _numbers(outcome: Outcome, unit: str, marks: list[StudentMarks]) -> Iterator[str]:
     """The cells of a unit's line in the summary."""
-    unit = marks[0].unit
-    yield str(len(marks))
+    unmarked, scores = sum(one == unit for _, one in outcome.unmarked), [one.score for one in marks if one.score is not None]
+    yield str(len(marks) + unmarked)
     yield str(sum(one.unit == unit for one in outcome.marked))
     yield str(sum(one.unit == unit for one in outcome.unchanged))
-    yield f"{sum(one.score for one in marks) / len(marks):.1f}"
-    yield f"{max(one.max_score for one in marks):g}"
+    yield str(unmarked)
+    yield f"{sum(scores) / len(scores):.1f}" if scores else "–"
+    yield f"{max(one.max_score for one in marks):g}" if marks else "–"
     yield str(sum(one.score == one.max_score for one in marks))
     yield str(sum(one.score == 0 for one in marks))
     yield str(sum(bool(one.problem) for one in marks))

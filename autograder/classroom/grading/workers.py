@@ -69,13 +69,28 @@ class Job:
 
 @dataclass(frozen=True)
 class Done:
-    """Marks as JSON (see :mod:`autograder.classroom.grading.marks_store`) and the notebook with its verdicts."""
+    """What a worker made of a submission.
+
+    Attributes:
+        marks: as JSON, see :mod:`autograder.classroom.grading.marks_store`.
+        notebook: the text of the notebook with its verdicts.
+        tracebacks: of faults of the marker; exercises with one are unmarked.
+    """
 
     marks: str
     notebook: str
+    tracebacks: str = ""
 
 
-def mark_job(job: Job) -> Done:
+@dataclass(frozen=True)
+class Broken:
+    """The marker failed on a whole submission: why, in a line, and the traceback."""
+
+    reason: str
+    traceback: str = ""
+
+
+def mark_job(job: Job) -> Done | Broken:
     """Mark a submission. Runs in a worker.
 
     Raises:
@@ -84,6 +99,18 @@ def mark_job(job: Job) -> Done:
     if job.edition != edition():
         raise ChildError(f"a worker has gradaccum {edition()}, not {job.edition}; install the same everywhere")
     shared_fork_server(job.sandbox, pick_device(job.device))  # it imports torch while this process does the same
+    try:
+        return _marked(job)
+    except ChildError:
+        raise
+    except Exception as error:
+        from autograder.marking.faults import fault_of
+
+        fault = fault_of(error)
+        return Broken(f"the marker failed ({fault.reason})", fault.traceback)
+
+
+def _marked(job: Job) -> Done:
     import nbformat
 
     from autograder.classroom.grading.marks_store import student_marks
@@ -95,7 +122,8 @@ def mark_job(job: Job) -> Done:
     marked = mark(job.data, job.unit, seed=job.seed, marker=marker, template=job.template)
     problem = marked.notebook.metadata.get("gradaccum", {}).get("unreadable", "")
     kept = student_marks(job.student, job.key, round(time.monotonic() - began, 3), marked.marks, problem)
-    return Done(kept.as_json(), nbformat.writes(marked.notebook) + "\n")
+    tracebacks = "\n".join(f"{name}: {fault.traceback}" for name, fault in marked.marks.faults.items())
+    return Done(kept.as_json(), nbformat.writes(marked.notebook) + "\n", tracebacks)
 
 
 @contextlib.contextmanager
@@ -164,7 +192,7 @@ class Workers:
     def __init__(self, client: Client, resources: dict[str, int]):
         self._client, self._resources = client, resources
 
-    def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Done | Exception]]:
+    def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Done | Broken]]:
         """Mark all jobs and yield each with its result, in any order, or with the reason why it could not be marked.
 
         Jobs are taken from the iterable only as fast as workers need them. If a worker dies, its jobs go to others; a job with
@@ -194,11 +222,11 @@ class Workers:
         send(JOBS_PER_THREAD * max(1, sum(self._client.nthreads().values())))
         for future in finished:
             job = sent.pop(future)
-            result: Done | Exception
+            result: Done | Broken
             try:
                 result = future.result()
             except KilledWorker:
-                result = ChildError("workers that had it to mark died, several times")
+                result = Broken("workers that had it to mark died, several times")
             except ChildError as error:
                 raise WorkersError(str(error)) from None
             except CancelledError:

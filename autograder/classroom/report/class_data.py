@@ -82,6 +82,8 @@ def _marks(store: MarksStore) -> tuple[list[StudentMarks], list[str]]:
         except DamagedMarksError as error:
             warnings.append(str(error))
             continue
+        if one and one.unmarked:
+            warnings.append(f"{student}, {unit}: unmarked, the marker failed on {one.unmarked}; grade again")
         if one and one.unit in UNITS:
             marks.append(replace(one, exercises=tuple(_with_shared_tables(exercise, tables) for exercise in one.exercises)))
     return marks, warnings

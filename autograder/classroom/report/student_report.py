@@ -21,6 +21,7 @@ FAILURES = {
     "raised": "raises an error",
     "time": "runs out of time",
     "died": "ends its process",
+    "misfit": "returns what cannot be judged",
 }
 UNNAMED, UNREADABLE, UNKNOWN = "no known mistake", "file cannot be read", "marked by nbgrader alone"
 MIN_SHARE = 0.5
@@ -106,11 +107,12 @@ def result_of(data: ClassData, marks: StudentMarks | None, student: str, unit: s
         max_points: the points the exercise gives in this class.
     """
     grade = data.grades.get((student, unit, exercise))
-    found = next((one for one in marks.exercises if one.id == exercise), None) if marks else None
+    marked = marks if marks and not marks.unmarked else None  # otherwise the gradebook has nothing of it
+    found = next((one for one in marked.exercises if one.id == exercise), None) if marked else None
     by_hand = False
     if grade and grade.score is not None and (grade.by_hand or not found):
         points, by_hand = grade.score, grade.by_hand
-    elif found:
+    elif found and found.score is not None:
         points = found.score / found.max_score * max_points if found.max_score else 0.0
     else:
         exists = marks or grade or (student, unit) in data.handed_in

@@ -46,6 +46,7 @@ def export_class(
         raise ValueError(f"unknown format {wanted!r}; choose one of {', '.join(EXPORTERS)}")
     course = existing_class(directory)
     exporter = EXPORTERS[wanted](config=course.config)
+    exporter.course = course
     if not isinstance(exporter, LmsExporter) and (into or missing_as_zero):
         raise ValueError(f"--into and --missing-as-zero are for canvas and moodle; a file for {wanted} is always made anew")
     if into:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nbgrader.api import Gradebook
 from nbgrader.plugins import ExportPlugin
@@ -19,11 +21,15 @@ from autograder.classroom.returning.lms_sheets import Sheet, SheetError, match_r
 from autograder.classroom.students import Student
 from autograder.support.atomic_files import write_atomically
 
+if TYPE_CHECKING:
+    from nbgrader.coursedir import CourseDirectory
+
 
 class FileExporter(ExportPlugin):
     """What all exporters have in common. nbgrader's options ``--to``, ``--assignment`` and ``--student`` work."""
 
     file_name = "grades.csv"
+    course: CourseDirectory | None = None
 
     def sheet(self, marks: ClassMarks) -> tuple[Sheet, list[str]]:
         """The contents of the file, and notes for the instructor, a line each.
@@ -45,9 +51,18 @@ class FileExporter(ExportPlugin):
             OSError: a file cannot be read or written.
         """
         marks = read_marks(gradebook, [str(one) for one in self.assignment], [str(one) for one in self.student])
+        marks = replace(marks, unmarked=self._handed_in() - marks.submissions.keys())
         sheet, notes = self.sheet(marks)
         write_atomically(self.target, sheet.text())
-        return [*_ungraded(marks), *notes]
+        return [*_ungraded(marks), *_unmarked(marks), *notes]
+
+    def _handed_in(self) -> frozenset[tuple[str, str]]:
+        """(student, unit) of everything in ``submitted/``."""
+        course = self.course or getattr(self.parent, "coursedir", None)
+        if course is None:
+            return frozenset()
+        folder = Path(course.format_path(course.submitted_directory, ".", ".")).resolve()
+        return frozenset((place.parent.name, place.name) for place in folder.glob("*/*") if place.is_dir())
 
     def export(self, gradebook: Gradebook) -> None:
         """Called by ``nbgrader export``."""
@@ -67,6 +82,8 @@ class FileExporter(ExportPlugin):
 class NbgraderExporter(FileExporter):
     """nbgrader's own CSV: a line for each student and unit, with 0 for a unit that was not handed in.
 
+    The cells of a unit that was handed in and is not marked yet are empty.
+
     nbgrader's own exporter does not quote cells, so a comma in a name shifts the marks of that line into the wrong columns.
     """
 
@@ -81,7 +98,10 @@ class NbgraderExporter(FileExporter):
                 entry = marks.submissions.get((student.id, unit), SubmissionPoints(0.0, 0.0, None, False))
                 times = [str(time) if time else "" for time in (marks.due[unit], entry.timestamp)]
                 who = [formula_safe(text) for text in (student.id, student.last_name, student.first_name, student.email)]
-                rows.append((unit, *times, *who, *map(str, (entry.points, entry.penalty, entry.score, max_score))))
+                points = [str(number) for number in (entry.points, entry.penalty, entry.score)]
+                if (student.id, unit) in marks.unmarked:
+                    points = [""] * len(points)
+                rows.append((unit, *times, *who, *points, str(max_score)))
         return Sheet(header, tuple(rows)), []
 
 
@@ -119,7 +139,7 @@ class LmsExporter(FileExporter):
         """Points as text; empty if there are none to report."""
         if entry := marks.submissions.get((student.id, unit)):
             return points_text(entry.score)
-        return "0" if self.missing_as_zero else ""
+        return "0" if self.missing_as_zero and (student.id, unit) not in marks.unmarked else ""
 
     def filled(self, marks: ClassMarks, path: Path) -> tuple[Sheet, list[str]]:
         """An exported file with the marks filled in."""
@@ -169,6 +189,13 @@ def _ungraded(marks: ClassMarks) -> list[str]:
         if entry.needs_manual_grade and student in students and unit in marks.max_scores:
             waiting.setdefault(unit, []).append(student)
     return [f"{unit} has answers that nobody has graded yet: {', '.join(sorted(ids))}" for unit, ids in sorted(waiting.items())]
+
+
+def _unmarked(marks: ClassMarks) -> list[str]:
+    """A note for each unit with submissions that are not in the gradebook."""
+    enrolled = {student.id for student in marks.students}
+    units = {unit: sorted(s for s, one in marks.unmarked if one == unit and s in enrolled) for unit in sorted(marks.max_scores)}
+    return [f"{unit} was handed in, but is not marked, so left empty: {', '.join(ids)}" for unit, ids in units.items() if ids]
 
 
 def _row_name(sheet: Sheet, keys: Mapping[str, Sequence[str]], row: Sequence[str]) -> str:

@@ -68,11 +68,11 @@ class DdpTrainEpoch(Exercise):
         ranks: dict[str, list[RankSeen]] = {}
         failures: dict[str, Failure] = {}
         for name, trial in trials.items():
-            checked = _checked(trial, observations[name])
-            if isinstance(checked, Failure):
-                failures[name] = checked
+            seen = observations[name]
+            if seen.failure:
+                failures[name] = seen.failure
             else:
-                ranks[name] = checked
+                ranks[name] = ranks_seen(trial, seen)
         messages = {
             "full": ((movement_message, "full"), (mode_message, "full"), (graphs_message, "memory")),
             "leftover": ((movement_message, "leftover"),),
@@ -104,15 +104,6 @@ class DdpTrainEpoch(Exercise):
         failure = next(iter(failures.values()), None)
         remark = "" if slugs else remark
         return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure, remark=remark, **shown)
-
-
-def _checked(trial: RanksTrial, seen: Observation) -> list[RankSeen] | Failure:
-    if seen.failure:
-        return seen.failure
-    try:
-        return ranks_seen(trial, seen)
-    except ValueError:
-        return Failure("died", "What the ranks brought back cannot be read.")
 
 
 class GlobalTokenScale(Exercise):

@@ -41,7 +41,7 @@ def run_ranks(world_size: int, work: Callable[[int], Observation], seed: int) ->
         seen = guarded(lambda: work(rank), WORK, seed)
         if seen.failure:
             raise _FailedError(seen.failure, seen.facts)
-        return {"tensors": {name: tensor.tolist() for name, tensor in seen.tensors.items()}, "facts": seen.facts}
+        return {"tensors": {name: _as_json(tensor) for name, tensor in seen.tensors.items()}, "facts": seen.facts}
 
     if dist.is_initialized():
         dist.destroy_process_group()  # one that the student's code has opened
@@ -49,7 +49,7 @@ def run_ranks(world_size: int, work: Callable[[int], Observation], seed: int) ->
         answers = on_ranks(world_size, guarded_work, seconds=WAIT, describe=_described)
     except RanksError as failed:
         return [_failed(failed)]
-    return [Observation({n: _tensor(t) for n, t in answer["tensors"].items()}, answer["facts"]) for answer in answers]
+    return [Observation({n: _tensor(*parts) for n, parts in answer["tensors"].items()}, answer["facts"]) for answer in answers]
 
 
 class _FailedError(Exception):
@@ -82,8 +82,13 @@ def _failed(failed: RanksError) -> Observation:
     return Observation(failure=Failure(failed.kind if failed.kind in ("died", "time") else "raised", message))
 
 
-def _tensor(values: list[Any]) -> Tensor:
-    return torch.tensor(values, dtype=torch.float64)
+def _as_json(tensor: Tensor) -> tuple[list[int], list[float]]:
+    """The shape of a tensor, which may be empty, and its numbers."""
+    return list(tensor.shape), tensor.reshape(-1).tolist()
+
+
+def _tensor(shape: list[int], values: list[float]) -> Tensor:
+    return torch.tensor(values, dtype=torch.float64).reshape(shape)
 
 
 def observe_ranks(function: Callable, trial: RanksTrial) -> Observation:

@@ -21,7 +21,7 @@ from autograder.isolation.fresh_process import observe_in_fresh_process
 from autograder.isolation.limits import Limits
 from autograder.isolation.sandbox import NONE, bwrap_command
 from autograder.marking.in_process import mark_function, trials_of
-from autograder.marking.marker import Marker, device_for, safe_verdict
+from autograder.marking.marker import Marker, device_for, verdict_on
 from autograder.observing.student_calls import seeded
 from autograder.reading.submissions import read_submission
 
@@ -157,7 +157,7 @@ def request_for(path: Path, seed: int) -> worker.Request:
 def test_a_submission_observed_in_a_fresh_process_gets_its_usual_verdict(ranks_file):
     request = request_for(ranks_file, 3)
     seen = observe_in_fresh_process(request)
-    verdicts = {name: safe_verdict(all_exercises()[name], trials, seen[name]) for name, trials in request.trials.items()}
+    verdicts = {name: verdict_on(all_exercises()[name], trials, seen[name]) for name, trials in request.trials.items()}
     assert verdicts["global_token_scale"].passed
     assert verdicts["ddp_train_epoch"].failure.kind == "missing"
 

@@ -189,7 +189,7 @@ MALFORMED = {
 def test_malformed_observations_earn_nothing_and_raise_no_error(honest, what):
     verdict = verdict_on_changed(honest, MALFORMED[what])
     assert verdict.score == 0
-    assert "cannot be read" in verdict.results[0].message
+    assert "cannot be judged" in verdict.results[0].message
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e308])

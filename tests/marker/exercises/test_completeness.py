@@ -12,14 +12,16 @@ import pytest
 from samples import ACCEPTED, SAMPLES, WRONG
 
 from autograder.contract.exercise import Exercise
-from autograder.exercises import all_exercises, exercises_of, observers_of, sections_of
+from autograder.contract.observation import Observation
+from autograder.exercises import all_exercises, exercises_of, observers_of, schemas_of, sections_of
+from autograder.marking.in_process import trials_of
 from gradaccum.diagnosis.catalogue import CATALOGUE
 
 ROOT = Path(__file__).parents[3]
 UNITS = sorted({path.parent.name.removeprefix("unit_") for path in ROOT.glob("autograder/exercises/unit_*/*.py")})
 SCRIPTS = sorted(path.stem for path in (ROOT / "solutions").glob("[0-9][0-9]_*.py"))
 
-REQUIRED = ("__init__", "exercises", "observing")
+REQUIRED = ("__init__", "exercises", "observing", "schema")
 """Modules or packages that every unit's folder has."""
 
 OPTIONAL = ("judging", "mistakes", "promises", "puzzle", "sections")
@@ -87,6 +89,17 @@ def test_exercises_of_a_unit_say_that_they_belong_to_it(unit):
 @EVERY_UNIT
 def test_unit_observes_exactly_its_exercises(unit):
     assert sorted(observers_of(unit)) == sorted(exercise.id for exercise in exercises_of(unit)), "OBSERVERS in observing"
+
+
+@EVERY_UNIT
+def test_unit_has_schemas_for_exactly_its_exercises(unit):
+    assert sorted(schemas_of(unit)) == sorted(exercise.id for exercise in exercises_of(unit)), "SCHEMAS in schema"
+
+
+@EVERY_EXERCISE
+def test_every_trial_of_an_exercise_has_a_schema_that_an_empty_observation_does_not_fit(exercise: Exercise):
+    for trial in trials_of(exercise, 0).values():
+        assert schemas_of(exercise.unit)[exercise.id](trial).admitted(Observation()).failure.kind == "misfit"
 
 
 @EVERY_UNIT

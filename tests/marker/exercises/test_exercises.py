@@ -12,6 +12,7 @@ from autograder.contract.observation import Failure, Observation
 from autograder.contract.trials import trial_random
 from autograder.contract.verdict import Part
 from autograder.exercises import all_exercises, exercises_of
+from autograder.judging.schemas import call_schema
 from autograder.marking.in_process import judge_observations, mark_function
 from autograder.observing.calls import CallTrial
 from autograder.observing.trials import observe_trials
@@ -44,23 +45,32 @@ def observe_value(function, trial):
     return Observation(facts={"value": function(trial)})
 
 
+@pytest.fixture
+def schema_of_doubling(monkeypatch):
+    """Doubling is in no unit's folder, where schemas are looked for."""
+    monkeypatch.setattr("autograder.marking.in_process.schemas_of", lambda unit: {"doubling": call_schema})
+
+
 def verdict_of(function, seed=1):
     exercise = Doubling()
     trials = exercise.trials(seed, "cpu")
     return judge_observations(exercise, trials, observe_trials(observe_value, function, trials))
 
 
+@pytest.mark.usefixtures("schema_of_doubling")
 def test_right_function_gets_all_points():
     verdict = verdict_of(lambda x: 2 * x)
     assert (verdict.score, verdict.max_score, verdict.passed) == (3.5, 3.5, True)
 
 
+@pytest.mark.usefixtures("schema_of_doubling")
 def test_points_are_given_part_by_part():
     verdict = verdict_of(lambda x: 2 * x if x < 100 else x)
     assert (verdict.score, verdict.passed) == (1, False)
     assert [result.message for result in verdict.results] == ["", "Not twice as much."]
 
 
+@pytest.mark.usefixtures("schema_of_doubling")
 def test_trial_that_raises_costs_only_the_points_of_its_part():
     verdict = verdict_of(lambda x: 2 * x if x < 100 else 1 / 0)
     assert verdict.score == 1

@@ -65,6 +65,17 @@ def test_a_wrong_function_fails_with_its_verdict_and_no_traceback(grade):
         assert word not in done.stdout.str()
 
 
+def test_exercise_on_which_the_marker_fails_is_shown_as_unmarked_with_the_traceback(grade, monkeypatch):
+    def judge(*_):
+        raise ZeroDivisionError("our fault")
+
+    monkeypatch.setattr("autograder.exercises.unit_00_start_here.exercises.AverageGradients.judge", judge)
+    done = grade("--grade", "00_start_here.py", **{"00_start_here": MEAN})
+    assert done.ret == pytest.ExitCode.INTERNAL_ERROR
+    done.stdout.fnmatch_lines(["00_start_here.py U*", "*is unmarked: the marker failed on it*", "ZeroDivisionError: our fault"])
+    assert "0 of 1 points" not in done.stdout.str()
+
+
 def test_a_notebook_is_marked_too(grade, write):
     done = grade("--grade", str(write("00_start_here.ipynb", [MEAN])))
     done.assert_outcomes(passed=1)

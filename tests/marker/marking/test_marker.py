@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from autograder.contract.observation import Failure
+from autograder.contract.observation import Failure, Observation
 from autograder.exercises import exercises_of
 from autograder.isolation import supervisor
 from autograder.isolation.limits import Limits
 from autograder.isolation.sandbox import ChildError
 from autograder.marking.in_process import mark_function, trials_of
-from autograder.marking.marker import Marker, mark_file, safe_verdict
+from autograder.marking.marker import Marker, mark_file, verdict_on
 from autograder.publishing.solution_script import source_notebook, unit_scripts
 from autograder.reading.submissions import SubmissionError, read_submission
 
@@ -279,9 +279,9 @@ def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):
 def test_observations_that_make_no_sense_get_no_points():
     (exercise,) = exercises_of("00_start_here")
     trials = trials_of(exercise, 0)
-    assert safe_verdict(exercise, trials, Failure("died", "gone")).score == 0
-    nonsense = dict.fromkeys(trials, type("Nonsense", (), {"failure": None, "tensors": 3})())
-    assert safe_verdict(exercise, trials, nonsense).failure.kind == "died"
+    assert verdict_on(exercise, trials, Failure("died", "gone")).score == 0
+    nonsense = dict.fromkeys(trials, Observation(facts={"value": "nonsense"}))
+    assert verdict_on(exercise, trials, nonsense).failure.kind == "misfit"
 
 
 def test_a_fork_server_that_cannot_start_is_an_error_of_the_marker(write, monkeypatch):

@@ -15,10 +15,12 @@ from autograder.judging.large_batches import large_batch_gradients, large_batch_
 from gradaccum.fingerprint import Fingerprint, expected, solve
 from gradaccum.problems import MicroBatch, Problem, joined
 
+TENSORS = ("gradients", "movements", "parameters")
+
 
 @dataclass(frozen=True)
 class RankSeen:
-    """What one rank did, checked: ``gradients`` and ``movements`` ``(U, P)``, ``parameters`` ``(E, P)``, and counts."""
+    """What one rank did: ``gradients`` and ``movements`` ``(U, P)``, ``parameters`` ``(E, P)``, and counts."""
 
     gradients: Tensor
     movements: Tensor
@@ -26,38 +28,10 @@ class RankSeen:
     facts: dict[str, Any]
 
 
-COUNTS = (
-    *("rounds", "bytes", "late_no_sync", "backwards", "forwards_with_grad", "micro_batches_seen"),
-    *("forwards_without_grad", "forwards_in_graph", "peak_bytes"),
-)
-"""Facts of a rank that must be whole numbers."""
-
-
 def ranks_seen(trial: RanksTrial, seen: Observation) -> list[RankSeen]:
-    """Every rank of an observation, checked because a student's process may have made it up.
-
-    Raises:
-        ValueError: the observation does not have the form that :func:`observe_ranks` gives it.
-    """
-    problem, facts = trial.loop.problem, seen.facts.get("ranks")
-    if not isinstance(facts, list) or len(facts) != trial.world_size or not all(isinstance(one, dict) for one in facts):
-        raise ValueError("not one entry for each rank")
-    size, ranks = sum(p.numel() for p in problem.build_model().parameters()), []
-    for rank, one in enumerate(facts):
-        epochs = one.get("update_epochs")
-        if not isinstance(epochs, list) or not all(type(e) is int and 0 <= e < len(problem.epochs) for e in epochs):
-            raise ValueError("not the epochs of updates")
-        if not all(type(one.get(name)) is int for name in COUNTS) or type(one.get("training_after")) is not bool:
-            raise ValueError("not counts")
-        rows = {"gradients": len(epochs), "movements": len(epochs), "parameters": len(problem.epochs)}
-        tensors: dict[str, Tensor] = {}
-        for name, count in rows.items():
-            tensor = seen.tensors.get(f"{name}{rank}") if count else torch.zeros(0, size, dtype=torch.float64)
-            if not isinstance(tensor, Tensor) or tensor.dtype != torch.float64 or tensor.shape != (count, size):
-                raise ValueError(f"not the {name} of a rank")
-            tensors[name] = tensor
-        ranks.append(RankSeen(**tensors, facts=one))
-    return ranks
+    """Every rank of an observation."""
+    tensors = ({name: seen.tensors[f"{name}{rank}"] for name in TENSORS} for rank in range(trial.world_size))
+    return [RankSeen(**found, facts=facts) for found, facts in zip(tensors, seen.facts["ranks"], strict=True)]
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,7 @@ def _share(local: int, tokens: Sequence[int]) -> float:
 
 def factor_message(trial: TokenTrial, seen: Observation) -> str:
     """What is wrong with the factors of a trial; empty if nothing is."""
-    factors = _factors(trial, seen)
-    if factors is None:
-        return "What the ranks brought back cannot be read."
+    factors = seen.facts["ranks"]
     kinds = [value for one in factors for value in one if type(value) not in (int, float)]
     if kinds:
         return f"Your function returned {str(kinds[0])[:40]} where a tensor with one number was due."
@@ -40,14 +38,6 @@ def factor_message(trial: TokenTrial, seen: Observation) -> str:
     return f"Ranks with {tokens} tokens get {found}. Mean losses times these do not average to the mean over all tokens."
 
 
-def _factors(trial: TokenTrial, seen: Observation) -> list[list[Any]] | None:
-    """What each rank's calls returned, rank by rank; None if the observation does not have that form."""
-    ranks = seen.facts.get("ranks")
-    if not isinstance(ranks, list) or len(ranks) != trial.world_size:
-        return None
-    return ranks if all(isinstance(one, list) and len(one) == len(trial.calls) for one in ranks) else None
-
-
 def _call(seen: Observation, k: int) -> Observation:
     """What was observed of one of the calls."""
     return Observation(facts={"ranks": [[one[k]] for one in seen.facts["ranks"]]})
@@ -55,9 +45,9 @@ def _call(seen: Observation, k: int) -> Observation:
 
 def _fits(formula: Factor, trial: TokenTrial, seen: Observation) -> bool:
     """Whether a formula gives every factor that was returned."""
-    factors = _factors(trial, seen) or []
+    factors = seen.facts["ranks"]
     calls = [(k, rank, local) for k, tokens in enumerate(trial.calls) for rank, local in enumerate(tokens)]
-    return bool(factors) and all(_same(factors[rank][k], formula, local, trial.calls[k]) for k, rank, local in calls)
+    return all(_same(factors[rank][k], formula, local, trial.calls[k]) for k, rank, local in calls)
 
 
 def _same(found: Any, formula: Factor, local: int, tokens: Sequence[int]) -> bool:
@@ -91,8 +81,8 @@ WRONG: dict[str, tuple[Factor, ...]] = {
 
 def scale_slugs(trial: TokenTrial, seen: Observation) -> list[str]:
     """All mistakes that explain the factors of a trial: several formulas may give the same numbers."""
-    shared = seen.facts.get("shared")
-    if isinstance(shared, list) and any(one != shared[0] for one in shared):
+    shared = seen.facts["shared"]
+    if any(one != shared[0] for one in shared):
         return ["ranks-call-apart"]
     slugs = [slug for slug, formulas in WRONG.items() if any(_fits(f, trial, seen) for f in formulas)]
     if shared == [[0] * len(trial.calls)] * trial.world_size:  # no rank asked the others, so no count was overwritten

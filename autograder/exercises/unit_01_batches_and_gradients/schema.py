@@ -1,0 +1,37 @@
+"""What can be observed of functions on one batch."""
+
+from __future__ import annotations
+
+from autograder.contract.schema import MAX_ENTRIES, Array, Fact, Form, ListOf, Maybe, Number, Schema, Text, Truth
+from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial
+from autograder.judging.schemas import NO_VALUE
+
+NAMES = ListOf(Text(), (0, MAX_ENTRIES))
+
+
+def gradients_schema(trial: BatchTrial) -> Schema:
+    """The model, and tensors of any name and shape, since the student's function chooses them."""
+    model, facts = _model(trial)
+    returned = Form(model | {"returned/*": Array()}, facts | {"no_tensors": NAMES})
+    return Schema((returned, Form(model, {**facts, **NO_VALUE.facts})))
+
+
+def step_schema(trial: BatchTrial) -> Schema:
+    """The model, and a number."""
+    model, facts = _model(trial)
+    return Schema((Form(model, facts | {"loss": Number()}), Form(model, {**facts, **NO_VALUE.facts})))
+
+
+def _model(trial: BatchTrial) -> tuple[dict[str, Array | Maybe], dict[str, Fact | Maybe]]:
+    """The model with parameters of the shapes that it was given with. A gradient may be missing."""
+    arrays = {name: Array(tuple(p.shape), (p.dtype,)) for name, p in trial.model().named_parameters()}
+    tensors: dict[str, Array | Maybe] = {f"parameter/{name}": array for name, array in arrays.items()}
+    tensors |= {f"grad/{name}": Maybe(array) for name, array in arrays.items()}
+    return tensors, {"modes": ListOf(Truth(), (1, MAX_ENTRIES)), "trainable": NAMES}
+
+
+SCHEMAS = {
+    "batch_gradient": gradients_schema,
+    "average_sample_gradients": gradients_schema,
+    "sgd_step": step_schema,
+}

@@ -1,0 +1,41 @@
+"""What can be observed of killed and resumed runs, of a meter, and of a plan."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.contract.schema import MAX_ENTRIES, Array, DictOf, Fact, Form, ListOf, Plain, Schema, Text, Truth, Whole
+from autograder.exercises.unit_11_running_it.observing.meter import MeterTrial
+from autograder.exercises.unit_11_running_it.observing.resuming import ResumeTrial
+from autograder.judging.schemas import call_schema
+from gradaccum.resuming import PIECES
+
+MAX_MICRO_BATCHES = 10_000
+"""Micro-batches of one resumed run. A right one has some dozens; one that lost its place may train for longer."""
+
+MAX_PARAMETERS = 10_000
+"""Numbers in a model; a loaded one may be another than the run's, which has a hundred."""
+
+PARAMETERS = Array(((0, MAX_PARAMETERS),), (torch.float64,))
+
+
+def resume_schema(trial: ResumeTrial) -> Schema:
+    """Parameters at the end of each run, its losses, and a digest of each piece after loading."""
+    kills, losses = len(trial.kills), Array(((0, MAX_MICRO_BATCHES),), (torch.float64,))
+    tensors = (
+        {"end": PARAMETERS} | {f"end {k}": PARAMETERS for k in range(kills)} | {f"losses {k}": losses for k in range(kills)}
+    )
+    facts: dict[str, Fact] = {
+        "pieces": ListOf(DictOf(Text(), most=len(PIECES)), kills),
+        "fresh": ListOf(Whole(1, trial.problem.total), (0, trial.problem.total)),
+    }
+    return Schema((Form(tensors, facts),), (Form(facts={"refused": Truth()}), Form(facts={"replaced": Truth()})))
+
+
+def meter_schema(trial: MeterTrial) -> Schema:
+    """A report for each window, of whatever the student's meter returned, and counts."""
+    reports = ListOf(Plain(), len(trial.windows))
+    return Schema((Form(facts={"reports": reports, "kept": Whole(0, MAX_ENTRIES), "clock_asked": Whole()}),))
+
+
+SCHEMAS = {"load_checkpoint": resume_schema, "RunMeter": meter_schema, "plan_run": call_schema}

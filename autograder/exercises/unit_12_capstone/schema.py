@@ -1,0 +1,51 @@
+"""What can be observed of runs of the capstone, and of a function that picks a size."""
+
+from __future__ import annotations
+
+from autograder.contract.schema import (
+    FLOATS,
+    Array,
+    Fact,
+    Form,
+    ListOf,
+    Maybe,
+    NoneOr,
+    Number,
+    Record,
+    Schema,
+    Text,
+    Truth,
+    Whole,
+)
+from autograder.exercises.unit_12_capstone.observing import LISTS, MAX_UPDATES, RunTrial, WindowTrial
+from autograder.judging.schemas import call_schema
+from autograder.observing.loops import MAX_LOSSES
+
+MAX_PARAMETERS = 20_000
+"""Numbers in a model; a student may build another than the trial's, which has some thousands."""
+
+WEIGHTS = Array(((0, MAX_PARAMETERS),), FLOATS)
+HISTORY = Record({name: NoneOr(ListOf(Number(), (0, MAX_LOSSES))) for name in LISTS})
+
+
+def windows_schema(trial: WindowTrial) -> Schema:
+    """The weights after every window, and the history."""
+    rows = Array((trial.config.updates, (0, MAX_PARAMETERS)), FLOATS)
+    facts: dict[str, Fact] = {"history": HISTORY, "training": Truth(), "steps": Whole()}
+    return Schema((Form({"rows": rows, "final": WEIGHTS}, facts),))
+
+
+def run_schema(trial: RunTrial) -> Schema:
+    """The weights after every update, if a run was built, and the history, if one was returned."""
+    tensors = {"rows": Maybe(Array(((1, MAX_UPDATES), (0, MAX_PARAMETERS)), FLOATS)), "final": Maybe(WEIGHTS)}
+    facts: dict[str, Fact | Maybe] = {"built": Whole(), "type": Text(), "peak_before": NoneOr(Whole())}
+    facts |= {"history": Maybe(HISTORY)}
+    if trial.stop_after is not None:
+        tensors |= {"stopped": Maybe(WEIGHTS)} | ({"last": Maybe(WEIGHTS)} if trial.then_stop is not None else {})
+        facts |= {"stopped": NoneOr(HISTORY), "written": Truth()}
+    elif trial.meter:
+        facts |= {"peak_bytes": Whole()}
+    return Schema((Form(tensors, facts),))
+
+
+SCHEMAS = {"pick_micro_batch_size": call_schema, "train_window": windows_schema, "train": run_schema}
