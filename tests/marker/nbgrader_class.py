@@ -10,6 +10,7 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+from warm_python import use_for_kernels, warm_python
 
 from autograder.exercises.unit_04_training_loop.exercises import PUZZLE
 from gradaccum.diagnosis.catalogue import mistake
@@ -34,19 +35,20 @@ class Course:
             "OMP_NUM_THREADS": "1",
         }
         (root / "home").mkdir()
+        use_for_kernels(root / "data")
         self.run("gradaccum", "classroom", "init", str(self.directory), *options, cwd=root)
 
-    def run(self, *command: str, cwd: Path | None = None) -> subprocess.CompletedProcess:
-        done = subprocess.run(
-            command, cwd=cwd or self.directory, env=self.environment, capture_output=True, text=True, timeout=600
-        )
-        assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
+    def run(self, program: str, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess:
+        """Run a program of this Python."""
+        script = str(Path(sys.executable).with_name(program))
+        done = self.python(script, *arguments, environment=self.environment, cwd=cwd)
+        assert done.returncode == 0, f"{program} {' '.join(arguments)}\n{done.stdout}\n{done.stderr}"
         return done
 
-    def python(self, *arguments: str, environment: dict[str, str]) -> subprocess.CompletedProcess:
-        """Run Python in an environment in which something is missing."""
-        command = [sys.executable, *arguments]
-        return subprocess.run(command, cwd=self.directory, env=environment, capture_output=True, text=True, timeout=600)
+    def python(self, *arguments: str, environment: dict[str, str], cwd: Path | None = None) -> subprocess.CompletedProcess:
+        """Run Python in an environment in which something may be missing."""
+        command, folder = [*warm_python(), *arguments], cwd or self.directory
+        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
 
     def notebook(self, step: str, unit: str) -> NotebookNode:
         return nbformat.read(self.directory / step / unit / f"{unit}.ipynb", as_version=4)

@@ -8,7 +8,7 @@ and an operation on tensors in both places raises what CUDA raises. Kernels, the
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from unittest.mock import patch
 
@@ -17,8 +17,6 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from torch.utils import checkpoint
 from torch.utils._python_dispatch import TorchDispatchMode
-
-from gradaccum.recording import _tensors_in
 
 CUDA = torch.device("cuda", 0)
 MAY_MIX = {"copy_", "_to_copy", "_foreach_copy_", "index", "index_put_", "index_put", "_index_put_impl_", "_unsafe_index"}
@@ -94,8 +92,21 @@ _IN_FILES = (0, _tag, _restore)
 """How ``torch.save`` and ``torch.load`` keep where a tensor was. Torch asks the entries of its list in order."""
 
 
+def _tensors_in(values: Iterable[object]) -> Iterator[Tensor]:
+    """The tensors among an operation's arguments or results, which are nested in lists and tuples at most."""
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from _tensors_in(value)
+
+
 class _Results(TorchDispatchMode):
     """Puts results where the arguments are, and refuses arguments in both places."""
+
+    @classmethod
+    def _should_skip_dynamo(cls):  # which would cost more than what is done here
+        return False
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}

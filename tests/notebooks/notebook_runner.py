@@ -1,9 +1,6 @@
-"""Runs notebooks without a kernel, each in a fork of a process that has imported what they all import.
+"""Runs notebooks without a kernel.
 
-python notebook_runner.py
-
-For each line ``NOTEBOOK<tab>FOLDER<tab>RESULT`` on its standard input it runs the code cells in FOLDER and writes to RESULT, as
-JSON, what became of each; then it prints the exit status of the fork.
+python notebook_runner.py NOTEBOOK RESULT runs the code cells and writes to RESULT, as JSON, what became of each.
 """
 
 from __future__ import annotations
@@ -12,8 +9,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,62 +31,23 @@ class Ran:
     shown: str
 
 
-@contextmanager
-def notebook_runner() -> Iterator[Callable[[Path, Path], list[Ran]]]:
-    """A function that runs the notebook in a file, in an empty folder, and returns what became of its code cells."""
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}  # threads that wait for each other make small experiments slow
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    runner = subprocess.Popen([sys.executable, __file__], env=environment, text=True, **pipes)
-    assert runner.stdin
-    assert runner.stdout
+def run_notebook(notebook: Path, folder: Path) -> list[Ran]:
+    """Run the notebook in a file, in an empty folder, and return what became of its code cells."""
+    from warm_python import warm_python
 
-    def run(notebook: Path, folder: Path) -> list[Ran]:
-        result = folder / "ran.json"
-        runner.stdin.write(f"{notebook}\t{folder}\t{result}\n")
-        runner.stdin.flush()
-        status = int(runner.stdout.readline())
-        assert status == 0, f"{notebook.name} ended the process it ran in, with status {status}"
-        return [Ran(**cell) for cell in json.loads(result.read_text(encoding="utf-8"))]
-
-    try:
-        yield run
-    finally:
-        runner.communicate(timeout=60)
+    own = {"HOME": str(folder), "IPYTHONDIR": str(folder / "ipython"), "GRADACCUM_RESULTS": str(folder / "results.json")}
+    command = [*warm_python(), __file__, str(notebook), "ran.json"]
+    done = subprocess.run(command, cwd=folder, env=os.environ | own, capture_output=True, text=True)
+    assert done.returncode == 0, f"{notebook.name} ended the process it ran in:\n{done.stderr}"
+    return [Ran(**cell) for cell in json.loads((folder / "ran.json").read_text(encoding="utf-8"))]
 
 
-def _serve() -> None:
-    import ipywidgets  # noqa: F401 - once for all notebooks, as the next ones
-    import matplotlib.figure  # noqa: F401
-    import torch  # noqa: F401
-    from IPython.core.interactiveshell import InteractiveShell  # noqa: F401
-
-    for line in sys.stdin:
-        notebook, folder, result = line.rstrip("\n").split("\t")
-        if child := os.fork():
-            print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-            continue
-        status = 1
-        try:
-            os.chdir(folder)
-            os.environ |= {"HOME": folder, "IPYTHONDIR": f"{folder}/ipython", "GRADACCUM_RESULTS": f"{folder}/results.json"}
-            sources = ["".join(cell["source"]) for cell in _cells(notebook) if cell["cell_type"] == "code"]
-            Path(result).write_text(json.dumps(_run(sources)), encoding="utf-8")
-            status = 0
-        finally:
-            sys.stderr.flush()
-            os._exit(status)
-
-
-def _cells(notebook: str) -> list[dict[str, Any]]:
-    return json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"]
-
-
-def _run(sources: list[str]) -> list[dict[str, str]]:
+def _run(notebook: dict[str, Any]) -> list[dict[str, str]]:
     from IPython.core.interactiveshell import InteractiveShell
     from IPython.utils.capture import capture_output
 
     shell, cells = InteractiveShell.instance(), []
-    for source in sources:
+    for source in ("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"):
         with shell.display_trap, capture_output() as captured:
             ran = shell.run_cell(source, store_history=True)
         error = ran.error_before_exec or ran.error_in_exec
@@ -103,4 +59,5 @@ def _run(sources: list[str]) -> list[dict[str, str]]:
 
 
 if __name__ == "__main__":
-    _serve()
+    given, result = map(Path, sys.argv[1:])
+    result.write_text(json.dumps(_run(json.loads(given.read_text(encoding="utf-8")))), encoding="utf-8")

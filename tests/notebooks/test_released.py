@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from notebook_runner import notebook_runner
+from notebook_runner import run_notebook
 
 from autograder.publishing.release import COURSE
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def run():
-    with notebook_runner() as run:
-        yield run
-
-
 @pytest.fixture(scope="module", params=sorted(path.stem for path in COURSE.glob("*.ipynb")))
-def cells(request, run, tmp_path_factory):
+def cells(request, tmp_path_factory):
     """What became of the code cells of a released notebook."""
-    return run(COURSE / f"{request.param}.ipynb", tmp_path_factory.mktemp(request.param))
+    return run_notebook(COURSE / f"{request.param}.ipynb", tmp_path_factory.mktemp(request.param))
 
 
 def test_no_cell_fails_or_warns(cells):
