@@ -156,7 +156,7 @@ def _parse_script(path: Path, data: bytes, unit: str | None) -> Submission:
         raise UnreadableError("is not text, so not a Python file; save it as UTF-8 text")
     if len(source) > MAX_CODE_CHARACTERS:
         raise UnreadableError("is larger than code that anybody writes; hand in the functions and nothing else")
-    return Submission(path, unit, (Cell(clean(path.name), clean(source)),))
+    return Submission(path, unit, (Cell(one_line(path.name), clean(source)),))
 
 
 def _parse_notebook(path: Path, data: bytes, unit: str | None, release: dict | None) -> Submission:

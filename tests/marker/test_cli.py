@@ -184,7 +184,7 @@ def test_text_of_a_submission_is_never_interpreted_as_markup_or_terminal_codes()
     failure = Failure("raised", "Your code raised [bold red]KeyError: [/]")
     text = shown(all_exercises()["train_epoch"].failed(failure), file="\x1b[2J[red].py")
     assert "[bold red]KeyError: [/]" in text
-    assert text.startswith(" [2J[red].py: 0 of 6 points")
+    assert text.startswith("[red].py: 0 of 6 points")
     assert "\x1b" not in text
 
 
