@@ -12,6 +12,7 @@ from typing import IO
 
 from autograder.reading.submissions import MAX_FILE_BYTES
 from autograder.support.one_line import one_line
+from autograder.support.regular_files import why_not_regular
 
 MAX_DEPTH = 30
 """Folders that may be inside each other."""
@@ -90,4 +91,4 @@ def not_a_file(mode: int) -> str:
         return ""
     if stat.S_ISDIR(mode):
         return f"is a folder more than {MAX_DEPTH} folders deep; move it up"
-    return "is a link, which is not followed; give the file" if stat.S_ISLNK(mode) else "is not a file; give a notebook"
+    return why_not_regular(mode)
