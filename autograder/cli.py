@@ -77,7 +77,7 @@ def check(
     except ValueError as error:
         _complain("gradaccum check", str(error))
         raise typer.Exit(2) from None
-    submissions, complaints, broken = _read(files, wanted)
+    submissions, complaints, broken = _read(files, wanted, follow=not (sandbox or gradescope))
     try:
         device = pick_device(device) if submissions or device not in DEVICES else device
     except ValueError as error:
@@ -150,12 +150,14 @@ def _write_gradescope(path: Path, marked: list[Marks], complaints: list[Submissi
         raise typer.Exit(2) from None
 
 
-def _read(files: list[Path], unit: str | None) -> tuple[list[Submission], list[SubmissionError], int]:
+def _read(
+    files: list[Path], unit: str | None, follow: bool
+) -> tuple[list[Submission], list[SubmissionError], int]:
     """The submissions, what is wrong with files that cannot be marked, and how many files the marker failed to read."""
     submissions, complaints, broken = [], [], 0
     for file in files:
         try:
-            submissions.append(read_submission(file, unit))
+            submissions.append(read_submission(file, unit, follow))
         except SubmissionError as error:
             complaints.append(error)
         except Exception as error:

@@ -111,7 +111,7 @@ def grade(
             stop_if_asked()
     print_summary(run.outcome)
     for complaint in (complaints := not_taken + complaints + run.outcome.complaints):
-        typer.echo(f"gradaccum classroom grade: {complaint}", err=True)
+        _complain("grade", complaint)
     if complaints:
         raise typer.Exit(3 if run.outcome.unmarked else 1)
 
@@ -140,7 +140,7 @@ def feedback(
             made = make_pages(marked_class, wanted, _ids(students), source, progress)
         packed = source and made.pages and pack(made, to)
     for complaint in made.complaints:
-        typer.echo(one_line(f"gradaccum classroom feedback: {complaint}"), err=True)
+        _complain("feedback", complaint)
     folder = marked_class.coursedir.feedback_directory
     typer.echo(
         f"{_count(made.pages, 'page')} in {directory / folder}" + (f", and in {packed} to be uploaded" if packed else "")
@@ -171,7 +171,7 @@ def export(
             directory, to_format, to=to, units=units, into=into, missing_as_zero=missing_as_zero, db_url=db
         )
     for note in notes:
-        typer.echo(one_line(f"gradaccum classroom export: {note}"), err=True)
+        _complain("export", note)
     typer.echo(f"marks written to {file}")
 
 
@@ -195,7 +195,7 @@ def report(
         made = class_report(read_class(directory, db))
         written = write_report(made, page, datetime.now())
     for warning in made.warnings:
-        typer.echo(one_line(f"gradaccum classroom report: warning: {warning}"), err=True)
+        _complain("report", f"warning: {warning}")
     typer.echo(f"{_count(made.students, 'student')}, {_count(made.units, 'unit')}: {written[0]}, {written[1]}")
 
 
@@ -217,8 +217,12 @@ def _collect(directory: Path, source: Path, units: list[str], db: str) -> list[s
     for file in intake.older:
         typer.echo(f"  {file}")
     if intake.new_students:
-        typer.echo(f"  new in this class, by names of folders and files: {', '.join(intake.new_students)}")
+        typer.echo(one_line(f"  new in this class, by names of folders and files: {', '.join(intake.new_students)}"))
     return [f"{source}: {file}" for file in intake.unrecognised]
+
+
+def _complain(command: str, problem: str) -> None:
+    typer.echo(one_line(f"gradaccum classroom {command}: {problem}"), err=True)
 
 
 @contextlib.contextmanager
@@ -241,5 +245,5 @@ def _one_line_on_errors(command: str) -> Iterator[None]:
     else:
         return
     for reason in reasons:
-        typer.echo(f"gradaccum classroom {command}: {reason}", err=True)
+        _complain(command, reason)
     raise typer.Exit(status) from None

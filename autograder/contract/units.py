@@ -6,7 +6,7 @@ from pathlib import Path
 
 _FOLDERS = (Path(__file__).parents[1] / "exercises").glob("unit_*/")
 
-UNITS = tuple(sorted(folder.name.removeprefix("unit_") for folder in _FOLDERS if (folder / "exercises.py").is_file()))
+UNITS = tuple(sorted(folder.name.removeprefix("unit_") for folder in _FOLDERS if (folder / "__init__.py").is_file()))
 """Ids of all units, such as ``"04_training_loop"``: one for each folder in ``autograder/exercises``."""
 
 

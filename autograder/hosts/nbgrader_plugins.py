@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -19,10 +21,13 @@ from traitlets import Enum, Integer
 from autograder.contract.devices import DEVICES
 from autograder.isolation.sandbox import BWRAP, SANDBOXES, SandboxError, require_bwrap
 from autograder.reading.released_template import template_of, unit_of
+from autograder.support.one_line import one_line
+from autograder.support.regular_files import LINK, irregular_path, open_regular
 
 if TYPE_CHECKING:
     from jupyter_client.manager import KernelManager
     from nbformat import NotebookNode
+    from nbgrader.coursedir import CourseDirectory
     from traitlets.config import Config
 
     from autograder.contract.verdict import Fault
@@ -31,10 +36,12 @@ if TYPE_CHECKING:
 class ReadSubmission(NotebookExporter):
     """Reads what a student handed in, in any state, as the released notebook with the student's answers.
 
-    nbgrader itself would stop at a file it cannot read, and with it the marking of the class.
+    nbgrader itself would stop at a file it cannot read, and with it the marking of the class; and it copies what links in a
+    submission lead to, so submissions with links are left out.
 
     Raises:
-        NbGraderException: there is no sandbox here. It is raised once, before any old marks are touched.
+        NbGraderException: there is no sandbox here, or nothing without links. It is raised once, before any old marks are
+            touched.
     """
 
     def __init__(self, config: Config | None = None, **kw: Any):
@@ -45,6 +52,22 @@ class ReadSubmission(NotebookExporter):
             except SandboxError as error:
                 self.log.error("%s", error)
                 raise NbGraderException(str(error)) from None
+        if self.parent is not None and getattr(self.parent, "_sanitizing", False):
+            self._leave_out_links(self.parent.coursedir)
+
+    def _leave_out_links(self, coursedir: CourseDirectory) -> None:
+        """Have nbgrader pass over the students of a unit whose submission has a link in it."""
+        step, unit = coursedir.submitted_directory, coursedir.assignment_id
+        places = sorted(glob(coursedir.format_path(step, coursedir.student_id, unit)))
+        links = {place: problem for place in places if (problem := irregular_path(Path(place)))}
+        links |= {place: f"{Path(place).parent}: {LINK}" for place in places if Path(place).parent.is_symlink()}
+        for problem in links.values():
+            self.log.error("%s; not marked", one_line(problem))
+        if links and len(links) == len(places):
+            raise NbGraderException(one_line("; ".join(links.values())))
+        pattern = re.compile(coursedir.format_path(step, "(?P<student>.*)", unit, escape=True))
+        students = [found["student"] for place in links if (found := pattern.fullmatch(place))]
+        coursedir.student_id_exclude = ",".join(filter(None, [coursedir.student_id_exclude, *students]))
 
     def from_filename(
         self, filename: str, resources: dict[str, Any] | None = None, **kw: Any
@@ -57,10 +80,13 @@ class ReadSubmission(NotebookExporter):
         from nbformat import from_dict
 
         from autograder.reading.rebuilding import unreadable
-        from autograder.reading.submissions import SubmissionError, parse_submission
+        from autograder.reading.submissions import MAX_FILE_BYTES, SubmissionError, parse_submission
 
         try:
-            notebook = parse_submission(Path(filename), Path(filename).read_bytes(), unit_of(template), template).notebook
+            path = Path(filename).absolute()
+            with open_regular(path.parents[2], path.parts[-3:]) as file:
+                data = file.read(MAX_FILE_BYTES + 1)
+            notebook = parse_submission(Path(filename), data, unit_of(template), template).notebook
         except SubmissionError as error:
             self.log.warning("%s", error)
             notebook = unreadable(from_dict(template), str(error).removeprefix(f"{filename}: "))

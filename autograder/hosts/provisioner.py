@@ -18,6 +18,7 @@ from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.provisioning import LocalProvisioner
 
 from autograder.isolation.sandbox import bwrap_command, require_bwrap
+from autograder.isolation.visible_modules import packages_folder
 
 KERNEL = "gradaccum-sandbox"
 
@@ -54,7 +55,9 @@ class SandboxProvisioner(LocalProvisioner):
         manager.transport, manager.ip = "ipc", str(self._folder / "kernel")
         manager.connection_file = str(self._folder / "connection.json")
         kwargs = await super().pre_launch(**kwargs)
-        sandbox = bwrap_command(more=["--bind", str(self._folder), str(self._folder), "--setenv", "IPYTHONDIR", "/tmp/ipython"])
+        sandbox = bwrap_command(
+            packages_folder(), more=["--bind", str(self._folder), str(self._folder), "--setenv", "IPYTHONDIR", "/tmp/ipython"]
+        )
         return kwargs | {"cmd": [*sandbox, *kwargs["cmd"]], "cwd": str(self._folder)}
 
     async def cleanup(self, restart: bool = False) -> None:

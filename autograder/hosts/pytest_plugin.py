@@ -18,6 +18,7 @@ import pytest
 
 from autograder.contract.devices import DEVICES, pick_device
 from autograder.reading.submissions import Submission, SubmissionError, read_submission
+from autograder.support.one_line import one_line
 
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr, TracebackStyle
@@ -93,7 +94,7 @@ class GradedFiles:
         for submission in self.submissions:
             path = submission.path
             file = GradedFile.from_parent(
-                session, path=path.absolute(), nodeid=path.as_posix(), submission=submission, marking=self
+                session, path=path.absolute(), nodeid=one_line(path.as_posix()), submission=submission, marking=self
             )
             exercises = list(file.collect())
             report = pytest.CollectReport(file.nodeid, "passed", None, [*exercises])

@@ -6,8 +6,13 @@ import json
 from collections.abc import Collection
 from dataclasses import astuple, dataclass
 
+from autograder.support.one_line import one_line, several_lines
+
 MAX_PRINTED = 4000
 """Characters kept of what a cell prints."""
+
+MAX_NAME = 200
+"""Characters of the name of a cell, which may be that of a file."""
 
 
 @dataclass(frozen=True)
@@ -32,4 +37,7 @@ class CellReport:
         if not isinstance(content, list):
             return []
         valid = [e for e in content if isinstance(e, list) and len(e) == 3 and all(isinstance(text, str) for text in e)]
-        return [CellReport(*(text.encode(errors="replace").decode()[: 2 * MAX_PRINTED] for text in e)) for e in valid]
+        return [
+            CellReport(one_line(cell, MAX_NAME), *(several_lines(text, MAX_PRINTED) for text in texts))
+            for cell, *texts in valid
+        ]

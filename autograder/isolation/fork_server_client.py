@@ -28,9 +28,9 @@ from autograder.isolation.sandbox import (
     SandboxError,
     bwrap_command,
     fork_server_settings,
-    packages_folder,
     require_bwrap,
 )
+from autograder.isolation.visible_modules import copy_visible_modules, packages_folder
 
 STARTUP_TIMEOUT = 180.0
 """Seconds in which a fork server must have imported torch, on a cold and busy machine."""
@@ -87,11 +87,12 @@ class Run:
 
 @dataclass
 class _Server:
-    """The process of a fork server, the socket that leads to it, and what it printed."""
+    """The process of a fork server, the socket that leads to it, what it printed, and what a sandbox shows of the packages."""
 
     process: subprocess.Popen[bytes]
     control: socket.socket
     log: IO[bytes]
+    packages: tempfile.TemporaryDirectory[str]
     ready: bool = False
 
     def close(self) -> None:
@@ -99,6 +100,7 @@ class _Server:
         self.control.close()
         self.process.kill()
         self.process.wait()
+        self.packages.cleanup()
 
 
 class ForkServer:
@@ -178,13 +180,15 @@ class ForkServer:
         self._close()
         control, theirs = socket.socketpair()
         log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by _Server.close
+        packages = tempfile.TemporaryDirectory(prefix="gradaccum-packages-")
         with theirs:
             number = theirs.fileno()
             isolate = ["isolate"] if self._sandbox == BWRAP else []
             command = [sys.executable, "-P", "-m", "autograder.isolation.fork_server", str(number), self._device, *isolate]
             environment: dict[str, str] = {}
             if self._sandbox == BWRAP:
-                command = [*bwrap_command(self._device), *command]
+                copy_visible_modules(Path(packages.name))
+                command = [*bwrap_command(Path(packages.name), self._device), *command]
             else:
                 environment = os.environ | fork_server_settings(self._device) | {"PYTHONPATH": _import_path()}
             process = subprocess.Popen(
@@ -196,7 +200,7 @@ class ForkServer:
                 pass_fds=[number],
                 start_new_session=True,
             )
-        self._server = _Server(process, control, log)
+        self._server = _Server(process, control, log, packages)
         return self._server
 
     def _start(self) -> _Server:

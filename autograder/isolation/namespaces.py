@@ -78,10 +78,14 @@ def mount_private_filesystems(disk: int) -> None:
 
 
 def _folders_mounted_in(folder: str) -> list[str]:
-    """The folders inside a folder that are mount points, outer ones first. See proc_pid_mountinfo(5)."""
+    """The folders inside a folder that are mount points, without those inside such a one. See proc_pid_mountinfo(5)."""
     with open("/proc/self/mountinfo") as file:
         points = [re.sub(r"\\(\d{3})", lambda found: chr(int(found[1], 8)), line.split()[4]) for line in file]
-    return sorted(point for point in points if point.startswith(f"{folder}/") and os.path.isdir(point))
+    found: list[str] = []
+    for point in sorted(point for point in points if point.startswith(f"{folder}/") and os.path.isdir(point)):
+        if not any(point == outer or point.startswith(f"{outer}/") for outer in found):
+            found.append(point)
+    return found
 
 
 def give_up_privileges() -> None:

@@ -10,13 +10,17 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from autograder.isolation import seccomp
+from autograder.isolation.visible_modules import PACKAGES, packages_folder
 
 BWRAP, NONE = "bwrap", "none"
 SANDBOXES = (BWRAP, NONE)
+
+LIBRARIES = ("site-packages", "dist-packages")
+"""What folders are called in which Python packages are installed."""
 
 UNSANDBOXED_HINT = (
     "if you trust every file (grade … --sandbox none, MarkSubmission.sandbox=none in nbgrader; see docs/security.md)"
@@ -51,8 +55,14 @@ def require_bwrap() -> None:
         )
 
 
-def bwrap_command(device: str = "cpu", more: Sequence[str] = ()) -> list[str]:
-    """``bwrap`` with the options that make a sandbox, and ``more`` of them, up to the ``--`` that the command follows."""
+def bwrap_command(packages: Path, device: str = "cpu", more: Sequence[str] = ()) -> list[str]:
+    """``bwrap`` with the options that make a sandbox, up to the ``--`` that the command follows.
+
+    Args:
+        packages: a folder that holds what is to be seen of the course's two packages, wherever these are.
+        device: ``"cpu"`` or ``"cuda"``.
+        more: further options.
+    """
     command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]
     # Always the same user, even if root marks: the kernel does not pass root on to namespaces inside these.
     command += ["--uid", "1000", "--gid", "1000"]
@@ -65,8 +75,12 @@ def bwrap_command(device: str = "cpu", more: Sequence[str] = ()) -> list[str]:
         elif os.path.isdir(place):
             command += ["--ro-bind", place, place]
     command += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
-    for place in _visible_places():  # after /tmp, because the clone may be in there
-        command += ["--ro-bind", place, place]
+    clone = "" if packages_folder().name in LIBRARIES else str(packages_folder())
+    for place in _outer_first({clone, *_visible_places()} - {""}):  # after /tmp, because the clone may be in there
+        command += ["--tmpfs", place] if place == clone else ["--ro-bind", place, place]
+    for package in _copies_of_the_packages():
+        command += ["--ro-bind", str(packages / package.name), str(package)]
+    command += ["--remount-ro", clone] if clone else []
     for fonts in _font_lists():  # matplotlib would take seconds to make another one
         command += ["--ro-bind", str(fonts), f"/tmp/.cache/matplotlib/{fonts.name}"]
     if device == "cuda":
@@ -82,11 +96,6 @@ def fork_server_settings(device: str) -> dict[str, str]:
     return {"PYTHONHASHSEED": "0", "MPLBACKEND": "Agg", "PYTHONDONTWRITEBYTECODE": "1"} | one_thread | _visible_gpus(device)
 
 
-def packages_folder() -> Path:
-    """The folder in which the course's two packages are."""
-    return Path(__file__).resolve().parents[2]
-
-
 def _visible_gpus(device: str) -> dict[str, str]:
     """Which GPUs a process sees, and how it looks for them: a process that sees one and computes can no longer be forked."""
     if device == "cpu":
@@ -95,15 +104,24 @@ def _visible_gpus(device: str) -> dict[str, str]:
     return kept | {"PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
 
 
-def _visible_places() -> list[str]:
-    """Python, its libraries and the course's two packages; not the folder they are in, with its notebooks and tests."""
-    libraries = [entry for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")]
-    packages = [str(packages_folder() / name) for name in ("autograder", "gradaccum")]
+def _visible_places() -> set[str]:
+    """Python and its libraries."""
     places = ["/usr", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/fonts", "/etc/localtime"]
-    places += [sys.base_prefix, sys.prefix, *libraries, *packages]
+    places += [sys.base_prefix, sys.prefix, *(entry for entry in sys.path if Path(entry).name in LIBRARIES)]
     existing = {os.path.abspath(place) for place in places if os.path.exists(place)}
-    existing |= {os.path.realpath(place) for place in existing}
-    return sorted(existing, key=lambda place: (len(place), place))  # outer folders first
+    return existing | {os.path.realpath(place) for place in existing}
+
+
+def _copies_of_the_packages() -> list[Path]:
+    """Where the two packages are, and everywhere else that they are installed and would be seen."""
+    libraries = {library for place in _visible_places() for library in Path(place).glob("lib*/python*/*-packages")}
+    libraries |= {Path(place) for place in _visible_places() if Path(place).name in LIBRARIES}
+    others = {library / name for library in libraries for name in PACKAGES if (library / name).is_dir()}
+    return sorted(others | {packages_folder() / name for name in PACKAGES})
+
+
+def _outer_first(places: Iterable[str]) -> list[str]:
+    return sorted(places, key=lambda place: (len(place), place))
 
 
 def _font_lists() -> list[Path]:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from autograder.contract.cell import Cell
 from autograder.isolation.cell_reports import MAX_PRINTED, CellReport
 from autograder.isolation.limits import Limits
-from autograder.observing.student_calls import TimeLimitExceeded, seeded, silenced, stopwatch, time_limit
+from autograder.observing.student_calls import TimeLimitExceeded, seeded, silenced, stopwatch, time_limit, type_name
 from autograder.reading.python_source import bound_names, statements
 from autograder.support.one_line import one_line
 
@@ -197,10 +197,10 @@ def _run_one(statement: Statement, namespace: dict, flags: int, seconds: float) 
 
 def _described(error: BaseException) -> str:
     try:
-        message = one_line(str(error).strip())[:120]
+        message = one_line(str(error).strip(), 120)
     except Exception:  # a student's own exception may fail to make its message
         message = ""
-    return type(error).__name__ + (f": {message}" if message else "")
+    return one_line(type_name(error), 120) + (f": {message}" if message else "")
 
 
 def _statements(cells: Collection[Cell]) -> Iterator[Statement]:

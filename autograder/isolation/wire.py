@@ -1,6 +1,7 @@
 """Carry what was observed from one process to another: tensors and JSON as safetensors over a socket, never pickle.
 
-The sender may be a student's process. So everything is bounded and checked on arrival, and only numbers and text can arrive.
+The sender may be a student's process. So everything is bounded and checked on arrival, and only numbers and text can arrive;
+texts are cleaned here, so that no other module has to.
 The JSON travels as a tensor of bytes, so the only formats to parse are JSON and safetensors, each by its own library.
 """
 
@@ -30,6 +31,8 @@ MAX_FRAMES = 100_000
 """Each costs the receiver some microseconds. A right submission sends one for each statement and each trial."""
 
 MAX_MESSAGE_LENGTH = 400
+"""Characters that are kept of a text, be it a message or a fact. No fact that is judged is longer."""
+
 KINDS = ("missing", "unwritten", "raised", "time", "died")
 DTYPES = {torch.float64, torch.float32, torch.float16, torch.bfloat16}
 DTYPES |= {torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool}
@@ -51,8 +54,10 @@ def plain(observation: Observation) -> Observation:
         tensors = {str(name): _dense(tensor) for name, tensor in observation.tensors.items()}
         if len(text) > MAX_TEXT_BYTES or sum(t.numel() * t.element_size() for t in tensors.values()) > MAX_BYTES:
             return _refused("Your function brought back far more than was asked for.")
-        tensors = {name: torch.empty(t.shape, dtype=t.dtype).copy_(t) for name, t in tensors.items()}
-        return Observation(tensors, json.loads(text), observation.failure and _plain_failure(observation.failure))
+        tensors = {
+            one_line(name, MAX_MESSAGE_LENGTH): torch.empty(t.shape, dtype=t.dtype).copy_(t) for name, t in tensors.items()
+        }
+        return Observation(tensors, _cleaned(json.loads(text)), observation.failure and _plain_failure(observation.failure))
     except (TypeError, ValueError, RuntimeError, RecursionError):
         return _refused("Your function brought back something else than plain numbers.")
 
@@ -92,7 +97,7 @@ def decode(data: bytes, trials: Collection[str]) -> dict[str, Observation]:
         text = bytes(tensors.pop(_TEXT).numpy(force=True)) if _TEXT in tensors else b""
         if len(text) > (len(trials) + 1) * MAX_TEXT_BYTES:  # parsed, it would take a hundred times as much memory
             raise TransportError("too much text")
-        described = json.loads(text)
+        described = _cleaned(json.loads(text))
     except TransportError:
         raise
     except (SafetensorError, ValueError, TypeError, RuntimeError, RecursionError, KeyError, AssertionError) as error:
@@ -110,7 +115,7 @@ def decode(data: bytes, trials: Collection[str]) -> dict[str, Observation]:
             math.prod(max(length, 1) for length in tensor.shape) > MAX_BYTES
         ):  # even one without elements: broadcasting may make it large
             raise TransportError("a tensor of a strange shape")
-        observations[described[int(k)]["trial"]].tensors[name] = tensor
+        observations[described[int(k)]["trial"]].tensors[one_line(name, MAX_MESSAGE_LENGTH)] = tensor
     return observations
 
 
@@ -209,7 +214,18 @@ def _dense(tensor: Tensor) -> Tensor:
 def _plain_failure(failure: Failure) -> Failure:
     if failure.kind not in KINDS:
         raise ValueError(f"unknown kind of failure {failure.kind!r}")
-    return Failure(failure.kind, one_line(str(failure.message))[:MAX_MESSAGE_LENGTH])
+    return Failure(failure.kind, one_line(str(failure.message), MAX_MESSAGE_LENGTH))
+
+
+def _cleaned(value: Any) -> Any:
+    """A JSON value with every text in it cleaned and shortened, keys included."""
+    if isinstance(value, str):
+        return one_line(value, MAX_MESSAGE_LENGTH)
+    if isinstance(value, list):
+        return [_cleaned(item) for item in value]
+    if isinstance(value, dict):
+        return {one_line(key, MAX_MESSAGE_LENGTH): _cleaned(item) for key, item in value.items()}
+    return value
 
 
 def _refused(message: str) -> Observation:

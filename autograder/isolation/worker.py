@@ -24,7 +24,6 @@ from typing import Any, NoReturn
 
 import torch
 
-import autograder
 from autograder.contract.cell import Cell
 from autograder.contract.observation import Failure, Observation
 from autograder.contract.units import UNITS
@@ -58,9 +57,13 @@ USUAL_IMPORTS = (
 )
 """What notebooks of the course and their students import. Some of these modules may be missing."""
 
-STAND_INS = {"autograder.check": "check", "autograder.progress": "show_progress", "autograder.puzzle": "show_puzzle"}
-"""What a notebook calls to show a verdict, progress or the puzzle. Here these functions do nothing, as their modules hold
-answers."""
+STAND_INS = {
+    "autograder.check": "check",
+    "autograder.progress": "show_progress",
+    "autograder.puzzle": "show_puzzle",
+    "gradaccum.phenomena.run_drift": "compute",
+}
+"""What a notebook calls to show something, in modules that hold answers. Here these functions do nothing."""
 
 Progress = str | int | tuple[str, str]
 """What the process is about to do: a word, the number of a statement, or an exercise and one of its trials."""
@@ -142,7 +145,8 @@ def _install_stand_ins() -> None:
         stand_in = types.ModuleType(module)
         setattr(stand_in, function, _do_nothing)
         sys.modules[module] = stand_in
-        setattr(autograder, module.rpartition(".")[2], stand_in)
+        parent, _, name = module.rpartition(".")
+        setattr(importlib.import_module(parent), name, stand_in)
 
 
 def _do_nothing(*arguments: object, **keywords: object) -> None:

@@ -134,7 +134,7 @@ def mark_file(
     """Mark a notebook or a Python file.
 
     Args:
-        path: of the file.
+        path: of the file. In a sandbox, which is for files of others, it must not be a link.
         seed: chooses the problems the functions are run on; the same seed gives the same marks.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
         limits: of time, memory, processes and files.
@@ -145,7 +145,9 @@ def mark_file(
         ValueError: the device is not there.
         ChildError: no process can be started here.
     """
-    return mark_submission(read_submission(path), seed=seed, device=device, limits=limits, sandbox=sandbox)
+    return mark_submission(
+        read_submission(path, follow=sandbox == NONE), seed=seed, device=device, limits=limits, sandbox=sandbox
+    )
 
 
 def mark_submission(

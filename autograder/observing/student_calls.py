@@ -24,6 +24,7 @@ import torch
 import autograder
 import gradaccum
 from autograder.contract.observation import TRIAL_SECONDS, Failure, Observation
+from autograder.support.one_line import one_line
 
 if TYPE_CHECKING:
     from _typeshed import TraceFunction
@@ -84,7 +85,7 @@ def describe_error(error: BaseException) -> str:
     if named:
         code, line = named[-1]
         place = f" (line {line - code.co_firstlineno + 1} of {_without_data(code.co_name)[:40]})"
-    return f"Your code raised {_without_data(type(error).__name__)[:40]}{said}{place}."
+    return f"Your code raised {_without_data(type_name(error))[:40]}{said}{place}."
 
 
 def raised_by_statement(error: BaseException) -> CodeType | None:
@@ -98,14 +99,19 @@ def raised_by_statement(error: BaseException) -> CodeType | None:
     return code if code.co_code[last.tb_lasti] == dis.opmap["RAISE_VARARGS"] else None
 
 
+def type_name(value: object) -> str:
+    """The name of a value's type, whatever its metaclass says."""
+    return type.__dict__["__name__"].__get__(type(value))
+
+
 def _first_line(error: BaseException) -> str:
     try:
-        lines = re.sub(r"\x1b\[[\d;]*[A-Za-z]", "", str(error)).strip().splitlines()  # torch prints some words in bold
+        lines = str(error).strip().splitlines()
     except TimeLimitExceeded:
         raise
     except BaseException:  # a student's own exception may fail to make its message
         lines = []
-    return lines[0].strip() if lines else ""
+    return one_line(lines[0]).strip() if lines else ""  # torch prints some words in bold
 
 
 def _without_data(text: str) -> str:

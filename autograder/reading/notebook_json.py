@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.reading.python_source import MAX_PARSED_LENGTH
+from autograder.support.one_line import one_line
 
 MAX_MEMORY = 2 * 2**30
 """Bytes that reading a file may take; a file that might take more is refused before it is parsed."""
@@ -25,6 +26,9 @@ MAX_CELLS = 2000
 
 MAX_CODE_CHARACTERS = 1_000_000
 """Characters of code that are kept of all cells together, or of a Python file."""
+
+MAX_NAME_LENGTH = 200
+"""Characters that are kept of the name of a cell."""
 
 MAX_PROSE_CHARACTERS = 20_000_000
 """Characters of other text that are kept of all cells together; it may hold pictures."""
@@ -105,12 +109,17 @@ def written_cells(content: object) -> list[WrittenCell]:
                 kind,
                 source,
                 place,
-                grade_id=clean(grade_id) if isinstance(grade_id, str) else "",
-                id=clean(cell_id) if isinstance(cell_id := cell.get("id"), str) else "",
+                grade_id=_name(grade_id),
+                id=_name(cell.get("id")),
                 attachments=attachments if isinstance(attachments, dict) else {},
             )
         )
     return found
+
+
+def _name(written: object) -> str:
+    """What a file calls a cell; empty if that is no text."""
+    return one_line(written, MAX_NAME_LENGTH) if isinstance(written, str) else ""
 
 
 def unit_named_in(content: object) -> object:

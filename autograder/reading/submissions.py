@@ -12,7 +12,6 @@ A notebook goes one way, through a module for each step::
 from __future__ import annotations
 
 import io
-import stat
 import tokenize
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -39,6 +38,7 @@ from autograder.reading.rebuilding import rebuilt_notebook
 from autograder.reading.template import Template
 from autograder.released import exercises_in, released_content, unit_of_exercise
 from autograder.support.one_line import one_line
+from autograder.support.regular_files import NotRegularError, open_regular
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -81,14 +81,19 @@ class Submission:
         return from_dict(self.content)
 
 
-def read_submission(path: str | Path, unit: str | None = None) -> Submission:
-    """Read a notebook or a Python file; ``unit`` is the unit it has to answer, whatever the file is called.
+def read_submission(path: str | Path, unit: str | None = None, follow: bool = True) -> Submission:
+    """Read a notebook or a Python file.
+
+    Args:
+        path: of the file.
+        unit: the unit it has to answer, whatever the file is called.
+        follow: whether the path may be a link: yes for people's own files, no for what others have handed in.
 
     Raises:
         SubmissionError: the file does not exist, is neither of the two, is not of this course, or is of another unit.
     """
     path = Path(path)
-    data = _read_bytes(path)
+    data = _read_bytes(path, follow)
     if unit is None:
         return parse_submission(path, data)
     try:
@@ -125,19 +130,19 @@ def parse_submission(path: Path, data: bytes, unit: str | None = None, template:
         raise SubmissionError(path, str(error)) from None
 
 
-def _read_bytes(path: Path) -> bytes:
+def _read_bytes(path: Path, follow: bool) -> bytes:
     try:
-        status = path.stat()
-        if stat.S_ISREG(status.st_mode):
-            with path.open("rb") as file:
-                return file.read(MAX_FILE_BYTES + 1)
+        place = path.resolve() if follow else path
+        if place.is_dir() and not place.is_symlink():
+            raise SubmissionError(path, "is a directory; name the notebooks or Python files in it")
+        with open_regular(place.parent, [place.name]) as file:
+            return file.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
         raise SubmissionError(path, "there is no such file; check its name and folder") from None
-    except (OSError, ValueError) as error:
+    except NotRegularError as error:
+        raise SubmissionError(path, str(error.strerror)) from None
+    except (OSError, RuntimeError, ValueError) as error:
         raise SubmissionError(path, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    if stat.S_ISDIR(status.st_mode):
-        raise SubmissionError(path, "is a directory; name the notebooks or Python files in it")
-    raise SubmissionError(path, "is not a file; name a notebook or a Python file")
 
 
 def _parse_script(path: Path, data: bytes, unit: str | None) -> Submission:
@@ -156,7 +161,7 @@ def _parse_script(path: Path, data: bytes, unit: str | None) -> Submission:
         raise UnreadableError("is not text, so not a Python file; save it as UTF-8 text")
     if len(source) > MAX_CODE_CHARACTERS:
         raise UnreadableError("is larger than code that anybody writes; hand in the functions and nothing else")
-    return Submission(path, unit, (Cell(clean(path.name), clean(source)),))
+    return Submission(path, unit, (Cell(one_line(path.name), clean(source)),))
 
 
 def _parse_notebook(path: Path, data: bytes, unit: str | None, release: dict | None) -> Submission:

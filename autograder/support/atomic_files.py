@@ -18,6 +18,7 @@ def written_atomically(path: Path) -> Iterator[Path]:
     """The path of a temporary file for the new content; it replaces the file when the block ends without an error."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.unfinished")
+    unfinished.unlink(missing_ok=True)  # what a killed process left; or a link, which would be written through
     try:
         yield unfinished
         unfinished.replace(path)

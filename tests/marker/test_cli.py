@@ -63,6 +63,15 @@ def test_an_unusable_file_gets_one_line_on_stderr_and_exit_status_2(unusable, re
     assert words in line
 
 
+def test_a_link_is_followed_for_its_owner_but_not_in_a_sandbox_or_for_an_lms(write, refused, run, tmp_path):
+    link = tmp_path / "00_start_here.py"
+    link.symlink_to(write("elsewhere/mean.py", MEAN))
+    assert "is a link, which is not followed" in refused("check", "--sandbox", link)
+    code, _, err = run("check", "--gradescope", tmp_path / "results.json", link)
+    assert (code, "is a link, which is not followed" in err) == (0, True)
+    assert "is a link" in (tmp_path / "results.json").read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -184,7 +193,7 @@ def test_text_of_a_submission_is_never_interpreted_as_markup_or_terminal_codes()
     failure = Failure("raised", "Your code raised [bold red]KeyError: [/]")
     text = shown(all_exercises()["train_epoch"].failed(failure), file="\x1b[2J[red].py")
     assert "[bold red]KeyError: [/]" in text
-    assert text.startswith(" [2J[red].py: 0 of 6 points")
+    assert text.startswith("[red].py: 0 of 6 points")
     assert "\x1b" not in text
 
 

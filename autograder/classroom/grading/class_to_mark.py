@@ -24,8 +24,14 @@ from autograder.classroom.grading.workers import Job
 from autograder.contract.units import UNITS
 from autograder.hosts.nbgrader_plugins import MarkSubmission
 from autograder.reading.released_template import template_of
+from autograder.reading.submissions import MAX_FILE_BYTES
 from autograder.support.atomic_files import write_atomically
 from autograder.support.edition import edition
+from autograder.support.one_line import one_line
+from autograder.support.regular_files import LINK, irregular_path, open_regular
+
+MAX_TIMESTAMP_BYTES = 1000
+"""Bytes that are read of ``timestamp.txt``."""
 
 
 class GradingError(Exception):
@@ -95,19 +101,29 @@ class ClassToMark:
             units: only these; all units of the course if empty. Other assignments of the class are left to nbgrader.
             students: only these; all if empty.
         """
-        folder = Path(self.coursedir.format_path(self.coursedir.submitted_directory, ".", ".")).resolve()
-        found, complaints = [], []
+        folder = self.submitted
+        links = [place for place in sorted(folder.glob("*")) if place.is_symlink()]
+        found, complaints = [], [f"{place}: {LINK}; not marked" for place in links if not students or place.name in students]
         for place in sorted(folder.glob("*/*"), key=lambda place: (place.name, place.parent.name)):
             student, unit = place.parent.name, place.name
-            if unit not in (units or UNITS) or (students and student not in students) or not place.is_dir():
+            if place.parent in links or unit not in (units or UNITS) or (students and student not in students):
                 continue
             notebook = place / f"{unit}.ipynb"
-            if notebook.is_file():
+            if student != one_line(student):
+                complaints.append(f"{place.parent}: no student can be called that; rename the folder")
+            elif problem := irregular_path(place):
+                complaints.append(f"{problem}; not marked")
+            elif notebook.is_file():
                 found.append(HandedIn(student, unit, notebook))
-            else:
+            elif place.is_dir():
                 there = ", ".join(sorted(path.name for path in place.iterdir())[:3]) or "nothing"
                 complaints.append(f"{place}: holds {there}, but no {unit}.ipynb; rename the notebook")
         return found, complaints
+
+    @property
+    def submitted(self) -> Path:
+        """The folder of what was handed in. It may be a link, but no link in it is followed."""
+        return Path(self.coursedir.format_path(self.coursedir.submitted_directory, ".", ".")).resolve()
 
     def job(self, handed_in: HandedIn, template: dict[str, Any] | None) -> Job:
         """Everything that a worker needs to mark a submission.
@@ -115,7 +131,8 @@ class ClassToMark:
         Raises:
             OSError: the file cannot be read.
         """
-        data = handed_in.path.read_bytes()
+        with open_regular(self.submitted, handed_in.path.parts[-3:]) as file:
+            data = file.read(MAX_FILE_BYTES + 1)
         decisive = [edition(), FORMAT, handed_in.unit, self.seed, self.device, template, sha256(data).hexdigest()]
         key = sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
         return Job(handed_in.student, handed_in.unit, key, data, template, self.seed, self.sandbox, self.device)
@@ -168,12 +185,12 @@ class ClassToMark:
         Raises:
             GradebookError: ``timestamp.txt`` cannot be read as a time.
         """
-        folder = self.coursedir.format_path(self.coursedir.submitted_directory, marks.student, marks.unit)
-        file = Path(folder, "timestamp.txt")
+        parts = marks.student, marks.unit, "timestamp.txt"
         try:
-            text = file.read_text(encoding="utf-8").strip()
+            with open_regular(self.submitted, parts) as file:
+                text = file.read(MAX_TIMESTAMP_BYTES).decode().strip()
             return parse_utc(text) if text else None
         except FileNotFoundError:
             return None
         except (OSError, ValueError, OverflowError):
-            raise GradebookError(f"{file} holds no time") from None
+            raise GradebookError(f"{Path(self.submitted, *parts)} holds no time") from None

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import IO
 
 from autograder.reading.submissions import MAX_FILE_BYTES
+from autograder.support.one_line import one_line
+from autograder.support.regular_files import why_not_regular
 
 MAX_DEPTH = 30
 """Folders that may be inside each other."""
@@ -48,8 +50,8 @@ class SourceFile:
 
     @property
     def name(self) -> str:
-        """Its path in one line, without control characters that a terminal would obey."""
-        name = printable("/".join(self.parts))
+        """Its path in one line."""
+        name = one_line("/".join(self.parts))
         return f"{name} (number {self.number + 1} of this name)" if self.number else name
 
     def chunks(self) -> Iterator[bytes]:
@@ -70,12 +72,7 @@ class SourceFile:
         except OSError as error:
             raise UnreadableFileError(f"cannot be read: {error.strerror or error}; give it again") from None
         except DAMAGED as error:
-            raise UnreadableFileError(f"is damaged in its archive ({printable(str(error))}); download it again") from None
-
-
-def printable(text: str) -> str:
-    """A text with an escape sequence in place of every character that is not printable, lone surrogates included."""
-    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+            raise UnreadableFileError(f"is damaged in its archive ({one_line(str(error))}); download it again") from None
 
 
 def normalised(parts: tuple[str, ...]) -> tuple[str, ...]:
@@ -94,4 +91,4 @@ def not_a_file(mode: int) -> str:
         return ""
     if stat.S_ISDIR(mode):
         return f"is a folder more than {MAX_DEPTH} folders deep; move it up"
-    return "is a link, which is not followed; give the file" if stat.S_ISLNK(mode) else "is not a file; give a notebook"
+    return why_not_regular(mode)

@@ -29,6 +29,7 @@ from autograder.classroom.intake.source_files import (
 )
 from autograder.classroom.intake.zip_members import max_entries, member_names, member_problem, modified_time, safe_names
 from autograder.reading.submissions import MAX_FILE_BYTES
+from autograder.support.regular_files import open_below, open_regular
 
 MAX_FILES = 200_000
 """Files in a source. A class of hundreds with all units, and a repository for each, has fewer."""
@@ -99,7 +100,7 @@ class _Listing:
             folder = waiting.pop()
             try:
                 with contextlib.ExitStack() as stack:
-                    handle = _open_below(root, folder, os.O_DIRECTORY)
+                    handle = open_below(root, folder, os.O_DIRECTORY)
                     stack.callback(os.close, handle)
                     entries = [(name, _status(name, handle)) for name in sorted(os.listdir(handle))]
             except OSError as error:
@@ -116,12 +117,12 @@ class _Listing:
 
     def _add_from_folder(self, root: Path, parts: tuple[str, ...], status: os.stat_result) -> None:
         problem = not_a_file(status.st_mode) or (TOO_LARGE if status.st_size > MAX_FILE_BYTES else "")
-        file = SourceFile(normalised(parts), problem, status.st_mtime, opener=lambda: _open_file(root, parts))
+        file = SourceFile(normalised(parts), problem, status.st_mtime, opener=lambda: open_regular(root, parts))
         if not is_archive(parts[-1]) or not_a_file(status.st_mode):
             self._add(file)
             return
         try:
-            reason = self.add_archive(_open_file(root, parts), file.parts, _Budget(MAX_UNPACKED_BYTES), 1)
+            reason = self.add_archive(open_regular(root, parts), file.parts, _Budget(MAX_UNPACKED_BYTES), 1)
         except OSError as error:
             reason = f"cannot be read: {error.strerror or error}"
         if reason:
@@ -193,31 +194,6 @@ class _Listing:
         if len(self.files) >= MAX_FILES:
             raise SourceError(f"{self.source}: holds more than {MAX_FILES} files; name the folder with what was handed in")
         self.files.append(file)
-
-
-def _open_below(root: Path, parts: tuple[str, ...], flags: int) -> int:
-    """Open a path below a folder, following no link on the way, not even one created while this runs.
-
-    Returns:
-        The file descriptor.
-    """
-    handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
-    for place, name in enumerate(parts, 1):
-        kind = flags if place == len(parts) else os.O_DIRECTORY
-        try:
-            inner = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | kind, dir_fd=handle)
-        finally:
-            os.close(handle)
-        handle = inner
-    return handle
-
-
-def _open_file(root: Path, parts: tuple[str, ...]) -> IO[bytes]:
-    handle = _open_below(root, parts, 0)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise OSError(0, "it is no file any more")
-    return open(handle, "rb")
 
 
 def _status(name: str, folder: int) -> os.stat_result | None:

@@ -13,6 +13,7 @@ from autograder.classroom.intake.attempts import Attempt
 from autograder.classroom.intake.source_files import CHUNK, UnreadableFileError
 from autograder.classroom.intake.submission_filenames import utc
 from autograder.support.atomic_files import write_atomically, written_atomically
+from autograder.support.regular_files import LINK
 
 TAKEN, UNCHANGED, OLDER = "taken", "unchanged", "older"
 
@@ -35,11 +36,14 @@ class SubmittedStore:
             TAKEN, UNCHANGED or OLDER; and the reason, which is empty if it was taken.
 
         Raises:
-            UnreadableFileError: its file has become unreadable, or has changed.
+            UnreadableFileError: its file has become unreadable, or has changed; or a link is where it belongs.
             OSError: it cannot be written.
         """
         folder = self._submitted(student, attempt.unit)
         place, stamp = folder / f"{attempt.unit}.ipynb", folder / "timestamp.txt"
+        for path in (folder.parent, folder, place, stamp):
+            if path.is_symlink():
+                raise UnreadableFileError(f"cannot be stored: {path} {LINK}")
         there, since = digest_of(place), _time_in(stamp)
         if there == attempt.digest:
             if attempt.time and since is None:

@@ -16,9 +16,9 @@ from autograder.classroom.gradebook.nbgrader_converters import ConvertingError, 
 from autograder.classroom.grading.class_to_mark import ClassToMark
 from autograder.classroom.intake.attempts import Attempt
 from autograder.classroom.intake.collect_submissions import newest_attempts
-from autograder.classroom.intake.source_files import printable
 from autograder.support.atomic_files import written_atomically
 from autograder.support.interrupts import stoppable
+from autograder.support.one_line import one_line
 
 TEMPLATES, TEMPLATE = Path(__file__).parent / "templates", "gradaccum_feedback"
 MAX_NAMED = 5
@@ -149,5 +149,5 @@ def _make_page(marked_class: ClassToMark, student: str, unit: str) -> Path:
 
 def _name_in_zip(student: str, unit: str, attempt: Attempt | None) -> str:
     """The name by which the LMS recognises whose page it is; ``STUDENT/UNIT.html`` if the work did not come from an LMS."""
-    prefix = printable(attempt.owner.claim.reply_prefix) if attempt else ""
+    prefix = one_line(attempt.owner.claim.reply_prefix) if attempt else ""
     return f"{prefix}{unit}.html" if prefix else f"{student}/{unit}.html"

@@ -20,6 +20,7 @@ from autograder.isolation import wire, worker
 from autograder.isolation.fresh_process import observe_in_fresh_process
 from autograder.isolation.limits import Limits
 from autograder.isolation.sandbox import NONE, bwrap_command
+from autograder.isolation.visible_modules import packages_folder
 from autograder.marking.in_process import mark_function, trials_of
 from autograder.marking.marker import Marker, device_for, verdict_on
 from autograder.observing.student_calls import seeded
@@ -114,7 +115,7 @@ os._exit(7 if asked else 3)
 def test_a_fork_server_for_the_cpu_sees_no_gpu(monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
     monkeypatch.setenv("LD_LIBRARY_PATH", "/driver")
-    set_for = {device: settings_in(bwrap_command(device)) for device in ("cpu", "cuda")}
+    set_for = {device: settings_in(bwrap_command(packages_folder(), device)) for device in ("cpu", "cuda")}
     assert set_for["cpu"]["CUDA_VISIBLE_DEVICES"] == ""
     assert set_for["cuda"]["CUDA_VISIBLE_DEVICES"] == "1"
     assert set_for["cuda"]["LD_LIBRARY_PATH"] == "/driver"

@@ -151,7 +151,7 @@ def test_troubles_are_one_printable_line():
     )
     assert [trouble for _, trouble in loaded.troubles] == [
         "in code cell 2, line 1 raised E",
-        "in code cell 3, line 1 raised ValueError: a  [31mb",
+        "in code cell 3, line 1 raised ValueError: a b",
     ]
 
 

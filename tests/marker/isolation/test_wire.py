@@ -15,13 +15,15 @@ from safetensors.torch import save
 
 from autograder.contract.observation import Failure, Observation
 from autograder.isolation import wire
+from autograder.isolation.cell_reports import MAX_PRINTED, CellReport
 from autograder.isolation.wire import Frames, TransportError, decode, encode, plain
 
 floats = st.floats(width=32)
 shapes = st.lists(st.integers(0, 3), max_size=3)
+words = st.text(st.characters(categories=["L", "N", "P", "S"]), max_size=8)
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | words,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
     max_leaves=10,
 )
 
@@ -37,8 +39,8 @@ def tensors(draw) -> torch.Tensor:
 
 observations = st.builds(
     Observation,
-    st.dictionaries(st.text(max_size=8), tensors(), max_size=3),
-    st.dictionaries(st.text(max_size=8), json_values, max_size=3),
+    st.dictionaries(words, tensors(), max_size=3),
+    st.dictionaries(words, json_values, max_size=3),
     st.none() | st.builds(Failure, st.sampled_from(wire.KINDS), st.text(alphabet="abc €…", max_size=30)),
 )
 
@@ -51,7 +53,7 @@ def same(a: Observation, b: Observation) -> bool:
     return all(x.dtype == y.dtype and x.shape == y.shape and save({"x": x}) == save({"x": y}) for x, y in pairs)
 
 
-@given(st.dictionaries(st.text(max_size=8), observations, max_size=3))
+@given(st.dictionaries(words, observations, max_size=3))
 @settings(max_examples=60, deadline=None)
 def test_observations_arrive_bit_for_bit(sent):
     received = decode(encode(sent), list(sent))
@@ -242,6 +244,38 @@ def test_tensors_of_any_layout_arrive_as_dense_numbers():
 
 
 def test_messages_are_short_and_cannot_steer_a_terminal():
-    failure = plain(Observation(failure=Failure("raised", "a\n\x1b[2J" + "x" * 10_000))).failure
-    assert failure.message.startswith("a  [2Jxx")
+    failure = plain(Observation(failure=Failure("raised", "a\n\x1b[2J\x1bcx" + "x" * 10_000))).failure
+    assert failure.message.startswith("a \\x1bcxx")
     assert len(failure.message) == wire.MAX_MESSAGE_LENGTH
+
+
+HOSTILE = "Ten\ud800sor\x1b]0;owned\x07\u202egnp.exe\u2066\r\n\0" + "x" * 10_000
+"""Half of a character, codes for a terminal, reversed writing, line ends, and far too much of it."""
+
+
+def texts_in(value) -> list[str]:
+    if isinstance(value, dict):
+        return [text for pair in value.items() for item in pair for text in texts_in(item)]
+    return [text for item in value for text in texts_in(item)] if isinstance(value, list) else [value]
+
+
+def test_every_text_that_arrives_can_be_shown_stored_and_encoded():
+    name, facts = HOSTILE.replace("\ud800", ""), {"type": HOSTILE, HOSTILE: [{HOSTILE: [HOSTILE]}]}
+    text = json.dumps([{"trial": "a", "facts": facts, "failure": None}]).encode()
+    forged = save({f"0/{name}": torch.zeros(1), "json": torch.frombuffer(bytearray(text), dtype=torch.uint8)})
+    sent = {"a": Observation({name: torch.zeros(1)}, facts)}
+    for arrived in (plain(sent["a"]), decode(encode(sent), ["a"])["a"], decode(forged, ["a"])["a"]):
+        texts = [*texts_in(arrived.facts), *arrived.tensors]
+        assert len(texts) == 6
+        for text in texts:
+            assert text.isprintable()
+            assert text.encode()
+            assert len(text) <= wire.MAX_MESSAGE_LENGTH
+
+
+def test_what_cells_print_arrives_readable_and_clean():
+    (report,) = CellReport.decode(CellReport.encode([CellReport(HOSTILE, f"one\ttwo\r\nthree\x1b[31m!\n{HOSTILE}", HOSTILE)]))
+    assert report.printed.startswith("one     two\nthree!\nTen\\ud800sor\\x1b]0;owned\\x07\\u202egnp.exe")
+    for text in (report.cell, report.printed, report.trouble):
+        assert text.replace("\n", "").isprintable()
+        assert len(text) <= MAX_PRINTED

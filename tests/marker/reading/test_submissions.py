@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from autograder.contract.units import UNITS
 from autograder.reading.submissions import SubmissionError, parse_submission, read_submission
 from autograder.released import released_content
+from autograder.support import regular_files
 
 LOOP = "def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):\n    return []\n"
 
@@ -44,12 +46,27 @@ def test_the_error_for_an_unusable_file_is_one_line_with_its_path_and_the_proble
 def test_the_error_for_a_file_without_read_permission_gives_the_reason(write, monkeypatch):
     path = write("04_training_loop.py", LOOP)
 
-    def refuse(self, mode):
+    def refuse(*arguments, **options):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(type(path), "open", refuse)
+    monkeypatch.setattr(regular_files.os, "open", refuse)
     with pytest.raises(SubmissionError, match="cannot be read: Permission denied"):
         read_submission(path)
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "nothing", "pipe", "device", "itself"])
+def test_a_link_is_followed_only_for_people_who_name_their_own_file(write, tmp_path, kind):
+    link, path = tmp_path / "04_training_loop.py", write("elsewhere/loop.py", LOOP)
+    os.mkfifo(tmp_path / "pipe")
+    targets = {"file": path, "folder": path.parent, "pipe": tmp_path / "pipe", "device": "/dev/zero", "itself": link}
+    link.symlink_to(targets.get(kind, "nowhere"))
+    with pytest.raises(SubmissionError, match="is a link, which is not followed"):
+        read_submission(link, follow=False)
+    if kind == "file":
+        assert read_submission(link, "04_training_loop").unit == "04_training_loop"
+    else:
+        with pytest.raises(SubmissionError):
+            read_submission(link, "04_training_loop")
 
 
 def test_a_renamed_notebook_is_of_the_unit_that_it_was_released_as(write):

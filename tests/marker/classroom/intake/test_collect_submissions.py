@@ -178,3 +178,17 @@ def test_grading_from_a_source_that_does_not_exist_is_refused(bare_class):
     result = CliRunner().invoke(app, ["grade", str(bare_class), "--from", str(bare_class / "../none.zip")])
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
     assert "there is no such folder or zip file" in result.stderr
+
+
+@pytest.mark.parametrize("place", ["ada", f"ada/{UNIT}", f"ada/{UNIT}/{UNIT}.ipynb", f"ada/{UNIT}/timestamp.txt"])
+def test_nothing_is_stored_through_a_link_and_the_rest_is_stored(roster_class, tmp_path, place):
+    elsewhere, link = tmp_path / "elsewhere", roster_class.submitted / place
+    (elsewhere / UNIT).mkdir(parents=True)
+    link.parent.mkdir(parents=True)
+    link.symlink_to(elsewhere / "file" if place.count("/") == 2 else elsewhere)
+    taken = roster_class.take({f"ada/{UNIT}.ipynb": work(), f"bob/{UNIT}.ipynb": work("x = 2")})
+    assert [(one.file, "is a link, which is not followed" in one.reason) for one in taken.unrecognised] == [
+        (f"ada/{UNIT}.ipynb", True)
+    ]
+    assert roster_class.has("bob") == work("x = 2")
+    assert [path for path in elsewhere.rglob("*") if not path.is_dir()] == []
