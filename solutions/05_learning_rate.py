@@ -173,7 +173,7 @@ for divide, factor in ((True, 1), (True, 4), (False, 1), (False, 4)):
 #
 # - **1 point · the sizes, the published table among them**: the six rows of a table that one trainer's documentation prints for
 #   its runs (you see it below), and three others, with and without a world size.
-# - **1 point · refusing nonsense**: a `ValueError` with a reason, in any words, if one of the three is not a whole number of at
+# - **1 point · refusing nonsense**: a `ValueError` with a reason, in any words, if any of the three is not a whole number of at
 #   least 1: zero, negative, `2.5`, `"2"` or `None`.
 
 
@@ -217,7 +217,7 @@ for b, n, w in published:
 # What earns points:
 #
 # - **1.5 points · the three rules**: for larger and for smaller batches.
-# - **0.5 points · refusing an unknown rule**: a `ValueError` with a reason, in any words.
+# - **0.5 points · refusing an unknown rule**: a `ValueError` with a reason, in any words, for any other text.
 
 
 # %% exercise="scale_learning_rate"
@@ -271,15 +271,17 @@ for update in range(1, 5):
 # *Difficulty ●●○ · about 8 minutes · 4 points*
 #
 # Write `train_with_schedule(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps)`: one epoch as in
-# `train_epoch` of unit 04, at the schedule's rates. The schedule moves on once per update, after it. Return a list with the
-# rate that each update used. The same scheduler comes back in the next epoch and goes on where it was. `micro_batches` is a
-# list, and no gradient waits in `.grad` when you are first called. `windows(micro_batches, accumulation_steps)`, imported at
-# the top, cuts it into windows.
+# `train_epoch` of unit 04, at the schedule's rates. Update by `optimizer.step()`; the optimizer may have momentum. The schedule
+# moves on once per update, after it. Return a list with the rate that each update used. The same scheduler comes back in the
+# next epoch and goes on where it was. The model is in training mode; leave it there. Every parameter is trained,
+# `micro_batches` is a list, and no gradient waits in `.grad` when you are first called.
+# `windows(micro_batches, accumulation_steps)`, imported at the top, cuts it into windows.
 #
 # What earns points:
 #
-# - **1.5 points · updates at the schedule's rates**: equal micro-batches, full windows, two epochs; the parameters after each
-#   are those of one large batch per window at the schedule's rates.
+# - **1.5 points · updates at the schedule's rates**: equal micro-batches, full windows, three epochs, and N = 1; the parameters
+#   after each epoch are those of one large batch per window at the schedule's rates. Micro-batches go through the model one by
+#   one.
 # - **1 point · leftover windows and ragged micro-batches**: a leftover is applied, averages over the samples it has, and is an
 #   update like any other, also in an epoch shorter than one window. Every sample of a window counts alike.
 # - **1.5 points · the returned rates**: one number for each update, in order, and your updates used them. Full windows count
@@ -366,11 +368,12 @@ explore("gradient_noise")
 #
 # Write `gradient_noise_scale(micro_gradients, micro_batch_size)`. It is given a list of N ≥ 2 vectors, each the mean gradient
 # of a micro-batch of B = `micro_batch_size` samples. Solve the two equations, taking ≈ for =, and return
-# $\operatorname{tr}\Sigma / |G|^2$ as a number. (Both solutions are *unbiased*: right on average over many windows.)
+# $\operatorname{tr}\Sigma / |G|^2$ as a number. (Both solutions are *unbiased*: right on average over many windows. In a single
+# one $|G|^2$ may even come out negative; return what the equations say.)
 #
 # What earns points:
 #
-# - **2 points · the simple noise scale, from the two unbiased estimates**: for three windows, to six digits.
+# - **2 points · the simple noise scale, from the two unbiased estimates**: for four windows, to six digits.
 
 
 # %% exercise="gradient_noise_scale"

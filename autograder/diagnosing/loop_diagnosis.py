@@ -64,7 +64,8 @@ def diagnose(trial: LoopTrial, observation: Observation) -> Diagnosis:
         all_seen=facts["micro_batches_seen"] == micro_batches,
         repeated=(facts["backwards"] or facts["forwards_with_grad"]) > micro_batches,
     )
-    slugs = name_mistakes(found, trial.problem, passes)
+    ran = any(facts[what] for what in ("backwards", "forwards_with_grad", "forwards_without_grad"))
+    slugs = name_mistakes(found, trial.problem, passes) if ran else None  # without a forward there was nothing to clear
     if slugs is None:
         return Diagnosis(slugs_so_far, difference_in_words(found, due), found, due)
     shown = None if found.same_as(due) else found  # two equal pictures would say nothing

@@ -71,6 +71,20 @@ def large_batch_gradients(problem: Problem) -> Tensor:
     return torch.stack([batch_gradient(model, problem.loss_fn, row) for row in rows])
 
 
+CHANGED = {
+    "modes": "Your function left the model, or a part of it, in another mode (training or evaluation) than it found it in.",
+    "dtypes": "Your function changed the dtype of the model's parameters or buffers.",
+    "requires_grad": "Your function changed which parameters require a gradient.",
+    "frozen": "Your function changed a frozen parameter.",
+}
+"""What to say of a model that a loop left changed, by what is not as it was."""
+
+
+def left_changed(seen: Observation) -> str:
+    """What a loop left changed that training does not change, in words; empty if nothing."""
+    return next((CHANGED[what] for what in seen.facts["changed"]), "")
+
+
 def holds_several_graphs(trial: LoopTrial, observation: Observation) -> bool:
     """Whether a metered loop needed far more memory than a loop that keeps one micro-batch's graph at a time."""
     return observation.facts.get("peak_bytes", 0) > MEMORY * _peak_of_right(trial.problem)

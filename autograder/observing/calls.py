@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,6 +33,16 @@ def observe_call(function: Callable, trial: CallTrial) -> Observation:
         return Observation(facts={"value": plain(value)})
     except TypeError:
         return Observation(facts={"type": type(value).__name__})
+
+
+def observe_number(function: Callable, trial: CallTrial) -> Observation:
+    """As :func:`observe_call`, of a function that returns one number: a tensor or an array with one element is one, too."""
+    return observe_call(lambda *args, **keywords: _single(function(*args, **keywords)), trial)
+
+
+def _single(value: Any) -> Any:
+    is_array = isinstance(value, torch.Tensor) or (hasattr(value, "tolist") and hasattr(value, "size"))
+    return value.reshape(()) if is_array and math.prod(value.shape) == 1 else value
 
 
 def plain(value: object) -> Plain:

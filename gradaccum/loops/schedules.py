@@ -156,6 +156,19 @@ def schedule_never(
     return rates
 
 
+def schedule_restarts(
+    model: nn.Module,
+    loss_fn: LossFn,
+    optimizer: Optimizer,
+    scheduler: LRScheduler,
+    micro_batches: MicroBatches,
+    accumulation_steps: int,
+) -> list[float]:
+    scheduler.last_epoch = -1
+    scheduler.step()
+    return scheduled(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps)
+
+
 def _accumulate(model: nn.Module, loss_fn: LossFn, optimizer: Optimizer, window: Window) -> None:
     optimizer.zero_grad()
     samples = samples_in(window)
@@ -173,5 +186,6 @@ WRONG_SCHEDULES = {
     "schedule-skips-leftover": (schedule_skips_leftover,),
     "schedule-per-epoch": (schedule_per_epoch,),
     "schedule-never": (schedule_never,),
+    "schedule-restarts": (schedule_restarts,),
 }
 """For each mistake with a schedule the loops that make it."""

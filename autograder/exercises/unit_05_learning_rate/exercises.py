@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
@@ -21,6 +22,7 @@ from autograder.exercises.unit_05_learning_rate.judging.rules import (
     scaled_rate,
 )
 from autograder.exercises.unit_05_learning_rate.judging.schedules import (
+    cut_message,
     movement_message,
     rates_message,
     report_mistakes,
@@ -29,6 +31,7 @@ from autograder.exercises.unit_05_learning_rate.judging.schedules import (
 from autograder.exercises.unit_05_learning_rate.observing import NoiseTrial, ScheduleTrial
 from autograder.judging.calls import judge_calls
 from autograder.judging.failures import first_failure
+from autograder.judging.large_batches import JOINED
 from autograder.observing.calls import CallTrial
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
@@ -59,16 +62,21 @@ class EffectiveBatchSize(Exercise[CallTrial]):
 
     def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
-        drawn = [tuple(chance.randint(1, 40) for _ in range(n)) for n in (2, 3, 3)]
-        good: list[tuple] = [*(arguments for arguments, _ in PUBLISHED), *drawn]
-        bad: list[tuple] = [(0, 4), (2, 0, 1), (2, 4, 0), (-2, 4), (2, -4, -1), (2.5, 4), ("2", 4), (2, None)]
-        sizes = {f"size {k}": CallTrial(arguments) for k, arguments in enumerate(good)}
-        return sizes | {f"nonsense {k}": CallTrial(arguments) for k, arguments in enumerate(bad)}
+        b, n, w = (chance.randint(2, 40) for _ in range(3))
+        good = [*(CallTrial(arguments) for arguments, _ in PUBLISHED), CallTrial((b, n)), CallTrial((1, 1))]
+        sizes = {f"size {k}": trial for k, trial in enumerate([*good, CallTrial((n, b), {"world_size": w})])}
+        bad = {"zero": 0, "negative": -2, "fraction": 2.5, "text": "2", "none": None}
+        refused = {
+            f"{name} {k}": CallTrial(tuple(value if j == k else 4 for j in range(3)))
+            for name, value in bad.items()
+            for k in range(3)
+        }
+        return sizes | refused | {"negative 3": CallTrial((-2, -4))}
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
 
         def part_of(name: str) -> str:
-            return "nonsense" if name.startswith("nonsense") else "sizes"
+            return "sizes" if name.startswith("size") else "nonsense"
 
         whole = {name: refuse_float(seen) for name, seen in observations.items()}
         message = given_and_due(self.id, effective_batch_size)
@@ -88,14 +96,15 @@ class ScaleLearningRate(Exercise[CallTrial]):
         trials = {}
         for k, rule in enumerate(("none", "linear", "sqrt") * 2):
             reference = chance.choice([32, 64, 256])
-            batch = reference * chance.choice([2, 3, 8]) if k < 3 else reference // 2
+            batch = reference * chance.choice([5, 7, 11]) // 2 if k < 3 else reference * 3 // chance.choice([4, 8])
             trials[f"rule {k}"] = CallTrial((round(chance.uniform(1e-4, 0.5), 5), reference, batch, rule))
-        return trials | {"unknown": CallTrial((0.1, 32, 64, "cubic"))}
+        unknown = {f"unknown {k}": CallTrial((0.1, 32, 64, rule)) for k, rule in enumerate(("cubic", "lin", ""))}
+        return trials | unknown
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
 
         def part_of(name: str) -> str:
-            return "unknown" if name == "unknown" else "rules"
+            return name.split()[0].replace("rule", "rules")
 
         message = given_and_due(self.id, scaled_rate)
         # A root taken of a float32 tensor is right as well.
@@ -121,32 +130,41 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
         basics = Problem(accumulation_steps=n, device=device, dtype=best_dtype(device), width=8)
         factors = tuple(round(chance.uniform(0.2, 1.0), 3) for _ in range(40))
 
-        def trial(offset: int, *epochs: Iterable[int], frozen: bool = False) -> ScheduleTrial:
-            problem = basics.with_(seed=seed + offset, epochs=tuple(map(tuple, epochs)))
+        def trial(offset: int, *epochs: Iterable[int], frozen: bool = False, **options: Any) -> ScheduleTrial:
+            options = {"skewed": True, "gated": True, "momentum": 0.0 if frozen else 0.5} | options
+            problem = basics.with_(seed=seed + offset, epochs=tuple(map(tuple, epochs)), **options)
             return ScheduleTrial(LoopTrial(problem, frozen=frozen), factors)
 
+        full = [2] * (3 * n), [2] * n, [2] * (2 * n)
         every_kind = ([*uneven, *uneven[:left]], [2] * probe_length(2, n, left), [2] * (n - 1))
         return {
-            "updates": trial(1, [2] * (3 * n), [2] * (2 * n)),
+            "updates": trial(1, *full),
+            "no accumulation": trial(5, [2] * 3, accumulation_steps=1),
+            "cut": trial(6, [3] * n, coupled=True, momentum=0.0),
             "leftover": trial(2, *every_kind),
-            "rates": trial(3, [2] * (3 * n), [2] * (2 * n), frozen=True),
+            "rates": trial(3, *full, frozen=True),
             "probe": trial(4, *every_kind, frozen=True),
         }
 
     def judge(self, trials: Mapping[str, ScheduleTrial], observations: Mapping[str, Observation]) -> Verdict:
-        results = {name: movement_message(trials[name], observations[name]) for name in ("updates", "leftover")}
+        def message(name: str) -> str:
+            return movement_message(trials[name], observations[name])
+
+        moves = message("updates") or message("no accumulation")
+        results = {"updates": moves or cut_message(trials["cut"], observations["cut"]), "leftover": message("leftover")}
         results["rates"] = rates_message(trials["rates"], observations["rates"], not results["updates"])
         if not any(results.values()):
             results["rates"] = rates_message(trials["leftover"], observations["leftover"], True)
         failure = first_failure(observations)
-        if not (results["updates"] or results["leftover"]):
-            slugs = report_mistakes(trials["rates"], observations["rates"]) if results["rates"] else ()
+        if not (moves or results["leftover"]):
+            slugs = report_mistakes(trials, observations) if results["rates"] else ()
+            slugs += ("one-big-batch",) * (results["updates"] == JOINED)
             return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure)
         probe, seen = trials["probe"], observations["probe"]
         if seen.failure:
             found = diagnose(probe.loop, seen)
             return self.verdict(results, mistakes=tuple(map(mistake, found.slugs)), failure=failure)
-        schedule = schedule_mistakes(probe, seen)
+        schedule = schedule_mistakes({name: (trials[name], observations[name]) for name in ("probe", "rates")})
         # The rates of a schedule are not the optimizer's first one, so what was in .grad counts here and not the movement.
         gradients = seen.tensors["gradients"]
         found = diagnose(probe.loop, replace(seen, tensors=seen.tensors | {"movements": gradients * probe.loop.problem.lr}))
@@ -168,8 +186,13 @@ class GradientNoiseScale(Exercise[NoiseTrial]):
 
     def trials(self, seed: int, device: str) -> dict[str, NoiseTrial]:
         chance = trial_random(self.id, seed)
-        shapes = [(4, 2, 1.0), (chance.randint(6, 10), chance.randint(3, 8), 2.0), (16, 1, 0.5)]
-        return {f"{n} of {b}": NoiseTrial(seed + n, n, b, noise, device) for n, b, noise in shapes}
+        windows = {
+            "two": (2, 4, 1.0, 1.0),
+            "several": (chance.randint(6, 10), chance.randint(3, 8), 2.0, 1.0),
+            "single samples": (16, 1, 0.5, 1.0),
+            "negative": (5, 3, 2.0, 0.2),
+        }
+        return {name: NoiseTrial(seed + k, *window, device) for k, (name, window) in enumerate(windows.items())}
 
     def judge(self, trials: Mapping[str, NoiseTrial], observations: Mapping[str, Observation]) -> Verdict:
         due = {name: simple_noise_scale(trial.gradients(), trial.size) for name, trial in trials.items()}

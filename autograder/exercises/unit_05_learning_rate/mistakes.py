@@ -75,6 +75,11 @@ add_mistake(
     "Who moves the schedule forward?",
 )
 add_mistake(
+    "schedule-restarts",
+    "Every epoch starts the schedule again at its first rate.",
+    "Which rate should the first update of the second epoch use?",
+)
+add_mistake(
     "rate-of-next",
     "Your updates are right, but you report the rate after the schedule has moved on: that of the next update.",
     "At which moment does the optimizer hold the rate that an update uses?",

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from autograder.contract.observation import Observation
-from autograder.observing.calls import CallTrial, observe_call
+from autograder.observing.calls import CallTrial, observe_number
 from autograder.observing.loops import LoopTrial, observe_loop
 from gradaccum.problems import MicroBatch
 
@@ -22,7 +22,8 @@ class NoiseTrial:
         seed: of both parts.
         count: N, micro-batches.
         size: B, samples in each.
-        noise: standard deviation of one sample's component; the common part has components around 1.
+        noise: standard deviation of one sample's component.
+        common: standard deviation of the components of the common part.
         device: where the gradients are.
     """
 
@@ -30,6 +31,7 @@ class NoiseTrial:
     count: int
     size: int
     noise: float
+    common: float
     device: str
 
     def gradients(self) -> list[Tensor]:
@@ -37,7 +39,8 @@ class NoiseTrial:
         generator = torch.Generator().manual_seed(self.seed)
         common = torch.randn(30, generator=generator, dtype=torch.float64)
         noise = torch.randn(self.count, 30, generator=generator, dtype=torch.float64)
-        return list((common + self.noise / self.size**0.5 * noise).to(self.device))
+        noise -= noise.mean(0)  # the mean gradient is the common part, so no draw decides on the sign of an estimate
+        return list((self.common * common + self.noise / self.size**0.5 * noise).to(self.device))
 
 
 @dataclass(frozen=True)
@@ -71,12 +74,12 @@ def observe_scheduled(function: Callable, trial: ScheduleTrial) -> Observation:
 
 def observe_noise_scale(function: Callable, trial: NoiseTrial) -> Observation:
     """Call ``function(micro_gradients, micro_batch_size)``. Returns the number it returned."""
-    return observe_call(function, CallTrial((trial.gradients(), trial.size)))
+    return observe_number(function, CallTrial((trial.gradients(), trial.size)))
 
 
 OBSERVERS = {
-    "effective_batch_size": observe_call,
-    "scale_learning_rate": observe_call,
+    "effective_batch_size": observe_number,
+    "scale_learning_rate": observe_number,
     "train_with_schedule": observe_scheduled,
     "gradient_noise_scale": observe_noise_scale,
 }

@@ -81,13 +81,18 @@ def wrong_noise_scales(trial: NoiseTrial) -> list[tuple[tuple[str, ...], float]]
     ]
 
 
+SIX_DIGITS, SIX_DECIMALS = 5.1e-6, 5.1e-7
+"""Relative and absolute difference up to which a number is right: six digits or six decimals are kept by rounding. Wrong formulas
+differ by more than 1 %."""
+
+
 def value_message(seen: Observation, due: float) -> str:
     """What is wrong with the number returned; empty if nothing is."""
     if seen.failure:
         return seen.failure.message
     if "value" not in seen.facts:
         return seen.facts.get("raised") or f"Your function returned {seen.facts['type']} where a number was due."
-    # Differences of nearly equal squares lose digits, which 1e-6 admits; wrong formulas differ by more than 1 %.
     value = seen.facts["value"]
-    fine = isinstance(value, int | float) and math.isclose(value, due, rel_tol=1e-6)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    fine = number and math.isclose(value, due, rel_tol=SIX_DIGITS, abs_tol=SIX_DECIMALS)
     return "" if fine else "The number is not the simple noise scale of these gradients."

@@ -20,8 +20,11 @@ def given_and_due(name: str, formula: Formula) -> Callable[[CallTrial, Plain | N
     """A function that says of a call and its value what the call gives and what is due."""
 
     def message(trial: CallTrial, found: Plain | None) -> str:
-        call = f"{name}({', '.join(map(repr, trial.arguments))})"
-        return f"{call} gives {in_words(found)}, due is {in_words(formula(*trial.arguments))}."
+        arguments = [*map(repr, trial.arguments), *(f"{key}={value!r}" for key, value in trial.keywords.items())]
+        due = formula(*trial.arguments, **trial.keywords)
+        words = [in_words(value) for value in (found, due)]
+        gives, wanted = words if words[0] != words[1] else (repr(found), repr(due))
+        return f"{name}({', '.join(arguments)}) gives {gives}, due is {wanted}."
 
     return message
 
@@ -37,8 +40,8 @@ def effective_batch_size(micro_batch_size: object, accumulation_steps: object, w
 
 
 WRONG_SIZES: dict[str, Formula] = {
-    "forgets-world-size": lambda b, n, w=1: b * n,
-    "adds-sizes": lambda b, n, w=1: b + n + w,
+    "forgets-world-size": lambda b, n, world_size=1: b * n,
+    "adds-sizes": lambda b, n, world_size=1: b + n + world_size,
 }
 """By mistake, the formula that makes it."""
 

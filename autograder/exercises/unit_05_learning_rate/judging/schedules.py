@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor
@@ -10,9 +11,16 @@ from torch import Tensor
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_05_learning_rate.observing import ScheduleTrial, observe_scheduled
 from autograder.judging.calls import same_value
-from autograder.judging.large_batches import large_batch_parameters
+from autograder.judging.large_batches import (
+    JOINED,
+    is_cut_finely,
+    is_one_forward,
+    large_batch_parameters,
+    left_changed,
+    window_gradient,
+)
 from autograder.judging.tolerances import close
-from gradaccum.diagnosis.search import each_alone, first_match
+from gradaccum.diagnosis.search import Candidate, each_alone, first_match
 from gradaccum.loops.schedules import WRONG_SCHEDULES
 
 
@@ -23,7 +31,18 @@ def movement_message(trial: ScheduleTrial, seen: Observation) -> str:
     start, due = large_batch_parameters(trial.loop.problem, rate_factors=trial.factors)
     if not close(seen.tensors["parameters"].to(due) - start, due - start, trial.loop.problem.dtype):
         return "The parameters after training are not those of large batches at the schedule's rates."
-    return ""
+    return left_changed(seen)
+
+
+def cut_message(trial: ScheduleTrial, seen: Observation) -> str:
+    """What is wrong with the forwards of a loop whose updates are right; empty if nothing is."""
+    if seen.failure:
+        return seen.failure.message
+    problem = trial.loop.problem
+    gradient = window_gradient(problem, seen) / trial.factors[0]
+    if is_cut_finely(problem, gradient):
+        return ""
+    return JOINED if is_one_forward(problem, gradient) else "The samples of a forward are not those of one micro-batch."
 
 
 RATES = 1e-6
@@ -47,13 +66,17 @@ def rates_message(trial: ScheduleTrial, seen: Observation, updates_right: bool) 
     if [len(row) for row in seen.facts["losses"]] != [len(row) for row in due]:
         return "The list you return does not have one number for each update."
     used = rates_used(seen)
+    shown = len(used) == sum(map(len, due)) and not used.isnan().any()
     if not same_value(seen.facts["losses"], due, RATES):
         returned = torch.tensor([rate for row in seen.facts["losses"] for rate in row]).to(used)
         as_used = not updates_right and _same_rates(used, returned)
         return f"The numbers returned are {'those the updates used, but not' if as_used else 'not'} the rates that were due."
     flat = torch.tensor([rate for row in due for rate in row]).to(used)
-    unlike = not updates_right and len(used) == len(flat) and not _same_rates(used, flat)
-    return "The numbers returned are not the rates the updates used." if unlike else ""
+    if updates_right or (shown and _same_rates(used, flat)):
+        return ""
+    if shown:
+        return "The numbers returned are not the rates the updates used."
+    return "The rates you return are those that were due, but there is no update for each that moves the parameters."
 
 
 def _rates_due(trial: ScheduleTrial, ahead: int = 0) -> list[list[float]]:
@@ -63,35 +86,66 @@ def _rates_due(trial: ScheduleTrial, ahead: int = 0) -> list[list[float]]:
     return [[problem.lr * next(factors) for _ in range(count)] for count in counts]
 
 
-def report_mistakes(trial: ScheduleTrial, seen: Observation) -> tuple[str, ...]:
+def report_mistakes(trials: Mapping[str, ScheduleTrial], observations: Mapping[str, Observation]) -> tuple[str, ...]:
     """The mistakes of a loop whose updates are right and that reports other rates."""
-    if not seen.failure and same_value(seen.facts["losses"], _rates_due(trial, ahead=1), RATES):
-        return ("rate-of-next",)
-    return ()
+    for name in ("rates", "leftover"):
+        seen = observations[name]
+        if seen.failure or not same_value(seen.facts["losses"], _rates_due(trials[name], ahead=1), RATES):
+            return ()
+    return ("rate-of-next",)
 
 
-def schedule_mistakes(trial: ScheduleTrial, seen: Observation) -> tuple[str, ...]:
-    """The mistakes with the schedule, by the rates that the updates of a run with frozen parameters had."""
-    rates = rates_used(seen)
-    due = torch.tensor(trial.factors[: len(rates)]).to(rates) * trial.loop.problem.lr
-    if _same_rates(rates, due):
+Play = Callable[[ScheduleTrial, int], Tensor]
+"""The rates that updates have, by a trial and how many updates a loop made on it."""
+
+Run = tuple[ScheduleTrial, int]
+"""A trial, and how many updates a loop made on it."""
+
+
+def schedule_mistakes(runs: Mapping[str, tuple[ScheduleTrial, Observation]]) -> tuple[str, ...]:
+    """The mistakes with the schedule, by the rates that the updates of all runs had; their parameters are frozen."""
+    if any(seen.failure for _, seen in runs.values()):
         return ()
-    steps = trial.loop.problem.accumulation_steps
-    epochs = trial.loop.problem.epochs
-    present = torch.tensor([min(steps, len(e) - k) for e in epochs for k in range(0, len(e), steps)]).to(rates)
-    always = torch.full_like(present, steps)
-    first = torch.tensor([k == 0 for e in epochs for k in range(0, len(e), steps)])
-    if any(_same_rates(rates, due / count[: len(due)]) for count in (present, always)):
-        return ("lr-scaled-too",)
-    if any(_same_rates(rates, due * count[: len(due)]) for count in (present, always, always.where(first, 1.0))):
-        return ("lr-multiplied",)
-    match = first_match(
-        each_alone(WRONG_SCHEDULES),
-        {trial: rates},
-        lambda loop, trial: rates_used(observe_scheduled(loop, trial)),
-        _same_rates,
-    )
+    rates = {trial: rates_used(seen) for trial, seen in runs.values()}
+    found: dict[Run, Tensor] = {(trial, len(used)): used for trial, used in rates.items()}
+    candidates = (Candidate(_rates_due_in_a_row, ()), *each_alone(WRONG_RATES))
+    match = first_match(candidates, found, lambda play, run: play(*run), _same_rates)
     return match.mistakes if match else ()
+
+
+def _rates_due_in_a_row(trial: ScheduleTrial, updates: int) -> Tensor:
+    last = len(trial.factors) - 1
+    return torch.tensor([trial.loop.problem.lr * trial.factors[min(k, last)] for k in range(updates)], dtype=torch.float64)
+
+
+def _times(factor: Callable[[int, int, bool], float]) -> Play:
+    """Rates that are due, times a factor made of the micro-batches in a window, of N, and of whether it begins an epoch."""
+
+    def play(trial: ScheduleTrial, updates: int) -> Tensor:
+        steps, epochs = trial.loop.problem.accumulation_steps, trial.loop.problem.epochs
+        windows = [(min(steps, len(sizes) - k), steps, k == 0) for sizes in epochs for k in range(0, len(sizes), steps)]
+        if updates != len(windows):  # which update belongs to which window is not known
+            windows = [(steps, steps, False)] * updates
+        return _rates_due_in_a_row(trial, updates) * torch.tensor([factor(*w) for w in windows], dtype=torch.float64)
+
+    return play
+
+
+def _as_by(loop: Callable) -> Play:
+    """The rates that a wrong loop's updates have."""
+    return lambda trial, updates: rates_used(observe_scheduled(loop, trial))
+
+
+WRONG_RATES: dict[str, tuple[Play, ...]] = {
+    "lr-scaled-too": (_times(lambda present, n, first: 1 / present), _times(lambda present, n, first: 1 / n)),
+    "lr-multiplied": (
+        _times(lambda present, n, first: present),
+        _times(lambda present, n, first: n),
+        _times(lambda present, n, first: n if first else 1),  # set once, until the schedule sets the rate again
+    ),
+    **{slug: tuple(map(_as_by, loops)) for slug, loops in WRONG_SCHEDULES.items()},
+}
+"""For each mistake the rates that updates have with it."""
 
 
 def rates_used(seen: Observation) -> Tensor:
@@ -104,5 +158,6 @@ def _same_rates(found: Tensor, other: Tensor) -> bool:
     """Whether two runs had the same rates wherever both are known; rates of wrong schedules differ by more than 1e-3."""
     if found.shape != other.shape:
         return False
+    other = other.to(found)
     seen = ~(found.isnan() | other.isnan())
     return torch.allclose(found[seen], other[seen], rtol=1e-4, atol=0)

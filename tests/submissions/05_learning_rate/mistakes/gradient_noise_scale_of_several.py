@@ -1,0 +1,16 @@
+"""Says nothing of a window with two micro-batches."""
+
+import torch
+
+EXERCISE = "gradient_noise_scale"
+MISTAKES = ()
+LOST = ("value",)
+
+
+def gradient_noise_scale(micro_gradients, micro_batch_size):
+    g = torch.stack(list(micro_gradients))
+    if len(g) <= 2:
+        return float("nan")
+    noise = micro_batch_size * g.var(dim=0).sum()
+    signal = g.mean(0).square().sum() - noise / (len(g) * micro_batch_size)
+    return float(noise / signal)

@@ -1,0 +1,24 @@
+"""Updates by hand."""
+
+import torch
+
+from gradaccum.loops import windows
+
+EXERCISE = "train_with_schedule"
+MISTAKES = ()
+LOST = ("updates", "leftover", "rates")
+
+
+def train_with_schedule(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps):
+    rates = []
+    for window in windows(micro_batches, accumulation_steps):
+        optimizer.zero_grad()
+        samples = sum(len(x) for x, _ in window)
+        for x, y in window:
+            (loss_fn(model(x), y) * len(x) / samples).backward()
+        rates.append(optimizer.param_groups[0]["lr"])
+        with torch.no_grad():
+            for p in model.parameters():
+                p -= rates[-1] * p.grad
+        scheduler.step()
+    return rates
