@@ -150,9 +150,7 @@ def _write_gradescope(path: Path, marked: list[Marks], complaints: list[Submissi
         raise typer.Exit(2) from None
 
 
-def _read(
-    files: list[Path], unit: str | None, follow: bool
-) -> tuple[list[Submission], list[SubmissionError], int]:
+def _read(files: list[Path], unit: str | None, follow: bool) -> tuple[list[Submission], list[SubmissionError], int]:
     """The submissions, what is wrong with files that cannot be marked, and how many files the marker failed to read."""
     submissions, complaints, broken = [], [], 0
     for file in files:

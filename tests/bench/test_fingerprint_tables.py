@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from gradaccum.fingerprint_tables import fingerprint_tables
 from gradaccum import loops
 from gradaccum.fingerprint import expected, fingerprint
+from gradaccum.fingerprint_tables import fingerprint_tables
 from gradaccum.problems import Problem
 
 TWO_EPOCHS = Problem(seed=1, accumulation_steps=4, epochs=((2,) * 6, (2,) * 4), width=8)

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from autograder.classroom.csv_cells import formula_safe
 from autograder.classroom.report.class_report import ClassReport, MistakeReport, UnitReport, middle
 from autograder.classroom.report.student_report import ABSENT, BROKEN, PARTLY, SOLVED, STATES, UNWRITTEN, WAITING, WRONG, Result
-from gradaccum.fingerprint_tables import GREEN, GREY, TITLES, VERMILLION
 from autograder.support.atomic_files import write_atomically
+from gradaccum.fingerprint_tables import GREEN, GREY, TITLES, VERMILLION
 
 if TYPE_CHECKING:
     from markupsafe import Markup

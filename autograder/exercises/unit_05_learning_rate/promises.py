@@ -10,7 +10,7 @@ UNKNOWN = tuple(f"unknown {k}" for k in range(3))
 LIVE = ("updates", "no accumulation", "cut", "leftover")
 LOOPS = (*LIVE, "rates", "probe")
 REASON = "a `ValueError` with a reason, in any words"
-WHOLE = f"{REASON}, if any of the three is not a whole number of at least 1: zero, negative, `2.5`, `\"2\"` or `None`."
+WHOLE = f'{REASON}, if any of the three is not a whole number of at least 1: zero, negative, `2.5`, `"2"` or `None`.'
 LIKE_UNIT_04 = "one epoch as in `train_epoch` of unit 04, at the schedule's rates."
 
 
@@ -23,7 +23,9 @@ NONSENSE = tuple(name for kind in ("zero", "negative", "fraction", "text", "none
 PROMISES = {
     "effective_batch_size": Promises(
         (
-            Promise("product", "the samples that one update averages over, as an integer.", SIZES, "effective_batch_size_added"),
+            Promise(
+                "product", "the samples that one update averages over, as an integer.", SIZES, "effective_batch_size_added"
+            ),
             Promise("integer", "as an integer.", SIZES, "effective_batch_size_float"),
             Promise("ranks", "with and without a world size.", SIZES, "effective_batch_size_one_device"),
             Promise("one", "and three others", SIZES, "effective_batch_size_not_of_one"),
@@ -71,8 +73,12 @@ PROMISES = {
             Promise("one by one", "Micro-batches go through the model one by one.", ("cut",), "schedule_one_forward"),
             Promise("leftover", "a leftover is applied", ("leftover", "probe"), "tail_dropped_scheduled"),
             Promise("leftover's mean", "averages over the samples it has", ("leftover", "probe"), "tail_scale_scheduled"),
-            Promise("leftover moves the schedule", "is an update like any other", ("leftover", "probe"), "schedule_skips_leftover"),
-            Promise("short epoch", "in an epoch shorter than one window.", ("leftover", "probe"), "schedule_short_epoch_skipped"),
+            Promise(
+                "leftover moves the schedule", "is an update like any other", ("leftover", "probe"), "schedule_skips_leftover"
+            ),
+            Promise(
+                "short epoch", "in an epoch shorter than one window.", ("leftover", "probe"), "schedule_short_epoch_skipped"
+            ),
             Promise("ragged", "Every sample of a window counts alike.", ("leftover", "probe"), "mean_of_means_scheduled"),
             Promise("one for each", "one number for each update, in order", ("rates", "leftover"), "rates_of_micro_batches"),
             Promise("leftover's rate", "leftovers once the other two are right.", ("leftover",), "rates_of_full_windows"),

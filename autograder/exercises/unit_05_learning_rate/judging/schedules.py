@@ -108,7 +108,8 @@ def schedule_mistakes(runs: Mapping[str, tuple[ScheduleTrial, Observation]]) -> 
         return ()
     rates = {trial: rates_used(seen) for trial, seen in runs.values()}
     found: dict[Run, Tensor] = {(trial, len(used)): used for trial, used in rates.items()}
-    candidates = (Candidate(_rates_due_in_a_row, ()), *each_alone(WRONG_RATES))
+    right: Candidate[Play] = Candidate(_rates_due_in_a_row, ())
+    candidates = (right, *each_alone(WRONG_RATES))
     match = first_match(candidates, found, lambda play, run: play(*run), _same_rates)
     return match.mistakes if match else ()
 
