@@ -56,6 +56,7 @@ def loop_facts(problem: Problem, updates: str) -> dict[str, Fact]:
         "fetched": ListOf(Whole(), updates),
         "losses": ListOf(NoneOr(ListOf(Number(), (0, MAX_LOSSES))), epochs),
         "training_after": Truth(),
+        "changed": ListOf(Text(), (0, 4)),
         "peak_bytes": Whole(),
     }
 

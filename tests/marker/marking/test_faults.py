@@ -144,7 +144,7 @@ def test_failure_to_read_one_file_does_not_stop_the_marking_of_others(monkeypatc
 
     monkeypatch.setenv("HOME", str(tmp_path))
     good, bad = write("00_start_here.py", MEAN), write("04_training_loop.py", MEAN)
-    monkeypatch.setattr("autograder.cli.read_submission", lambda file, unit: fails() if file == bad else read_submission(file))
+    monkeypatch.setattr("autograder.cli.read_submission", lambda file, *rest: fails() if file == bad else read_submission(file))
     with pytest.raises(SystemExit) as end:
         main(["check", str(bad), str(good), "--json", "--device", "cpu"])
     printed = capsys.readouterr()
