@@ -54,6 +54,30 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(MARKER_FAILED)
 
 
+@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def watch(
+    script: Annotated[Path, typer.Argument(metavar="SCRIPT.py", help="A script that trains a model.")],
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="[ARGS…]", help="Its own arguments.")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document; the script's output goes to stderr.")
+    ] = False,
+    updates: Annotated[int | None, typer.Option(min=1, help="Stop watching after so many updates.")] = None,
+    accumulation_steps: Annotated[int | None, typer.Option(min=1, help="Micro-batches an update is meant to hold.")] = None,
+) -> None:
+    """Run a training script and say which micro-batches are in its updates, and how much of each.
+
+    The exit status is 0 if that is due, 1 if it is not, 3 if it cannot be told, and the script's own if that fails.
+    """
+    from gradaccum.watching.script import watch_script
+
+    try:
+        status = watch_script(script, arguments or [], accumulation_steps=accumulation_steps, updates=updates, as_json=as_json)
+    except FileNotFoundError as error:
+        _complain("gradaccum watch", str(error))
+        raise typer.Exit(2) from None
+    raise typer.Exit(status)
+
+
 @app.command()
 def check(
     files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Notebooks (.ipynb) or Python files (.py).")],

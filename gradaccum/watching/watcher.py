@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -100,6 +101,7 @@ class Watcher(AbstractContextManager[Seen]):
         if self._parameters is not None and not all(isinstance(p, Tensor) for p in self._parameters):
             raise TypeError("watch(model): model is a torch.nn.Module, or the parameters to watch")
         self.max_updates, self._loss = updates, loss
+        self._finds_model = model is None
         self.log, self.holdings = Log(), Holdings()
         self.seen = Seen(self.log, self.holdings, accumulation_steps)
         self._exits = ExitStack()
@@ -117,6 +119,8 @@ class Watcher(AbstractContextManager[Seen]):
         enter(_replaced(torch.autograd, "backward", self._around_backward))
         enter(_replaced(torch.autograd, "grad", self._around_grad))
         enter(_replaced(torch.utils.data.DataLoader, "__iter__", self._around_iter))
+        if self._finds_model:
+            enter(_replaced(Optimizer, "add_param_group", self._around_group))
         for handle in (
             register_optimizer_step_pre_hook(self._before_step),
             register_optimizer_step_post_hook(self._after_step),
@@ -222,8 +226,6 @@ class Watcher(AbstractContextManager[Seen]):
     def _before_step(self, optimizer: Optimizer, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict] | None:
         if self.stopped or self._in_step or threading.get_ident() != self._thread:
             return None
-        if self._parameters is None and self.model is None:
-            self._add_optimizer(optimizer)
         self._refresh()
         closure = args[1] if len(args) > 1 else kwargs.get("closure")  # the first is the optimizer
         if not callable(closure):
@@ -338,10 +340,14 @@ class Watcher(AbstractContextManager[Seen]):
         elif self._parameters is not None:
             self.holdings.watch((f"parameter {k}", p) for k, p in enumerate(self._parameters))
 
-    def _add_optimizer(self, optimizer: Optimizer) -> None:
+    def _around_group(self, original: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """An optimizer was given parameters, in a run whose model is not known."""
+        before = {id(p) for group in args[0].param_groups for p in group["params"]}
+        original(*args, **kwargs)
+        added = [p for group in args[0].param_groups for p in group["params"] if id(p) not in before]
+        names = {id(p): name for module in _models_of(added) for name, p in module.named_parameters()}
         number = len(self.holdings.held)
-        parameters = (p for group in optimizer.param_groups for p in group["params"])
-        self.holdings.watch((f"parameter {number + k}", p) for k, p in enumerate(parameters))
+        self.holdings.watch((names.get(id(p), f"parameter {number + k}"), p) for k, p in enumerate(added))
 
     def _forward(self, module: nn.Module, inputs: tuple, named: dict[str, Any]) -> None:
         if not torch.is_grad_enabled():
@@ -372,6 +378,14 @@ class Watcher(AbstractContextManager[Seen]):
             self.log.boundaries.append(self.log.backwards)
         self._loaders.add(id(args[0]))
         return original(*args, **kwargs)
+
+
+def _models_of(parameters: Sequence[Tensor]) -> list[nn.Module]:
+    """The modules in memory that hold all of these parameters, the outermost last."""
+    wanted = {id(p) for p in parameters}
+    modules = [one for one in gc.get_objects() if issubclass(type(one), nn.Module)]
+    holding = [module for module in modules if wanted <= {id(p) for p in module.parameters()}]
+    return sorted(holding, key=lambda module: len(list(module.modules())))
 
 
 def _arrival(loss: Loss, backward: int) -> Callable:
