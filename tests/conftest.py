@@ -106,6 +106,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log):
     return ByScope(config, log)
 
 
+@pytest.hookimpl(optionalhook=True, wrapper=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config):
+    """With slow tests one worker more than cores: these wait for browsers, time limits and kills, while others compute."""
+    cores = yield
+    return cores + ("not slow" not in config.getoption("markexpr"))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print the tables that tests recorded with ``record_property("table", text)``, also when they ran in another process.
 

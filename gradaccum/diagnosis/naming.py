@@ -9,9 +9,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from gradaccum.diagnosis.loop_variants import Row, Schedule, loop_variants, play, stale_loop_variants
+from gradaccum.diagnosis.loop_variants import LoopVariant, Row, Schedule, loop_variants, play, stale_loop_variants
 from gradaccum.diagnosis.search import simplest_matches
 
 if TYPE_CHECKING:
@@ -65,9 +66,24 @@ def _fewest_mistakes(rows: list[Row], problem: Schedule, passes: Passes, starts_
     """The mistakes of the simplest loop that makes these updates; of several the one that fits what else was seen."""
     variants = stale_loop_variants() if starts_dirty else loop_variants()
     candidates = (one for one in variants if not (passes.all_seen and one.variant.fetch == "first"))
-    matches = list(simplest_matches(candidates, {problem: rows}, play, _same_rows))
+    matches = list(simplest_matches(candidates, {problem: rows}, _played_before, _same_rows))
     fitting = [one for one in matches if (one.variant.fetch == "once") == passes.repeated]
     return (fitting or matches)[0].mistakes if matches else None
+
+
+def _played_before(variant: LoopVariant, problem: Problem) -> Iterator[Row]:
+    """As :func:`play`, but a variant's first update, which nearly always rules it out, is played once for each problem."""
+    first_rows = _first_rows(problem)
+    if variant not in first_rows:
+        first_rows[variant] = next(play(variant, problem), None)
+    if first := first_rows[variant]:
+        yield first
+        yield from itertools.islice(play(variant, problem), 1, None)
+
+
+@lru_cache(maxsize=16)  # a few megabytes each; a class is marked on the same problems
+def _first_rows(problem: Problem) -> dict[LoopVariant, Row | None]:
+    return {}
 
 
 def _rows(found: Fingerprint, rates: list[float]) -> list[Row]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from documents import lines_in_blocks, shell_lines
+from warm_python import warm_programs
 
 from autograder.publishing.nbgrader_course import SOLUTIONS, notebook_text
 
@@ -37,8 +38,9 @@ def download(folder: Path) -> Path:
 
 def follow(lines: list[str], folder: Path) -> str:
     """Run commands as one script in a folder that is home as well; what they print."""
+    places = [warm_programs(folder / "bin", "gradaccum", "nbgrader"), Path(sys.executable).parent, os.environ["PATH"]]
     environment = os.environ | {
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PATH": os.pathsep.join(map(str, places)),
         "HOME": str(folder),
         "JUPYTER_DATA_DIR": str(folder / "jupyter"),
         "OMP_NUM_THREADS": "1",

@@ -14,6 +14,7 @@ import contextlib
 import json
 import os
 import select
+import shlex
 import signal
 import socket
 import subprocess
@@ -30,6 +31,16 @@ STREAMS = (0, 1, 2)
 def warm_python() -> list[str]:
     """The command that stands for ``python``, from a folder and an environment of any kind."""
     return [sys.executable, "-IS", __file__, _server_socket()]
+
+
+def warm_programs(folder: Path, *names: str) -> Path:
+    """A new folder with programs of this Python that start this way, to be put in front of ``PATH``."""
+    folder.mkdir()
+    for name in names:
+        command = shlex.join([*warm_python(), str(Path(sys.executable).with_name(name))])
+        (folder / name).write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+        (folder / name).chmod(0o755)
+    return folder
 
 
 def use_for_kernels(data: Path) -> None:

@@ -81,8 +81,8 @@ def test_sample_gets_its_verdict_on_other_problems(sample):
 @pytest.mark.slow
 @pytest.mark.parametrize("sample", SOME, ids=str)
 def test_repeated_markings_give_the_same_verdict(sample):
-    first = mark(sample, 0)
-    for _ in range(4):  # benchmarks/repeatability.py marks a thousand times
+    first = mark_once(sample, 0)
+    for _ in range(2):  # benchmarks/repeatability.py marks a thousand times
         again = mark(sample, 0)
         assert again.results == first.results
         assert again.mistakes == first.mistakes
@@ -91,8 +91,8 @@ def test_repeated_markings_give_the_same_verdict(sample):
 
 @pytest.mark.parametrize("sample", SOME, ids=str)
 def test_verdict_is_the_same_with_one_two_and_four_threads(sample):
-    verdicts = set()
-    for threads in (1, 2, 4):
+    verdicts = {str(mark_once(sample, 0))}
+    for threads in (2, 4):
         torch.set_num_threads(threads)
         verdicts.add(str(mark(sample, 0)))
     torch.set_num_threads(1)

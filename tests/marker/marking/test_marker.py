@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from autograder.isolation import supervisor
 from autograder.isolation.limits import Limits
 from autograder.isolation.sandbox import ChildError
 from autograder.marking.in_process import mark_function, trials_of
-from autograder.marking.marker import Marker, mark_file, verdict_on
+from autograder.marking.marker import Marker, Marks, mark_file, verdict_on
 from autograder.publishing.solution_script import source_notebook, unit_scripts
 from autograder.reading.submissions import SubmissionError, read_submission
 
@@ -43,10 +44,15 @@ def solution(exercise: str) -> str:
     return ast.get_source_segment(source, found)
 
 
+@cache
+def marks_of_script(unit: str) -> Marks:
+    return mark_file(SCRIPTS[unit])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", SCRIPTS)
 def test_a_solution_script_gets_full_marks_on_every_exercise(unit):
-    marks = mark_file(SCRIPTS[unit])
+    marks = marks_of_script(unit)
     assert [verdict.exercise for verdict in marks.verdicts if not verdict.passed] == []
     assert marks.score == marks.max_score == sum(exercise.max_score for exercise in exercises_of(unit)) > 0
 
@@ -63,7 +69,7 @@ def test_an_untouched_release_gets_nothing_on_any_exercise(unit):
 @pytest.mark.parametrize("unit", SCRIPTS)
 def test_a_solved_notebook_and_a_file_with_the_same_code_get_the_same_verdicts(unit, write):
     notebook = mark_file(write(f"{unit}.ipynb", json.dumps(source_notebook(SCRIPTS[unit]))))
-    assert notebook.as_json()["exercises"] == mark_file(SCRIPTS[unit]).as_json()["exercises"]
+    assert notebook.as_json()["exercises"] == marks_of_script(unit).as_json()["exercises"]
 
 
 def test_there_are_units_to_test():
