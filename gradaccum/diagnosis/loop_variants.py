@@ -35,6 +35,8 @@ class Schedule(Protocol):
     @property
     def epochs(self) -> tuple[tuple[int, ...], ...]: ...
 
+    def __hash__(self) -> int: ...
+
 
 class LoopVariant(NamedTuple):
     """One way to write a training loop. The defaults are right.

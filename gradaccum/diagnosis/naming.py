@@ -71,7 +71,7 @@ def _fewest_mistakes(rows: list[Row], problem: Schedule, passes: Passes, starts_
     return (fitting or matches)[0].mistakes if matches else None
 
 
-def _played_before(variant: LoopVariant, problem: Problem) -> Iterator[Row]:
+def _played_before(variant: LoopVariant, problem: Schedule) -> Iterator[Row]:
     """As :func:`play`, but a variant's first update, which nearly always rules it out, is played once for each problem."""
     first_rows = _first_rows(problem)
     if variant not in first_rows:
@@ -82,7 +82,7 @@ def _played_before(variant: LoopVariant, problem: Problem) -> Iterator[Row]:
 
 
 @lru_cache(maxsize=16)  # a few megabytes each; a class is marked on the same problems
-def _first_rows(problem: Problem) -> dict[LoopVariant, Row | None]:
+def _first_rows(problem: Schedule) -> dict[LoopVariant, Row | None]:
     return {}
 
 
