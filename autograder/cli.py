@@ -17,12 +17,11 @@ from autograder.isolation.fork_server_client import shared_fork_server
 from autograder.isolation.sandbox import BWRAP, NONE, ChildError
 from autograder.reading.submissions import Submission, SubmissionError, read_submission
 from autograder.support.one_line import one_line
+from autograder.support.seeds import MAX_SEED
 
 if TYPE_CHECKING:
     from autograder.marking.marker import Marks
 
-
-MAX_SEED = 2**32 - 1
 
 app = typer.Typer(help="Mark notebooks of the gradient-accumulation course.", no_args_is_help=True, add_completion=False)
 
