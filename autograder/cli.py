@@ -17,12 +17,11 @@ from autograder.isolation.fork_server_client import shared_fork_server
 from autograder.isolation.sandbox import BWRAP, NONE, ChildError
 from autograder.reading.submissions import Submission, SubmissionError, read_submission
 from autograder.support.one_line import one_line
+from autograder.support.seeds import MAX_SEED
 
 if TYPE_CHECKING:
     from autograder.marking.marker import Marks
 
-
-MAX_SEED = 2**32 - 1
 
 MARKER_FAILED = 3
 """Exit status if an exercise is unmarked, or a command ended, by a fault of ours."""

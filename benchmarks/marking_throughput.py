@@ -35,7 +35,7 @@ UNIT = "04_training_loop"
 SAMPLES = ROOT / "tests" / "submissions" / UNIT
 ROUNDS = 2
 BUDGET = 6.0
-SEED = re.compile(r"c\.MarkSubmission\.seed = \d+")
+SECRET = re.compile(r'c\.MarkSubmission\.secret = "\w+"')
 MARKERS = re.compile(r"(<!-- throughput:begin -->\n).*(<!-- throughput:end -->)", re.DOTALL)
 STOCK_NAME, OURS_NAME, FLOOR_NAME = "stock `nbgrader autograde`", "`gradaccum classroom grade`", "floor: the cells' own work"
 PLUGGED_NAME = "`nbgrader autograde` as `classroom init` sets it up"
@@ -208,7 +208,7 @@ def _make_classes(classes: Sequence[Path], otter: Path | None, names: Sequence[s
     for folder in classes:
         _run("gradaccum", "classroom", "init", str(folder), "--units", "04")
         config = folder / "nbgrader_config.py"  # the problems of a class are its own; here all ways get those of the notebook
-        config.write_text(STOCK if folder.name == "stock" else SEED.sub("c.MarkSubmission.seed = 0", config.read_text()))
+        config.write_text(STOCK if folder.name == "stock" else SECRET.sub("c.MarkSubmission.seed = 0", config.read_text()))
         _run("gradaccum", "classroom", "release", str(folder))
     if otter:
         otter_class.prepare(otter, UNIT)

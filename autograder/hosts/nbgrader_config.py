@@ -29,8 +29,8 @@ c.Autograde.autograde_preprocessors = [
 ]
 c.MarkSubmission.sandbox = "bwrap"
 
-# Chooses the hidden problems of this class. Keep it to yourself.
-c.MarkSubmission.seed = 0
+# Chooses the hidden problems of this class, for every student and unit others. Keep it to yourself.
+c.MarkSubmission.secret = ""
 
 # Notebooks of your own in this class are run by nbgrader as usual, in the same sandbox: seconds for one of their cells.
 c.MarkSubmission.timeout = 60

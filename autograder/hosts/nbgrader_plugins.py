@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from nbconvert.exporters import NotebookExporter
 from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import Execute
-from traitlets import Enum, Integer
+from traitlets import Enum, Integer, Unicode
 
 from autograder.contract.devices import DEVICES
 from autograder.isolation.sandbox import BWRAP, SANDBOXES, SandboxError, require_bwrap
 from autograder.reading.released_template import template_of, unit_of
 from autograder.support.one_line import one_line
 from autograder.support.regular_files import LINK, irregular_path, open_regular
+from autograder.support.seeds import student_seed
 
 if TYPE_CHECKING:
     from jupyter_client.manager import KernelManager
@@ -99,10 +100,16 @@ class MarkSubmission(Execute):
     sandbox = Enum(SANDBOXES, BWRAP, help="Where submissions run; 'none' only for a class in which you trust every file.").tag(
         config=True
     )
-    seed = Integer(
-        0, help="Chooses the problems that functions are run on. Secret: an answer to known ones can be typed in."
+    secret = Unicode(
+        "",
+        help="Chooses the problems that functions are run on, for every student and unit others. Whoever knows it knows them.",
     ).tag(config=True)
+    seed = Integer(0, help="Chooses the same problems for all students; used where there is no secret.").tag(config=True)
     device = Enum(DEVICES, "cpu", help="What to mark on.").tag(config=True)
+
+    def seed_for(self, student: str, unit: str) -> int:
+        """The seed that a student's submission to a unit is marked with."""
+        return student_seed(self.secret, student, unit) if self.secret else self.seed
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any], km: KernelManager | None = None
@@ -122,7 +129,8 @@ class MarkSubmission(Execute):
             marked = nothing_to_mark(unit, reason, device=self.device, template=template)
         else:
             marker = shared_marker(self.sandbox, self.device)
-            marked = mark(json.dumps(nb).encode(), unit, seed=self.seed, marker=marker, template=template)
+            seed = self.seed_for(resources["nbgrader"]["student"], unit)
+            marked = mark(json.dumps(nb).encode(), unit, seed=seed, marker=marker, template=template)
         if marked.marks.faults:
             self._leave_unmarked(marked.marks.faults, resources["nbgrader"])
         for verdict in marked.marks.verdicts:

@@ -19,6 +19,7 @@ import pytest
 from autograder.contract.devices import DEVICES, pick_device
 from autograder.reading.submissions import Submission, SubmissionError, read_submission
 from autograder.support.one_line import one_line
+from autograder.support.seeds import MAX_SEED
 
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr, TracebackStyle
@@ -60,10 +61,10 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     try:
         seed = int(config.getoption("seed") or 0)
-        if not 0 <= seed < 2**32:
+        if not 0 <= seed <= MAX_SEED:
             raise ValueError
     except ValueError:
-        raise pytest.UsageError(f"--seed: {config.getoption('seed')!r} is not a number from 0 to {2**32 - 1}") from None
+        raise pytest.UsageError(f"--seed: {config.getoption('seed')!r} is not a number from 0 to {MAX_SEED}") from None
     complaints, submissions = [], []
     with _installed_modules_only():
         for file in files:

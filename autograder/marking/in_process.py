@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from hashlib import sha256
 from typing import Any
 
 from autograder.contract.devices import full_precision
@@ -16,12 +15,13 @@ from autograder.isolation.wire import plain
 from autograder.marking.faults import fault_of
 from autograder.observing.trials import observe_trials
 from autograder.support.bounds import TimeBoundError, bounded
+from autograder.support.seeds import trial_seed
 from gradaccum.threads import one_thread
 
 
 def trials_of(exercise: Exercise, seed: int, device: str = "cpu") -> Mapping[str, Any]:
     """What an exercise's function is run on, by name: the same for the same seed, which cannot be read out of them."""
-    return exercise.trials(_trial_seed(exercise.id, seed), device)
+    return exercise.trials(trial_seed(exercise.id, seed), device)
 
 
 def trials_or_fault(exercise: Exercise, seed: int, device: str = "cpu") -> Mapping[str, Any] | Fault:
@@ -30,17 +30,6 @@ def trials_or_fault(exercise: Exercise, seed: int, device: str = "cpu") -> Mappi
         return trials_of(exercise, seed, device)
     except Exception as error:
         return fault_of(error)
-
-
-def _trial_seed(exercise_id: str, seed: int) -> int:
-    """The seed that an exercise's trials are made from: a one-way function of the exercise and the seed of the marking.
-
-    Trials hold the seeds of their problems, and the process that runs a submission holds the trials. If those were made from
-    the secret seed of a class itself, student code could read that seed and so know the hidden problems of every other
-    exercise. It has 31 bits because trials add small numbers to it and every random generator must take the sum.
-    """
-    digest = sha256(f"{exercise_id}/{seed}".encode()).digest()
-    return int.from_bytes(digest[:4], "big") >> 1
 
 
 def observe_function(

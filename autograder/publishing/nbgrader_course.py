@@ -18,6 +18,9 @@ SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 
 CONFIG = "nbgrader_config.py"
 
+SECRET_BYTES = 32
+"""Random bytes from which the hidden problems of a class are made: more than anybody can try."""
+
 
 def pick_units(scripts: Mapping[str, Path], wanted: str) -> dict[str, Path]:
     """The units named in a list such as ``"03,04_training_loop"``, in the order of the course; all for an empty list.
@@ -55,16 +58,16 @@ def make_course(directory: Path, scripts: Mapping[str, Path], db_url: str = "") 
     places = {unit: directory / "source" / unit / f"{unit}.ipynb" for unit in scripts}
     added = {unit: notebook_text(scripts[unit]) for unit, place in places.items() if not place.exists()}
     if not (directory / CONFIG).exists():
-        write_atomically(directory / CONFIG, config_text(secrets.randbelow(2**32), db_url))
+        write_atomically(directory / CONFIG, config_text(secrets.token_hex(SECRET_BYTES), db_url))
     for unit, text in added.items():
         write_atomically(places[unit], text)
     return list(added)
 
 
-def config_text(seed: int, db_url: str = "") -> str:
-    """The configuration of a class whose hidden problems are chosen by ``seed``, with its gradebook at ``db_url``."""
+def config_text(secret: str, db_url: str = "") -> str:
+    """The configuration of a class whose hidden problems are chosen by ``secret``, with its gradebook at ``db_url``."""
     text = files("autograder.hosts").joinpath(CONFIG).read_text(encoding="utf-8")
-    text = text.replace("c.MarkSubmission.seed = 0", f"c.MarkSubmission.seed = {seed}")
+    text = text.replace('c.MarkSubmission.secret = ""', f'c.MarkSubmission.secret = "{secret}"')
     return text.replace("# c.CourseDirectory.db_url = ", f"c.CourseDirectory.db_url = {db_url!r}  # ") if db_url else text
 
 

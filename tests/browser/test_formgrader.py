@@ -9,6 +9,7 @@ import pytest
 from jupyterlab_session import running_lab
 from nbgrader_class import ORDER, UNIT, Course, mistaken
 
+from autograder.hosts.nbgrader_plugins import MarkSubmission
 from autograder.publishing.nbgrader_course import course_directory
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -45,7 +46,7 @@ def test_formgrader_s_button_gives_the_same_marks_as_the_command(page, course, t
     row.locator("td.autograde a").click()
     page.get_by_text("Successfully autograded").wait_for(timeout=120_000)
 
-    seed = course_directory(course.directory).config.MarkSubmission.seed
+    seed = MarkSubmission(config=course_directory(course.directory).config).seed_for(STUDENT.name, UNIT)
     file = Path("submitted", STUDENT.name, UNIT, f"{UNIT}.ipynb")
     said = course.run("gradaccum", "check", "--json", "--sandbox", "--seed", str(seed), str(file)).stdout
     exercises = json.loads(said)["files"][0]["exercises"]

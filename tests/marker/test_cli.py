@@ -79,7 +79,7 @@ def test_a_link_is_followed_for_its_owner_but_not_in_a_sandbox_or_for_an_lms(wri
         (["check", "--seed", "x", "FILE"], "Invalid value for '--seed'"),
         (["check", "--seed", "1.5", "FILE"], "Invalid value for '--seed'"),
         (["check", "--seed", "-1", "FILE"], "Invalid value for '--seed'"),
-        (["check", "--seed", "4294967296", "FILE"], "Invalid value for '--seed'"),
+        (["check", "--seed", "18446744073709551616", "FILE"], "Invalid value for '--seed'"),
         (["check", "--device", "tpu", "FILE"], "unknown device 'tpu'; choose one of auto, cpu, cuda"),
         (["check", "--device", "tpu", "missing.py"], "unknown device 'tpu'"),
         (["check", "--device", "cuda", "FILE"], "torch finds no CUDA device here; use --device cpu"),

@@ -66,7 +66,7 @@ class ClassToMark:
         self.coursedir = existing_class(directory)
         self.coursedir.db_url = with_sqlite_timeout(gradebook_url(self.coursedir, db_url))
         configured = MarkSubmission(config=self.coursedir.config)
-        self.seed, self.device = configured.seed, device or configured.device
+        self.seed_for, self.device = configured.seed_for, device or configured.device
         self.sandbox = sandbox or configured.sandbox
         self.store = MarksStore(directory)
 
@@ -133,9 +133,10 @@ class ClassToMark:
         """
         with open_regular(self.submitted, handed_in.path.parts[-3:]) as file:
             data = file.read(MAX_FILE_BYTES + 1)
-        decisive = [edition(), FORMAT, handed_in.unit, self.seed, self.device, template, sha256(data).hexdigest()]
+        seed = self.seed_for(handed_in.student, handed_in.unit)
+        decisive = [edition(), FORMAT, handed_in.unit, seed, self.device, template, sha256(data).hexdigest()]
         key = sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
-        return Job(handed_in.student, handed_in.unit, key, data, template, self.seed, self.sandbox, self.device)
+        return Job(handed_in.student, handed_in.unit, key, data, template, seed, self.sandbox, self.device)
 
     def template(self, unit: str) -> dict[str, Any] | None:
         """The notebook of a unit as it was released in this class; else the course's own. None if there is no such unit."""

@@ -93,6 +93,7 @@ class StudentMarks:
         seconds: how long marking took, by the clock.
         exercises: in the order of the unit.
         problem: why the file could not be read; empty if it could.
+        seed: chose the hidden problems; ``gradaccum check --seed`` takes it.
     """
 
     student: str
@@ -102,6 +103,7 @@ class StudentMarks:
     seconds: float
     exercises: tuple[ExerciseMarks, ...]
     problem: str = ""
+    seed: int = 0
 
     @property
     def score(self) -> float | None:
@@ -187,10 +189,10 @@ class MarksStore:
         return sorted((path.parent.name, path.stem) for path in self.folder.glob("*/*.json"))
 
 
-def student_marks(student: str, key: str, seconds: float, marks: Marks, problem: str = "") -> StudentMarks:
+def student_marks(student: str, key: str, seconds: float, marks: Marks, problem: str = "", seed: int = 0) -> StudentMarks:
     """The marks of a submission in the form in which they are stored."""
     exercises = tuple(_exercise_marks(verdict) for verdict in marks.verdicts)
-    return StudentMarks(student, marks.unit, key, marks.device, seconds, exercises, problem)
+    return StudentMarks(student, marks.unit, key, marks.device, seconds, exercises, problem, seed)
 
 
 def _exercise_marks(verdict: Verdict) -> ExerciseMarks:

@@ -51,7 +51,7 @@ class Job:
         key: a digest of everything that the marks depend on.
         data: the bytes that were handed in.
         template: the notebook that was released, as plain data; None if it is not a unit of the course.
-        seed: chooses the hidden problems.
+        seed: chooses the hidden problems of this submission.
         sandbox, device: see :class:`autograder.marking.marker.Marker`.
         edition: version and source digest of this package; a worker must have the same.
     """
@@ -121,7 +121,8 @@ def _marked(job: Job) -> Done:
     marker = shared_marker(job.sandbox, job.device)
     marked = mark(job.data, job.unit, seed=job.seed, marker=marker, template=job.template)
     problem = marked.notebook.metadata.get("gradaccum", {}).get("unreadable", "")
-    kept = student_marks(job.student, job.key, round(time.monotonic() - began, 3), marked.marks, problem)
+    seconds = round(time.monotonic() - began, 3)
+    kept = student_marks(job.student, job.key, seconds, marked.marks, problem, job.seed)
     tracebacks = "\n".join(f"{name}: {fault.traceback}" for name, fault in marked.marks.faults.items())
     return Done(kept.as_json(), nbformat.writes(marked.notebook) + "\n", tracebacks)
 

@@ -14,6 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.api import Gradebook
 from nbgrader_class import HALF_THE_PUZZLE, NO_PYTHON, ORDER, UNIT, Course, Student, mistaken
 
+from autograder.hosts.nbgrader_plugins import MarkSubmission
 from autograder.publishing.nbgrader_course import course_directory
 
 pytestmark = pytest.mark.slow
@@ -152,22 +153,22 @@ def test_feedback_shows_no_solution_and_no_seed(course):
     secret = {line for cell in source.cells if cell.id.endswith("-solution") for line in cell.source.split("\n")} - given
     shown = html.unescape(re.sub(r"<[^>]+>", "", course.feedback("empty")))
     assert [line for line in secret if len(line.strip()) > 12 and line.strip() in shown] == []
-    assert str(seed_of(course)) not in shown
+    configured = MarkSubmission(config=course_directory(course.directory).config)
+    assert configured.secret not in shown
+    assert str(configured.seed_for("empty", UNIT)) not in shown
 
 
-def seed_of(course: Course) -> int:
-    return course_directory(course.directory).config.MarkSubmission.seed
-
-
-def test_every_class_has_a_seed_of_its_own(course, tmp_path):
+def test_every_class_has_a_secret_of_its_own_that_nobody_can_guess(course, tmp_path):
     course.run("gradaccum", "classroom", "init", str(tmp_path / "other"), "--units", "00")
-    assert course_directory(tmp_path / "other").config.MarkSubmission.seed != seed_of(course)
+    secrets = {course_directory(place).config.MarkSubmission.secret for place in (tmp_path / "other", course.directory)}
+    assert len(secrets) == 2
+    assert all(re.fullmatch(r"[0-9a-f]{64}", secret) for secret in secrets)
 
 
-def test_the_command_gives_the_same_marks(course):
+def test_the_command_gives_the_same_marks_on_other_problems(course):
     names = [student.name for student in CLASS] + [DUPLICATE, "hostile", "forged", "noisy"]
     files = [str(course.directory / "submitted" / name / UNIT / f"{UNIT}.ipynb") for name in names]
-    said = course.run("gradaccum", "check", "--json", "--sandbox", "--seed", str(seed_of(course)), *files).stdout
+    said = course.run("gradaccum", "check", "--json", "--sandbox", *files).stdout
     marks = [{e["id"]: e["score"] for e in file["exercises"]} for file in json.loads(said)["files"]]
     assert marks == [course.grades(name) for name in names]
 

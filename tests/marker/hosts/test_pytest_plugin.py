@@ -117,7 +117,7 @@ def test_an_unusable_file_is_a_usage_error_of_one_line(grade, unusable):
         (["--device", "cuda"], "torch finds no CUDA device here"),
         (["--seed", "x"], "--seed: 'x' is not a number from 0"),
         (["--seed", "-1"], "--seed: '-1' is not a number from 0"),
-        (["--seed", str(2**32)], "is not a number from 0 to 4294967295"),
+        (["--seed", str(2**64)], f"is not a number from 0 to {2**64 - 1}"),
     ],
 )
 def test_an_unusable_option_is_a_usage_error_of_one_line(grade, monkeypatch, arguments, words):

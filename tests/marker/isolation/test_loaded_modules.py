@@ -17,6 +17,7 @@ from autograder.isolation.worker import STAND_INS, Request
 from autograder.marking.in_process import trials_of
 from autograder.marking.marker import Marker, Marks
 from autograder.reading.submissions import read_submission
+from autograder.support.seeds import student_seed
 
 SUBMISSION = """
 import json, sys, time
@@ -70,17 +71,18 @@ def test_a_check_in_a_submission_does_nothing_and_costs_nothing(marker, write):
     assert found["quick"]
 
 
-SEED = 0x5EC12E7 * 16 + 9
+SEED, LONG_SEED = 0x5EC12E7 * 16 + 9, student_seed("secret", "ada", "04_training_loop")
 MULTIPLES, OFFSETS = (1, 8, 10), range(32)
 """What trials make of the seed they are given: some multiply it, and all add small numbers."""
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_a_request_holds_no_seed_of_the_class(unit):
-    trials = {exercise.id: trials_of(exercise, SEED) for exercise in exercises_of(unit)}
+@pytest.mark.parametrize("seed", [SEED, LONG_SEED])
+def test_a_request_holds_no_seed_of_the_marking(unit, seed):
+    trials = {exercise.id: trials_of(exercise, seed) for exercise in exercises_of(unit)}
     request, text = Request((), unit, trials, "cpu", Limits()).encode(), repr(trials)
-    for number in {multiple * SEED % 2**bits + k for multiple in MULTIPLES for bits in (31, 40) for k in OFFSETS}:
-        assert number.to_bytes(4 if number < 2**32 else 5, "little") not in request
+    for number in {multiple * seed % 2**bits + k for multiple in MULTIPLES for bits in (31, 40, 60, 64) for k in OFFSETS}:
+        assert number.to_bytes(9, "little").rstrip(b"\0") not in request
         assert str(number) not in text
 
 
@@ -92,6 +94,7 @@ def test_trials_made_from_a_seed_itself_would_be_noticed():
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_trials_are_the_same_for_the_same_seed_and_differ_for_another(unit):
-    one, again, other = ([repr(trials_of(e, seed)) for e in exercises_of(unit)] for seed in (SEED, SEED, SEED + 1))
-    assert one == again
-    assert one != other
+    for seed in (SEED, LONG_SEED):
+        one, again, other = ([repr(trials_of(e, number)) for e in exercises_of(unit)] for number in (seed, seed, seed + 1))
+        assert one == again
+        assert one != other

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from autograder.classroom.commands import app
 from autograder.classroom.grading.marks_store import MarksStore
+from autograder.hosts.nbgrader_plugins import MarkSubmission
 from autograder.isolation.sandbox import BWRAP
 from autograder.marking.marked_notebook import mark
 from autograder.marking.marker import Marker
@@ -49,11 +50,11 @@ def graded(released, tmp_path_factory):
 
 def test_the_gradebook_has_the_marks_of_each_submission_marked_alone(graded):
     course, _, notebooks = graded
-    seed = course_directory(course.directory).config.MarkSubmission.seed
+    configured = MarkSubmission(config=course_directory(course.directory).config)
     expected = {"right": FULL, "untouched": 0, "empty": 0}
     with Marker(BWRAP) as marker:
         for name in ("wrong", "truncated", "hostile"):
-            expected[name] = mark(notebooks[name], UNIT, seed=seed, marker=marker).marks.score
+            expected[name] = mark(notebooks[name], UNIT, seed=configured.seed_for(name, UNIT), marker=marker).marks.score
     assert course.scores() == expected
     assert 0 < expected["wrong"] < FULL
 

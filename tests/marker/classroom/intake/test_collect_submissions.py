@@ -109,7 +109,7 @@ def test_every_file_of_any_tree_is_in_exactly_one_group_and_nothing_else_is_writ
 def bare_class(tmp_path) -> Path:
     """A class with only a configuration."""
     (tmp_path / "class").mkdir()
-    (tmp_path / "class/nbgrader_config.py").write_text(config_text(0))
+    (tmp_path / "class/nbgrader_config.py").write_text(config_text(""))
     return tmp_path / "class"
 
 

@@ -183,7 +183,7 @@ def class_with_gradebook(tmp_path_factory):
     from autograder.classroom.students import Student
 
     folder = tmp_path_factory.mktemp("class")
-    (folder / CONFIG).write_text(config_text(0))
+    (folder / CONFIG).write_text(config_text(""))
     url = f"sqlite:///{folder}/gradebook.db"
     enrol((Student("a", "Ada", "Berg"), Student("b", "Bo", "Chen"), Student("d", "Di", "Engel")), url)
     with Gradebook(url) as gradebook:

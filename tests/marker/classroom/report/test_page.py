@@ -277,7 +277,7 @@ def test_the_report_is_written_into_the_class_without_a_gradebook(run, folder):
 
 
 def test_the_report_on_a_new_class_does_not_create_a_gradebook(run, tmp_path):
-    (tmp_path / CONFIG).write_text(config_text(0))
+    (tmp_path / CONFIG).write_text(config_text(""))
     assert run(tmp_path).exit_code == 0
     assert "Nobody has handed anything in yet" in (tmp_path / "report.html").read_text()
     assert not (tmp_path / "gradebook.db").exists()
@@ -323,7 +323,7 @@ def test_a_directory_that_is_not_a_class_is_refused(run, tmp_path):
 
 
 def test_a_damaged_gradebook_is_refused_and_an_old_report_is_kept(run, tmp_path):
-    (tmp_path / CONFIG).write_text(config_text(0))
+    (tmp_path / CONFIG).write_text(config_text(""))
     (tmp_path / "report.html").write_text("old")
     (tmp_path / "gradebook.db").write_bytes(b"no database" * 100)
     refused(run(tmp_path), "gradebook.db", "file is not a database")
