@@ -10,11 +10,12 @@ UNKNOWN = tuple(f"unknown {k}" for k in range(3))
 LIVE = ("updates", "no accumulation", "cut", "leftover")
 LOOPS = (*LIVE, "rates", "probe")
 REASON = "a `ValueError` with a reason, in any words"
-WHOLE = f"{REASON}, if any of the three is not a whole number of at least 1: zero, negative, `2.5`, `\"2\"` or `None`."
+WHOLE = f'{REASON}, if any of the three is not a whole number of at least 1: zero, negative, `2.5`, `"2"` or `None`.'
 LIKE_UNIT_04 = "one epoch as in `train_epoch` of unit 04, at the schedule's rates."
 
 
 def refused(kind: str) -> tuple[str, ...]:
+    """The trials with one kind of nonsense."""
     return tuple(f"{kind} {k}" for k in range(4 if kind == "negative" else 3))
 
 
@@ -23,7 +24,9 @@ NONSENSE = tuple(name for kind in ("zero", "negative", "fraction", "text", "none
 PROMISES = {
     "effective_batch_size": Promises(
         (
-            Promise("product", "the samples that one update averages over, as an integer.", SIZES, "effective_batch_size_added"),
+            Promise(
+                "product", "the samples that one update averages over, as an integer.", SIZES, "effective_batch_size_added"
+            ),
             Promise("integer", "as an integer.", SIZES, "effective_batch_size_float"),
             Promise("ranks", "with and without a world size.", SIZES, "effective_batch_size_one_device"),
             Promise("one", "and three others", SIZES, "effective_batch_size_not_of_one"),
@@ -65,14 +68,19 @@ PROMISES = {
             Promise("own rate", "at the schedule's rates.", LOOPS, "lr_multiplied"),
             Promise("list", "Return a list with the rate that each update used.", ("rates", "leftover"), "rates_not_returned"),
             Promise("goes on", "goes on where it was.", ("updates", "leftover", "rates", "probe"), "schedule_restarts"),
-            Promise("mode", "The model is in training mode; leave it there.", LIVE, "schedule_leaves_evaluation"),
+            Promise("training", "The model is in training mode", LOOPS, "schedule_evaluates"),
+            Promise("mode", "The model is in training mode; leave it there.", ("updates",), "schedule_leaves_evaluation"),
             Promise("clear", "no gradient waits in `.grad` when you are first called.", LOOPS, "zero_every_scheduled"),
             Promise("N = 1", "three epochs, and N = 1;", ("no accumulation",), "schedule_not_for_one"),
             Promise("one by one", "Micro-batches go through the model one by one.", ("cut",), "schedule_one_forward"),
             Promise("leftover", "a leftover is applied", ("leftover", "probe"), "tail_dropped_scheduled"),
             Promise("leftover's mean", "averages over the samples it has", ("leftover", "probe"), "tail_scale_scheduled"),
-            Promise("leftover moves the schedule", "is an update like any other", ("leftover", "probe"), "schedule_skips_leftover"),
-            Promise("short epoch", "in an epoch shorter than one window.", ("leftover", "probe"), "schedule_short_epoch_skipped"),
+            Promise(
+                "leftover moves the schedule", "is an update like any other", ("leftover", "probe"), "schedule_skips_leftover"
+            ),
+            Promise(
+                "short epoch", "in an epoch shorter than one window.", ("leftover", "probe"), "schedule_short_epoch_skipped"
+            ),
             Promise("ragged", "Every sample of a window counts alike.", ("leftover", "probe"), "mean_of_means_scheduled"),
             Promise("one for each", "one number for each update, in order", ("rates", "leftover"), "rates_of_micro_batches"),
             Promise("leftover's rate", "leftovers once the other two are right.", ("leftover",), "rates_of_full_windows"),

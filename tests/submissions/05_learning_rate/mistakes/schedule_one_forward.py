@@ -13,7 +13,6 @@ def train_with_schedule(model, loss_fn, optimizer, scheduler, micro_batches, acc
     rates = []
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
-        samples = sum(len(x) for x, _ in window)
         x, y = (torch.cat(parts) for parts in zip(*window, strict=True))
         loss_fn(model(x), y).backward()
         rates.append(optimizer.param_groups[0]["lr"])

@@ -11,7 +11,6 @@ def train_with_schedule(model, loss_fn, optimizer, scheduler, micro_batches, acc
     rates = []
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()
-        samples = sum(len(x) for x, _ in window)
         rates.append(optimizer.param_groups[0]["lr"])
         optimizer.step()
         scheduler.step()
