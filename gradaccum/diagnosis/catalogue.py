@@ -164,7 +164,7 @@ add_mistake(
 )
 add_mistake(
     "detached",
-    "The loss was cut from its graph before backward, so some micro-batches or parameters receive no gradient.",
+    "Some micro-batches or parameters receive no gradient: their loss was cut from its graph, or had no backward.",
     "Where does a value lose its history: detach, item, or a new tensor made from numbers?",
 )
 add_mistake(

@@ -31,7 +31,7 @@ from autograder.exercises.unit_05_learning_rate.judging.schedules import (
 from autograder.exercises.unit_05_learning_rate.observing import NoiseTrial, ScheduleTrial
 from autograder.judging.calls import judge_calls
 from autograder.judging.failures import first_failure
-from autograder.judging.large_batches import JOINED
+from autograder.judging.large_batches import JOINED, left_changed
 from autograder.observing.calls import CallTrial
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
@@ -151,7 +151,10 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
             return movement_message(trials[name], observations[name])
 
         moves = message("updates") or message("no accumulation")
-        results = {"updates": moves or cut_message(trials["cut"], observations["cut"]), "leftover": message("leftover")}
+        results = {
+            "updates": moves or left_changed(observations["updates"]) or cut_message(trials["cut"], observations["cut"]),
+            "leftover": message("leftover"),
+        }
         results["rates"] = rates_message(trials["rates"], observations["rates"], not results["updates"])
         if not any(results.values()):
             results["rates"] = rates_message(trials["leftover"], observations["leftover"], True)

@@ -15,6 +15,7 @@ LIKE_UNIT_04 = "one epoch as in `train_epoch` of unit 04, at the schedule's rate
 
 
 def refused(kind: str) -> tuple[str, ...]:
+    """The trials with one kind of nonsense."""
     return tuple(f"{kind} {k}" for k in range(4 if kind == "negative" else 3))
 
 
@@ -67,7 +68,8 @@ PROMISES = {
             Promise("own rate", "at the schedule's rates.", LOOPS, "lr_multiplied"),
             Promise("list", "Return a list with the rate that each update used.", ("rates", "leftover"), "rates_not_returned"),
             Promise("goes on", "goes on where it was.", ("updates", "leftover", "rates", "probe"), "schedule_restarts"),
-            Promise("mode", "The model is in training mode; leave it there.", LIVE, "schedule_leaves_evaluation"),
+            Promise("training", "The model is in training mode", LOOPS, "schedule_evaluates"),
+            Promise("mode", "The model is in training mode; leave it there.", ("updates",), "schedule_leaves_evaluation"),
             Promise("clear", "no gradient waits in `.grad` when you are first called.", LOOPS, "zero_every_scheduled"),
             Promise("N = 1", "three epochs, and N = 1;", ("no accumulation",), "schedule_not_for_one"),
             Promise("one by one", "Micro-batches go through the model one by one.", ("cut",), "schedule_one_forward"),

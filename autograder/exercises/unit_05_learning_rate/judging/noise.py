@@ -82,8 +82,8 @@ def wrong_noise_scales(trial: NoiseTrial) -> list[tuple[tuple[str, ...], float]]
 
 
 SIX_DIGITS, SIX_DECIMALS = 5.1e-6, 5.1e-7
-"""Relative and absolute difference up to which a number is right: six digits or six decimals are kept by rounding. Wrong formulas
-differ by more than 1 %."""
+"""Relative and absolute difference up to which a number is right: rounded to six digits or to six decimals it still is. Wrong
+formulas differ by more than 1 %."""
 
 
 def value_message(seen: Observation, due: float) -> str:

@@ -3,8 +3,8 @@
 from gradaccum.loops import windows
 
 EXERCISE = "train_with_schedule"
-MISTAKES = ("eval-mode",)
-LOST = ("updates", "leftover")
+MISTAKES = ()
+LOST = ("updates",)
 
 
 def train_with_schedule(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps):
