@@ -143,16 +143,16 @@ states["scaler"]
 # run has everything; a simple one, with all attributes of the table too, is made by
 # `RunProblem(shuffled=False, dropout=False, overflowing=False).start()`.
 #
-# The run is killed; only the files are left. The script starts again, loads and trains to the end. **All its losses and the
-# final parameters have to be the same, to the last bit, as those of a run that was never killed, and nothing before the last
-# update may be trained on again.** What earns points:
+# The run is killed; only the files in the folder are left. The script starts again in a new process, loads and trains on, and
+# saves as before. **All its losses and the final parameters have to be the same, to the last bit, as those of a run that was
+# never killed, and nothing before the last update may be trained on again.** What earns points:
 #
 # - **1 point · a simple run, killed after each epoch**: it has no dropout, the order is the same in every epoch, and gradients
 #   never overflow.
 # - **2 points · a run with everything, killed at every update**: dropout, another order in every epoch, leftover windows, and a
-#   scale of the gradients that rises and falls.
+#   scale of the gradients that rises and falls. A resumed run may be killed, too.
 # - **1 point · kills in the middle of a window**: the simple run, killed after each micro-batch that does not end a window.
-# - **0.5 points · a run that has no checkpoint yet**: killed before the first micro-batch.
+# - **0.5 points · a run that has no checkpoint yet**: the run with everything, killed before the first micro-batch.
 # - **0.5 points · a kill while the checkpoint is being written**: the simple run is killed inside `save_checkpoint`, between
 #   two of its calls or when only a part of a file is written. It goes on from the new checkpoint or from the one before.
 
@@ -265,8 +265,10 @@ explore("run_dashboard")
 # - `meter.micro_batch(loss, samples)`: called after each backward pass, with the micro-batch's mean loss, a tensor with its
 #   graph, *before* it was scaled, and with the number of its samples.
 # - `meter.update(lr)`: called after each update with the rate it used, when the next window is about to begin. Returns a
-#   dictionary with the numbers `"loss"`, `"samples_per_second"`, `"effective_batch"` and `"lr"` of this window. More keys do no
-#   harm.
+#   new dictionary with the numbers `"loss"`, `"samples_per_second"`, `"effective_batch"` and `"lr"` of this window. More keys
+#   do no harm.
+#
+# There may be several meters at once, each with a run of its own.
 #
 # What earns points, for runs with full windows, with ragged micro-batches and with a leftover window:
 #
@@ -404,7 +406,7 @@ for checkpointing in (False, True):
 # Write `plan_run(recipe_batch, memory_budget, fixed, per_sample, world_size)`. The recipe's updates average over
 # `recipe_batch` samples, shared evenly: for what a rank reads this is the plan of unit 02. You have `world_size` ranks;
 # **each** has `memory_budget` bytes of its own, and a micro-batch of B samples needs `fixed + per_sample * B` of them. Return
-# a dictionary with three integers:
+# a dictionary with three integers, not `4.0`:
 #
 # - `"micro_batch_size"`: the largest B on each rank that fits and with which the recipe's batch can be met exactly;
 # - `"accumulation_steps"`: the N that goes with it;

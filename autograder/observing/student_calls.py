@@ -115,7 +115,8 @@ def _first_line(error: BaseException) -> str:
 
 
 def _without_data(text: str) -> str:
-    """A message without decimals, long numbers, many numbers or long quotations: any number left counts arguments or sizes."""
+    """A message without folders, decimals, long or many numbers, long quotations; a number left counts arguments or sizes."""
+    text = re.sub(r"(?<![\w.])(?:/[^/\s'\"]+)+/", "…/", text)
     text = re.sub(r"[-+]?(\d+\.\d*|\.\d+)(e[-+]?\d+)?|[-+]?\d{3,}", "…", text)
     # A quotation does not begin inside a word, as the apostrophe of "doesn't" would; but b'…' is one. The text between two
     # quotations is not one: "'<' not supported between instances of 'int' and 'str'".

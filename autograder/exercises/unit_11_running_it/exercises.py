@@ -11,7 +11,7 @@ from autograder.contract.trials import trial_random
 from autograder.contract.verdict import Part, Verdict
 from autograder.exercises.unit_11_running_it import mistakes  # noqa: F401 - enters them in the catalogue
 from autograder.exercises.unit_11_running_it.judging.meter_reports import report_messages
-from autograder.exercises.unit_11_running_it.judging.plan_answers import NO_PLAN, plan_of
+from autograder.exercises.unit_11_running_it.judging.plan_answers import NO_PLAN, in_integers, plan_of
 from autograder.exercises.unit_11_running_it.judging.plans import WRONG_PLANS, plan
 from autograder.exercises.unit_11_running_it.judging.resuming import forgotten, resumed_message
 from autograder.exercises.unit_11_running_it.observing.meter import MeterTrial
@@ -28,6 +28,9 @@ KILLS_PER_SAVE = 2
 
 MAX_NAMED = 3
 """Mistakes that are named at once: a student who saves nothing but the weights need not read seven sentences."""
+
+
+KILLED_AGAIN = "A run that was killed, resumed and killed again does not go on from the last checkpoint of its second process."
 
 
 class LoadCheckpoint(Exercise):
@@ -54,20 +57,25 @@ class LoadCheckpoint(Exercise):
         inside = [k for k in range(updates[0], simple.total) if simple.is_open(k)]
         return {
             "epochs": ResumeTrial(simple, (m, 2 * m)),
+            "again": ResumeTrial(full, (m + n,), resumed_at=m),
             "updates": ResumeTrial(full, tuple(updates)),
             "window": ResumeTrial(simple, tuple(inside)),
-            "start": ResumeTrial(simple, (0,)),
+            "start": ResumeTrial(full, (0,)),
             "saving": ResumeTrial(simple, tuple(k for k in updates[1:-1] for _ in range(KILLS_PER_SAVE)), while_saving=True),
         }
 
     def judge(self, trials: Mapping[str, ResumeTrial], observations: Mapping[str, Observation]) -> Verdict:
         results = {name: resumed_message(trials[name], observations[name]) for name in trials}
-        slugs = [
-            slug
-            for name in ("epochs", "updates", "window")
-            if results[name]
-            for slug in forgotten(trials[name], observations[name])
-        ]
+        again = results.pop("again")
+        looked_at = [name for name in ("epochs", "updates", "window") if results[name]]
+        if again and not results["updates"]:
+            looked_at.append("again")
+            results["updates"] = again if observations["again"].failure else KILLED_AGAIN
+        slugs = [slug for name in looked_at for slug in forgotten(trials[name], observations[name])]
+        if "checkpoint-in-memory" in slugs:
+            slugs = ["checkpoint-in-memory"]
+        if not results["start"] and {"checkpoint-in-memory", "nothing-restored"} & set(slugs):
+            results["start"] = "This can be seen once a run that has a checkpoint is not left alone."
         failures = {name: seen.failure for name, seen in observations.items() if seen.failure}
         if results["saving"]:
             failures.pop("saving", None)  # an error while loading half a file is not what went wrong
@@ -105,7 +113,7 @@ class RunMeter(Exercise):
             return MeterTrial(
                 tuple(tuple(micro_batch(size) for size in window) for window in windows),
                 tuple(round(chance.uniform(0.05, 0.3), 3) for _ in windows),
-                tuple(round(chance.uniform(0.001, 0.1), 5) for _ in windows),
+                (*(round(chance.uniform(0.001, 0.1), 5) for _ in windows[1:]), 0.0),  # a schedule may end at zero
                 round(chance.uniform(10, 1000), 2),
                 device,
             )
@@ -113,7 +121,7 @@ class RunMeter(Exercise):
         n, size = chance.choice([3, 4]), chance.randint(4, 8)
         return {
             "even": trial([size] * n, [size] * n, [size] * n),
-            "uneven": trial([size] * n, chance.sample(range(1, 9), n), [size, size - 3], [size - 1]),
+            "uneven": trial([size] * n, chance.sample(range(1, 9), n), [size, size - 3], [size - 1], [1]),
         }
 
     def judge(self, trials: Mapping[str, MeterTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -133,6 +141,19 @@ class RunMeter(Exercise):
             results["memory"] = "Graphs of micro-batches are still alive when their window is over."
             slugs.append("graph-kept")
         return self.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))))
+
+
+SILENT = {
+    "refusal 0": "misfit-not-refused",
+    "refusal 1": "uneven-ranks-not-refused",
+    "refusal 2": "uneven-ranks-not-refused",
+    "refusal 3": "misfit-not-refused",
+    "refusal 4": "misfit-not-refused",
+}
+"""The mistake of a function that plans where a refusal is due, by trial."""
+
+
+REFUSES_ALL = "You refuse everything. This can be seen once there is a plan where one is possible."
 
 
 class PlanRun(Exercise):
@@ -159,15 +180,28 @@ class PlanRun(Exercise):
         cuts = chance.sample([(60, 21), (96, 33), (90, 19), (84, 29), (72, 25), (36, 13)], 3)
         calls = {f"plan {k}": call(*cut, 1, chance.randint(1, 99)) for k, cut in enumerate(cuts)}
         calls |= {"plan 3": call(48, 16, 1, 0), "plan 4": call(40, 70, 1, 7)}
+        # The largest size is odd, though the batch is even; it is one sample; there is one sample only.
+        calls |= {
+            "plan 5": call(30, 16, 1, 3),
+            "plan 6": call(chance.choice([23, 29, 31]), 12, 1, 5),
+            "plan 7": call(1, 3, 1, 9),
+        }
         ranked = chance.sample([(60, 21, 4), (96, 33, 8), (90, 19, 2), (84, 29, 4), (72, 25, 3)], 2)
         calls |= {f"ranks {k}": call(*cut, chance.randint(1, 99)) for k, cut in enumerate(ranked)}
         # The largest divisor of the recipe that fits does not divide a share; there is room for more than a share; half the
         # budget still holds something.
         odd = chance.choice([(45, 20, 2), (15, 12, 4), (21, 14, 2), (35, 20, 4), (63, 20, 2)])
-        calls |= {f"ranks {k + 2}": call(*cut, 5) for k, cut in enumerate((odd, (24, 70, 4), (48, 30, 2)))}
+        calls |= {f"ranks {k + 2}": call(*cut, 5) for k, cut in enumerate((odd, (24, 70, 4), (48, 30, 2), (1, 5, 8)))}
         uneven = call(24, 9, 4, 5)
         batch, *rest = uneven.arguments
-        return calls | {"refusal 0": call(24, 0, 2, 50), "refusal 1": CallTrial((batch + 2, *rest))}
+        few = CallTrial((3, *call(1, 9, 8, 5).arguments[1:]))
+        return calls | {
+            "refusal 0": call(24, 0, 2, 50),
+            "refusal 1": CallTrial((batch + 2, *rest)),
+            "refusal 2": few,
+            "refusal 3": call(24, 0, 1, 0),
+            "refusal 4": call(24, -2, 1, 50),
+        }
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
         message = "This is not the plan that is due: the largest micro-batch that divides and fits, and what goes with it."
@@ -178,6 +212,11 @@ class PlanRun(Exercise):
         )
         if all("type" in seen[name].facts for name in trials if name.startswith("plan")):
             return replace(verdict, remark=NO_PLAN)
-        silent = {"refusal 0": "misfit-not-refused", "refusal 1": "uneven-ranks-not-refused"}
-        named = [slug for name, slug in silent.items() if {"value", "type"} & observations[name].facts.keys()]
-        return replace(verdict, mistakes=(*verdict.mistakes, *map(mistake, named)))
+        instead = {"refusal": "" if any("value" in one.facts for one in seen.values()) else REFUSES_ALL}
+        for part in ("plan", "ranks"):
+            fine = all(in_integers(seen[name]) for name in trials if name.startswith(part))
+            instead[part] = "" if fine else "The numbers of a plan are integers: 4, not 4.0."
+        results = {result.part.name: result.message or instead[result.part.name] for result in verdict.results}
+        silent = [SILENT[name] for name in trials if name in SILENT and {"value", "type"} & observations[name].facts.keys()]
+        named = (*verdict.mistakes, *map(mistake, dict.fromkeys(silent)))
+        return self.verdict(results, mistakes=named, failure=verdict.failure)

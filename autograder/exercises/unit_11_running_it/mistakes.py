@@ -27,7 +27,7 @@ add_mistake(
 )
 add_mistake(
     "saving-disturbs",
-    "Saving changes the run: with your checkpoints it ends elsewhere than without.",
+    "Saving changes the run: with your checkpoints it does not go where it goes without.",
     "Does your save_checkpoint clear, step, draw or move anything? It should only read.",
 )
 add_mistake(

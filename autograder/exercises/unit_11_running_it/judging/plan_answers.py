@@ -15,3 +15,9 @@ def plan_of(seen: Observation) -> Observation:
     if seen.failure or "value" not in seen.facts or (isinstance(value, dict) and value.keys() >= KEYS):
         return seen
     return Observation(facts={"type": "no dictionary with the three keys"})
+
+
+def in_integers(seen: Observation) -> bool:
+    """Whether the numbers of a plan are integers; true of what is no plan."""
+    value = seen.facts.get("value")
+    return not isinstance(value, dict) or all(type(value[key]) is int for key in KEYS)

@@ -31,10 +31,10 @@ REFUSED = {"refused": "objects-in-the-file", "replaced": "state-in-place-of-obje
 
 @dataclass(frozen=True)
 class Uninterrupted:
-    """The run that was never killed: its losses, its end, and its pieces after every micro-batch."""
+    """The run that was never killed: its losses, and its parameters and pieces before and after every micro-batch."""
 
     losses: Tensor
-    end: Tensor
+    parameters: tuple[Tensor, ...]
     pieces: tuple[dict[str, str], ...]
 
 
@@ -43,11 +43,12 @@ def uninterrupted(problem: RunProblem) -> Uninterrupted:
     """Train a run without any checkpoint."""
     with torch.random.fork_rng(devices=[]):
         run = problem.start()
-        pieces, losses = [digests(run)], []
+        pieces, parameters, losses = [digests(run)], [flat_parameters(run)], []
         while run.position < problem.total:
             losses.append(run.train_micro_batch())
+            parameters.append(flat_parameters(run))
             pieces.append(digests(run))
-    return Uninterrupted(torch.tensor(losses, dtype=torch.float64), flat_parameters(run), tuple(pieces))
+    return Uninterrupted(torch.tensor(losses, dtype=torch.float64), tuple(parameters), tuple(pieces))
 
 
 def boundary(trial: ResumeTrial, kill: int) -> int:
@@ -61,22 +62,26 @@ def resumed_message(trial: ResumeTrial, seen: Observation) -> str:
     if seen.failure:
         return seen.failure.message
     due = uninterrupted(trial.problem)
-    if not _same(seen.tensors.get("end"), due.end):
-        return "With checkpoints the run does not end where it ends without."
+    if disturbed(trial, seen):
+        return "With checkpoints the run does not go where it goes without."
     for k, kill in enumerate(trial.kills):
         losses, left = seen.tensors.get(f"losses {k}"), trial.problem.total - boundary(trial, kill)
         if losses is None or losses.dim() != 1:
             return "There is nothing to see of a resumed run."
         if len(losses) < trial.problem.total - kill:
-            return _FROM_THE_FUTURE
+            return "A resumed run leaves out micro-batches that had not been trained on before the kill."
         if len(losses) > left:
             return "A resumed run repeats updates that the checkpoint should have kept."
-        if not _same(seen.tensors.get(f"end {k}"), due.end) or not _same(losses, due.losses[len(due.losses) - len(losses) :]):
+        rest = due.losses[len(due.losses) - len(losses) :]
+        if not (_same(seen.tensors.get(f"end {k}"), due.parameters[-1]) and _same(losses, rest)):
             return "A resumed run does not end, bit by bit, where the uninterrupted one does."
     return ""
 
 
-_FROM_THE_FUTURE = "A resumed run went on from a moment after the kill, of which nothing can have been on disk."
+def disturbed(trial: ResumeTrial, seen: Observation) -> bool:
+    """Whether the parameters of the run that was saved are not, when it is killed, those of a run that is never saved."""
+    killed = trial.resumed_at or max(trial.kills)
+    return not _same(seen.tensors.get("killed"), uninterrupted(trial.problem).parameters[killed])
 
 
 def _same(found: Tensor | None, due: Tensor) -> bool:
@@ -85,12 +90,12 @@ def _same(found: Tensor | None, due: Tensor) -> bool:
 
 def forgotten(trial: ResumeTrial, seen: Observation) -> list[str]:
     """Slugs for the pieces that were not as they were when the checkpoint was due, at any of the kills."""
+    if seen.facts.get("in_memory") is True:
+        return ["checkpoint-in-memory"]
     if seen.failure:
         return [slug for fact, slug in REFUSED.items() if seen.facts.get(fact) is True]
-    if not _same(seen.tensors.get("end"), uninterrupted(trial.problem).end):
+    if disturbed(trial, seen):
         return ["saving-disturbs"]
-    if resumed_message(trial, seen) == _FROM_THE_FUTURE:
-        return ["checkpoint-in-memory"]
     due, slugs = uninterrupted(trial.problem).pieces, []
     reports = seen.facts.get("pieces")
     if not isinstance(reports, list) or len(reports) != len(trial.kills) or not all(isinstance(r, dict) for r in reports):

@@ -39,7 +39,7 @@ def observe_meter(make: Callable, trial: MeterTrial) -> Observation:
     """Let time pass, tell the meter about micro-batches and updates, and return its reports.
 
     ``kept`` counts the graphs of micro-batches that are still alive when their window is over, ``clock_asked`` how often the
-    meter read the clock.
+    meter read the clock. Another meter is there, which is told something else.
     """
     now, kept, asked = trial.start, 0, 0
     reports: list[object] = []
@@ -49,7 +49,7 @@ def observe_meter(make: Callable, trial: MeterTrial) -> Observation:
         asked += 1
         return now
 
-    meter = make(clock)
+    meter, other = make(clock), make(lambda: now)
     for window, update_takes, rate in zip(trial.windows, trial.seconds, trial.rates, strict=True):
         graphs = []
         for samples, value, takes in window:
@@ -57,6 +57,7 @@ def observe_meter(make: Callable, trial: MeterTrial) -> Observation:
             graphs.append(graph)
             now += takes
             meter.micro_batch(loss, samples)
+            other.micro_batch(torch.tensor(1000.0, device=trial.device), 1000)
             del loss
         now += update_takes
         reports.append(meter.update(rate))
@@ -89,7 +90,15 @@ class _Anchored(torch.autograd.Function):
 
 
 def _plain(report: object) -> Any:
-    try:
-        return plain(report)
-    except (TypeError, ValueError, RuntimeError, RecursionError):
+    """What a report says under the keys that are due, as JSON has it; the name of its type if it is no dictionary."""
+    if not isinstance(report, dict):
         return type(report).__name__
+    return {key: _plain_number(report[key]) for key in KEYS if key in report}
+
+
+def _plain_number(value: object) -> Any:
+    """A number, or a tensor with one, as a Python number."""
+    try:
+        return plain(value.item() if isinstance(value, torch.Tensor) and value.numel() == 1 else value)
+    except TypeError:
+        return None

@@ -15,4 +15,4 @@ def plan_run(recipe_batch, memory_budget, fixed, per_sample, world_size):
     if left:
         raise ValueError(f"{left} samples are left over")
     size = largest(share, share, (memory_budget - fixed) / per_sample)
-    return {"micro_batch_size": size, "accumulation_steps": share / size, "effective_batch": recipe_batch}
+    return {"micro_batch_size": size, "accumulation_steps": share // size, "effective_batch": recipe_batch}

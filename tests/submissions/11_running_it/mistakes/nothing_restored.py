@@ -6,7 +6,7 @@ import torch
 
 EXERCISE = "load_checkpoint"
 MISTAKES = ("nothing-restored",)
-LOST = ("epochs", "updates", "window", "saving")
+LOST = ("epochs", "updates", "window", "start", "saving")
 
 
 def save_checkpoint(path, run):

@@ -6,7 +6,7 @@ import torch
 
 EXERCISE = "load_checkpoint"
 MISTAKES = ("saving-disturbs",)
-LOST = ("epochs", "updates", "window", "start", "saving")
+LOST = ("epochs", "updates", "window", "saving")
 
 
 def save_checkpoint(path, run):

@@ -1,0 +1,162 @@
+"""What the texts of unit 11 demand, and which trial notices."""
+
+from __future__ import annotations
+
+from autograder.contract.promises import Promise, Promises
+
+_WITH_A_CHECKPOINT = ("epochs", "again", "updates", "window", "saving")
+_EVERYTHING = ("again", "updates")
+_METERS = ("even", "uneven")
+_PLANS = tuple(f"plan {k}" for k in range(8))
+_RANKED = tuple(f"ranks {k}" for k in range(6))
+
+_SAME = "All its losses and the final parameters have to be the same, to the last bit, as those of a run that was never killed"
+_AGAIN = "nothing before the last update may be trained on again."
+_WHOLE = "It goes on from the new checkpoint or from the one before."
+_NUMBERS = 'a new dictionary with the numbers `"loss"`, `"samples_per_second"`, `"effective_batch"` and `"lr"` of this window.'
+_SPEED = "from the end of the last window, or the making of the meter, to this call of `update`."
+_LARGEST = "the largest B on each rank that fits and with which the recipe's batch can be met exactly;"
+_REFUSAL = "a `ValueError` with a reason, in any words, if not even one sample fits"
+
+PROMISES = {
+    "load_checkpoint": Promises(
+        demands=(
+            Promise(
+                "in the folder",
+                "it writes one to the file `path`, or to other files in the same folder.",
+                _WITH_A_CHECKPOINT,
+                "checkpoint_in_the_working_folder",
+            ),
+            Promise(
+                "files",
+                "The run is killed; only the files in the folder are left.",
+                _WITH_A_CHECKPOINT,
+                "checkpoint_position_in_the_file_states_in_memory",
+            ),
+            Promise("only reads", "It only reads the run.", _WITH_A_CHECKPOINT, "saving_clears_gradients"),
+            Promise("draws nothing", "It only reads the run.", _EVERYTHING, "saving_draws_numbers"),
+            Promise("restored", "It brings this run to where the checkpoint was made.", _WITH_A_CHECKPOINT, "nothing_restored"),
+            Promise(
+                "left alone", "If there is no checkpoint yet, it leaves the run alone.", ("start",), "expects_a_checkpoint"
+            ),
+            Promise(
+                "left alone with everything",
+                "the run with everything, killed before the first micro-batch.",
+                ("start",),
+                "seeds_anew_without_a_checkpoint",
+            ),
+            Promise("model", _SAME, _WITH_A_CHECKPOINT, "state_missing_model"),
+            Promise("optimizer", _SAME, _WITH_A_CHECKPOINT, "state_missing_optimizer"),
+            Promise("schedule", _SAME, _WITH_A_CHECKPOINT, "state_missing_schedule"),
+            Promise("position", _SAME, _WITH_A_CHECKPOINT, "state_missing_position"),
+            Promise("losses", _SAME, _WITH_A_CHECKPOINT, "loads_the_end_of_the_run"),
+            Promise("random numbers", "dropout, another order in every epoch", _EVERYTHING, "state_missing_rng"),
+            Promise("order", "another order in every epoch", _EVERYTHING, "state_missing_order"),
+            Promise("shuffler", "another order in every epoch", _EVERYTHING, "state_missing_shuffler"),
+            Promise("scaler", "a scale of the gradients that rises and falls.", _EVERYTHING, "state_missing_scaler"),
+            Promise("every update", _AGAIN, ("again", "updates", "window", "saving"), "checkpoint_once_per_epoch"),
+            Promise("killed again", "A resumed run may be killed, too.", ("again",), "checkpoint_numbered_by_a_counter"),
+            Promise(
+                "saves as before", "loads and trains on, and saves as before.", ("again",), "checkpoint_numbered_by_a_counter"
+            ),
+            Promise(
+                "in a window",
+                "the simple run, killed after each micro-batch that does not end a window.",
+                ("window", "saving"),
+                "mid_window_checkpoint",
+            ),
+            Promise("torn file", "when only a part of a file is written.", ("saving",), "checkpoint_overwritten"),
+            Promise("between calls", "between two of its calls", ("saving",), "checkpoint_removed_before_it_is_renamed"),
+            Promise("whole", _WHOLE, ("saving",), "checkpoint_moved_aside"),
+        ),
+        asks_nothing=(
+            "Write two functions",
+            "`save_checkpoint(path, run)` is called after every micro-batch.",
+            "`load_checkpoint(path, run)` is called with",
+            "`path` is a string",
+            "`torch.save(something, path)` writes",
+            "`os.path.exists(path)` says",
+            "To try them out:",
+            "`run = RunProblem().start()` builds",
+            "This run has everything",
+            "What earns points:",
+            "it has no dropout",
+            "Called after every micro-batch",
+        ),
+    ),
+    "RunMeter": Promises(
+        demands=(
+            Promise("loss", "every sample counts alike.", ("uneven",), "meter_loss_mean_of_means"),
+            Promise("unscaled", "*before* it was scaled", _METERS, "meter_loss_scaled"),
+            Promise("this window", _NUMBERS, _METERS, "meter_loss_never_restarted"),
+            Promise("new", _NUMBERS, _METERS, "meter_one_dictionary_for_all"),
+            Promise("numbers", _NUMBERS, _METERS, "meter_reports_texts"),
+            Promise("clock", "`clock()` says what time it is, in seconds.", _METERS, "meter_own_clock"),
+            Promise("whole window", _SPEED, _METERS, "meter_throughput_without_update"),
+            Promise("from its beginning", _SPEED, _METERS, "meter_throughput_without_first"),
+            Promise("restarted", _SPEED, _METERS, "meter_clock_never_restarted"),
+            Promise("samples", "with the number of its samples.", ("uneven",), "meter_nominal_size"),
+            Promise("effective batch", "the samples the update averages over", _METERS, "meter_effective_batch_of_one"),
+            Promise("ragged", "the samples the update averages over", ("uneven",), "meter_effective_batch_of_the_last_size"),
+            Promise("rate", "called after each update with the rate it used", _METERS, "meter_zero_rate_replaced"),
+            Promise("graphs", "no graph of the window is alive because of your meter.", _METERS, "meter_graph_kept"),
+            Promise(
+                "several",
+                "There may be several meters at once, each with a run of its own.",
+                _METERS,
+                "meter_state_of_the_class",
+            ),
+        ),
+        asks_nothing=(
+            "Write a class",
+            "`RunMeter(clock)`: made right before",
+            "More keys do no harm.",
+            "Collects what happens",
+        ),
+    ),
+    "plan_run": Promises(
+        demands=(
+            Promise("for a rank", "for what a rank reads this is the plan of unit 02.", _RANKED, "plan_for_one_rank"),
+            Promise(
+                "own budget",
+                "each has `memory_budget` bytes of its own",
+                _RANKED,
+                "plan_budget_divided",
+            ),
+            Promise(
+                "fixed bytes",
+                "a micro-batch of B samples needs `fixed + per_sample * B` of them.",
+                (*_PLANS, *_RANKED, "refusal 0", "refusal 3", "refusal 4"),
+                "plan_fixed_forgotten",
+            ),
+            Promise("integers", "a dictionary with three integers, not `4.0`:", (*_PLANS, *_RANKED), "plan_steps_as_a_float"),
+            Promise("largest", _LARGEST, (*_PLANS, *_RANKED), "plan_not_the_largest"),
+            Promise("divides", _LARGEST, ("ranks 2", "ranks 3", "ranks 5"), "plan_divides_recipe_only"),
+            Promise("one sample", _LARGEST, ("plan 6", "plan 7", "ranks 5"), "plan_at_least_two_samples"),
+            Promise("steps", "the N that goes with it;", _RANKED, "plan_steps_for_one_rank"),
+            Promise("effective batch", "B × N × W, which is the recipe's.", _RANKED, "plan_effective_batch_of_one_rank"),
+            Promise("any steps", "N need not be a power of two", (*_PLANS, *_RANKED), "plan_powers_of_two"),
+            Promise("exactly", "what needs exactly the budget fits.", ("plan 3",), "plan_budget_not_used_up"),
+            Promise("misfit", _REFUSAL, ("refusal 0", "refusal 3", "refusal 4"), "plan_misfit_not_refused"),
+            Promise(
+                "uneven",
+                "or if the ranks cannot share the recipe's batch evenly.",
+                ("refusal 1", "refusal 2"),
+                "plan_uneven_not_refused",
+            ),
+            Promise(
+                "reason",
+                "a `ValueError` with a reason, in any words",
+                tuple(f"refusal {k}" for k in range(5)),
+                "plan_refuses_without_a_reason",
+            ),
+        ),
+        asks_nothing=(
+            "Write `plan_run",
+            '`"effective_batch"`:',
+            "2 to 8 of them.",
+            "All arguments are positive whole numbers.",
+            "Micro-batch size, accumulation steps",
+        ),
+    ),
+}
