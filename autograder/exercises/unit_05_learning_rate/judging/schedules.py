@@ -73,7 +73,8 @@ def report_mistakes(trial: ScheduleTrial, seen: Observation) -> tuple[str, ...]:
 def schedule_mistakes(trial: ScheduleTrial, seen: Observation) -> tuple[str, ...]:
     """The mistakes with the schedule, by the rates that the updates of a run with frozen parameters had."""
     rates = rates_used(seen)
-    due = torch.tensor(trial.factors[: len(rates)]).to(rates) * trial.loop.problem.lr
+    positions = [min(k, len(trial.factors) - 1) for k in range(len(rates))]  # the schedule stays at its end
+    due = torch.tensor([trial.factors[k] for k in positions]).to(rates) * trial.loop.problem.lr
     if _same_rates(rates, due):
         return ()
     steps = trial.loop.problem.accumulation_steps
@@ -81,10 +82,11 @@ def schedule_mistakes(trial: ScheduleTrial, seen: Observation) -> tuple[str, ...
     present = torch.tensor([min(steps, len(e) - k) for e in epochs for k in range(0, len(e), steps)]).to(rates)
     always = torch.full_like(present, steps)
     first = torch.tensor([k == 0 for e in epochs for k in range(0, len(e), steps)])
-    if any(_same_rates(rates, due / count[: len(due)]) for count in (present, always)):
-        return ("lr-scaled-too",)
-    if any(_same_rates(rates, due * count[: len(due)]) for count in (present, always, always.where(first, 1.0))):
-        return ("lr-multiplied",)
+    if len(rates) <= len(present):  # at most one update for each window
+        if any(_same_rates(rates, due / count[: len(due)]) for count in (present, always)):
+            return ("lr-scaled-too",)
+        if any(_same_rates(rates, due * count[: len(due)]) for count in (present, always, always.where(first, 1.0))):
+            return ("lr-multiplied",)
     match = first_match(
         each_alone(WRONG_SCHEDULES),
         {trial: rates},
