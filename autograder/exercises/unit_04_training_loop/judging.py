@@ -52,9 +52,9 @@ def cut_message(trial: LoopTrial, seen: Observation) -> str:
     if seen.failure:
         return seen.failure.message
     gradient = window_gradient(trial.problem, seen)
-    if is_one_forward(trial.problem, gradient):
-        return JOINED
-    return "" if is_cut_finely(trial.problem, gradient) else WRONG_MOVES
+    if is_cut_finely(trial.problem, gradient):
+        return ""
+    return JOINED if is_one_forward(trial.problem, gradient) else WRONG_MOVES
 
 
 def losses_message(trial: LoopTrial, seen: Observation) -> tuple[str, tuple[str, ...]]:
