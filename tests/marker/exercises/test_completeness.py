@@ -71,7 +71,8 @@ def test_unit_has_a_row_in_the_readme(unit):
 
 @EVERY_UNIT
 def test_folder_of_a_unit_holds_what_was_agreed_and_nothing_else(unit):
-    entries = [path for path in (ROOT / folder_of(unit)).iterdir() if path.name != "__pycache__"]
+    besides = ("__pycache__", "survivors.toml")
+    entries = [path for path in (ROOT / folder_of(unit)).iterdir() if path.name not in besides]
     names = [path.stem for path in entries]
     assert not [f"{folder_of(unit)}/{name}.py" for name in REQUIRED if name not in names], "missing"
     assert not [f"{folder_of(unit)}/{path.name}" for path in entries if path.stem not in (*REQUIRED, *OPTIONAL)], "unknown"
