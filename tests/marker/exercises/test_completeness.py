@@ -24,8 +24,8 @@ SCRIPTS = sorted(path.stem for path in (ROOT / "solutions").glob("[0-9][0-9]_*.p
 REQUIRED = ("__init__", "exercises", "observing", "schema")
 """Modules or packages that every unit's folder has."""
 
-OPTIONAL = ("judging", "mistakes", "promises", "puzzle", "sections")
-"""Modules or packages that it may have."""
+OPTIONAL = ("judging", "mistakes", "promises", "puzzle", "sections", "survivors")
+"""What else it may have: modules or packages, and survivors.toml."""
 
 MIN_ACCEPTED, MIN_WRONG = 3, 4
 """Sample submissions of each exercise, see CONTRIBUTING.md; practice exercises are no exception."""
@@ -77,7 +77,7 @@ def test_folder_of_a_unit_holds_what_was_agreed_and_nothing_else(unit):
     assert not [f"{folder_of(unit)}/{name}.py" for name in REQUIRED if name not in names], "missing"
     assert not [f"{folder_of(unit)}/{path.name}" for path in entries if path.stem not in (*REQUIRED, *OPTIONAL)], "unknown"
     assert not [f"{folder_of(unit)}/{name}.py" for name in set(names) if names.count(name) > 1], "there as a package, too"
-    packages = [path for path in entries if path.suffix != ".py"]
+    packages = [path for path in entries if path.is_dir()]
     assert not [f"{folder_of(unit)}/{path.name}/__init__.py" for path in packages if not (path / "__init__.py").is_file()]
 
 
