@@ -69,7 +69,7 @@ def test_unit_has_a_row_in_the_readme(unit):
 
 @EVERY_UNIT
 def test_folder_of_a_unit_holds_what_was_agreed_and_nothing_else(unit):
-    entries = [path for path in (ROOT / folder_of(unit)).iterdir() if path.name != "__pycache__"]
+    entries = [path for path in (ROOT / folder_of(unit)).iterdir() if path.name not in ("__pycache__", "survivors.toml")]
     names = [path.stem for path in entries]
     assert not [f"{folder_of(unit)}/{name}.py" for name in REQUIRED if name not in names], "missing"
     assert not [f"{folder_of(unit)}/{path.name}" for path in entries if path.stem not in (*REQUIRED, *OPTIONAL)], "unknown"
