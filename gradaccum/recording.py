@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch._ops import OpOverload
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten
 
 from gradaccum.problems import MicroBatch, Problem, flat_gradients, flat_values, trainable
 
@@ -63,7 +64,7 @@ class Recording:
         returned: what each epoch's call returned.
         training_after: whether the model was left in training mode.
         changed: what else is not as it was: ``"modes"`` of its modules, ``"dtypes"`` or ``"requires_grad"`` of its parameters
-            and buffers, ``"frozen"`` values.
+            and buffers, ``"frozen"`` values, ``"data"``: the micro-batches.
         events: in order.
         curve: live bytes after each tensor operation (empty without a meter).
         peak_bytes: the largest of them (0 without a meter).
@@ -226,6 +227,7 @@ class _Watch:
                 handle.remove()
         with self._unmetered():
             gradients, movements, ends = map(self._rows, (self.gradients, self.movements, parameters))
+            changed = self._changed()
         return Recording(
             gradients=gradients,
             movements=movements,
@@ -234,11 +236,16 @@ class _Watch:
             parameters=ends,
             returned=tuple(returned),
             training_after=self.model.training,
-            changed=tuple(what for what, value in _state_of(self.model).items() if value != self.state[what]),
+            changed=changed,
             events=tuple(self.events),
             curve=tuple(live.curve) if live else (),
             peak_bytes=live.peak if live else 0,
         )
+
+    def _changed(self) -> tuple[str, ...]:
+        changed = [what for what, value in _state_of(self.model).items() if value != self.state[what]]
+        kept = all(_same_data(batches, self.problem.batches(epoch)) for epoch, batches in enumerate(self.data))
+        return tuple(changed if kept else [*changed, "data"])
 
     def _call(self, loop: Loop, epoch: int) -> object:
         batches = self.data[epoch]
@@ -339,6 +346,11 @@ def _state_of(model: nn.Module) -> dict[str, list]:
         "requires_grad": [tensor.requires_grad for tensor in held],
         "frozen": [p.detach().cpu().tolist() for p in model.parameters() if not p.requires_grad],
     }
+
+
+def _same_data(found: object, due: object) -> bool:
+    (tensors, form), (others, other_form) = tree_flatten(found), tree_flatten(due)
+    return form == other_form and all(torch.equal(a, b) for a, b in zip(tensors, others, strict=True))
 
 
 def _is_wrapped(tensor: Tensor) -> bool:

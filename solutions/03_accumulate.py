@@ -243,18 +243,19 @@ for norm in (nn.LayerNorm(8), nn.BatchNorm1d(8)):
 #
 # - `model`, in training mode. Some of its parameters may be frozen (`requires_grad=False`) or not used at all.
 # - `loss_fn(prediction, target)`, a mean over the samples of its batch.
-# - `micro_batches`, a list of pairs `(x, y)`. `len(x)` is the number of samples.
+# - `micro_batches`, a list of one or more pairs `(x, y)`. `len(x)` is the number of samples.
 #
 # What earns points:
 #
-# - **2 points · micro-batches of equal size**: the gradient is right when all have B samples.
+# - **2 points · micro-batches of equal size**: the gradient is right when all have B samples, at every call.
 # - **2 points · ragged micro-batches**: and when their sizes differ, in a model with a frozen and an unused parameter.
-# - **1 point · discarding what .grad held before**: `.grad` may hold anything when you are called; none of it is left.
+# - **1 point · discarding what .grad held before**: `.grad` of a parameter that is not frozen may hold anything when you are
+#   called; none of it is left.
 # - **1 point · one micro-batch's graph at a time**: with 24 micro-batches, your peak memory stays below twelve times that of a
 #   loop with one graph alive.
 #
-# Your function leaves the parameters as they are and the model in training mode; both are looked at for every point. What it
-# returns is ignored. An unused parameter's `.grad` may be `None` or zero.
+# Your function leaves the parameters and the micro-batches as they are, frozen parameters frozen, and the model in training
+# mode; all this is looked at for every point. What it returns is ignored. An unused parameter's `.grad` may be `None` or zero.
 
 
 # %% exercise="accumulate_gradient"
@@ -302,7 +303,7 @@ check(accumulate_gradient)
 #
 # What earns points:
 #
-# - **2 points · the rate**: a number, right for three pairs of a rate and an N, one of them with N = 1.
+# - **2 points · the rate**: a number, not rounded, right for three pairs of a rate and an N, one of them with N = 1.
 
 
 # %% exercise="sum_form_lr"

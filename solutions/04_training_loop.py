@@ -112,9 +112,10 @@ show_fingerprint(early_clear, two_windows)
 # What earns points:
 #
 # - **1 point · a loop that trains like large batches**: after each of two epochs the parameters are those of training with one
-#   large batch per window. Full windows of equal micro-batches, plain SGD, `.grad` empty before the first epoch.
+#   large batch per window. Full windows of equal micro-batches, SGD with momentum, `.grad` empty before the first epoch.
 #
-# Update by `optimizer.step()` and leave the model in training mode. What you return is ignored.
+# Update by `optimizer.step()`, and leave the model in training mode and the micro-batches as they are. What you return is
+# ignored.
 
 
 # %% exercise="repaired_early_clear"
@@ -352,12 +353,13 @@ check(repaired_lost_tail)
 #
 # You are given
 #
-# - `model`, in training mode; leave it there. Some of its parameters may be frozen or unused: their `.grad` may stay `None`.
+# - `model`, in training mode; leave it there. Some of its parameters may be frozen or unused, and stay so: their `.grad` may
+#   stay `None`.
 # - `loss_fn(prediction, target)`, a mean over the samples of its batch.
-# - `optimizer`. Update by `optimizer.step()`. The marks use plain SGD.
-# - `micro_batches`, pairs `(x, y)` with `len(x)` samples. It may be a list, or a stream that can be walked through once and
-#   whose length nobody knows. Fetch at most one window ahead of the update you are about to make.
-# - `accumulation_steps`, N.
+# - `optimizer`, SGD. Update by `optimizer.step()`: with full windows of equal micro-batches it has momentum.
+# - `micro_batches`, pairs `(x, y)` with `len(x)` samples; leave them as they are. It may be a list, or a stream that can be
+#   walked through once and whose length nobody knows. Fetch at most one window ahead of the update you are about to make.
+# - `accumulation_steps`, N, at least 1.
 
 # %% [markdown]
 # What earns points, each on its own:
@@ -369,11 +371,12 @@ check(repaired_lost_tail)
 #   has, also when the whole epoch is shorter than one window.
 # - **1 point · ragged micro-batches**: sizes differ, and every sample of a window counts alike. The model has a frozen and an
 #   unused parameter.
-# - **1 point · a one-shot stream of micro-batches**: an iterator without a length, fetched at most one window ahead.
-# - **1 point · clean gradients at both ends of an epoch**: `.grad` may hold anything when you are called. None of it joins an
-#   update, and nothing of one epoch joins an update of the next.
+# - **1 point · a one-shot stream of micro-batches**: an iterator without a length, fetched at most one window ahead. A loop
+#   whose updates are all right is also tried on a stream with everything at once.
+# - **1 point · clean gradients at both ends of an epoch**: `.grad` of a parameter that is not frozen may hold anything when you
+#   are called. None of it joins an update, and nothing of one epoch joins an update of the next.
 # - **1 point · the returned losses**: for each window one number, the mean loss over its samples, as your forwards computed
-#   it; with leftovers and ragged sizes.
+#   it before the update; with leftovers and ragged sizes.
 #
 # The first four compare the parameters after each epoch with those of training on one large batch per window.
 

@@ -168,14 +168,16 @@ explore("order_of_operations")
 # of its gradient **before** clipping.
 #
 # As there, micro-batches may be ragged, the last window may be shorter, `micro_batches` may be a one-shot stream, and `.grad`
-# may hold anything when you are called. Leave the model in training mode. The marks use plain SGD. (`islice` and `windows` are
-# imported, whichever your loop of unit 04 or 05 is built on.)
+# may hold anything when you are called. The model is in training mode; leave it there. Every parameter is trained. Update by
+# `optimizer.step()`; the optimizer may have momentum. (`islice` and `windows` are imported, whichever your loop of unit 04 or
+# 05 is built on.)
 #
 # What earns points:
 #
 # - **1 point · windows whose norm is above the threshold**: full windows, ragged micro-batches; and a leftover window, if you
 #   apply leftovers as you should.
-# - **1 point · windows whose norm is below it, and leftovers**: even micro-batches, several epochs, leftover windows.
+# - **1 point · windows whose norm is below it, and leftovers**: even micro-batches, three epochs, leftover windows, and N = 1.
+#   Micro-batches go through the model one by one.
 # - **1 point · the returned norms**: one for each window, before clipping.
 #
 # The first two compare the parameters with those of large batches that are clipped.
@@ -237,11 +239,13 @@ check(train_epoch_clipped)
 # `torch.float16` or `torch.bfloat16`. Clip the **unscaled** gradient of each window to `max_norm`, and return the norms before
 # clipping. For a window with inf any number will do.
 #
-# Micro-batches may be ragged, the last window shorter, and `.grad` may hold anything when you are called.
+# `micro_batches` is a list. Micro-batches may be ragged, the last window shorter, and `.grad` may hold anything when you are
+# called. As in exercise 1, the model stays in training mode, every parameter is trained, and the optimizer may have momentum.
 #
 # What earns points:
 #
-# - **1 point · updates in float16 and bfloat16, leftovers included**: forwards run in `dtype`; nothing is clipped.
+# - **1 point · updates in float16 and bfloat16, leftovers included**: forwards run in `dtype`, one for each micro-batch;
+#   nothing is clipped. N = 1 counts here, too.
 # - **1 point · clipping unscaled gradients**: the norms are above the threshold, that of a leftover window, too; the returned
 #   norms count here.
 # - **1 point · windows with infinite gradients change nothing but the scale**: one micro-batch of nine or twelve is broken.

@@ -123,12 +123,13 @@ for name, tried in {"BatchNorm": model, "SyncBatchNorm": synced}.items():
 # *Difficulty ●●● · about 12 minutes · 4 points*
 #
 # Write `replace_batchnorm(model, num_groups)`. It returns a model in which every `nn.BatchNorm1d` and `nn.BatchNorm2d`, at
-# **any depth**, is an `nn.GroupNorm(num_groups, channels)` instead, and everything else is as it was.
+# **any depth**, is an `nn.GroupNorm(num_groups, channels)` instead, and everything else is as it was, related layers such as
+# `nn.BatchNorm3d` or `nn.InstanceNorm2d` included.
 #
 # - The affine `weight` and `bias` of each BatchNorm are kept, in their dtype and on their device. A BatchNorm made with
 #   `affine=False` becomes a GroupNorm with `affine=False`.
-# - The given model stays untouched, and the result shares no parameter or buffer with it. Both are in the mode the given model
-#   was in (`model.training`).
+# - The given model stays untouched, and the result shares no parameter or buffer with it. Both, and all their parts, are in the
+#   mode the given model was in (`model.training`).
 #
 # What earns points:
 #

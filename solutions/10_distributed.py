@@ -217,8 +217,9 @@ for n, ((often, much), (once, little)) in zip((1, 2, 4, 8), on_ranks(2, work)[0]
 # *Difficulty ●●○ · about 15 minutes · 7 points*
 #
 # Write `ddp_train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps)`: one epoch as in unit 04, as every rank
-# runs it. `model` is a DistributedDataParallel, `optimizer` plain SGD on its parameters, and `micro_batches` a list with this
-# rank's own micro-batches. Every rank has as many as the others, and the k-th is of the same size on all of them.
+# runs it. `model` is a DistributedDataParallel, `optimizer` SGD on its parameters, with or without momentum, and
+# `micro_batches` a list with this rank's own micro-batches. Every rank has as many as the others, and the k-th is of the same
+# size on all of them.
 #
 # Each update has to use the mean over the window's samples **of all ranks**. Micro-batches may be ragged, the last window may
 # be shorter, and `.grad` may hold anything when you are called. Leave the model in training mode. What you return does not
@@ -230,10 +231,10 @@ for n, ((often, much), (once, little)) in zip((1, 2, 4, 8), on_ranks(2, work)[0]
 #   large batches, one per window, with the samples of all ranks. For memory there are 24 micro-batches in one window: the
 #   peak memory stays below twelve times that of a loop with one graph alive.
 # - **2 points · leftover windows, ragged micro-batches and a stale .grad**: the parameters of every rank, in the same way.
-# - **1 point · ranks that stay identical**: their parameters have moved, and are the same on all ranks.
-# - **2 points · one all-reduce round per window**: gradients travel once per window, leftover windows too, and after full
-#   windows the ranks are identical. Bytes are counted, not calls: parameter by parameter is as good as all at once, and a few
-#   bytes more, for a loss or a count, cost nothing.
+# - **1 point · ranks that stay identical**: gradients have moved their parameters, and these are the same on all ranks.
+# - **2 points · one all-reduce round per window**: gradients of all ranks travel once per window, leftover windows too, and
+#   after full windows the ranks are identical. Bytes are counted, not calls: parameter by parameter is as good as all at
+#   once, and a few bytes more, for a loss or a count, cost nothing.
 
 
 # %% exercise="ddp_train_epoch"

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.observing.loops import LoopTrial
+from gradaccum.diagnosis.loop_variants import Schedule
 from gradaccum.diagnosis.naming import Passes, name_mistakes
 from gradaccum.fingerprint import Fingerprint, as_fraction, expected, micro_batch_gradients, solve
 
@@ -51,21 +52,29 @@ class Diagnosis:
     expected: Fingerprint
 
 
-def diagnose(trial: LoopTrial, observation: Observation) -> Diagnosis:
-    """What a loop computes instead, from its fingerprint and from what else was observed."""
+def diagnose(trial: LoopTrial, observation: Observation, *elsewhere: tuple[LoopTrial, Observation]) -> Diagnosis:
+    """What a loop computes instead, from its fingerprint and from what else was observed.
+
+    Mistakes are named only if they also explain the fingerprints that it left ``elsewhere``, in other trials with frozen
+    parameters.
+    """
     due, facts = expected(trial.problem), observation.facts
     if observation.failure:
         return Diagnosis(_cut_off(facts) if facts.get("without_graph") else (), "", None, due)
     found, slugs_so_far = _linear_reading(trial, observation)
-    if not facts["training_after"]:
+    if facts["forwards_in_evaluation"] and not facts["training_after"]:
         slugs_so_far = tuple(dict.fromkeys((*slugs_so_far, "eval-mode")))
     micro_batches = sum(map(len, trial.problem.epochs))
+    forwards, updates = facts["forwards_with_grad"] + facts["forwards_without_grad"], len(facts["update_epochs"])
     passes = Passes(
         all_seen=facts["micro_batches_seen"] == micro_batches,
         repeated=(facts["backwards"] or facts["forwards_with_grad"]) > micro_batches,
+        single=forwards <= updates,
     )
     ran = any(facts[what] for what in ("backwards", "forwards_with_grad", "forwards_without_grad"))
-    slugs = name_mistakes(found, trial.problem, passes) if ran else None  # without a forward there was nothing to clear
+    others = {t.problem: read_observation(t, seen) for t, seen in elsewhere if not seen.failure}
+    linear: dict[Schedule, Fingerprint] = {p: other for p, other in others.items() if other.linear}
+    slugs = name_mistakes(found, trial.problem, passes, linear) if ran else None  # without a forward nothing was cleared
     if slugs is None:
         return Diagnosis(slugs_so_far, difference_in_words(found, due), found, due)
     shown = None if found.same_as(due) else found  # two equal pictures would say nothing

@@ -1,7 +1,7 @@
-"""``pytest --grade FILE [--grade FILE…] [--device D] [--seed N]``: every exercise of a submission is a test.
+"""``pytest --grade FILE [--grade FILE…] [--device D] [--seed N] [--sandbox]``: every exercise of a submission is a test.
 
-Observes and judges in pytest's own process, so it needs torch and pytest and nothing else. Without ``--grade`` it does nothing,
-costs nothing, and leaves the names of its other options to others.
+A file is marked as ``gradaccum check`` does it, in a process of its own, when its first exercise is wanted; no code of it runs
+in pytest's process. Without ``--grade`` it does nothing, costs nothing, and leaves the names of its other options to others.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import contextlib
 import functools
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from autograder.contract.devices import DEVICES, pick_device
+from autograder.isolation.sandbox import BWRAP, NONE, ChildError
 from autograder.reading.submissions import Submission, SubmissionError, read_submission
 from autograder.support.one_line import one_line
 from autograder.support.seeds import MAX_SEED
@@ -24,27 +25,26 @@ from autograder.support.seeds import MAX_SEED
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr, TracebackStyle
 
-    from autograder.contract.exercise import Exercise
-    from autograder.contract.observation import Observation
-    from autograder.isolation.statement_runner import Loaded
+    from autograder.contract.verdict import Verdict
+    from autograder.marking.marker import Marker
 
 NAME = "gradaccum-graded-files"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Take the one option name that is the course's own; see :func:`pytest_load_initial_conftests` for the others."""
+    """Take the one option name that is the course's own; see :func:`pytest_load_initial_conftests` for others."""
     parser.getgroup("gradaccum", "marking (gradaccum)").addoption(
         "--grade",
         action="append",
         metavar="FILE",
         help="mark a notebook or Python file of the gradient-accumulation course, every exercise as a test, with "
-        f"--device {'|'.join(DEVICES)} and --seed N",
+        f"--device {'|'.join(DEVICES)}, --seed N and --sandbox",
     )
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, parser: pytest.Parser) -> None:
-    """Take ``--device`` and ``--seed`` only where files are marked, and only if no other plug-in has taken them."""
+    """Take the other options only where files are marked, and only if no other plug-in has taken them."""
     if not early_config.known_args_namespace.grade:
         return
     group = parser.getgroup("gradaccum")
@@ -52,6 +52,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config, parser: pytest.Pa
         group.addoption("--device", default="auto", metavar="D", help="where to mark")
     with contextlib.suppress(ValueError):
         group.addoption("--seed", default=0, metavar="N", help="chooses the hidden problems")
+    with contextlib.suppress(ValueError):
+        group.addoption("--sandbox", action="store_true", help="run other people's code in a sandbox, as for a class")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -66,19 +68,20 @@ def pytest_configure(config: pytest.Config) -> None:
     except ValueError:
         raise pytest.UsageError(f"--seed: {config.getoption('seed')!r} is not a number from 0 to {MAX_SEED}") from None
     complaints, submissions = [], []
+    sandbox = BWRAP if config.getoption("sandbox", False) is True else NONE
     with _installed_modules_only():
         for file in files:
             try:
-                submissions.append(_read(file))
+                submissions.append(_read(file, follow=sandbox == NONE))
             except SubmissionError as error:
                 complaints.append(str(error))
         try:
-            device = pick_device(config.getoption("device") or "auto")
-        except ValueError as error:
+            marker = _marker(sandbox, config.getoption("device") or "auto")
+        except (ValueError, ChildError) as error:
             complaints.append(str(error))
     if complaints:
         raise pytest.UsageError(*complaints)
-    config.pluginmanager.register(GradedFiles(submissions, device, seed), NAME)
+    config.pluginmanager.register(GradedFiles(submissions, marker, seed), NAME)
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
         config.args = []  # graded files only, not the tests that happen to be here
 
@@ -86,8 +89,8 @@ def pytest_configure(config: pytest.Config) -> None:
 class GradedFiles:
     """Adds the exercises of the files to mark to what pytest collects."""
 
-    def __init__(self, submissions: list[Submission], device: str, seed: int):
-        self.submissions, self.device, self.seed = submissions, device, seed
+    def __init__(self, submissions: list[Submission], marker: Marker, seed: int):
+        self.submissions, self.marker, self.seed = submissions, marker, seed
         self.unmarked = 0
 
     @pytest.hookimpl(tryfirst=True)
@@ -123,7 +126,7 @@ class GradedFiles:
                 marks.setdefault(report.nodeid.rpartition("::")[0], []).append((found["score"], found["max_score"]))
         for file, scores in marks.items():
             points, due = (sum(column) for column in zip(*scores, strict=True))
-            terminalreporter.line(f"{file}: {points:g} of {due:g} points, marked on {self.device}")
+            terminalreporter.line(f"{file}: {points:g} of {due:g} points, marked on {self.marker.device}")
         for report in terminalreporter.getreports("unmarked"):
             terminalreporter.line(f"{report.nodeid} is unmarked: the marker failed on it, not the student", yellow=True)
             terminalreporter.line(report.longreprtext)
@@ -134,7 +137,7 @@ def _is_unmarked(report: pytest.TestReport) -> bool:
 
 
 class GradedFile(pytest.File):
-    """A submission. Its code is run once, when its first exercise is marked."""
+    """A submission. It is marked as a whole when its first exercise is wanted."""
 
     def __init__(self, *, submission: Submission, marking: GradedFiles, **others: Any):
         super().__init__(**others)
@@ -147,41 +150,18 @@ class GradedFile(pytest.File):
             yield GradedExercise.from_parent(self, name=exercise.id)
 
     @functools.cached_property
-    def loaded(self) -> Loaded:
-        from autograder.isolation.limits import Limits
-        from autograder.isolation.statement_runner import run
-
-        return run(self.submission.cells, Limits())
-
-    def observe(self, exercise: Exercise, trials: Mapping[str, Any]) -> dict[str, Observation]:
-        """What an exercise's function does: observed here, or, if it forks and this process sees a GPU, in a fresh process."""
-        import torch
-
-        from autograder.isolation.fresh_process import observe_in_fresh_process
-        from autograder.isolation.limits import Limits
-        from autograder.isolation.worker import Request, observe_exercise
-
-        unit, limits = self.submission.unit, Limits()
-        if exercise.cpu_only and torch.cuda.is_available():
-            request = Request(self.submission.cells, unit, {exercise.id: trials}, "cpu", limits)
-            return observe_in_fresh_process(request)[exercise.id]
-        return observe_exercise(unit, exercise.id, trials, self.loaded, limits)
+    def verdicts(self) -> dict[str, Verdict]:
+        """The verdict on each exercise, by id."""
+        marks = self.marking.marker.mark(self.submission, seed=self.marking.seed)
+        return {verdict.exercise: verdict for verdict in marks.verdicts}
 
 
 class GradedExercise(pytest.Item):
     """An exercise of a submission. It passes with all of its points, and otherwise fails with the verdict."""
 
     def runtest(self) -> None:
-        from autograder.contract.verdict import Fault
-        from autograder.exercises import all_exercises
-        from autograder.marking.in_process import trials_or_fault
-        from autograder.marking.marker import device_for, verdict_on
-
-        file = self.parent
-        assert isinstance(file, GradedFile)
-        exercise, marking = all_exercises()[self.name], file.marking
-        trials = trials_or_fault(exercise, marking.seed, device_for([exercise], marking.device))
-        verdict = verdict_on(exercise, trials, None if isinstance(trials, Fault) else file.observe(exercise, trials))
+        assert isinstance(self.parent, GradedFile)
+        verdict = self.parent.verdicts[self.name]
         if verdict.fault:
             self.user_properties.append(("unmarked", True))
             raise UnmarkedError(f"{verdict}\n\n{verdict.fault.traceback}")
@@ -227,14 +207,26 @@ def _installed_modules_only() -> Iterator[None]:
         sys.path[:] = path
 
 
-def _read(file: str) -> Submission:
+def _read(file: str, follow: bool) -> Submission:
     """Read a submission, and import the exercises of its unit.
 
     Raises:
         SubmissionError: it cannot be marked.
     """
-    submission = read_submission(file)
+    submission = read_submission(file, follow=follow)
     from autograder.marking.marker import exercises_to_mark
 
     exercises_to_mark(submission)
     return submission
+
+
+def _marker(sandbox: str, device: str) -> Marker:
+    """What marks the files; its fork server starts now, and runs until this process ends.
+
+    Raises:
+        ChildError: there can be no process, or no sandbox.
+        ValueError: the device is not there.
+    """
+    from autograder.marking.marker import shared_marker
+
+    return shared_marker(sandbox, pick_device(device))

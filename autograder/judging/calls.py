@@ -20,16 +20,16 @@ CLOSE = 1e-9
 formula on these arguments differs by more than 1e-3."""
 
 
-def same_value(found: Plain, due: Plain, tolerance: float = CLOSE) -> bool:
-    """Whether two plain values agree, numbers up to ``tolerance``. A truth value is not a number and a text is neither."""
+def same_value(found: Plain, due: Plain, tolerance: float = CLOSE, absolute: float = 0.0) -> bool:
+    """Whether two plain values agree, numbers up to one tolerance. A truth value is not a number and a text is neither."""
     if isinstance(due, list) and isinstance(found, list):
-        return len(found) == len(due) and all(same_value(f, d, tolerance) for f, d in zip(found, due, strict=True))
+        return len(found) == len(due) and all(same_value(f, d, tolerance, absolute) for f, d in zip(found, due, strict=True))
     if isinstance(due, dict) and isinstance(found, dict):
-        return found.keys() == due.keys() and all(same_value(found[key], due[key], tolerance) for key in due)
+        return found.keys() == due.keys() and all(same_value(found[key], due[key], tolerance, absolute) for key in due)
     if isinstance(due, bool) or isinstance(found, bool):
         return isinstance(due, bool) and type(found) in (bool, int) and found == due
     if isinstance(due, int | float) and isinstance(found, int | float):
-        return math.isclose(found, due, rel_tol=tolerance, abs_tol=0.0)
+        return math.isclose(found, due, rel_tol=tolerance, abs_tol=absolute)
     return type(found) is type(due) and found == due
 
 
@@ -42,6 +42,9 @@ def in_words(value: object) -> str:
         return f"[{', '.join(map(in_words, value))}]" if short else f"a list of length {len(value)}"
     return "nothing" if value is None else "a dictionary" if isinstance(value, dict) else str(value)[:40]
 
+
+Tolerances = tuple[float, float]
+"""Relative and absolute, as for :func:`same_value`."""
 
 RAISES = object()
 """What a formula returns for arguments that must be refused with a ValueError."""
@@ -57,6 +60,7 @@ def judge_calls(
     message: str | Callable[[CallTrial, Plain | None], str],
     *,
     tolerance: float = CLOSE,
+    absolute: float = 0.0,
     refusal: str = "{call} is not refused with a ValueError.",
 ) -> Verdict:
     """Compare every call with a formula, part by part, and name the wrong formula that explains the wrong values of a part.
@@ -71,7 +75,7 @@ def judge_calls(
             part.
         message: what to say of a wrong value; ``{0}`` stands for the call's first argument, and so on. Or a function of the
             call and the value.
-        tolerance: relative difference up to which two numbers are the same.
+        tolerance, absolute: relative and absolute difference up to which two numbers are the same; one of the two is enough.
         refusal: what to say where a ValueError is due and none is raised; ``{call}`` stands for the call.
     """
     results = {part.name: "" for part in exercise.parts}
@@ -81,7 +85,7 @@ def judge_calls(
         found = observations[name].facts.get("value")
         wrong_value = message(trial, found) if callable(message) else message.format(*trial.arguments, call=call)
         not_refused = refusal.format(*trial.arguments, call=call)
-        problem = _call_message(observations[name], due, wrong_value, tolerance, not_refused)
+        problem = _call_message(observations[name], due, wrong_value, (tolerance, absolute), not_refused)
         failed = observations[name].failure
         if due is RAISES and failed and failed.kind == "raised" and not all(seen.failure for seen in observations.values()):
             problem += " A ValueError was due."
@@ -89,11 +93,11 @@ def judge_calls(
     slugs: list[str] = []
     for part in (name for name, problem in results.items() if problem):
         calls = {name: trial for name, trial in trials.items() if part_of(name) == part}
-        slugs += [slug for slug, others in wrong.items() if _any_fits(others, calls, observations, tolerance)][:1]
+        slugs += [slug for slug, others in wrong.items() if _any_fits(others, calls, observations, (tolerance, absolute))][:1]
     return exercise.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))), failure=first_failure(observations))
 
 
-def _call_message(seen: Observation, due: Any, message: str, tolerance: float, refusal: str) -> str:
+def _call_message(seen: Observation, due: Any, message: str, tolerances: Tolerances, refusal: str) -> str:
     if seen.failure:
         return seen.failure.message
     if due is RAISES:
@@ -104,22 +108,24 @@ def _call_message(seen: Observation, due: Any, message: str, tolerance: float, r
         return f"Arguments that are fine are refused. {seen.facts['raised']}"
     if "type" in seen.facts:
         return f"Your function returned {seen.facts['type']}, which is not the kind of value that was asked for."
-    return "" if "value" in seen.facts and same_value(seen.facts["value"], plain(due), tolerance) else message
+    return "" if "value" in seen.facts and same_value(seen.facts["value"], plain(due), *tolerances) else message
 
 
 def _any_fits(
     formulas: Formula | tuple[Formula, ...],
     trials: Mapping[str, CallTrial],
     observations: Mapping[str, Observation],
-    tolerance: float,
+    tolerances: Tolerances,
 ) -> bool:
     several = formulas if isinstance(formulas, tuple) else (formulas,)
-    return any(_fits(formula, trials, observations, tolerance) for formula in several)
+    return any(_fits(formula, trials, observations, tolerances) for formula in several)
 
 
-def _fits(formula: Formula, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation], tolerance: float) -> bool:
+def _fits(
+    formula: Formula, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation], tolerances: Tolerances
+) -> bool:
     try:
         due = {name: formula(*trial.arguments, **trial.keywords) for name, trial in trials.items()}
     except (TypeError, ArithmeticError):  # a wrong formula need not make sense of arguments that make no sense
         return False
-    return all(not _call_message(observations[name], value, "differs", tolerance, "differs") for name, value in due.items())
+    return all(not _call_message(observations[name], value, "differs", tolerances, "differs") for name, value in due.items())

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import torch
 
 from gradaccum.loops import windows
-from gradaccum.problems import Problem
+from gradaccum.problems import MicroBatch, Problem, joined
 
 Losses = list[list[float]]
 """For each epoch one number for each window."""
@@ -19,6 +19,26 @@ Formula = Callable[[list[float], list[int]], float]
 def window_losses(problem: Problem) -> Losses:
     """The mean loss of each window over its samples, at the parameters the problem starts with."""
     return [[_mean(losses, sizes) for losses, sizes in epoch] for epoch in _micro_batch_losses(problem)]
+
+
+def moving_window_losses(problem: Problem) -> Losses:
+    """The mean loss of each window over its samples, at the parameters that the windows before it have led to.
+
+    For losses that are a mean over samples.
+    """
+    model = problem.build_model()
+    optimizer = problem.build_optimizer(model)
+
+    def trained_on(window: list[MicroBatch]) -> float:
+        x, y = joined(window)
+        loss = problem.loss_fn(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    epochs = range(len(problem.epochs))
+    return [[trained_on(window) for window in windows(problem.batches(e), problem.accumulation_steps)] for e in epochs]
 
 
 def loss_mistakes(problem: Problem, returned: Losses) -> tuple[str, ...]:

@@ -42,6 +42,7 @@ def _counts(events: list[Event]) -> dict:
         "backwards": sum(event.kind == "backward" for event in events),
         "forwards_with_grad": len(learning),
         "forwards_without_grad": len(forwards) - len(learning),
+        "forwards_in_evaluation": sum(not event.training for event in learning),
         "forwards_in_graph": sum(event.size > 0 for event in learning),  # those inside torch.func show no size
         "micro_batches_seen": len({(e.epoch, e.micro_batch) for e in learning if e.micro_batch is not None}),
         "last_forward_with_grad": bool(forwards) and forwards[-1].grad_enabled,
@@ -71,13 +72,13 @@ MAX_LOSSES = 10_000
 
 
 def plain_losses(value: Any) -> list[float] | None:
-    """A returned sequence of numbers or one-element tensors as floats; None if it is not one."""
+    """A returned sequence of numbers or one-element tensors as floats; None if it is not one. True is not a number."""
     if isinstance(value, Tensor) or type(value).__module__ == "numpy":
         value = value.tolist()
     if not isinstance(value, list | tuple) or len(value) > MAX_LOSSES:
         return None
     try:
-        items = [item.detach() if isinstance(item, Tensor) else item for item in value]
-        return None if any(isinstance(item, str) for item in items) else [float(item) for item in items]
+        items = [item.detach().item() if isinstance(item, Tensor) else item for item in value]
+        return None if any(isinstance(item, str | bytes | bool) for item in items) else [float(item) for item in items]
     except (TypeError, ValueError, RuntimeError, OverflowError):
         return None

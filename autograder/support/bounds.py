@@ -52,8 +52,8 @@ def _time_bound(seconds: float) -> Iterator[None]:
             left = max(left, 0.01)
 
     watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
     try:
+        watcher.start()
         yield
     finally:
         with lock:  # or it might raise when this block is left
@@ -66,22 +66,31 @@ def _raise_in(thread: int, exception: type[BaseException] | None) -> None:
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(exception) if exception else None)
 
 
+_MEMORY = threading.Lock()
+_before: list[tuple[int, int]] = []
+"""The limits of this process outside of all blocks, once for each block that is entered: other threads may be in one, too."""
+
+
 @contextlib.contextmanager
 def _memory_bound(more_bytes: int) -> Iterator[None]:
     try:
         import resource
 
         used = re.search(r"^VmData:\s+(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE)
-        soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     except (ImportError, OSError):
         used = None
     if used is None:
         yield
         return
-    most = int(used[1]) * 1024 + more_bytes
-    limits = [limit for limit in (most, soft, hard) if limit != resource.RLIM_INFINITY]
-    resource.setrlimit(resource.RLIMIT_DATA, (min(limits), hard))
+    with _MEMORY:
+        soft, hard = _before[0] if _before else resource.getrlimit(resource.RLIMIT_DATA)
+        _before.append((soft, hard))
+        limits = [int(used[1]) * 1024 + more_bytes, *(limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY)]
+        resource.setrlimit(resource.RLIMIT_DATA, (min(limits), hard))
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+        with _MEMORY:
+            _before.pop()
+            if not _before:
+                resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))

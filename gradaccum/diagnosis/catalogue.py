@@ -72,7 +72,7 @@ add_mistake(
 )
 add_mistake(
     "zero-before-step",
-    "At every update .grad is empty: it was cleared after the last backward, or never filled. The parameters do not move.",
+    ".grad is empty when its gradient is due: it was cleared after the last backward, or never filled.",
     "What is in .grad at the moment the optimizer reads it?",
 )
 

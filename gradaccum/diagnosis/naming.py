@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -30,13 +30,17 @@ class Passes:
     Attributes:
         all_seen: each of them went through the model with gradients on.
         repeated: there were more passes than micro-batches.
+        single: there was at most one forward for each update, so nothing was repeated in a window, and nothing cleared.
     """
 
     all_seen: bool = False
     repeated: bool = False
+    single: bool = False
 
 
-def name_mistakes(found: Fingerprint, problem: Schedule, passes: Passes = Passes()) -> tuple[str, ...] | None:
+def name_mistakes(
+    found: Fingerprint, problem: Schedule, passes: Passes = Passes(), elsewhere: Mapping[Schedule, Fingerprint] = {}
+) -> tuple[str, ...] | None:
     """The slugs of the mistakes in a loop with this fingerprint: the fewest that explain it.
 
     Args:
@@ -44,6 +48,7 @@ def name_mistakes(found: Fingerprint, problem: Schedule, passes: Passes = Passes
         problem: what the loop ran on; it should have leftovers, a short epoch, ragged micro-batches and a stale start, or
             some mistakes cannot be told from a right loop.
         passes: breaks ties.
+        elsewhere: what it left on other problems, by problem; the mistakes explain these fingerprints, too.
 
     Returns:
         Slugs for :func:`gradaccum.diagnosis.catalogue.mistake`, none for a right loop; None if no known mistakes explain the
@@ -51,22 +56,28 @@ def name_mistakes(found: Fingerprint, problem: Schedule, passes: Passes = Passes
     """
     if not found.linear:
         return None
-    rates = found.rates.tolist()
+    everywhere = {problem: found, **elsewhere}
     starts_dirty = found.stale is not None and bool((found.stale.abs() > MATCH).any())
-    slugs = _fewest_mistakes(_rows(found, rates), problem, passes, starts_dirty)
-    if any(rate < 1 - MATCH for rate in rates):
+    slugs = _fewest_mistakes({p: _rows(one, one.rates.tolist()) for p, one in everywhere.items()}, passes, starts_dirty)
+    if any(rate < 1 - MATCH for rate in found.rates.tolist()):
         # Summing with a rate over N makes the update of averaging: what was applied counts, unless it needs a mistake more.
-        at_full_rate = _fewest_mistakes(_rows(found, [1.0] * len(rates)), problem, passes, starts_dirty)
+        full_rate = {p: _rows(one, [1.0] * len(one.rates)) for p, one in everywhere.items()}
+        at_full_rate = _fewest_mistakes(full_rate, passes, starts_dirty)
         if at_full_rate is not None and (slugs is None or len(at_full_rate) + 1 < len(slugs) or "double-scale" in slugs):
             slugs = ("lr-scaled-too", *at_full_rate)
     return slugs
 
 
-def _fewest_mistakes(rows: list[Row], problem: Schedule, passes: Passes, starts_dirty: bool) -> tuple[str, ...] | None:
+def _fewest_mistakes(found: Mapping[Schedule, list[Row]], passes: Passes, starts_dirty: bool) -> tuple[str, ...] | None:
     """The mistakes of the simplest loop that makes these updates; of several the one that fits what else was seen."""
     variants = stale_loop_variants() if starts_dirty else loop_variants()
-    candidates = (one for one in variants if not (passes.all_seen and one.variant.fetch == "first"))
-    matches = list(simplest_matches(candidates, {problem: rows}, _played_before, _same_rows))
+    candidates = (
+        one
+        for one in variants
+        if not (passes.all_seen and one.variant.fetch == "first")
+        and not (passes.single and (one.variant.fetch == "first" or one.variant.clear == "every"))
+    )
+    matches = list(simplest_matches(candidates, found, _played_before, _same_rows))
     fitting = [one for one in matches if (one.variant.fetch == "once") == passes.repeated]
     return (fitting or matches)[0].mistakes if matches else None
 

@@ -34,6 +34,7 @@ class TokenProblem(Problem):
     Attributes:
         lengths: for each epoch, for each micro-batch, the number of tokens of each of its sequences.
         ignore_index: what stands in ``targets`` where there is nothing to predict.
+        zero_counts: whether token 0 is to be predicted as well: as the first of every sequence.
         weigh_by: what ``epochs`` counts in each micro-batch: its ``"tokens"``, padding included its ``"positions"``, or its
             ``"sequences"``.
         mean_over: what the loss is averaged over, one of these as well, or ``"padding too"``: then padding, if ``ignore_index``
@@ -42,6 +43,7 @@ class TokenProblem(Problem):
 
     lengths: tuple[tuple[tuple[int, ...], ...], ...]
     ignore_index: int = IGNORE_INDEX
+    zero_counts: bool = False
     weigh_by: str = "tokens"
     mean_over: str = "tokens"
 
@@ -70,6 +72,9 @@ class TokenProblem(Problem):
     def _padded(self, sequences: Sequence[int], generator: torch.Generator) -> MicroBatch:
         shape = len(sequences), padded_length(sequences)
         targets = torch.randint(1, VOCABULARY, shape, generator=generator, device="cpu")
+        targets[targets == self.ignore_index] = VOCABULARY - 1 - self.ignore_index
+        if self.zero_counts:
+            targets[:, 0] = 0
         inputs = F.pad(targets, (1, -1))  # token 0 begins a sequence; each position is to predict the next token
         padding = torch.arange(shape[1]) >= torch.tensor(sequences)[:, None]
         inputs, targets = inputs.masked_fill(padding, 0), targets.masked_fill(padding, self.ignore_index)

@@ -158,6 +158,9 @@ def _named(matrix: Matrix, rows: Tensor, width: int, late: Sequence[int], subjec
     if late and _same(rows, matrix.due):
         yield _said("tail-dropped", matrix, rows, subject)
         return
+    if _same(rows, matrix.due):
+        yield _width(matrix, width, subject)
+        return
     sums = rows.sum(1)
     shares = torch.where(sums[:, None] != 0, rows / sums[:, None], rows)
     if empty:
@@ -278,6 +281,15 @@ def _empty(subject: str, rows: Sequence[int] = ()) -> Mistake:
     which = f"Update {listing(u + 1 for u in rows)}" if rows else "Every update"
     message = f"{which} holds nothing of {subject}: .grad was empty or cleared when the optimizer updated."
     return Mistake("empty-update", message, "Is .grad cleared between backward and the update?")
+
+
+def _width(matrix: Matrix, steps: int, subject: str) -> Mistake:
+    widths = [len(window) for window in matrix.windows]
+    message = (
+        f"{subject}: the micro-batches of an update are weighed right, but updates come after {min(widths)} to {max(widths)} "
+        f"of them where {steps} were meant."
+    )
+    return Mistake("window-width", message, "Leftovers at the end of an epoch aside, when does the trainer decide to update?")
 
 
 def _still_scaled(subject: str, factor: float) -> Mistake:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 import gc
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -137,7 +139,7 @@ class Watcher(AbstractContextManager[Seen]):
         return self.seen
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        if self.log.updates or self.log.backwards:
+        if self.log.backwards and not self.stopped:
             self._note_updates_by_hand()
         self.stop(finished=kind is None)
 
@@ -419,11 +421,9 @@ def _replaced(owner: Any, name: str, around: Callable[[Callable, tuple, dict], A
 
 def _replaced_function(function: Callable, around: Callable[[Callable, tuple, dict], Any]) -> AbstractContextManager[None]:
     """The same for a function that callers find under its name in its module."""
-    import sys
-
     module = sys.modules.get(getattr(function, "__module__", ""))
     name = getattr(function, "__name__", "")
-    if module is None or getattr(module, name, None) is not function:
+    if module in (None, builtins) or getattr(module, name, None) is not function:
         raise ValueError(f"watch(loss={name or function!r}): give a torch.nn.Module, or a function its module holds by name")
     return _replaced(module, name, around)
 

@@ -71,6 +71,8 @@ def test_an_index_out_of_range_costs_its_own_exercise_only(check, tmp_path):
 
 
 def test_pytest_marks_on_the_gpu_and_several_ranks_in_a_process_without_one():
+    for name in ("safetensors", "psutil"):
+        pytest.importorskip(name)
     done = python("-m", "pytest", *PLUGIN, "--grade", str(TRAIN), "--grade", str(RANKS), "--device", "cuda")
     assert done.returncode == 0, done.stdout[-3000:]
     assert "marked on cuda" in done.stdout

@@ -58,7 +58,8 @@ def print_summary(outcome: Outcome) -> None:
     """Print a table with a line for each unit to stdout, and the totals."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("unit")
-    for name in ("handed in", "marked now", "unchanged", "unmarked", "mean", "of", "full marks", "no points", "unreadable"):
+    unmarked = ["unmarked"] if outcome.unmarked else []
+    for name in ("handed in", "marked now", "unchanged", *unmarked, "mean", "of", "full marks", "no points", "unreadable"):
         table.add_column(name, justify="right")
     every = [*outcome.marked, *outcome.unchanged]
     for unit in sorted({marks.unit for marks in every} | {unit for _, unit in outcome.unmarked}):
@@ -76,7 +77,8 @@ def _numbers(outcome: Outcome, unit: str, marks: list[StudentMarks]) -> Iterator
     yield str(len(marks) + unmarked)
     yield str(sum(one.unit == unit for one in outcome.marked))
     yield str(sum(one.unit == unit for one in outcome.unchanged))
-    yield str(unmarked)
+    if outcome.unmarked:
+        yield str(unmarked)
     yield f"{sum(scores) / len(scores):.1f}" if scores else "–"
     yield f"{max(one.max_score for one in marks):g}" if marks else "–"
     yield str(sum(one.score == one.max_score for one in marks))

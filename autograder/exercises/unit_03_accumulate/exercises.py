@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
@@ -10,7 +11,7 @@ from autograder.contract.trials import trial_random
 from autograder.contract.verdict import Part, Verdict
 from autograder.diagnosing.loop_diagnosis import diagnose
 from autograder.exercises.unit_03_accumulate import mistakes  # noqa: F401 - enters them in the catalogue
-from autograder.exercises.unit_03_accumulate.judging import WRONG_COMPARISONS, WRONG_RATES, gradient_message, same_samples
+from autograder.exercises.unit_03_accumulate.judging import RATE, WRONG_COMPARISONS, WRONG_RATES, gradient_message, same_samples
 from autograder.judging.calls import judge_calls
 from autograder.judging.failures import first_failure
 from autograder.judging.large_batches import JOINED, SEVERAL_GRAPHS, holds_several_graphs
@@ -38,20 +39,19 @@ class AccumulateGradient(Exercise[LoopTrial]):
     def trials(self, seed: int, device: str) -> dict[str, LoopTrial]:
         chance = trial_random(self.id, seed)
         size, count = chance.choice([2, 3]), chance.choice([3, 4, 5])
-        ragged = tuple(chance.sample([1, 2, 3, 4, 5], 4))
+        ragged = (*chance.sample([2, 3, 4, 5], 3), 1)
 
-        def one_window(offset: int, sizes: Sequence[int], *, extras: bool = False, stale: bool = False) -> Problem:
-            basics = Problem(device=device, dtype=best_dtype(device), width=8, gated=True)
-            return basics.with_(
-                seed=seed + offset, accumulation_steps=len(sizes), epochs=(tuple(sizes),), extras=extras, stale=stale
-            )
+        def problem(offset: int, *calls: Sequence[int], **options: Any) -> Problem:
+            basics = Problem(device=device, dtype=best_dtype(device), width=8, gated=True, skewed=True)
+            epochs = tuple(map(tuple, calls))
+            return basics.with_(seed=seed + offset, accumulation_steps=len(epochs[0]), epochs=epochs, **options)
 
         return {
-            "equal": LoopTrial(one_window(1, [size] * count), frozen=True),
-            "ragged": LoopTrial(one_window(2, ragged, extras=True), frozen=True),
-            "clean": LoopTrial(one_window(3, [size] * count, stale=True), frozen=True),
-            "memory": LoopTrial(one_window(4, [16] * 24).with_(width=2, depth=12, coupled=True), frozen=True, meter=True),
-            "probe": LoopTrial(one_window(5, ragged, stale=True), frozen=True),
+            "equal": LoopTrial(problem(1, [size] * count, [size] * count, [size]), frozen=True),
+            "ragged": LoopTrial(problem(2, ragged, extras=True), frozen=True),
+            "clean": LoopTrial(problem(3, [size] * count, stale=True, extras=True), frozen=True),
+            "memory": LoopTrial(problem(4, [16] * 24, width=2, depth=12, coupled=True), frozen=True, meter=True),
+            "probe": LoopTrial(problem(5, ragged, stale=True), frozen=True),
         }
 
     def judge(self, trials: Mapping[str, LoopTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -63,7 +63,8 @@ class AccumulateGradient(Exercise[LoopTrial]):
         several = several or results["memory"] == JOINED
         if not any(results[name] for name in ("equal", "ragged", "clean")):
             return self.verdict(results, mistakes=(mistake("one-big-batch"),) if several else (), failure=failure)
-        found = diagnose(trials["probe"], observations["probe"])
+        elsewhere = [(trials[name], observations[name]) for name in ("equal", "ragged")]
+        found = diagnose(trials["probe"], observations["probe"], *elsewhere)
         slugs = found.slugs if not several or "retained-graph" in found.slugs else (*found.slugs, "one-big-batch")
         return self.verdict(
             results,
@@ -85,12 +86,15 @@ class SumFormLr(Exercise[CallTrial]):
 
     def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
-        pairs = [(round(chance.uniform(0.01, 1), 3), n) for n in (chance.randint(2, 5), chance.randint(6, 40), 1)]
+        widths = (chance.randint(2, 5), 1e-1), (chance.randint(6, 40), 1e-5), (1, 1e-2)
+        pairs = [(chance.uniform(1, 9) * scale, n) for n, scale in widths]
         return {str(k): CallTrial(pair) for k, pair in enumerate(pairs)}
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
         message = "The rate you return does not make the two updates equal."
-        return judge_calls(self, trials, observations, lambda _: "rate", lambda lr, n: lr / n, WRONG_RATES, message)
+        return judge_calls(
+            self, trials, observations, lambda _: "rate", lambda lr, n: lr / n, WRONG_RATES, message, tolerance=RATE
+        )
 
 
 class SameUpdate(Exercise[CallTrial]):
@@ -109,7 +113,7 @@ class SameUpdate(Exercise[CallTrial]):
             ((b, n), (n, b)),
             ((b * k, n), (b, n * k)),
             ((b, n), (b, n)),
-            ((b, n), (b, n + 1)),
+            ((b, n + 1), (b, n)),
             ((b, n), (b + 1, n)),
             ((b, n), (b + 1, n - 1)) if (b + 1) * (n - 1) != b * n else ((b, n), (b + 2, n - 1)),
             ((b, 1), (b, n)),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.judging.calls import Formula
 from autograder.judging.large_batches import JOINED, is_cut_finely, is_one_forward
+from autograder.judging.left_behind import kept_message
 from autograder.judging.tolerances import close
 from autograder.observing.loops import LoopTrial
 from gradaccum.fingerprint import batch_gradient
@@ -18,27 +20,33 @@ def gradient_message(trial: LoopTrial, seen: Observation) -> str:
     if seen.failure:
         return seen.failure.message
     problem = trial.problem
-    model = problem.build_model()
-    before = flat_parameters(model).cpu()
-    if not close(seen.tensors["parameters"][0].to(before), before, problem.dtype):
+    before = flat_parameters(problem.build_model()).cpu()
+    after, gradients = seen.tensors["parameters"].to(before), seen.tensors["gradients"].cpu()
+    if not all(close(row, before, problem.dtype) for row in after):
         return "Your function changed the parameters; it should only fill .grad."
-    gradient = seen.tensors["gradients"][0].cpu()
-    if problem.coupled and is_one_forward(problem, gradient):
+    if kept := kept_message(seen):
+        return kept
+    if problem.coupled and is_one_forward(problem, gradients[0]):
         return JOINED
-    if not (is_cut_finely(problem, gradient) if problem.coupled else _is_mean_gradient(problem, gradient)):
+    if not (is_cut_finely(problem, gradients[0]) if problem.coupled else _are_mean_gradients(problem, gradients)):
         return "What is in .grad is not the gradient of the mean loss over all samples."
-    return "" if seen.facts["training_after"] else "Your function left the model in evaluation mode."
+    return ""
 
 
-def _is_mean_gradient(problem: Problem, gradient: Tensor) -> bool:
-    due = batch_gradient(problem.build_model(), problem.loss_fn, joined(problem.batches())).cpu()
-    return close(gradient.to(due), due, problem.dtype)
+def _are_mean_gradients(problem: Problem, gradients: Tensor) -> bool:
+    model = problem.build_model()
+    calls = [joined(problem.batches(epoch)) for epoch in range(len(problem.epochs))]
+    due = torch.stack([batch_gradient(model, problem.loss_fn, batch) for batch in calls]).cpu()
+    return len(gradients) == len(due) and all(map(close, gradients.to(due), due, [problem.dtype] * len(due)))
 
 
 def same_samples(config_a: tuple[int, int], config_b: tuple[int, int]) -> bool:
     """Whether two configurations ``(B, N)`` average over equally many samples."""
     return config_a[0] * config_a[1] == config_b[0] * config_b[1]
 
+
+RATE = 1e-6
+"""Relative difference up to which a rate is right: a tensor may be in float32, which leaves 6e-8."""
 
 WRONG_RATES: dict[str, Formula] = {
     "rate-multiplied": lambda lr, n: lr * n,

@@ -14,7 +14,10 @@ from gradaccum.problems import MicroBatch
 
 
 def observe_accumulation(function: Callable, trial: LoopTrial) -> Observation:
-    """Call ``function(model, loss_fn, micro_batches)`` as if it were a loop with one update at its end."""
+    """Call ``function(model, loss_fn, micro_batches)`` as if it were a loop with one update at its end.
+
+    A second call finds ``.grad`` empty.
+    """
 
     def as_loop(
         model: nn.Module,
@@ -25,6 +28,7 @@ def observe_accumulation(function: Callable, trial: LoopTrial) -> Observation:
     ) -> None:
         function(model, loss_fn, micro_batches)
         optimizer.step()
+        model.zero_grad()
 
     return observe_loop(as_loop, trial)
 

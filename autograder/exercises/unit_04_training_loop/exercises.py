@@ -10,17 +10,18 @@ from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Failure, Observation
 from autograder.contract.trials import probe_length, trial_random, uneven_sizes
 from autograder.contract.verdict import Part, Verdict
-from autograder.diagnosing.loop_diagnosis import diagnose
+from autograder.diagnosing.loop_diagnosis import Diagnosis, diagnose
 from autograder.exercises.unit_04_training_loop.judging import (
     clean_message,
     cut_message,
     is_prefetched,
     losses_message,
-    mode_message,
     movement_message,
+    moving_losses_message,
 )
 from autograder.judging.failures import first_failure
 from autograder.judging.large_batches import JOINED, SEVERAL_GRAPHS, holds_several_graphs
+from autograder.judging.left_behind import MODEL, kept_message
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.problems import Problem, best_dtype
@@ -48,32 +49,43 @@ class TrainEpoch(Exercise[LoopTrial]):
         n = chance.choice([3, 4, 5])
         size, left = _size(chance, n), chance.randint(2, n - 1)
         uneven = [uneven_sizes(chance, [1, 2, 3, 4, 5], n) for _ in range(3)]
-        basics = Problem(accumulation_steps=n, device=device, dtype=best_dtype(device), width=8)
+        basics = Problem(accumulation_steps=n, device=device, dtype=best_dtype(device), width=8, skewed=True)
 
         def problem(offset: int, *epochs: Iterable[int], **options: Any) -> Problem:
             return basics.with_(seed=seed + offset, epochs=tuple(map(tuple, epochs)), **options)
 
         # In this order windows of any width from N - 1 to N + 1 leave something over that a later update shows.
         every_kind = ([*uneven[0], *uneven[1][:left]], [size] * probe_length(2, n, left), [size] * (n - 1))
+        everything = {"one_shot": True, "extras": True, "stale": True, "gated": True}
         return {
-            "full": LoopTrial(problem(2, [size] * (2 * n), [size] * n, gated=True)),
+            "full": LoopTrial(problem(2, [size] * (2 * n), [size] * n, gated=True, momentum=0.9)),
+            "single": LoopTrial(problem(9, [1, 1, 1], [1], accumulation_steps=1)),
             "memory": LoopTrial(problem(3, [16] * 24, accumulation_steps=24, width=2, depth=12, coupled=True), meter=True),
-            "leftover": LoopTrial(problem(4, [size] * (n + left), [size] * (n - 1))),
+            "leftover": LoopTrial(problem(4, [size] * (n + left), [size] * (n - 1), [size], [size] * (n + 1))),
             "ragged": LoopTrial(problem(5, uneven[0] + uneven[2], extras=True)),
-            "stream": LoopTrial(problem(6, [size] * (4 * n), one_shot=True)),
-            "clean": LoopTrial(problem(7, [size] * (n + left), [size] * n, stale=True), frozen=True),
+            "stream": LoopTrial(problem(6, [3] * 10, accumulation_steps=2, one_shot=True)),
+            "clean": LoopTrial(problem(7, [size] * (n + left), [size] * n, [size] * n, stale=True, skewed=False), frozen=True),
             "losses": LoopTrial(problem(8, [*uneven[1], *uneven[2][:left]], [size] * n), frozen=True),
+            "together": LoopTrial(problem(10, [*uneven[2], *uneven[0][:left]], uneven[1][:1], uneven[0], **everything)),
             "probe": LoopTrial(problem(1, *every_kind, stale=True, gated=True), frozen=True),
         }
 
     def judge(self, trials: Mapping[str, LoopTrial], observations: Mapping[str, Observation]) -> Verdict:
-        results = {
-            name: movement_message(trials[name], observations[name]) for name in ("full", "leftover", "ragged", "stream")
-        }
-        results["full"] = results["full"] or mode_message(observations["full"])
+        def movement(name: str) -> str:
+            return movement_message(trials[name], observations[name])
+
+        results = {name: movement(name) for name in ("full", "leftover", "ragged", "stream")}
+        results["full"] = results["full"] or kept_message(observations["full"]) or movement("single")
+        results["ragged"] = kept_message(observations["ragged"], MODEL) or results["ragged"]
         results["clean"] = clean_message(trials["clean"], observations["clean"])
+        if not any(results.values()):
+            problem = movement("together") or kept_message(observations["together"])
+            results["stream"] = problem and f"On a stream with everything at once: {problem}"
         wrong_moves = any(results.values())
         results["losses"], slugs = losses_message(trials["losses"], observations["losses"])
+        if not results["losses"] and not results["ragged"]:
+            name = "ragged" if wrong_moves else "together"
+            results["losses"] = moving_losses_message(trials[name], observations[name])
         extra = [*slugs]
         if holds_several_graphs(trials["memory"], observations["memory"]):
             results["full"] = results["full"] or SEVERAL_GRAPHS
@@ -82,12 +94,14 @@ class TrainEpoch(Exercise[LoopTrial]):
             results["full"] = cut_message(trials["memory"], observations["memory"])
             extra += ["one-big-batch"] * (results["full"] == JOINED)
         if not observations["stream"].failure and is_prefetched(trials["stream"], observations["stream"]):
-            results["stream"] = results["stream"] or "The whole stream was fetched before the first update."
+            results["stream"] = results["stream"] or "More than one window was fetched ahead of an update."
             extra.append("epoch-prefetched")
         failure = first_failure(observations)
         if not wrong_moves:
             return self.verdict(results, mistakes=tuple(map(mistake, extra)), failure=failure)
-        return _diagnosed(self, results, trials["probe"], observations["probe"], extra, failure)
+        elsewhere = [(trials[name], observations[name]) for name in ("clean", "losses")]
+        found = diagnose(trials["probe"], observations["probe"], *elsewhere)
+        return _diagnosed(self, results, found, extra, failure)
 
 
 class Repair(Exercise[LoopTrial]):
@@ -102,15 +116,16 @@ class Repair(Exercise[LoopTrial]):
         n = chance.choice([3, 4, 5])
         size, left = _size(chance, n), chance.randint(2, n - 1) if self.leftover else 0
         epochs = ((size,) * (2 * n + left), (size,) * (n + left))
-        problem = Problem(seed + 1, accumulation_steps=n, epochs=epochs, device=device, dtype=best_dtype(device), width=8)
-        return {"training": LoopTrial(problem), "probe": LoopTrial(problem.with_(seed=seed + 2), frozen=True)}
+        problem = Problem(seed + 1, n, epochs, width=8, gated=True, skewed=True, device=device, dtype=best_dtype(device))
+        training, probe = problem.with_(momentum=0.9), problem.with_(seed=seed + 2)
+        return {"training": LoopTrial(training), "probe": LoopTrial(probe, frozen=True)}
 
     def judge(self, trials: Mapping[str, LoopTrial], observations: Mapping[str, Observation]) -> Verdict:
         seen = observations["training"]
-        results = {"repaired": movement_message(trials["training"], seen) or mode_message(seen)}
+        results = {"repaired": movement_message(trials["training"], seen) or kept_message(seen)}
         if not results["repaired"]:
             return self.verdict(results)
-        return _diagnosed(self, results, trials["probe"], observations["probe"], (), seen.failure)
+        return _diagnosed(self, results, diagnose(trials["probe"], observations["probe"]), (), seen.failure)
 
 
 class RepairedEarlyClear(Repair):
@@ -183,13 +198,11 @@ def _size(chance: random.Random, accumulation_steps: int) -> int:
 def _diagnosed(
     exercise: Exercise,
     results: Mapping[str, str],
-    probe: LoopTrial,
-    seen: Observation,
+    found: Diagnosis,
     extra: Iterable[str],
     failure: Failure | None,
 ) -> Verdict:
     """The verdict on a loop with wrong updates: what its fingerprint says, and the ``extra`` mistakes found otherwise."""
-    found = diagnose(probe, seen)
     if "retained-graph" in found.slugs:
         extra = [slug for slug in extra if slug != "one-big-batch"]  # what is retained is in memory, of course
     slugs = tuple(dict.fromkeys((*found.slugs, *extra)))

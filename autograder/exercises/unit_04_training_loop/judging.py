@@ -8,7 +8,7 @@ from __future__ import annotations
 from autograder.contract.observation import Observation
 from autograder.diagnosing.loop_diagnosis import read_observation
 from autograder.judging.large_batches import JOINED, is_cut_finely, is_one_forward, moves_like_large_batches, window_gradient
-from autograder.judging.reported_losses import loss_mistakes, same_numbers, window_losses
+from autograder.judging.reported_losses import loss_mistakes, moving_window_losses, same_numbers, window_losses
 from autograder.observing.loops import LoopTrial
 
 WRONG_MOVES = "The parameters after training are not those of one large batch per window."
@@ -21,11 +21,6 @@ def movement_message(trial: LoopTrial, seen: Observation) -> str:
     return "" if moves_like_large_batches(trial, seen) else WRONG_MOVES
 
 
-def mode_message(seen: Observation) -> str:
-    """What is wrong with the mode that a model was left in."""
-    return "" if seen.facts["training_after"] else "Your function left the model in evaluation mode."
-
-
 def clean_message(trial: LoopTrial, seen: Observation) -> str:
     """What is wrong at the ends of epochs.
 
@@ -35,6 +30,8 @@ def clean_message(trial: LoopTrial, seen: Observation) -> str:
         return seen.failure.message
     found = read_observation(trial, seen)
     assert found.stale is not None  # the trial's problem is stale
+    if not found.linear:
+        return "Updates are not combinations of micro-batch gradients, so it cannot be seen which of them they hold."
     if bool((found.stale.abs() > 1e-4).any()):
         return "What .grad held before the call is part of an update."
     for row, epoch in zip(found.coefficients, found.row_epochs, strict=True):
@@ -52,9 +49,9 @@ def cut_message(trial: LoopTrial, seen: Observation) -> str:
     if seen.failure:
         return seen.failure.message
     gradient = window_gradient(trial.problem, seen)
-    if is_one_forward(trial.problem, gradient):
-        return JOINED
-    return "" if is_cut_finely(trial.problem, gradient) else WRONG_MOVES
+    if is_cut_finely(trial.problem, gradient):
+        return ""
+    return JOINED if is_one_forward(trial.problem, gradient) else WRONG_MOVES
 
 
 def losses_message(trial: LoopTrial, seen: Observation) -> tuple[str, tuple[str, ...]]:
@@ -72,6 +69,12 @@ def losses_message(trial: LoopTrial, seen: Observation) -> tuple[str, tuple[str,
         if len(found) != len(wanted):
             return f"Of an epoch of {len(wanted)} windows your function returned {len(found)} losses.", slugs
     return "The numbers returned are not the mean losses of the windows over their samples.", slugs
+
+
+def moving_losses_message(trial: LoopTrial, seen: Observation) -> str:
+    """What is wrong with the losses that a loop returned while it trained as it should."""
+    same = same_numbers([row or [] for row in seen.facts["losses"]], moving_window_losses(trial.problem))
+    return "" if same else "The losses are not those that the forwards computed, at the parameters before the update."
 
 
 def is_prefetched(trial: LoopTrial, seen: Observation) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from autograder.contract.exercise import Exercise
@@ -26,9 +26,11 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_s
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages import (
     AMP_TOLERANCE,
     CLIP_TOLERANCE,
+    LEFTOVER_NOT_CLIPPED,
     always_clipped,
     autocast_message,
     clipped_norms,
+    cut_message,
     norms_message,
     parameters_message,
     scale_message,
@@ -41,7 +43,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import 
     Float32SumTrial,
 )
 from autograder.judging.failures import first_failure
-from autograder.judging.large_batches import large_batch_gradients
+from autograder.judging.large_batches import large_batch_gradients, left_changed
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.diagnosis.search import first_match
@@ -75,6 +77,7 @@ class TrainEpochClipped(Exercise[ClipTrial]):
         basics = Problem(accumulation_steps=n, device=device, dtype=best_dtype(device), width=8)
 
         def trial(offset: int, *epochs: Iterable[int], share: float, frozen: bool = False, **options: Any) -> ClipTrial:
+            options = {"skewed": True, "gated": True, "momentum": 0.0 if frozen else 0.5} | options
             problem = basics.with_(seed=seed + offset, epochs=tuple(map(tuple, epochs)), **options)
             norms = large_batch_gradients(problem).norm(dim=1)
             return ClipTrial(LoopTrial(problem, frozen=frozen), float(share * norms.min()))
@@ -83,31 +86,43 @@ class TrainEpochClipped(Exercise[ClipTrial]):
         every_kind = ([*uneven[0], *uneven[1][:left]], [size] * probe_length(2, n, left), [size] * (n - 1))
         return {
             "bound": trial(1, uneven[0] + uneven[1], share=BINDING, one_shot=True),
-            "idle": trial(2, [size] * (2 * n + left), [size] * (n - 1), share=IDLE, stale=True, gated=True),
+            "idle": trial(2, [size] * (2 * n + left), [size] * (n - 1), [size] * n, share=IDLE, stale=True),
+            "no accumulation": trial(6, [size] * 3, share=IDLE, accumulation_steps=1),
+            "cut": trial(7, [2] * n, share=IDLE, coupled=True),
             "norms": trial(3, [*uneven[2], *uneven[1][:left]], [size] * n, share=0.5, frozen=True),
             "leftover": trial(5, [*uneven[1], *uneven[2][:left]], share=BINDING),
-            "probe": trial(4, *every_kind, share=IDLE, frozen=True, stale=True, gated=True),
+            "probe": trial(4, *every_kind, share=IDLE, frozen=True, stale=True),
         }
 
     def judge(self, trials: Mapping[str, ClipTrial], observations: Mapping[str, Observation]) -> Verdict:
         due = {name: replay_clipped(clipped, trial) for name, trial in trials.items()}
-        results = {name: parameters_message(observations[name], due[name], CLIP_TOLERANCE) for name in ("bound", "idle")}
-        results["norms"] = norms_message(observations["norms"], due["norms"], CLIP_TOLERANCE)
+        said = {name: parameters_message(observations[name], due[name], CLIP_TOLERANCE) for name in trials}
+        norms = {name: norms_message(observations[name], due[name], CLIP_TOLERANCE) for name in trials}
+        results = {"bound": said["bound"], "idle": said["idle"] or said["no accumulation"], "norms": norms["norms"]}
         whole = not (results["bound"] or results["idle"])
-        if whole and parameters_message(observations["leftover"], due["leftover"], CLIP_TOLERANCE):
-            results["bound"] = "A leftover window whose norm is above the threshold is not clipped as it should be."
-        if not results["idle"] and not observations["idle"].facts["training_after"]:
-            results["idle"] = "Your function left the model in evaluation mode."
+        joined = False
+        if whole:
+            results["bound"] = LEFTOVER_NOT_CLIPPED if said["leftover"] else ""
+            results["idle"], joined = cut_message(
+                partial(replay_clipped, clipped), trials["cut"], observations["cut"], CLIP_TOLERANCE
+            )
+            results["idle"] = results["idle"] or left_changed(observations["idle"])
+            results["norms"] = results["norms"] or norms["idle"] or norms["bound"]
         failure = first_failure(observations)
         if not any(results.values()):
             return self.verdict(results, failure=failure)
+        seen = observations["norms"]
+        after = results["norms"] and not seen.failure and clipped_norms(seen, due["norms"], trials["norms"].max_norm)
+        reported = ("norm-after-clip",) if after else ()
+        if whole and not said["leftover"]:
+            slugs = ("one-big-batch",) * joined + reported
+            return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure)
         found = diagnose(trials["probe"].loop, observations["probe"])  # an idle threshold leaves a loop linear
         slugs = found.slugs
         if results["bound"] and not failure:
             name = "leftover" if whole else "bound"
             slugs += clipping_mistakes(trials[name], observations[name], found.slugs)
-        if results["norms"] and not failure and clipped_norms(observations["norms"], due["norms"], trials["norms"].max_norm):
-            slugs += ("norm-after-clip",)
+        slugs += reported
         if results["idle"] and not (slugs or failure):
             lengthened = always_clipped(observations["probe"], due["probe"], trials["probe"])
             slugs = ("clip-always",) if lengthened else ()
@@ -145,11 +160,12 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             *epochs: Iterable[int],
             precision: str = "float16",
             share: float = IDLE,
-            stale: bool = False,
+            of_problem: Mapping[str, Any] = {},
             scale: float | None = None,
             **options: Any,
         ) -> AmpTrial:
-            problem = basics.with_(seed=seed + offset, epochs=tuple(map(tuple, epochs)), stale=stale)
+            changes: dict[str, Any] = {"skewed": True, "gated": True, "momentum": 0.5, **of_problem}
+            problem = basics.with_(seed=seed + offset, epochs=tuple(map(tuple, epochs)), **changes)
             norms = large_batch_gradients(problem).norm(dim=1)
             scale = scale or 2.0 ** chance.randint(6, 10)
             return AmpTrial(LoopTrial(problem), precision, scale, float(share * norms.min()), **options)
@@ -157,8 +173,10 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         epochs = ([*uneven, *[2] * (n - 1)], [2] * n)
         return {
             "float16": trial(1, *epochs),
-            # What .grad held before would vanish beside gradients that are scaled.
-            "bfloat16": trial(2, *epochs, precision="bfloat16", stale=True, scale=1.0),
+            # What .grad held before, or holds of the window before, would vanish beside gradients that are scaled.
+            "bfloat16": trial(2, *epochs, precision="bfloat16", of_problem={"stale": True}, scale=1.0),
+            "no accumulation": trial(7, [2] * 3, of_problem={"accumulation_steps": 1}, scale=1.0),
+            "cut": trial(8, [2] * n, of_problem={"coupled": True}),
             "clip": trial(3, [*uneven, *uneven[::-1]], share=BINDING),
             "inf": trial(4, [2] * (3 * n), broken=n + 1),
             "growth": trial(5, [2] * (2 * n), growth_interval=1),
@@ -169,26 +187,31 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         due = {name: replay_amp(amp, trial) for name, trial in trials.items()}
         said = {name: parameters_message(observations[name], due[name], AMP_TOLERANCE) for name in trials}
         said |= {name: said[name] or autocast_message(observations[name], trials[name]) for name in ("float16", "bfloat16")}
+        moves = said["float16"] or said["bfloat16"] or said["no accumulation"]
+        cut, joined = cut_message(partial(replay_amp, amp), trials["cut"], observations["cut"], AMP_TOLERANCE)
         results = {
-            "update": said["float16"] or said["bfloat16"],
+            "update": moves or cut or left_changed(observations["float16"]),
             "clip": said["clip"] or norms_message(observations["clip"], due["clip"], AMP_TOLERANCE),
             "inf": said["inf"] or scale_message(observations["inf"], due["inf"]),
             "scale": said["growth"] or scale_message(observations["growth"], due["growth"]),
         }
-        whole = not (results["update"] or results["clip"])
+        whole = not (moves or results["clip"])
         leftover = observations["leftover"]
         if whole and parameters_message(leftover, due["leftover"], AMP_TOLERANCE):
-            results["clip"] = "A leftover window whose norm is above the threshold is not clipped as it should be."
+            results["clip"] = LEFTOVER_NOT_CLIPPED
         results["clip"] = results["clip"] or (norms_message(leftover, due["leftover"], AMP_TOLERANCE) if whole else "")
         failure = first_failure(observations)
+        several = {name: seen for name, seen in observations.items() if name not in ("no accumulation", "cut")}
         if failure or not any(results.values()):
-            slugs = mistakes_before_refusal(list(observations.values()), trials["float16"].loop.problem.accumulation_steps)
+            slugs = mistakes_before_refusal(list(several.values()), trials["float16"].loop.problem.accumulation_steps)
             return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure)
 
         def alike(seen: Observation, other: Observation) -> bool:
             return not (other.failure or parameters_message(seen, other, AMP_TOLERANCE) or scale_message(seen, other))
 
-        shown = {name: seen for name, seen in observations.items() if whole or name != "leftover"}
+        if joined and not moves:
+            return self.verdict(results, mistakes=(mistake("one-big-batch"),))
+        shown = {name: seen for name, seen in several.items() if whole or name != "leftover"}
         match = first_match(amp_candidates(), shown, lambda v, name: replay_amp(amp_loop(v), trials[name]), alike)
         slugs = match.mistakes if match else ()
         if any(seen.facts["converted"] for seen in observations.values()):

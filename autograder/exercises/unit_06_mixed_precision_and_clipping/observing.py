@@ -42,7 +42,15 @@ class Float32SumTrial:
         """The model in bfloat16, the loss and the micro-batches."""
         sizes = tuple(1 if self.telling else (1, 4)[k % 2] if self.ragged else 2 for k in range(self.count))
         problem = Problem(
-            self.seed, self.count, (sizes,), device=self.device, dtype="float32", stale=True, coupled=self.telling
+            self.seed,
+            self.count,
+            (sizes,),
+            device=self.device,
+            dtype="float32",
+            stale=True,
+            gated=True,
+            skewed=True,
+            coupled=self.telling,
         )
         model = problem.build_model().to(torch.bfloat16)
         first_x, first_y = problem.batches()[0]
@@ -140,7 +148,11 @@ def observe_amp(function: Callable, trial: AmpTrial) -> Observation:
     """Run a loop in mixed precision. Returns also the scaler's calls, its scale, and the dtypes the model computed in."""
     scaler = CountingScaler(trial.loop.problem.device, init_scale=trial.scale, growth_interval=trial.growth_interval)
     dtypes: set[str] = set()
-    parameters: list[nn.Parameter] = []
+    converted: list[bool] = []
+
+    def note(layer: nn.Module, inputs: Any, out: Tensor) -> None:
+        dtypes.add(str(out.dtype).removeprefix("torch."))
+        converted.append(layer.weight.dtype != torch.float32)
 
     def loop(
         model: nn.Module,
@@ -149,18 +161,19 @@ def observe_amp(function: Callable, trial: AmpTrial) -> Observation:
         micro_batches: Iterable[MicroBatch],
         accumulation_steps: int,
     ) -> object:
-        parameters[:] = model.parameters()
-        hook = model.register_forward_hook(lambda module, x, out: dtypes.add(str(out.dtype).removeprefix("torch.")))
+        hooks = [layer.register_forward_hook(note) for layer in model.modules() if isinstance(layer, nn.Linear)]
         batches = [(x, torch.full_like(y, torch.inf) if k == trial.broken else y) for k, (x, y) in enumerate(micro_batches)]
         precision = getattr(torch, trial.precision)
         try:
             return function(model, loss_fn, optimizer, scaler, batches, accumulation_steps, trial.max_norm, precision)
         finally:
-            hook.remove()
+            for hook in hooks:
+                hook.remove()
+            converted.append(any(parameter.dtype != torch.float32 for parameter in model.parameters()))
 
     seen = observe_loop(loop, trial.loop)
     facts = {"scale": scaler.get_scale(), "dtypes": sorted(dtypes), "last_calls": scaler.last}
-    facts["converted"] = any(parameter.dtype != torch.float32 for parameter in parameters)
+    facts["converted"] = any(converted)
     return replace(seen, facts=seen.facts | scaler.calls | facts)
 
 

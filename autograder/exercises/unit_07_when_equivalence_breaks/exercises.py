@@ -18,7 +18,8 @@ from autograder.exercises.unit_07_when_equivalence_breaks.judging.batchnorm_repl
     replacement_message,
 )
 from autograder.exercises.unit_07_when_equivalence_breaks.judging.coefficients import (
-    TOLERANCE,
+    FIVE_DECIMALS,
+    FIVE_DIGITS,
     WRONG_BETAS,
     WRONG_MOMENTA,
     beta_message,
@@ -84,14 +85,15 @@ class MatchedBnMomentum(Exercise):
 
     def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
-        momenta = chance.sample([0.1, 0.15, 0.2, 0.25, 0.3, 0.4], 4)
+        momenta = [*chance.sample([0.1, 0.15, 0.2, 0.25, 0.3, 0.4], 3), chance.choice([0.7, 0.8, 0.9])]
         steps = [1, *chance.sample([2, 3, 4, 5, 8], 3)]
         return {f"call {k}": CallTrial(call) for k, call in enumerate(zip(momenta, steps, strict=True))}
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
         return judge_calls(
             *(self, trials, observations, lambda name: "momentum", matched_momentum, WRONG_MOMENTA, momentum_message),
-            tolerance=TOLERANCE,
+            tolerance=FIVE_DIGITS,
+            absolute=FIVE_DECIMALS,
         )
 
 
@@ -105,14 +107,15 @@ class MatchedBeta(Exercise):
 
     def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
-        betas = chance.sample([0.8, 0.85, 0.9, 0.95, 0.98, 0.99], 4)
+        betas = [*chance.sample([0.8, 0.85, 0.9, 0.95, 0.98, 0.99], 3), chance.choice([0.3, 0.4, 0.6])]
         steps = [1, *chance.sample([2, 3, 4, 6, 8], 3)]
         return {f"call {k}": CallTrial(call) for k, call in enumerate(zip(betas, steps, strict=True))}
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
         return judge_calls(
             *(self, trials, observations, lambda name: "beta", matched_beta, WRONG_BETAS, beta_message),
-            tolerance=TOLERANCE,
+            tolerance=FIVE_DIGITS,
+            absolute=FIVE_DECIMALS,
         )
 
 

@@ -14,10 +14,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.nn.modules.batchnorm import _BatchNorm
 
 from autograder.contract.observation import Observation
-from autograder.observing.calls import observe_call
+from autograder.observing.calls import observe_call, observe_number
 from gradaccum.memory import storage_key
 
 CHANNELS, FEATURES, SAMPLES, STEPS = 12, 5, 12, 4
@@ -32,7 +31,7 @@ class NormTrial:
 
     Attributes:
         kind: ``"flat"`` (BatchNorm1d among the direct children), ``"deep"`` (in blocks within blocks), ``"conv"`` (BatchNorm2d
-            as well) or ``"double"`` (float64, one layer without affine weights).
+            as well, and other layers that are related) or ``"double"`` (float64, one layer without affine weights).
         num_groups: of the GroupNorms that are to replace BatchNorm.
         training: the mode the model is in.
     """
@@ -90,11 +89,29 @@ def _deep() -> nn.Module:
     return nn.Sequential(*first, Residual(), inner, nn.GroupNorm(1, CHANNELS), nn.Linear(CHANNELS, 2))
 
 
+class Relatives(nn.Module):
+    """Holds layers that are related to BatchNorm1d and BatchNorm2d, and lets everything through."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.volumes, self.ranks = nn.BatchNorm3d(CHANNELS), nn.SyncBatchNorm(CHANNELS)
+        self.instances = nn.InstanceNorm2d(CHANNELS, affine=True, track_running_stats=True)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x
+
+
 def _conv() -> nn.Module:
     first = nn.Conv2d(FEATURES, CHANNELS, 3, padding=1), nn.BatchNorm2d(CHANNELS), nn.Tanh()
     block = nn.Sequential(nn.Conv2d(CHANNELS, CHANNELS, 3), nn.BatchNorm2d(CHANNELS), nn.Tanh())
     return nn.Sequential(
-        *first, block, nn.Flatten(), nn.Linear(4 * CHANNELS, CHANNELS), nn.BatchNorm1d(CHANNELS), nn.Linear(CHANNELS, 2)
+        *first,
+        Relatives(),
+        block,
+        nn.Flatten(),
+        nn.Linear(4 * CHANNELS, CHANNELS),
+        nn.BatchNorm1d(CHANNELS),
+        nn.Linear(CHANNELS, 2),
     )
 
 
@@ -106,9 +123,9 @@ def _double() -> nn.Module:
 MODELS: dict[str, Callable[[], nn.Module]] = {"flat": _flat, "deep": _deep, "conv": _conv, "double": _double}
 
 
-def batchnorms(model: nn.Module) -> dict[str, _BatchNorm]:
-    """The BatchNorm layers of a model by path."""
-    return {path: layer for path, layer in model.named_modules() if isinstance(layer, _BatchNorm)}
+def batchnorms(model: nn.Module) -> dict[str, nn.BatchNorm1d | nn.BatchNorm2d]:
+    """The layers of a model that are to be replaced, by path."""
+    return {path: layer for path, layer in model.named_modules() if isinstance(layer, nn.BatchNorm1d | nn.BatchNorm2d)}
 
 
 def layers_of(model: nn.Module) -> Layers:
@@ -120,6 +137,12 @@ def layers_of(model: nn.Module) -> Layers:
     for path, module in model.named_modules():
         layers.setdefault(path, _layer(module))
     return layers
+
+
+def mode_of(model: nn.Module, expected: bool) -> bool:
+    """The mode of a model, which is the other one if a part of it is; a GroupNorm is the same in both."""
+    parts = (module for module in model.modules() if module is model or not isinstance(module, nn.GroupNorm))
+    return expected if all(module.training == expected for module in parts) else not expected
 
 
 def _layer(module: nn.Module) -> dict[str, Any]:
@@ -141,7 +164,7 @@ def observe_replacement(function: Callable, trial: NormTrial) -> Observation:
         "given": layers_of(given),
         "same": result is given,
         "shared": [name for name, tensor in state.items() if storage_key(tensor) in held],
-        "modes": [given.training, result.training],
+        "modes": [mode_of(given, trial.training), mode_of(result, trial.training)],
         "dotted": any("." in name for module in result.modules() for name, _ in module.named_children()),
         "frozen": any(not parameter.requires_grad for parameter in result.parameters()),
         "places": {name: [str(tensor.dtype), tensor.device.type] for name, tensor in state.items()},
@@ -169,7 +192,7 @@ def measure(model: nn.Module, trial: NormTrial) -> dict[str, Tensor]:
 
 OBSERVERS = {
     "replace_batchnorm": observe_replacement,
-    "matched_bn_momentum": observe_call,
-    "matched_beta": observe_call,
+    "matched_bn_momentum": observe_number,
+    "matched_beta": observe_number,
     "breaks_equivalence": observe_call,
 }

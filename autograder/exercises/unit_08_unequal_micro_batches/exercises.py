@@ -29,6 +29,7 @@ from autograder.exercises.unit_08_unequal_micro_batches.judging.diagnosis import
 from autograder.exercises.unit_08_unequal_micro_batches.judging.messages import (
     empty_windows_message,
     is_one_big_batch,
+    live_losses_message,
     losses_message,
     mode_and_memory_message,
     movements_message,
@@ -88,12 +89,14 @@ class TrainEpochTokens(Exercise):
         # them went through the model together.
         deep: dict[str, Any] = {"accumulation_steps": 24, "width": 8, "depth": 12, "coupled": True, "weigh_by": "sequences"}
         return {
-            "tokens": trial(1, full, unequal_lengths(chance, n, n), gated=True, extras=True),
+            "tokens": trial(1, full, unequal_lengths(chance, n, n), full[:n], gated=True, extras=True, zero_counts=True),
+            "no accumulation": trial(9, ((1,), (3, 2), (1,), (2,)), accumulation_steps=1),
             "memory": replace(trial(2, ((4,) * 16,) * 24, **deep), meter=True),
             "leftover": trial(3, unequal_lengths(chance, 2 * n, n) + left, left, stale=True, one_shot=True),
             "empty": trial(4, tuple(empty), one_shot=True),
             "bare": trial(5, bare),
             "ignore": trial(6, unequal_lengths(chance, 2 * n, n), unequal_lengths(chance, n, n), ignore_index=0, frozen=True),
+            "ignore another": trial(10, unequal_lengths(chance, 2 * n, n), ignore_index=7, zero_counts=True, frozen=True),
             "losses": trial(7, unequal_lengths(chance, n, n) + left, unequal_lengths(chance, n, n), frozen=True),
             "probe": trial(8, *every_kind, stale=True, gated=True, frozen=True),
         }
@@ -101,8 +104,12 @@ class TrainEpochTokens(Exercise):
     def judge(self, trials: Mapping[str, TokenLoopTrial], observations: Mapping[str, Observation]) -> Verdict:
         moves = ("tokens", "leftover", "empty", "bare")
         results = {name: parameters_message(trials[name], observations[name]) for name in moves}
+        results["tokens"] = results["tokens"] or parameters_message(trials["no accumulation"], observations["no accumulation"])
         results["ignore"] = movements_message(trials["ignore"], observations["ignore"])
+        results["ignore"] = results["ignore"] or movements_message(trials["ignore another"], observations["ignore another"])
         results["losses"] = losses_message(trials["losses"], observations["losses"])
+        if not (results["losses"] or results["leftover"]):
+            results["losses"] = live_losses_message(trials["leftover"], observations["leftover"])
         results["tokens"] = results["tokens"] or mode_and_memory_message(trials, observations)
         for name in ("empty", "bare"):
             reports = not results["losses"]
@@ -111,12 +118,21 @@ class TrainEpochTokens(Exercise):
         if not any(results.values()):
             return self.verdict(results, failure=failure)
         found = diagnose_tokens(trials["probe"], observations["probe"])
-        slugs = (*found.slugs, *_other_slugs(trials, observations, results, found.slugs))
+        others = _other_slugs(trials, observations, results, found.slugs)
+        slugs = (*found.slugs, *(slug for slug in others if not REPORTS_THE_SAME.get(slug, set()) & set(found.slugs)))
         if "retained-graph" in slugs:
             slugs = tuple(slug for slug in slugs if slug != "one-big-batch")
         shown = {"expected": found.expected, "found": found.found} if found.slugs or found.remark else {}
         named = dict.fromkeys(RENAMED.get(slug, slug) for slug in slugs)
         return self.verdict(results, mistakes=tuple(map(in_tokens, named)), failure=failure, remark=found.remark, **shown)
+
+
+REPORTS_THE_SAME = {
+    "loss-mean-of-means": {"mean-of-means"},
+    "loss-scaled-in-log": {"tail-scale", "double-scale"},
+    "loss-summed": {"no-scale", "sum-reduction"},
+}
+"""Mistakes in what is reported that need no name of their own if the updates show one of these."""
 
 
 def _other_slugs(
@@ -178,20 +194,22 @@ class WindowDenominator(Exercise):
             weight = torch.rand(classes, generator=generator, dtype=torch.float64) + 0.1
             weight = weight.to(device=device, dtype=getattr(torch, best_dtype(device)))
             targets = [
-                _targets(generator, chance, classes, index, 1 if k < ignored_parts and ignored else ignored / 2).to(device)
+                _targets(generator, chance, classes, index, 1 if k < ignored_parts and ignored else ignored / 2, k).to(device)
                 for k in range(chance.randint(3, 5))
             ]
-            keywords = {} if index == IGNORE_INDEX else {"ignore_index": index}
-            return CallTrial((targets, *([weight] if weighted else [])), keywords)
+            keywords: dict[str, Any] = {} if index == IGNORE_INDEX else {"ignore_index": index}
+            return CallTrial((targets,), keywords | ({"weight": weight} if weighted else {}))
 
         return {
             "count": call(5, weighted=False),
+            "count one": CallTrial(([torch.zeros(1, dtype=torch.long, device=device)],)),
             "count ignored": call(5, weighted=False, ignored=0.5),
             "weights": call(6),
             "weights few": call(3),
             "ignored": call(5, ignored=0.6),
             "ignored last": call(4, index=-1, ignored=0.6),
             "ignored class": call(5, index=0, ignored=0.4),
+            "ignored in between": call(5, index=2, ignored=0.4),
             "ignored all": call(4, ignored=0.5, ignored_parts=9),
         }
 
@@ -202,8 +220,15 @@ class WindowDenominator(Exercise):
         )
 
 
-def _targets(generator: torch.Generator, chance: random.Random, classes: int, index: int, ignored: float) -> Tensor:
-    """Targets of a micro-batch; each is ignored with the probability ``ignored``."""
-    shape = (chance.randint(1, 3), chance.randint(2, 7))
-    targets = torch.randint(0 if index != 0 else 1, classes, shape, generator=generator)
-    return targets.masked_fill(torch.rand(shape, generator=generator) < ignored, index)
+def _targets(generator: torch.Generator, chance: random.Random, classes: int, index: int, ignored: float, place: int) -> Tensor:
+    """Targets of a micro-batch, in one to three dimensions; each is ignored with the probability ``ignored``.
+
+    Unless all are ignored, the first and the last target are the first and the last class.
+    """
+    shape = [(), (chance.randint(1, 3),), (2, 1)][place % 3] + (chance.randint(3, 7),)
+    kept = torch.tensor([k for k in range(classes) if k != index])
+    targets = kept[torch.randint(len(kept), shape, generator=generator)]
+    targets = targets.masked_fill(torch.rand(shape, generator=generator) < ignored, index)
+    if ignored < 1:
+        targets.view(-1)[0], targets.view(-1)[-1] = kept[0], kept[-1]
+    return targets

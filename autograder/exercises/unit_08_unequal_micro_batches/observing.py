@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from autograder.contract.observation import Observation
-from autograder.observing.calls import observe_call
+from autograder.observing.calls import observe_number
 from autograder.observing.loops import LoopTrial, observe_loop
 from gradaccum.loops.tokens import as_loop
 from gradaccum.problems.tokens import IGNORE_INDEX, TokenProblem
@@ -25,4 +25,4 @@ def observe_tokens(function: Callable, trial: TokenLoopTrial) -> Observation:
     return observe_loop(as_loop(function, None if index == IGNORE_INDEX else index), trial)
 
 
-OBSERVERS = {"train_epoch_tokens": observe_tokens, "window_denominator": observe_call}
+OBSERVERS = {"train_epoch_tokens": observe_tokens, "window_denominator": observe_number}

@@ -10,7 +10,12 @@ from autograder.contract.observation import Failure, Observation
 from autograder.contract.trials import probe_length, trial_random, uneven_sizes
 from autograder.contract.verdict import Part, Verdict
 from autograder.exercises.unit_10_distributed import mistakes  # noqa: F401 - enters them in the catalogue
-from autograder.exercises.unit_10_distributed.judging.diagnosis import first_loss_slugs, name_rank_mistakes, needless_rounds
+from autograder.exercises.unit_10_distributed.judging.diagnosis import (
+    first_loss_slugs,
+    name_rank_mistakes,
+    needless_rounds,
+    ranks_in_updates,
+)
 from autograder.exercises.unit_10_distributed.judging.messages import (
     SEVERAL_GRAPHS,
     WHOLE_WINDOW,
@@ -28,6 +33,16 @@ from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.problems import Problem
 
 UNIT = "10_distributed"
+
+
+MOMENTUM = 0.5
+"""With it, an update that was not made by the optimizer shows, or one that was made by another one."""
+
+DRIFTING = ("never-sync", "sync-wrong-one", "windows-not-synced", "tail-not-synced")
+"""Mistakes of which it is said that the ranks drift apart."""
+
+NO_GRADIENTS = "This can be seen once gradients of the ranks' samples move the parameters."
+NOT_ALL_RANKS = "This can be seen once the gradients of all ranks move the parameters."
 
 
 class DdpTrainEpoch(Exercise):
@@ -49,17 +64,19 @@ class DdpTrainEpoch(Exercise):
         n = chance.choice([3, 4])
         size, left = chance.choice([2, 5]), chance.randint(2, n - 1)
         uneven = [uneven_sizes(chance, [1, 2, 3, 5, 6], n) for _ in range(2)]
-        basics: dict[str, Any] = {"accumulation_steps": n, "device": DEVICE, "dtype": "float64", "width": 12}
+        common: dict[str, Any] = {"device": DEVICE, "dtype": "float64"}
+        basics = {"accumulation_steps": n, "width": 12, **common}
 
         def trial(offset: int, *epochs: Sequence[int], frozen: bool = False, **options: Any) -> RanksTrial:
             problem = Problem(seed + offset, epochs=tuple(map(tuple, epochs)), **basics, **options)
             return RanksTrial(LoopTrial(problem, frozen=frozen))
 
-        deep = Problem(seed + 4, 24, ((16,) * 24,), width=2, depth=12, coupled=True, device=DEVICE, dtype="float64")
+        deep = Problem(seed + 4, 24, ((16,) * 24,), width=2, depth=12, coupled=True, **common)
+        moving: dict[str, Any] = {"momentum": MOMENTUM, "skewed": True}
         every_kind = ([*uneven[0], *uneven[1][:left]], [size] * probe_length(1, n, left), [size] * (n - 1))
         return {
-            "full": trial(1, [size] * (2 * n), [size] * n, gated=True),
-            "leftover": trial(2, [*uneven[1], *uneven[0][:left]], [size] * (n - 1), stale=True),
+            "full": trial(1, [size] * (2 * n), [size] * n, gated=True, **moving),
+            "leftover": trial(2, [*uneven[1], *uneven[0][:left]], [size] * (n - 1), [1], stale=True, **moving),
             "memory": RanksTrial(LoopTrial(deep, meter=True)),
             "probe": trial(3, *every_kind, frozen=True, stale=True, gated=True),
         }
@@ -86,6 +103,10 @@ class DdpTrainEpoch(Exercise):
             results[part] = next(filter(None, said), "")
         if not any(results.values()):
             return self.verdict(results)
+        if all(name in failures or movement_message(trials[name], ranks[name]) for name in ("full", "leftover")):
+            used = ranks_in_updates(trials, ranks)
+            results["ranks"] = results["ranks"] or ("" if used else NO_GRADIENTS)
+            results["rounds"] = results["rounds"] or ("" if len(used) == trials["full"].world_size else NOT_ALL_RANKS)
         slugs: tuple[str, ...] = ()
         remark, shown = "", {}
         if "memory" in ranks and graphs_message(trials["memory"], ranks["memory"]) in (SEVERAL_GRAPHS, WHOLE_WINDOW):
@@ -94,6 +115,8 @@ class DdpTrainEpoch(Exercise):
             slugs += first_loss_slugs(observations["probe"])
         else:
             named, remark, due, found = name_rank_mistakes(trials["probe"], ranks["probe"])
+            if not any(name in ranks and drift_message(trials[name], ranks[name]) for name in ("full", "leftover")):
+                named = tuple(slug for slug in named if slug not in DRIFTING)  # parameters are shared, if not gradients
             rounds = needless_rounds(trials["probe"], ranks["probe"])
             if {"sync-wrong-one", "windows-not-synced"} & set(named):
                 rounds = ()  # what must change is where gradients travel, not how often
@@ -123,7 +146,11 @@ class GlobalTokenScale(Exercise):
         chance = trial_random(self.id, seed)
         two, three = ([chance.sample(range(3, 90), world) for _ in range(2)] for world in (2, 3))
         some = chance.randint(3, 90)
-        calls: dict[str, Sequence[Sequence[int]]] = {"uneven": two, "ranks": three, "empty": [(0, some), (some, 0), (0, 0)]}
+        calls: dict[str, Sequence[Sequence[int]]] = {
+            "uneven": two,
+            "ranks": three,
+            "empty": [(0, some), (some, 0), (0, 0), (1, 0)],
+        }
         return {name: TokenTrial(seed, tuple(map(tuple, several))) for name, several in calls.items()}
 
     def judge(self, trials: Mapping[str, TokenTrial], observations: Mapping[str, Observation]) -> Verdict:

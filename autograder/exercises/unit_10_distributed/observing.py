@@ -152,10 +152,11 @@ def _factor(function: Callable, tokens: int) -> float | str:
     """What the function returns for a rank's number of tokens: a number, or the name of its type if it is not a number."""
     value = function(torch.tensor(tokens))
     try:
-        number: object = plain(value)
+        number: Any = plain(value)
         while isinstance(number, list) and len(number) == 1:
             number = number[0]
-        return float(number) if isinstance(number, int | float) else type(value).__name__
+        is_number = isinstance(number, int | float) and not isinstance(number, bool)
+        return float(number) if is_number else type(value).__name__
     except (TypeError, OverflowError):
         return type(value).__name__
 

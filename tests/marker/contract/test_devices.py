@@ -17,12 +17,11 @@ from autograder.contract.cell import Cell
 from autograder.contract.devices import full_precision
 from autograder.exercises import all_exercises, exercises_of
 from autograder.isolation import wire, worker
-from autograder.isolation.fresh_process import observe_in_fresh_process
 from autograder.isolation.limits import Limits
 from autograder.isolation.sandbox import NONE, bwrap_command
 from autograder.isolation.visible_modules import packages_folder
 from autograder.marking.in_process import mark_function, trials_of
-from autograder.marking.marker import Marker, device_for, verdict_on
+from autograder.marking.marker import Marker, device_for
 from autograder.observing.student_calls import seeded
 from autograder.reading.submissions import read_submission
 
@@ -148,30 +147,8 @@ def test_distributed_exercises_are_marked_on_the_cpu_even_if_a_gpu_is_asked_for(
     assert {verdict.exercise: verdict.passed for verdict in marks.verdicts}["global_token_scale"]
 
 
-def request_for(path: Path, seed: int) -> worker.Request:
-    submission = read_submission(path)
-    trials = {exercise.id: trials_of(exercise, seed) for exercise in exercises_of(submission.unit)}
-    return worker.Request(submission.cells, submission.unit, trials, "cpu", Limits())
-
-
 @pytest.mark.slow
-def test_a_submission_observed_in_a_fresh_process_gets_its_usual_verdict(ranks_file):
-    request = request_for(ranks_file, 3)
-    seen = observe_in_fresh_process(request)
-    verdicts = {name: verdict_on(all_exercises()[name], trials, seen[name]) for name, trials in request.trials.items()}
-    assert verdicts["global_token_scale"].passed
-    assert verdicts["ddp_train_epoch"].failure.kind == "missing"
-
-
-@pytest.mark.slow
-def test_the_error_of_a_fresh_process_that_ended_gives_its_exit_status(ranks_file):
-    ranks_file.write_text("import os\nos._exit(3)\n")
-    with pytest.raises(RuntimeError, match="ended with status 3"):
-        observe_in_fresh_process(request_for(ranks_file, 0))
-
-
-@pytest.mark.slow
-def test_pytest_observes_distributed_exercises_in_a_fresh_process_if_torch_sees_a_gpu(pytester, ranks_file, monkeypatch):
+def test_pytest_marks_distributed_exercises_on_the_cpu_even_if_a_gpu_is_asked_for(pytester, ranks_file, monkeypatch):
     shutil.copy(ranks_file, pytester.path)
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
     chosen = ("--grade", ranks_file.name, "--device", "cuda", "-k", "global_token_scale")

@@ -24,8 +24,8 @@ SCRIPTS = sorted(path.stem for path in (ROOT / "solutions").glob("[0-9][0-9]_*.p
 REQUIRED = ("__init__", "exercises", "observing", "schema")
 """Modules or packages that every unit's folder has."""
 
-OPTIONAL = ("judging", "mistakes", "promises", "puzzle", "sections")
-"""Modules or packages that it may have."""
+OPTIONAL = ("judging", "mistakes", "promises", "puzzle", "sections", "survivors")
+"""What else it may have: modules or packages, and survivors.toml."""
 
 MIN_ACCEPTED, MIN_WRONG = 3, 4
 """Sample submissions of each exercise, see CONTRIBUTING.md; practice exercises are no exception."""
@@ -71,12 +71,13 @@ def test_unit_has_a_row_in_the_readme(unit):
 
 @EVERY_UNIT
 def test_folder_of_a_unit_holds_what_was_agreed_and_nothing_else(unit):
-    entries = [path for path in (ROOT / folder_of(unit)).iterdir() if path.name != "__pycache__"]
+    besides = ("__pycache__", "survivors.toml")
+    entries = [path for path in (ROOT / folder_of(unit)).iterdir() if path.name not in besides]
     names = [path.stem for path in entries]
     assert not [f"{folder_of(unit)}/{name}.py" for name in REQUIRED if name not in names], "missing"
     assert not [f"{folder_of(unit)}/{path.name}" for path in entries if path.stem not in (*REQUIRED, *OPTIONAL)], "unknown"
     assert not [f"{folder_of(unit)}/{name}.py" for name in set(names) if names.count(name) > 1], "there as a package, too"
-    packages = [path for path in entries if path.suffix != ".py"]
+    packages = [path for path in entries if path.is_dir()]
     assert not [f"{folder_of(unit)}/{path.name}/__init__.py" for path in packages if not (path / "__init__.py").is_file()]
 
 

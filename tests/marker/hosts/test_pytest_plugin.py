@@ -144,6 +144,53 @@ def test_code_that_raises_or_asks_for_an_end_costs_only_what_it_defines(grade):
     grade("--grade", "00_start_here.py", **{"00_start_here": source}).assert_outcomes(passed=1)
 
 
+PATCHES = """
+import sys
+for name, module in list(sys.modules.items()):
+    if name.endswith("pytest_plugin"):
+        module.GradedExercise.runtest = lambda self: None
+        module.NotPassedError = type("Never", (Exception,), {})
+    if name in ("autograder.contract.verdict", "autograder.contract.exercise"):
+        for made in vars(module).values():
+            if isinstance(made, type):
+                made.passed = True
+import _pytest.runner, pytest
+_pytest.runner.call_and_report = lambda *arguments, **keywords: None
+pytest.Item.runtest = lambda self: None
+import gc
+for one in gc.get_objects():
+    if isinstance(one, pytest.Session):
+        one.items.clear()
+print("patched", "autograder.marking.marker" in sys.modules, "_pytest.main" in sys.modules)
+
+def average_gradients(gradients):
+    import builtins, os, pytest
+    pytest.exit("all passed", 0)
+"""
+
+
+@pytest.mark.parametrize("sandbox", [(), ("--sandbox",)], ids=["trusted", "in a sandbox"])
+def test_a_submission_that_patches_pytest_and_the_judge_gains_nothing_and_its_neighbour_loses_nothing(grade, write, sandbox):
+    files = [write("a/00_start_here.py", PATCHES), write("b/00_start_here.py", MEAN)]
+    done = grade("--grade", str(files[0]), "--grade", str(files[1]), "--device", "cpu", *sandbox)
+    done.assert_outcomes(passed=1, failed=1)
+    assert {line for line in done.outlines if "points, marked" in line} == {
+        f"{files[0]}: 0 of 1 points, marked on cpu",
+        f"{files[1]}: 1 of 1 points, marked on cpu",
+    }
+
+
+def test_in_a_sandbox_a_submission_sees_no_files_and_a_link_to_it_is_refused(grade, write, tmp_path):
+    bait = write("bait.txt", "secret")
+    spy = f"import os\nif os.path.exists({str(bait)!r}): raise SystemExit\n{MEAN}".replace("raise SystemExit", "os._exit(0)")
+    path = write("a/00_start_here.py", spy)
+    grade("--grade", str(path), "--sandbox").assert_outcomes(passed=1)
+    (tmp_path / "00_start_here.py").symlink_to(path)
+    done = grade("--grade", str(tmp_path / "00_start_here.py"), "--sandbox")
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    assert "is a link, which is not followed" in done.stderr.str()
+
+
 def test_an_ordinary_run_does_not_import_torch(tmp_path):
     (tmp_path / "test_it.py").write_text("import sys\ndef test_it(): assert 'torch' not in sys.modules")
     command = [sys.executable, "-m", "pytest", "-q", "--rootdir", str(tmp_path), str(tmp_path)]
@@ -170,9 +217,9 @@ def test_files_are_marked_where_others_have_taken_the_names_of_the_options(grade
 
 
 @pytest.mark.slow
-def test_torch_and_pytest_are_all_it_needs(write):
+def test_torch_pytest_psutil_and_safetensors_are_all_it_needs(write):
     path = write("00_start_here.ipynb", [MEAN])
-    others = ["IPython", "matplotlib", "ipywidgets", "nbformat", "nbgrader", "nbclient", "rich", "safetensors", "typer"]
+    others = ["IPython", "matplotlib", "ipywidgets", "nbformat", "nbgrader", "nbclient", "rich", "typer"]
     program = f"import sys; sys.modules.update(dict.fromkeys({others})); import pytest; "
     program += f"sys.exit(pytest.main(['-p', 'autograder.hosts.pytest_plugin', '--grade', {str(path)!r}]))"
     done = subprocess.run(

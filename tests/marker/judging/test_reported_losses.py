@@ -107,7 +107,6 @@ def test_losses_summed_in_single_precision_are_right():
         (torch.tensor([1.0, 2.0]), [1.0, 2.0]),
         (np.array([1.0, 2.0]), [1.0, 2.0]),
         ([np.float64(1.5), np.float32(2.5)], [1.5, 2.5]),
-        ([True], [1.0]),
     ],
 )
 def test_lists_tuples_and_tensors_of_numbers_are_read_as_losses(value, numbers):
@@ -117,7 +116,7 @@ def test_lists_tuples_and_tensors_of_numbers_are_read_as_losses(value, numbers):
 @pytest.mark.parametrize(
     "value",
     [
-        *(None, 1.0, "0.5", ["0.5"], [None], [[1.0]], [torch.ones(2)], {0: 1.0}, iter([1.0]), [10**400], [1j]),
+        *(None, 1.0, "0.5", ["0.5"], [None], [[1.0]], [torch.ones(2)], {0: 1.0}, iter([1.0]), [10**400], [1j], [True]),
         *(torch.tensor(1.0), torch.ones(2, 2), np.ones((2, 2)), np.float64(1.0), [0.0] * (MAX_LOSSES + 1), object()),
     ],
 )

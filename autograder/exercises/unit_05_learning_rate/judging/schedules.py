@@ -150,7 +150,7 @@ WRONG_RATES: dict[str, tuple[Play, ...]] = {
 
 def rates_used(seen: Observation) -> Tensor:
     """``(U,)``: how far each update moved the parameters in units of its gradient; NaN where there was no gradient."""
-    gradients, movements = seen.tensors["gradients"], seen.tensors["movements"]
+    gradients, movements = seen.tensors["gradients"].double(), seen.tensors["movements"].double()  # a loop may change the dtype
     return (gradients * movements).sum(1) / gradients.square().sum(1)
 
 

@@ -49,7 +49,7 @@ def sums_distance(found: dict[str, Tensor], due: dict[str, Tensor]) -> float:
 
 def stalled(seen: Observation, due: dict[str, Tensor]) -> bool:
     """Whether sums point the right way but stopped growing: in bfloat16 somewhere between a fifth and six sevenths."""
-    if seen.tensors.keys() != due.keys():
+    if seen.tensors.keys() != due.keys() or any(seen.tensors[name].shape != due[name].shape for name in due):
         return False
     found, wanted = _flat(seen.tensors, due), _flat(due, due)
     cosine = torch.nn.functional.cosine_similarity(found, wanted, dim=0)

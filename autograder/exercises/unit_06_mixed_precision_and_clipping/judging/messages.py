@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 import torch
 from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import AmpTrial, ClipTrial
+from autograder.judging.large_batches import JOINED
+
+T = TypeVar("T", ClipTrial, AmpTrial)
 
 Norms = Sequence[Sequence[float] | None]
 """For each epoch the numbers a loop returned; None if it returned something else."""
@@ -31,6 +36,40 @@ def parameters_message(seen: Observation, due: Observation, tolerance: float) ->
     return ""
 
 
+LEFTOVER_NOT_CLIPPED = "A leftover window whose norm is above the threshold is not clipped as it should be."
+
+
+def cut_message(replay: Callable[[T], Observation], trial: T, seen: Observation, tolerance: float) -> tuple[str, bool]:
+    """What is wrong with the forwards of a loop, empty if nothing is; and whether it sends a window through at once.
+
+    Args:
+        replay: what a right loop does on a trial.
+        trial: of one window, whose gradient shows which samples went through the model together.
+        seen: what a loop did on it.
+        tolerance: as for :func:`parameters_message`.
+    """
+    if seen.failure:
+        return seen.failure.message, False
+    sizes = trial.loop.problem.epochs[0]
+    matches = (
+        part for part in range(1, sum(sizes) + 1) if not parameters_message(seen, replay(_recut(trial, part)), tolerance)
+    )
+    found = next(matches, 0)
+    if found and sizes[0] % found == 0:  # pieces of a micro-batch are as good
+        return "", False
+    return (JOINED if found == sum(sizes) else "The samples of a forward are not those of one micro-batch."), found == sum(
+        sizes
+    )
+
+
+def _recut(trial: T, size: int) -> T:
+    """The same samples in one window of micro-batches of another size; the last may be smaller."""
+    problem = trial.loop.problem
+    samples = sum(problem.epochs[0])
+    sizes = tuple(min(size, samples - begin) for begin in range(0, samples, size))
+    return replace(trial, loop=replace(trial.loop, problem=problem.with_(epochs=(sizes,), accumulation_steps=len(sizes))))
+
+
 def _close(found: Tensor, wanted: Tensor, due: Observation, tolerance: float) -> bool:
     """Whether parameters agree, measured against how far the other loop moves them; two that are not finite agree."""
     if found.shape != wanted.shape:
@@ -43,12 +82,11 @@ def _close(found: Tensor, wanted: Tensor, due: Observation, tolerance: float) ->
 
 
 def autocast_message(seen: Observation, trial: AmpTrial) -> str:
-    """What is wrong with the dtypes a model computed in; empty if nothing is, or if no call was seen.
-
-    A model may be called in ways that no hook notices.
-    """
+    """What is wrong with the dtypes that the model's linear layers computed in; empty if nothing is."""
     wrong = [name for name in seen.facts.get("dtypes", ()) if name != trial.precision]
-    return f"Asked for {trial.precision}, your function computed the model's output in {wrong[0]}." if wrong else ""
+    if wrong:
+        return f"Asked for {trial.precision}, your function computed the model's output in {wrong[0]}."
+    return "" if seen.facts.get("dtypes") else "No forward of the model was seen, so its dtype is not known."
 
 
 def norms_message(seen: Observation, due: Observation, tolerance: float) -> str:

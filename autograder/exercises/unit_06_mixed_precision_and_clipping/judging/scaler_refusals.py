@@ -10,7 +10,7 @@ from autograder.contract.observation import Observation
 def mistakes_before_refusal(observations: Sequence[Observation], accumulation_steps: int) -> tuple[str, ...]:
     """The mistake of a loop that the scaler stops, from the calls that the loop had made before; empty if it is unknown."""
     stopped = [seen for seen in observations if seen.failure and seen.failure.kind == "raised"]
-    if not stopped:
+    if not stopped or not stopped[0].facts:  # nothing was counted of a function that ended the program
         return ()
     facts, several = stopped[0].facts, stopped[0].facts["backwards"] > accumulation_steps
     if facts["converted"]:

@@ -46,7 +46,7 @@ def replacement_message(trial: NormTrial, seen: Observation, slugs: list[str]) -
     if kinds != {"GroupNorm"}:
         slugs.append("not-groupnorm")
         return "A BatchNorm became something else than a GroupNorm."
-    if any(found[path]["groups"] != trial.num_groups for path in old):
+    if any(found[path].get("groups") != trial.num_groups for path in old):  # a student's own class may have that name
         slugs.append("wrong-groups")
         return "A GroupNorm has another number of groups than was asked for."
     return ""
@@ -85,7 +85,7 @@ def affine_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> str
         return "There is no GroupNorm whose weights could be looked at." if trial.kind == "flat" else ""
     state = model.state_dict()
     for path, old in groups.items():
-        if not old.affine and seen.facts["layers"][path]["affine"]:
+        if not old.affine and seen.facts["layers"][path].get("affine"):
             slugs.append("adds-affine")
             return "A layer without weight and bias has been given some."
         for name in (f"{path}.weight", f"{path}.bias") if old.affine else ():

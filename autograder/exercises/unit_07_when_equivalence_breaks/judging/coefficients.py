@@ -7,19 +7,20 @@ from collections.abc import Callable, Mapping
 from autograder.judging.calls import Formula
 from autograder.observing.calls import CallTrial
 
-TOLERANCE = 1e-5
-"""Relative difference up to which two numbers are the same: float32 leaves 1e-6, a wrong formula is 1e-2 off."""
+FIVE_DIGITS, FIVE_DECIMALS = 5.1e-5, 5.1e-6
+"""Relative and absolute difference up to which a number is right: rounded to five digits or to five decimals it still is. A
+wrong formula is 1e-2 off."""
 
 _MAX_BASE = 1e6
 """Absolute value above which a returned number is not put into a message: its powers might not be numbers."""
 
 _LEFT_OF_RUNNING = (
-    "For a momentum of {0:g} and N = {1} you return {value:g}. {1} passes with that leave {left:.3g} of the old running value; "
-    "one pass with {0:g} leaves {due:.3g}."
+    "For a momentum of {0:g} and N = {1} you return {value:g}. N passes with that leave {left} of the old running value; "
+    "one pass with {0:g} leaves {due}."
 )
 _LEFT_OF_GRADIENT = (
-    "For β = {0:g} and N = {1} you return {value:g}. One update with that leaves {left:.3g} of a gradient; "
-    "{1} updates with {0:g} leave another share."
+    "For β = {0:g} and N = {1} you return {value:g}. One update with that leaves {left} of a gradient; "
+    "N updates with {0:g} leave another share."
 )
 
 
@@ -68,4 +69,6 @@ def _what_is_left(words: str, left: Callable[[float, int], float], trial: CallTr
     if isinstance(found, bool) or not isinstance(found, int | float) or not abs(found) < _MAX_BASE:
         return "Your function did not return a number between 0 and 1."
     value, steps = trial.arguments
-    return words.format(value, steps, value=found, left=left(found, steps), due=1 - value)
+    exact = left(found, steps), 1 - value
+    digits = 3 if f"{exact[0]:.3g}" != f"{exact[1]:.3g}" else 9
+    return words.format(value, steps, value=found, left=f"{exact[0]:.{digits}g}", due=f"{exact[1]:.{digits}g}")

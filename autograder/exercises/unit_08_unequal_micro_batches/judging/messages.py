@@ -18,6 +18,7 @@ from autograder.judging.large_batches import (
     holds_several_graphs,
     is_cut_finely,
     is_one_forward,
+    left_changed,
     window_gradient,
 )
 from autograder.judging.reported_losses import same_numbers
@@ -61,11 +62,18 @@ def losses_message(trial: TokenLoopTrial, seen: Observation) -> str:
     return "" if fine else "The numbers returned are not the mean losses of the windows over their tokens."
 
 
+def live_losses_message(trial: TokenLoopTrial, seen: Observation) -> str:
+    """What is wrong with the losses returned by a loop whose updates on a trial are right; empty if nothing is."""
+    due = reference(trial).facts["losses"]
+    fine = None not in seen.facts["losses"] and same_numbers(seen.facts["losses"], due)
+    return "" if fine else "The numbers returned are not the mean losses that the forwards of each window had."
+
+
 def mode_and_memory_message(trials: Mapping[str, TokenLoopTrial], observations: Mapping[str, Observation]) -> str:
     """What is wrong with the mode of the model afterwards, or with the memory that a window needs; empty if nothing is."""
     trial, seen = trials["memory"], observations["memory"]
-    if not observations["tokens"].facts["training_after"]:
-        return "Your function left the model in evaluation mode."
+    if changed := left_changed(observations["tokens"]):
+        return changed
     if seen.failure:
         return seen.failure.message
     if is_one_big_batch(trial, seen):

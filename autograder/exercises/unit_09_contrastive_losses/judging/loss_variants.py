@@ -113,9 +113,13 @@ def name_scale(problem: ContrastiveProblem, variant: LossVariant, found: Tensor)
         for times, slugs in expected.items():
             if close(found, before + times * once, problem.dtype):
                 return slugs if start == "cleared" or variant.start == start else (*slugs, "stale-start")
-    several = round(float(found / once)) if once.all() else 0
+    times = float(found / once) if once.all() else 0.0
+    several = round(times) if 0 < times < MAX_TIMES else 0
     return ("temperature-again",) if several > 1 and close(found, several * once.expand_as(found), problem.dtype) else ()
 
+
+MAX_TIMES = 1000
+"""How often a gradient may be said to have been added up; a factor beyond that is something else."""
 
 MAX_MISTAKES = 3
 """In one function."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import torch
@@ -14,14 +15,16 @@ from autograder.exercises.unit_10_distributed.judging.references import (
     RankSeen,
     all_ranks,
     by_rank,
+    due_parameters,
     expected_fingerprint,
     gradient_bytes,
     rank_fingerprint,
+    window_gradients,
     windows_due,
 )
 from autograder.exercises.unit_10_distributed.observing import RanksTrial
 from gradaccum.diagnosis.naming import Passes, name_mistakes
-from gradaccum.fingerprint import Fingerprint, expected, solve
+from gradaccum.fingerprint import LINEAR, Fingerprint, expected, solve
 
 TOLERANCE = 1e-4
 """Largest difference between coefficients that are the same; those of different loops differ by more than 1e-2."""
@@ -111,6 +114,40 @@ def _sharing(parts: Tensor, due: Fingerprint) -> tuple[str, ...]:
         return ("tail-not-synced",)
     mixed = alone.any(1) & (present & equal).any(1)
     return ("sync-wrong-one",) if mixed.any() else ("windows-not-synced",)
+
+
+def ranks_in_updates(trials: Mapping[str, RanksTrial], ranks: Mapping[str, list[RankSeen]]) -> set[int]:
+    """The ranks whose samples' gradients all ranks follow, as far as frozen parameters or a single window show."""
+    shown: set[int] = set()
+    for name, followed in (("probe", _followed_when_frozen), ("memory", _followed_in_a_window)):
+        if name in ranks:
+            shown |= set.intersection(*(followed(trials[name], rank) for rank in ranks[name]))
+    return shown
+
+
+def _followed_when_frozen(trial: RanksTrial, seen: RankSeen) -> set[int]:
+    """The ranks whose micro-batches' gradients are in the updates of one of them; none if something else is in these."""
+    movements = seen.movements / trial.loop.problem.lr
+    for training in (True, False):
+        found = solve(movements, movements, seen.facts["update_epochs"], all_ranks(trial), training=training)
+        if found.linear:
+            return _present(by_rank(trial, found).flatten(1))
+    return set()
+
+
+def _followed_in_a_window(trial: RanksTrial, seen: RankSeen) -> set[int]:
+    """The same for a run of a single window, in which parameters may have been averaged after the update."""
+    moved = (due_parameters(trial)[0] - seen.parameters[0])[None] / trial.loop.problem.lr
+    for basis in window_gradients(trial):
+        coefficients = torch.linalg.lstsq(basis.T, moved.T).solution
+        if (moved.T - basis.T @ coefficients).norm() <= LINEAR * moved.norm():
+            return _present(coefficients)
+    return set()
+
+
+def _present(coefficients: Tensor) -> set[int]:
+    """The rows ``(W, …)`` that are not zero."""
+    return {rank for rank, row in enumerate(coefficients) if bool((row.abs() > TOLERANCE).any())}
 
 
 def _not_linear(trial: RanksTrial, seen: RankSeen) -> tuple[str, ...]:

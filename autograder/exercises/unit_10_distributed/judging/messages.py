@@ -10,7 +10,7 @@ from autograder.exercises.unit_10_distributed.judging.references import (
     all_ranks,
     due_parameters,
     gradient_bytes,
-    whole_window_gradient,
+    window_gradients,
     windows_due,
 )
 from autograder.exercises.unit_10_distributed.observing import RanksTrial
@@ -37,9 +37,9 @@ def movement_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
 
 
 def mode_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
-    """Check that the model of every rank was left in training mode."""
-    in_training = all(rank.facts["training_after"] for rank in ranks)
-    return "" if in_training else "Your function left the model in evaluation mode."
+    """Check that the model of every rank, with all of its modules, was left in training mode."""
+    in_training = all(rank.facts["training_after"] and "modes" not in rank.facts["changed"] for rank in ranks)
+    return "" if in_training else "Your function left the model, or a part of it, in evaluation mode."
 
 
 def graphs_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
@@ -52,7 +52,7 @@ def graphs_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
         return SEVERAL_GRAPHS
     problem, (start, _) = trial.loop.problem, due_parameters(trial)
     gradient = (start - ranks[0].parameters[0]) / problem.lr
-    if close(gradient, whole_window_gradient(trial), problem.dtype):
+    if close(gradient, window_gradients(trial)[1].mean(0), problem.dtype):
         return WHOLE_WINDOW
     return "" if is_cut_finely(all_ranks(trial), gradient) else JOINED
 

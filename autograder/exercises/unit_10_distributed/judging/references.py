@@ -12,7 +12,7 @@ from torch import Tensor
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_10_distributed.observing import RanksTrial
 from autograder.judging.large_batches import large_batch_gradients, large_batch_parameters
-from gradaccum.fingerprint import Fingerprint, expected, solve
+from gradaccum.fingerprint import Fingerprint, batch_gradient, expected, solve
 from gradaccum.problems import MicroBatch, Problem, joined
 
 TENSORS = ("gradients", "movements", "parameters")
@@ -98,11 +98,12 @@ def by_rank(trial: RanksTrial, found: Fingerprint) -> Tensor:
 
 
 @lru_cache(maxsize=64)
-def whole_window_gradient(trial: RanksTrial) -> Tensor:
-    """``(P,)``, the gradient of the first window if each rank sends all its samples through the model together."""
-    problem = trial.loop.problem
-    each = [large_batch_gradients(problem.with_(rank=rank))[0] for rank in range(trial.world_size)]
-    return torch.stack(each).mean(0)
+def window_gradients(trial: RanksTrial) -> tuple[Tensor, Tensor]:
+    """For each rank ``(W, P)``, its gradient of the first window: of one micro-batch after the other, and of all together."""
+    problems = [trial.loop.problem.with_(rank=rank) for rank in range(trial.world_size)]
+    model = problems[0].build_model()
+    apart = [torch.stack([batch_gradient(model, p.loss_fn, b) for b in p.batches()]).mean(0) for p in problems]
+    return torch.stack(apart), torch.stack([large_batch_gradients(problem)[0] for problem in problems])
 
 
 def windows_due(trial: RanksTrial) -> int:

@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,7 @@ def observe_resume(load_checkpoint: Callable, trial: ResumeTrial) -> Observation
     save_checkpoint = partner(load_checkpoint, "save_checkpoint")
     if save_checkpoint is None:
         return Observation(failure=Failure("missing", "There is no function called save_checkpoint."))
+    _import_what_training_needs()
     with tempfile.TemporaryDirectory(prefix="run-", ignore_cleanup_errors=True) as place:
         folder = Path(place, "run")
         folder.mkdir()
@@ -66,6 +68,12 @@ def observe_resume(load_checkpoint: Callable, trial: ResumeTrial) -> Observation
         except _FailedError as failed:
             return Observation(facts=facts | failed.facts, failure=failed.failure)
     return Observation(tensors | saved.tensors, facts | {"pieces": pieces})
+
+
+@cache
+def _import_what_training_needs() -> None:
+    """Let the first optimizer import the compiler in this process, once, and not in each fork."""
+    train_to_end(RunProblem().start())
 
 
 class _FailedError(Exception):

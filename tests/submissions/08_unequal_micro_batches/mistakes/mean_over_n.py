@@ -5,7 +5,7 @@ from itertools import islice
 from torch.nn import functional as F
 
 EXERCISE = "train_epoch_tokens"
-MISTAKES = ("token-mean-of-means", "tail-scale", "empty-is-nan", "loss-mean-of-means", "loss-scaled-in-log")
+MISTAKES = ("token-mean-of-means", "tail-scale", "empty-is-nan")
 LOST = ("tokens", "leftover", "empty", "bare", "ignore", "losses")
 
 

@@ -5,7 +5,7 @@ from itertools import islice
 from torch.nn import functional as F
 
 EXERCISE = "train_epoch_tokens"
-MISTAKES = ("no-scale", "empty-is-nan", "loss-summed")
+MISTAKES = ("no-scale", "empty-is-nan")
 LOST = ("tokens", "leftover", "empty", "bare", "ignore", "losses")
 
 

@@ -1,0 +1,56 @@
+"""What the texts of this unit's exercises demand."""
+
+from autograder.contract.promises import Promise, Promises
+
+EVERYWHERE = ("equal", "ragged", "clean", "memory")
+RATES, PAIRS = ("0", "1", "2"), tuple(map(str, range(8)))
+
+PROMISES = {
+    "accumulate_gradient": Promises(
+        (
+            Promise("mean", "the gradient of the mean loss over all samples", EVERYWHERE, "no_scale"),
+            Promise("arguments", "`loss_fn(prediction, target)`", EVERYWHERE, "swapped_loss_arguments"),
+            Promise("loss", "a mean over the samples of its batch", EVERYWHERE, "loss_of_its_own"),
+            Promise("one or more", "a list of one or more pairs", ("equal",), "no_single_micro_batch"),
+            Promise(
+                "every call", "the gradient is right when all have B samples, at every call", ("equal",), "hooks_left_behind"
+            ),
+            Promise("ragged", "and when their sizes differ", ("ragged",), "mean_of_means"),
+            Promise("stale", "none of it is left", ("clean",), "stale_start"),
+            Promise("stale and unused", "may hold anything when you are called", ("clean",), "stale_gradient_of_unused"),
+            Promise("memory", "peak memory stays below twelve times", ("memory",), "one_big_batch_summed_losses"),
+            Promise(
+                "parameters", "leaves the parameters and the micro-batches as they are", EVERYWHERE, "moves_the_parameters"
+            ),
+            Promise("data", "leaves the parameters and the micro-batches as they are", EVERYWHERE, "empties_the_list"),
+            Promise("frozen", "frozen parameters frozen", ("ragged", "clean"), "unfreezes_everything"),
+            Promise("mode", "and the model in training mode", EVERYWHERE, "eval_mode_left_behind"),
+        ),
+        (
+            "Write `accumulate_gradient",
+            "You are given",
+            "`model`, in training mode.",
+            "Some of its parameters may be frozen",
+            "`len(x)` is the number of samples.",
+            "What it returns is ignored.",
+            "An unused parameter's",
+            "Leave in .grad the gradient",
+        ),
+    ),
+    "sum_form_lr": Promises(
+        (
+            Promise("rate", "returns $\\alpha'$", RATES, "sum_form_lr_unchanged"),
+            Promise("number", "a number, not rounded", RATES, "sum_form_lr_rounded"),
+            Promise("N = 1", "one of them with N = 1", ("2",), "sum_form_lr_two_at_least"),
+        ),
+        ("A colleague's loop", "You want it", "Both use plain SGD", "The learning rate with which"),
+    ),
+    "same_update": Promises(
+        (
+            Promise("pairs", "says whether both make the same updates", PAIRS, "same_update_sum"),
+            Promise("either way", "all must be right", PAIRS, "same_update_at_least"),
+            Promise("truth values", "`True` or `False`", PAIRS, "same_update_in_words"),
+        ),
+        ("Two people", "One works", "All five conditions", "Whether two configurations"),
+    ),
+}

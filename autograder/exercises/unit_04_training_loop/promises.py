@@ -1,0 +1,92 @@
+"""What the texts of this unit's exercises demand."""
+
+from autograder.contract.promises import Promise, Promises
+
+AT_RAGGED, AT_EVERY_UPDATE = ("ragged", "together"), ("full", "memory", "leftover", "ragged", "stream", "together")
+
+PROMISES = {
+    "repaired_early_clear": Promises(
+        (
+            Promise("trains", "after each of two epochs the parameters are those of", ("training",), "early_clear_unchanged"),
+            Promise("step", "Update by `optimizer.step()`, and leave the model", ("training",), "early_clear_by_hand"),
+            Promise("mode", "leave the model in training mode", ("training",), "early_clear_evaluation_mode"),
+            Promise("data", "the micro-batches as they are", ("training",), "early_clear_changes_targets"),
+        ),
+        (
+            "Write `early_clear` again",
+            "Full windows",
+            "What you return is ignored",
+            "early_clear, mended",
+        ),
+    ),
+    "repaired_eager_step": Promises(
+        (Promise("trains", "exactly as in exercise 1", ("training",), "eager_step_unchanged"),),
+        ("Write `eager_step` again", "eager_step, mended"),
+    ),
+    "repaired_lost_tail": Promises(
+        (
+            Promise("trains", "as in exercise 1, but every epoch ends with", ("training",), "lost_tail_unchanged"),
+            Promise("mean", "averaged over the micro-batches it has", ("training",), "lost_tail_divided_by_n"),
+        ),
+        ("lost_tail, mended",),
+    ),
+    "train_epoch": Promises(
+        (
+            Promise("one update", "one update for each window", ("full",), "steps_once_more"),
+            Promise("mean", "the gradient of the mean loss over all samples of its window", AT_EVERY_UPDATE, "no_scale"),
+            Promise("returned", "Return a list with the mean loss", ("losses", *AT_RAGGED), "losses_not_returned"),
+            Promise("numbers", "for each window one number", ("losses", *AT_RAGGED), "losses_as_text"),
+            Promise("mode", "in training mode; leave it there", ("full", "together"), "evaluation_mode_after_training"),
+            Promise("frozen", "Some of its parameters may be frozen or unused, and stay so", AT_RAGGED, "unfreezes_everything"),
+            Promise("no gradient", "their `.grad` may stay `None`", AT_RAGGED, "divides_every_gradient"),
+            Promise(
+                "arguments", "`loss_fn(prediction, target)`", (*AT_EVERY_UPDATE, "single", "losses"), "swapped_loss_arguments"
+            ),
+            Promise("loss", "a mean over the samples of its batch", (*AT_EVERY_UPDATE, "single", "losses"), "loss_of_its_own"),
+            Promise("step", "Update by `optimizer.step()`", ("full", "clean", "losses"), "updates_by_hand"),
+            Promise("data", "leave them as they are", ("full",), "empties_the_list"),
+            Promise("stream", "a stream that can be walked through once", ("stream", "together"), "needs_a_length"),
+            Promise("fetch", "Fetch at most one window ahead of the update", ("stream",), "epoch_prefetched"),
+            Promise("N = 1", "N, at least 1", ("single",), "no_window_of_one"),
+            Promise("memory", "peak memory stays below twelve times", ("memory",), "one_big_batch_summed_losses"),
+            Promise("leftover", "It is applied, and averaged over", ("leftover", "together"), "tail_dropped_but_reported"),
+            Promise("leftover mean", "averaged over the samples it has", ("leftover", "together"), "tail_scale"),
+            Promise(
+                "short epoch",
+                "also when the whole epoch is shorter than one window",
+                ("leftover", "together"),
+                "short_epoch_no_step",
+            ),
+            Promise("ragged", "every sample of a window counts alike", AT_RAGGED, "mean_of_means"),
+            Promise("everything", "also tried on a stream with everything at once", ("together",), "leftover_not_weighted"),
+            Promise("start", "None of it joins an update", ("clean", "together"), "stale_start"),
+            Promise("unused start", "may hold anything when you are called", ("together",), "stale_gradient_of_unused"),
+            Promise(
+                "end",
+                "nothing of one epoch joins an update of the next",
+                ("full", "single", "leftover", "clean", "together"),
+                "gradient_of_last_epoch_kept",
+            ),
+            Promise("reported", "as your forwards computed it before the update", AT_RAGGED, "losses_after_the_update"),
+            Promise("reported mean", "with leftovers and ragged sizes", ("losses", *AT_RAGGED), "loss_mean_of_means"),
+        ),
+        (
+            "Now the whole thing",
+            "You are given",
+            "`optimizer`, SGD.",
+            "equal micro-batches, and N divides their number.",
+            "the last window has fewer micro-batches.",
+            "The model has a frozen and an unused parameter.",
+            "an iterator without a length",
+            "The first four compare",
+            "Train for one epoch",
+        ),
+    ),
+    "name_that_loop": Promises(
+        (
+            Promise("dictionary", "Return a dictionary from letters to names", ("answers",), "name_that_loop_list"),
+            Promise("all three", "all three right", ("answers",), "name_that_loop_half"),
+        ),
+        ("Six loops have lost their names", "Below their fingerprints", "The data:", "For each letter"),
+    ),
+}

@@ -1,0 +1,109 @@
+"""What the exercises of unit 06 demand, and the trials that notice."""
+
+from __future__ import annotations
+
+from autograder.contract.promises import Promise, Promises
+
+CLIPPED = ("bound", "idle", "no accumulation", "cut", "norms", "leftover", "probe")
+AMP = ("float16", "bfloat16", "no accumulation", "cut", "clip", "inf", "growth", "leftover")
+SUMS = ("sums", "ragged", "telling")
+LIKE_UNIT_04 = "one epoch as in unit 04, and each window's gradient is clipped to `max_norm` before its update."
+MODE = "The model is in training mode; leave it there."
+LIKE_EXERCISE_1 = (
+    "As in exercise 1, the model stays in training mode, every parameter is trained, and the optimizer may have momentum."
+)
+MEAN = "the gradient of the mean loss over all samples"
+
+PROMISES = {
+    "train_epoch_clipped": Promises(
+        (
+            Promise("loss", LIKE_UNIT_04, CLIPPED, "clip_own_loss"),
+            Promise("arguments of the loss", LIKE_UNIT_04, CLIPPED, "clip_loss_swapped"),
+            Promise("mean", LIKE_UNIT_04, CLIPPED, "clip_no_scale"),
+            Promise("clip", LIKE_UNIT_04, ("bound", "leftover"), "clip_never"),
+            Promise("once", LIKE_UNIT_04, ("bound", "leftover", "norms"), "clip_per_micro_batch"),
+            Promise("complete", LIKE_UNIT_04, ("bound", "idle", "leftover", "norms"), "clip_too_early"),
+            Promise("before the update", "before its update.", ("bound", "leftover"), "clip_too_late"),
+            Promise("threshold", "clipped to `max_norm`", ("bound", "leftover"), "clip_threshold_divided"),
+            Promise("whole gradient", "each window's gradient is clipped", ("bound", "leftover"), "clip_each_parameter"),
+            Promise("short ones", "even micro-batches", ("idle", "no accumulation", "cut", "probe"), "clip_always"),
+            Promise("norms", "the norm of its gradient before clipping.", ("norms", "bound"), "clipped_norm_returned"),
+            Promise(
+                "list", "Return a list with one number for each window", ("norms", "bound", "idle"), "clip_nothing_returned"
+            ),
+            Promise("each norm", "one for each window, before clipping.", ("norms", "idle"), "clip_norms_of_full_windows"),
+            Promise("ragged", "micro-batches may be ragged", ("bound", "leftover", "norms", "probe"), "clip_mean_of_means"),
+            Promise("leftover", "the last window may be shorter", ("idle", "leftover", "norms", "probe"), "clip_tail_dropped"),
+            Promise("clipped leftover", "and a leftover window, if you apply", ("leftover",), "clip_full_windows_only"),
+            Promise("stream", "`micro_batches` may be a one-shot stream", ("bound",), "clip_needs_a_length"),
+            Promise("clear", "`.grad` may hold anything when you are called.", ("idle", "probe"), "clip_keeps_old_gradients"),
+            Promise("training", MODE, CLIPPED, "clip_evaluates"),
+            Promise("mode", MODE, ("idle",), "clip_leaves_evaluation"),
+            Promise(
+                "optimizer", "Update by `optimizer.step()`; the optimizer may have momentum.", CLIPPED, "clip_updates_by_hand"
+            ),
+            Promise("N = 1", "and N = 1.", ("no accumulation",), "clip_not_for_one"),
+            Promise("one by one", "Micro-batches go through the model one by one.", ("cut",), "clip_one_forward"),
+        ),
+        ("Every parameter is trained.", "(`islice` and", "The first two compare", "Train for one epoch"),
+    ),
+    "train_epoch_amp": Promises(
+        (
+            Promise("loss", "one epoch in mixed precision.", AMP, "amp_own_loss"),
+            Promise("arguments of the loss", "one epoch in mixed precision.", AMP, "amp_loss_swapped"),
+            Promise("mean", "Parameters have to agree with clipped large batches", AMP, "amp_no_scale"),
+            Promise("scaler", "one epoch in mixed precision.", ("inf", "growth"), "amp_scaler_unused"),
+            Promise("dtype", "`dtype` is `torch.float16` or `torch.bfloat16`.", ("bfloat16",), "amp_always_float16"),
+            Promise("autocast", "forwards run in `dtype`", ("float16", "bfloat16"), "amp_without_autocast"),
+            Promise("any call", "forwards run in `dtype`", ("float16", "bfloat16"), "amp_around_the_hooks"),
+            Promise("parameters", "one epoch in mixed precision.", AMP, "amp_converts_the_model"),
+            Promise("clip", "Clip the unscaled gradient of each window to `max_norm`", ("clip", "leftover"), "amp_never_clips"),
+            Promise("unscaled", "Clip the unscaled gradient", ("clip", "leftover"), "amp_clip_before_unscale"),
+            Promise("short ones", "nothing is clipped.", AMP, "amp_always"),
+            Promise("clipped leftover", "that of a leftover window, too;", ("leftover",), "amp_full_windows_only"),
+            Promise("norms", "return the norms before clipping.", ("clip", "leftover"), "amp_clipped_norm_returned"),
+            Promise("list", "the returned norms count here.", ("clip", "leftover"), "amp_returns_nothing"),
+            Promise("ragged", "Micro-batches may be ragged", ("float16", "bfloat16", "clip", "leftover"), "amp_mean_of_means"),
+            Promise("leftover", "the last window shorter", ("float16", "bfloat16", "leftover"), "amp_tail_dropped"),
+            Promise("clear", "`.grad` may hold anything when you are called.", ("bfloat16",), "amp_keeps_old_gradients"),
+            Promise("training", LIKE_EXERCISE_1, AMP, "amp_evaluates"),
+            Promise("mode", LIKE_EXERCISE_1, ("float16",), "amp_leaves_evaluation"),
+            Promise("optimizer", "the optimizer may have momentum.", AMP, "amp_steps_twice"),
+            Promise("one by one", "one for each micro-batch;", ("cut",), "amp_one_forward"),
+            Promise("N = 1", "N = 1 counts here, too.", ("no accumulation",), "amp_not_for_one"),
+            Promise("inf", "one micro-batch of nine or twelve is broken.", ("inf",), "amp_inf_applied"),
+            Promise("inf lowers the scale", "the scale at the end has to be exact.", ("inf",), "amp_skips_infinities_itself"),
+            Promise("scale", "a scaler that doubles its scale after every good update.", AMP, "amp_scale_doubled_inside"),
+        ),
+        ("`scaler` is a", "For a window with inf", "`micro_batches` is a list.", "the norms are above", "Train for one epoch"),
+    ),
+    "accumulate_in_float32": Promises(
+        (
+            Promise("loss", MEAN, SUMS, "float32_own_loss"),
+            Promise("arguments of the loss", MEAN, SUMS, "float32_loss_swapped"),
+            Promise("mean", MEAN, SUMS, "float32_no_scale"),
+            Promise("dictionary", "Return a dictionary from the names", SUMS, "float32_list"),
+            Promise("float32 results", "to float32 tensors", SUMS, "float32_returned_in_bfloat16"),
+            Promise("float32 sums", "added up in float32.", ("sums",), "float32_divided_at_the_end"),
+            Promise("samples", "every sample counts alike.", ("ragged",), "float32_mean_of_means"),
+            Promise("bfloat16", "computed by the model as it is", ("telling",), "float32_copy_of_the_model"),
+            Promise("mode", "computed by the model as it is", SUMS, "float32_evaluates"),
+            Promise(
+                "one by one",
+                "each micro-batch goes through the bfloat16 model on its own.",
+                ("telling",),
+                "float32_one_forward",
+            ),
+            Promise("kept", "Afterwards parameters and their dtype are what they were.", SUMS, "float32_trains"),
+            Promise("clear", "it may hold anything when you are called.", ("ragged", "telling"), "float32_first_holds_more"),
+            Promise("each", "with each micro-batch's gradient", SUMS, "float32_piles_up"),
+        ),
+        (
+            "Write `accumulate_in_float32",
+            "The model is in bfloat16",
+            "600 micro-batches",
+            "An error of 2 %",
+            "The gradient of the mean loss",
+        ),
+    ),
+}

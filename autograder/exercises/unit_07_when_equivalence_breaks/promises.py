@@ -1,0 +1,84 @@
+"""What the exercises of unit 07 demand, and the trials that notice."""
+
+from __future__ import annotations
+
+from autograder.contract.promises import Promise, Promises
+
+MODELS = ("flat", "deep", "conv", "double")
+CALLS = tuple(f"call {k}" for k in range(4))
+REPLACED = "every `nn.BatchNorm1d` and `nn.BatchNorm2d`, at any depth"
+EVERYTHING_ELSE = "everything else is as it was, related layers such as `nn.BatchNorm3d` or `nn.InstanceNorm2d` included."
+KEPT = "The affine `weight` and `bias` of each BatchNorm are kept, in their dtype and on their device."
+UNTOUCHED = "The given model stays untouched, and the result shares no parameter or buffer with it."
+MODES = "Both, and all their parts, are in the mode the given model was in (`model.training`)."
+TWELVE = "if the two runs end apart by more than rounding, `False` if they end at the same place."
+
+PROMISES = {
+    "replace_batchnorm": Promises(
+        (
+            Promise("model", "It returns a model", MODELS, "replace_batchnorm_returns_nothing"),
+            Promise("1d", REPLACED, MODELS, "replace_batchnorm_only_2d"),
+            Promise("2d", REPLACED, ("conv",), "replace_batchnorm_only_1d"),
+            Promise("any depth", REPLACED, MODELS, "replace_batchnorm_shallow"),
+            Promise("group norm", "is an `nn.GroupNorm(num_groups, channels)` instead", MODELS, "replace_batchnorm_layernorm"),
+            Promise("groups", "is an `nn.GroupNorm(num_groups, channels)` instead", MODELS, "replace_batchnorm_group_size"),
+            Promise("everything else", EVERYTHING_ELSE, MODELS, "replace_batchnorm_all_norms"),
+            Promise("relatives", EVERYTHING_ELSE, ("conv",), "replace_batchnorm_relatives"),
+            Promise("weight", KEPT, MODELS, "replace_batchnorm_loses_affine"),
+            Promise("bias", KEPT, MODELS, "replace_batchnorm_loses_bias"),
+            Promise("dtype", KEPT, ("double",), "replace_batchnorm_float32_weights"),
+            Promise("no affine", "becomes a GroupNorm with `affine=False`.", ("double",), "replace_batchnorm_always_affine"),
+            Promise("untouched", UNTOUCHED, MODELS, "replace_batchnorm_in_place"),
+            Promise("not shared", UNTOUCHED, MODELS, "replace_batchnorm_shares_parameters"),
+            Promise("given mode", MODES, MODELS, "replace_batchnorm_evaluates_both"),
+            Promise("mode", MODES, MODELS, "replace_batchnorm_eval_mode"),
+            Promise("mode of parts", MODES, ("deep",), "replace_batchnorm_parts_in_another_mode"),
+            Promise("gradients", "of the result, over four micro-batches of three.", MODELS, "replace_batchnorm_frozen_affine"),
+        ),
+        (
+            "Write `replace_batchnorm",
+            "the layers at each path",
+            "also in a float64 model",
+            "layers, values, mode",
+            "The model itself is never",
+            "A copy of the model",
+        ),
+    ),
+    "matched_bn_momentum": Promises(
+        (
+            Promise("formula", "as one pass with `momentum` does.", CALLS, "matched_bn_momentum_power"),
+            Promise("N = 1", "N = 1 among them", ("call 0",), "matched_bn_momentum_not_for_one"),
+            Promise("any momentum", "several momenta between 0 and 1", ("call 3",), "matched_bn_momentum_small_only"),
+            Promise("number", "to five digits.", CALLS, "matched_bn_momentum_as_text"),
+        ),
+        ("The BatchNorm momentum",),
+    ),
+    "matched_beta": Promises(
+        (
+            Promise("formula", "leaves as much of it as the recipe's N did.", CALLS, "matched_beta_root"),
+            Promise("N = 1", "N = 1 among them", ("call 0",), "matched_beta_not_for_one"),
+            Promise("any beta", "several β between 0 and 1", CALLS, "matched_beta_first_order"),
+            Promise("number", "to five digits.", CALLS, "matched_beta_as_text"),
+        ),
+        ("A recipe updates", "You now accumulate", "What was in", "Counted in samples", "The momentum that forgets"),
+    ),
+    "breaks_equivalence": Promises(
+        (
+            Promise("truth", TWELVE, ("answers",), "breaks_equivalence_trusts_the_loss"),
+            Promise("layers", TWELVE, ("answers",), "breaks_equivalence_blames_every_norm"),
+            Promise("updates", TWELVE, ("answers",), "breaks_equivalence_blames_optimizers"),
+            Promise("twelve", "a dictionary with these twelve names as keys", ("answers",), "breaks_equivalence_forgets_some"),
+            Promise("truth values", "and for each `True`", ("answers",), "breaks_equivalence_words"),
+        ),
+        (
+            "Below are twelve",
+            "For each, a small model",
+            "The key is not",
+            "You may make",
+            "`linear` to",
+            "`momentum` to",
+            "`clip-per-window` to",
+            "For each component",
+        ),
+    ),
+}

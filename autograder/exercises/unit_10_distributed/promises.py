@@ -1,0 +1,78 @@
+"""What the texts of unit 10 demand, and which trial notices."""
+
+from __future__ import annotations
+
+from autograder.contract.promises import Promise, Promises
+
+_LIVE = ("full", "leftover")
+
+_MEAN = "Each update has to use the mean over the window's samples of all ranks."
+_SGD = "`model` is a DistributedDataParallel, `optimizer` SGD on its parameters, with or without momentum"
+_LARGE = (
+    "after each epoch the parameters of every rank are those of large batches, one per window, with the samples of all ranks."
+)
+_MEMORY = "the peak memory stays below twelve times that of a loop with one graph alive."
+_ROUNDS = "gradients of all ranks travel once per window, leftover windows too, and after full windows the ranks are identical."
+_FACTOR = (
+    "Return a tensor with one number, so that DistributedDataParallel's average over the ranks becomes the mean over the tokens"
+)
+
+PROMISES = {
+    "ddp_train_epoch": Promises(
+        demands=(
+            Promise("mean over ranks", _MEAN, _LIVE, "rank_sum"),
+            Promise("mean over the window", _MEAN, _LIVE, "no_scale"),
+            Promise("every micro-batch", _MEAN, _LIVE, "zero_every"),
+            Promise("own micro-batches", "a list with this rank's own micro-batches.", _LIVE, "shared_out_again"),
+            Promise("loss", _MEAN, _LIVE, "loss_arguments_swapped"),
+            Promise("given loss", _MEAN, _LIVE, "loss_of_its_own"),
+            Promise("optimizer", _SGD, _LIVE, "update_by_hand"),
+            Promise("ragged", "Micro-batches may be ragged", ("leftover",), "mean_of_means"),
+            Promise("shorter", "the last window may be shorter", ("leftover",), "tail_dropped"),
+            Promise("of one", "the last window may be shorter", ("leftover",), "window_of_one_skipped"),
+            Promise("stale", "`.grad` may hold anything when you are called.", ("leftover",), "stale_start"),
+            Promise("training mode", "Leave the model in training mode.", ("full",), "module_left_in_eval_mode"),
+            Promise("in training mode", _LARGE, ("full",), "eval_mode"),
+            Promise("graphs", _MEMORY, ("memory",), "one_big_batch"),
+            Promise(
+                "identical", "gradients have moved their parameters, and these are the same on all ranks.", _LIVE, "never_sync"
+            ),
+            Promise("moved", "gradients have moved their parameters", _LIVE, "equal_parameters_shared"),
+            Promise("rounds", _ROUNDS, _LIVE, "sync_every"),
+            Promise("of all ranks", _ROUNDS, _LIVE, "zeros_shared"),
+            Promise("leftovers travel", _ROUNDS, ("leftover",), "tail_not_synced"),
+        ),
+        asks_nothing=(
+            "Write `ddp_train_epoch",
+            "Every rank has as many as the others",
+            "What you return does not matter.",
+            "Your function runs on two real processes.",
+            "What earns points:",
+            "For memory there are 24",
+            "the parameters of every rank, in the same way.",
+            "Bytes are counted",
+            "Train for one epoch",
+        ),
+    ),
+    "global_token_scale": Promises(
+        demands=(
+            Promise("factor", _FACTOR, ("uneven", "ranks", "empty"), "tokens_share_only"),
+            Promise("not rounded", _FACTOR, ("uneven", "ranks"), "tokens_whole_number"),
+            Promise("number", _FACTOR, ("uneven", "ranks", "empty"), "tokens_text"),
+            Promise("any ranks", "the same with three.", ("ranks",), "tokens_two_ranks"),
+            Promise("nothing", "if no rank has any, all get 0.", ("empty",), "tokens_zero_over_zero"),
+            Promise("rank without tokens", "A rank without tokens gets 0", ("empty",), "tokens_without_calling"),
+            Promise("one token", _FACTOR, ("empty",), "tokens_at_least_two"),
+        ),
+        asks_nothing=(
+            "Write `global_token_scale(local_tokens)`.",
+            "Every rank calls it",
+            "(The mean over no tokens",
+            "That is not part of this exercise.)",
+            "the factor on both.",
+            "one of two ranks, and both.",
+            "To try your function",
+            "What to multiply",
+        ),
+    ),
+}

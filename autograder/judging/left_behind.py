@@ -1,0 +1,26 @@
+"""What a training loop must leave as it found it, and what to say if it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from autograder.contract.observation import Observation
+
+MESSAGES = {
+    "modes": "Your function left the model, or a part of it, in evaluation mode.",
+    "frozen": "A frozen parameter was changed.",
+    "requires_grad": "Your function changed which parameters are frozen (requires_grad).",
+    "dtypes": "Your function changed the dtype of parameters or buffers.",
+    "data": "Your function changed the micro-batches it was given.",
+}
+"""By what :attr:`gradaccum.recording.Recording.changed` calls it."""
+
+
+MODEL = ("frozen", "requires_grad", "dtypes")
+"""What concerns a model's parameters and buffers."""
+
+
+def kept_message(seen: Observation, kinds: Iterable[str] = tuple(MESSAGES)) -> str:
+    """Which of these a loop changed; empty if none."""
+    changed = seen.facts.get("changed", ())
+    return next((MESSAGES[kind] for kind in kinds if kind in changed), "")

@@ -1,0 +1,36 @@
+"""Judges raise on no observation that fits its schema, whatever is in it. The benchmark tries thousands; here are a few."""
+
+from __future__ import annotations
+
+import random
+
+import judge_fuzz
+import pytest
+
+from autograder.exercises import all_exercises
+from autograder.marking.in_process import trials_of
+
+QUICK = (
+    "average_gradients",
+    "sgd_step",
+    "memory_line",
+    "accumulate_gradient",
+    "name_that_loop",
+    "train_with_schedule",
+    "RunMeter",
+)
+"""Exercises of different kinds whose forgeries are judged in every run."""
+
+FORGERIES = 12
+
+
+def test_there_is_a_kind_for_every_exercise():
+    assert sum(map(len, judge_fuzz.kinds().values())) == len(all_exercises())
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.slow]) for n in all_exercises()])
+def test_no_judge_raises_on_forged_observations(name):
+    exercise, chance = all_exercises()[name], random.Random(name)
+    trials, known = trials_of(exercise, 0), judge_fuzz.bases(exercise, most=2)
+    for _ in range(FORGERIES):
+        assert judge_fuzz.judge(exercise, trials, judge_fuzz.forged(chance, chance.choice(known))) == ""

@@ -1,0 +1,87 @@
+"""Functions that are wrong in odd ways get their marks: no judge fails on what they bring about."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from autograder.exercises import all_exercises
+from autograder.marking.in_process import mark_function
+from gradaccum.loops.contrastive import one_large_batch
+
+
+def train_with_schedule(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps):
+    """Updates after every micro-batch, and never moves the schedule."""
+    rates = []
+    for x, y in micro_batches:
+        optimizer.zero_grad()
+        loss_fn(model(x), y).backward()
+        rates.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
+    return rates
+
+
+def train_with_schedule_to_its_end_and_beyond(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps):
+    for x, y in micro_batches:
+        for _ in range(9):
+            optimizer.zero_grad()
+            loss_fn(model(x), y).backward()
+            optimizer.step()
+            scheduler.step()
+
+
+def train_epoch_amp(*arguments):
+    """Tries to end the program, so that nothing is counted."""
+    raise SystemExit
+
+
+def accumulate_in_float32(model, loss_fn, micro_batches):
+    """Right for few micro-batches, and of another shape for many."""
+    named = dict(model.named_parameters())
+    samples = sum(len(x) for x, _ in micro_batches)
+    totals = {name: torch.zeros_like(p, dtype=torch.float32) for name, p in named.items()}
+    for x, y in micro_batches:
+        for (name, _), g in zip(named.items(), torch.autograd.grad(loss_fn(model(x), y), list(named.values())), strict=True):
+            totals[name] += len(x) / samples * g.float()
+    return {name: total.repeat(2, *[1] * (total.dim() - 1)) if samples > 1000 else total for name, total in totals.items()}
+
+
+def accumulate_contrastive(encode_image, encode_text, logit_scale, micro_batches):
+    """The gradient of logit_scale is so long that no float holds its quotient with the one due."""
+    loss = one_large_batch(encode_image, encode_text, logit_scale, list(micro_batches))
+    logit_scale.grad = torch.full_like(logit_scale, 1e308)
+    return loss
+
+
+def replace_batchnorm(model, num_groups):
+    class GroupNorm(nn.Identity):
+        """Has the name, and nothing else."""
+
+    return nn.Sequential(*(GroupNorm() if isinstance(layer, nn.BatchNorm1d) else layer for layer in model.children()))
+
+
+def huge_number(*arguments):
+    return 10**400
+
+
+ODD = {
+    "train_with_schedule": (train_with_schedule, train_with_schedule_to_its_end_and_beyond),
+    "train_epoch_amp": (train_epoch_amp,),
+    "accumulate_in_float32": (accumulate_in_float32,),
+    "accumulate_contrastive": (accumulate_contrastive,),
+    "replace_batchnorm": (replace_batchnorm,),
+    **dict.fromkeys(("matched_beta", "gradient_noise_scale", "saved_bytes", "plan_run"), (huge_number,)),
+}
+
+
+@pytest.mark.parametrize(("name", "function"), [(name, function) for name, several in ODD.items() for function in several])
+def test_function_that_is_wrong_in_an_odd_way_gets_marks(name, function):
+    verdict = mark_function(all_exercises()[name], function)
+    assert verdict.fault is None
+    assert not verdict.passed
+
+
+def test_loop_that_updates_too_often_at_one_rate_is_told_so():
+    verdict = mark_function(all_exercises()["train_with_schedule"], train_with_schedule)
+    assert "step-every" in [mistake.slug for mistake in verdict.mistakes]

@@ -1,0 +1,17 @@
+"""Trains in training mode and leaves evaluation mode."""
+
+EXERCISE = "repaired_early_clear"
+MISTAKES = ()
+LOST = ("repaired",)
+
+
+def repaired_early_clear(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    model.train()
+    optimizer.zero_grad()
+    for i, (x, y) in enumerate(micro_batches):
+        loss = loss_fn(model(x), y) / accumulation_steps
+        loss.backward()
+        if (i + 1) % accumulation_steps == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+    model.eval()

@@ -1,0 +1,27 @@
+"""Clears before the first of N micro-batches, which none is if N is 1."""
+
+import torch
+from torch.nn.utils import clip_grad_norm_
+
+from gradaccum.loops import windows
+
+EXERCISE = "train_epoch_amp"
+MISTAKES = ()
+LOST = ("update",)
+
+
+def train_epoch_amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype):
+    norms = []
+    for window in windows(micro_batches, accumulation_steps):
+        samples = sum(len(x) for x, _ in window)
+        for k, (x, y) in enumerate(window, 1):
+            if k % accumulation_steps == 1:
+                optimizer.zero_grad()
+            with torch.autocast(x.device.type, dtype=dtype):
+                loss = loss_fn(model(x), y) * len(x) / samples
+            scaler.scale(loss).backward()
+        scaler.unscale_(optimizer)
+        norms.append(float(clip_grad_norm_(model.parameters(), max_norm)))
+        scaler.step(optimizer)
+        scaler.update()
+    return norms

@@ -1,0 +1,28 @@
+"""Uses a loss of its own."""
+
+import torch
+from torch.nn import functional as F
+from torch.nn.utils import clip_grad_norm_
+
+from gradaccum.loops import windows
+
+EXERCISE = "train_epoch_amp"
+MISTAKES = ()
+LOST = ("update", "clip", "inf", "scale")
+
+
+def train_epoch_amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype):
+    norms = []
+    for window in windows(micro_batches, accumulation_steps):
+        optimizer.zero_grad()
+        samples = sum(len(x) for x, _ in window)
+        for x, y in window:
+            with torch.autocast(x.device.type, dtype=dtype):
+                loss = F.mse_loss(model(x), y) * len(x) / samples
+            scaler.scale(loss).backward()
+        scaler.unscale_(optimizer)
+        norms.append(float(clip_grad_norm_(model.parameters(), max_norm)))
+        scaler.step(optimizer)
+        scaler.update()
+    optimizer.zero_grad()
+    return norms

@@ -1,0 +1,24 @@
+"""Trains in evaluation mode."""
+
+from torch.nn.utils import clip_grad_norm_
+
+from gradaccum.loops import windows
+
+EXERCISE = "train_epoch_clipped"
+MISTAKES = ("eval-mode",)
+LOST = ("bound", "idle", "norms")
+
+
+def train_epoch_clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm):
+    model.eval()
+    norms = []
+    for window in windows(micro_batches, accumulation_steps):
+        optimizer.zero_grad()
+        samples = sum(len(x) for x, _ in window)
+        for x, y in window:
+            (loss_fn(model(x), y) * len(x) / samples).backward()
+        norms.append(float(clip_grad_norm_(model.parameters(), max_norm)))
+        optimizer.step()
+    optimizer.zero_grad()
+    model.train()
+    return norms

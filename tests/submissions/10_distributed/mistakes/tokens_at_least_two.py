@@ -1,0 +1,13 @@
+"""Never divides by less than two."""
+
+import torch.distributed as dist
+
+EXERCISE = "global_token_scale"
+MISTAKES = ()
+LOST = ("empty",)
+
+
+def global_token_scale(local_tokens):
+    total = local_tokens.clone()
+    dist.all_reduce(total)
+    return dist.get_world_size() * local_tokens / total.clamp(min=2)
