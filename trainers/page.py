@@ -39,33 +39,33 @@ def write_page() -> None:
     """Write the page, and a picture for each finding."""
     PAGE.write_text(page())
     PICTURES.mkdir(parents=True, exist_ok=True)
-    for finding in _texts()["finding"]:
-        run = _run(finding["run"])
-        (PICTURES / _picture(run)).write_bytes(_drawn(_result(run)))
+    for finding in texts()["finding"]:
+        run = run_called(finding["run"])
+        (PICTURES / _picture(run)).write_bytes(_drawn(result_of(run)))
 
 
 def page() -> str:
     """The whole page, from recorded results and ``findings.toml``."""
-    recorded = [(run, _result(run)) for run in all_runs() if run.result.is_file()]
-    texts = _texts()
+    recorded = [(run, result_of(run)) for run in all_runs() if run.result.is_file()]
+    said = texts()
     others = [run.name for run, result in recorded if not result["same_as_unwatched"]]
     same = SAME if not others else f"All ended bit for bit where an unwatched run ends, except {', '.join(others)}."
     versions = sorted({result["torch"] for _, result in recorded})
-    parts = [HEAD.format(torch=" and ".join(versions), same=same), _table(recorded), _pairs(texts["pair"])]
-    parts += ["## Found in current releases", texts["before_findings"].strip(), *(_finding(one) for one in texts["finding"])]
-    parts += ["## Not run here", "\n".join(f"- {one['library']}: {one['reason']}" for one in texts["missing"])]
+    parts = [HEAD.format(torch=" and ".join(versions), same=same), _table(recorded), _pairs(said["pair"])]
+    parts += ["## Found in current releases", said["before_findings"].strip(), *(_finding(one) for one in said["finding"])]
+    parts += ["## Not run here", "\n".join(f"- {one['library']}: {one['reason']}" for one in said["missing"])]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
-def _texts() -> dict[str, Any]:
+def texts() -> dict[str, Any]:
     return tomllib.loads((HERE / "findings.toml").read_text())
 
 
-def _run(name: str) -> Run:
+def run_called(name: str) -> Run:
     return next(run for run in all_runs() if run.name == name)
 
 
-def _result(run: Run) -> dict[str, Any]:
+def result_of(run: Run) -> dict[str, Any]:
     return json.loads(run.result.read_text())
 
 
@@ -114,8 +114,8 @@ def _pairs(pairs: list[dict[str, str]]) -> str:
     lines = ["## Mistakes that were repaired", "", "| report | what was wrong | before | after |", "|---|---|---|---|"]
     for pair in pairs:
         cells = [
-            f"{run.library} {run.version}, {_link(run)}: {_short(_result(run))}"
-            for run in map(_run, (pair["bad"], pair["repaired"]))
+            f"{run.library} {run.version}, {_link(run)}: {_short(result_of(run))}"
+            for run in map(run_called, (pair["bad"], pair["repaired"]))
         ]
         lines.append(f"| [{pair['title']}]({pair['report']}) | {pair['what']} | {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -127,8 +127,8 @@ def _short(result: dict[str, Any]) -> str:
 
 
 def _finding(finding: dict[str, str]) -> str:
-    run = _run(finding["run"])
-    result = _result(run)
+    run = run_called(finding["run"])
+    result = result_of(run)
     said = " ".join(mistake["message"] for mistake in result["mistakes"])
     reported = f" Reported: {finding['report']}." if "report" in finding else ""
     return "\n\n".join(

@@ -1,4 +1,4 @@
-"""ultralytics' trainer: an image classifier, two images to a micro-batch, updates of nbs=8 images; two micro-batches are left."""
+"""ultralytics' trainer: an image classifier, two images to a micro-batch, eight (nbs) to an update, four left."""
 
 import os
 from pathlib import Path
@@ -29,26 +29,12 @@ class Trainer(ClassificationTrainer):
 
 
 def train():
-    Trainer(
-        overrides={
-            "model": "yolo11n-cls.yaml",
-            "data": images,
-            "epochs": 2,
-            "batch": 2,
-            "nbs": 8,
-            "imgsz": 32,
-            "warmup_epochs": 0,
-            "optimizer": "SGD",
-            "workers": 0,
-            "device": "cpu",
-            "amp": False,
-            "val": False,
-            "plots": False,
-            "save": False,
-            "project": scratch(),
-            "verbose": False,
-        }  # fmt: skip
-    ).train()
+    options = {
+        **{"model": "yolo11n-cls.yaml", "data": images, "epochs": 2, "batch": 2, "nbs": 8, "imgsz": 32, "warmup_epochs": 0},
+        **{"optimizer": "SGD", "workers": 0, "device": "cpu", "amp": False, "val": False, "plots": False, "save": False},
+        **{"project": scratch(), "verbose": False},
+    }
+    Trainer(overrides=options).train()
 
 
 watched(model, train, accumulation_steps=4)

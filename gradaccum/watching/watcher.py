@@ -128,8 +128,8 @@ class Watcher(AbstractContextManager[Seen]):
         for handle in (
             register_optimizer_step_pre_hook(self._before_step),
             register_optimizer_step_post_hook(self._after_step),
-            *([self.model.register_forward_pre_hook(self._forward, with_kwargs=True)] if self.model is not None else []),
-            *([self._loss.register_forward_hook(self._own_loss)] if isinstance(self._loss, nn.Module) else []),
+            *([self.model.register_forward_pre_hook(_Hook(self._forward), with_kwargs=True)] if self.model is not None else []),
+            *([self._loss.register_forward_hook(_Hook(self._own_loss))] if isinstance(self._loss, nn.Module) else []),
         ):
             self._exits.callback(handle.remove)
         if self._loss is not None and not isinstance(self._loss, nn.Module):
@@ -389,6 +389,23 @@ class Watcher(AbstractContextManager[Seen]):
             self.log.boundaries.append(self.log.backwards)
         self._loaders.add(id(args[0]))
         return original(*args, **kwargs)
+
+
+class _Hook:
+    """A hook on a module, which does nothing on a copy of it: trainers copy and pickle models while they run."""
+
+    def __init__(self, look: Callable[..., None]):
+        self._look = look
+
+    def __call__(self, *given: Any) -> None:
+        self._look(*given)
+
+    def __reduce__(self) -> tuple:
+        return _Hook, (_ignore,)
+
+
+def _ignore(*given: Any) -> None:
+    pass
 
 
 def _models_of(parameters: Sequence[Tensor]) -> list[nn.Module]:

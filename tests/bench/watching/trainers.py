@@ -6,6 +6,8 @@ mistake with ``@wrong(slug)``, one that says nothing about its shares with ``@un
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -170,6 +172,17 @@ def smoothed(model: nn.Module, x: Tensor, y: Tensor) -> Tensor:
 @right
 def label_smoothing_written_by_hand(model):
     train(model, lambda m, x, y, window: smoothed(m, x, y) / tokens_in(window))
+
+
+@right
+def model_copied_and_pickled_while_it_trains(model):
+    def loss_of(m, x, y, window):
+        average = copy.deepcopy(m)
+        with torch.no_grad():
+            pickle.loads(pickle.dumps(average))(x)
+        return summed(m, x, y) / tokens_in(window)
+
+    train(model, loss_of)
 
 
 @right
