@@ -26,7 +26,7 @@ def same_value(found: Plain, due: Plain, tolerance: float = CLOSE, absolute: flo
         return len(found) == len(due) and all(same_value(f, d, tolerance, absolute) for f, d in zip(found, due, strict=True))
     if isinstance(due, dict) and isinstance(found, dict):
         return found.keys() == due.keys() and all(same_value(found[key], due[key], tolerance, absolute) for key in due)
-    if isinstance(due, bool) or isinstance(found, bool):
+    if isinstance(due, bool) or isinstance(found, bool):  # 1 may stand for True, but True is not a number
         return isinstance(due, bool) and type(found) in (bool, int) and found == due
     if isinstance(due, int | float) and isinstance(found, int | float):
         return math.isclose(found, due, rel_tol=tolerance, abs_tol=absolute)
