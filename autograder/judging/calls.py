@@ -46,6 +46,13 @@ def in_words(value: object) -> str:
 Tolerances = tuple[float, float]
 """Relative and absolute, as for :func:`same_value`."""
 
+
+def in_different_words(found: object, due: object) -> tuple[str, str]:
+    """Two values that differ, as :func:`in_words` has them, or with all their digits if that makes them the same."""
+    words = in_words(found), in_words(due)
+    return words if words[0] != words[1] else (repr(found)[:40], repr(due)[:40])
+
+
 RAISES = object()
 """What a formula returns for arguments that must be refused with a ValueError."""
 
