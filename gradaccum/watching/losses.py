@@ -201,6 +201,17 @@ def in_graph(roots: list[Tensor]) -> Iterator[tuple[Node, str]]:
     yield from ends
 
 
+def per_token(node: Node, gradient: Tensor) -> Tensor:
+    """The gradient that arrives at a node: at a log-softmax summed over classes, because one token there has many values.
+
+    Label smoothing weighs these differently, but all tokens alike.
+    """
+    if "LogSoftmax" not in node.name() or not gradient.dim():
+        return gradient
+    dim = int(node._saved_dim)  # type: ignore[attr-defined]  # a negative one is shown as it is without its sign
+    return gradient.sum(dim if dim < gradient.dim() else dim - 2**64)
+
+
 def _count(
     func: Callable, args: tuple, kwargs: dict[str, Any]
 ) -> tuple[Tensor | float | None, bool, Tensor | None, float | None]:

@@ -199,7 +199,7 @@ class Watcher(AbstractContextManager[Seen]):
         for k, (node, name) in enumerate(losses.in_graph(roots)):
             loss = Loss(f"{name} in the graph", f"end {k}", None, mean=False)
             self.log.losses.append(loss)
-            handles.append(node.register_prehook(_arrival(loss, self.log.backwards)))
+            handles.append(node.register_prehook(_arrival(loss, node, self.log.backwards)))
         return handles
 
     def _around_grad(self, original: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -390,11 +390,11 @@ def _models_of(parameters: Sequence[Tensor]) -> list[nn.Module]:
     return sorted(holding, key=lambda module: len(list(module.modules())))
 
 
-def _arrival(loss: Loss, backward: int) -> Callable:
+def _arrival(loss: Loss, node: losses.Node, backward: int) -> Callable:
     def arrives(gradients: tuple) -> None:
         for gradient in gradients:
             if isinstance(gradient, Tensor):
-                loss.arrived(backward, gradient)
+                loss.arrived(backward, losses.per_token(node, gradient))
 
     return arrives
 
