@@ -64,6 +64,8 @@ class Loss:
         shares: what each of its single values counts, such as 0 for a target that is ignored; None if all count alike.
         samples: length of the first dimension of what it compares, if it is known.
         weights: for each backward, by number, the gradient that arrived.
+        forward: how many forwards of the model came before; 0 if they are not seen.
+        samples_forward: samples in the forwards since the loss before.
     """
 
     kind: str
@@ -73,6 +75,8 @@ class Loss:
     shares: Tensor | None = None
     samples: float | None = None
     weights: dict[int, Arrived] = field(default_factory=dict)
+    forward: int = 0
+    samples_forward: float = 0.0
 
     def arrived(self, backward: int, gradient: Tensor) -> None:
         """Note a gradient that reached this loss in a backward."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import gc
+import math
 import sys
 import threading
 import weakref
@@ -21,6 +22,7 @@ from torch.optim.optimizer import Optimizer, register_optimizer_step_post_hook, 
 from gradaccum.watching import holdings, losses
 from gradaccum.watching.holdings import Held, Holding, Holdings
 from gradaccum.watching.losses import Loss, LossFinder
+from gradaccum.watching.parameter_hooks import seen_through
 from gradaccum.watching.seen import Seen
 
 
@@ -37,7 +39,9 @@ class Update:
         clipped: what torch's clipping multiplied gradients by; None if it did not.
         shrunk: what all of them were multiplied by otherwise after the last backward, and how long they were then.
         empty: whether no parameter had a gradient.
-        reason: why this update cannot be judged; empty if it can.
+        by_hand: whether no optimizer made it.
+        along: whether it moved parameters along their ``.grad``, if it was made by hand.
+        own_factors: whether parameters were multiplied by factors of their own after the last backward.
     """
 
     optimizer: int
@@ -48,7 +52,9 @@ class Update:
     clipped: float | None = None
     shrunk: tuple[float, float] | None = None
     empty: bool = False
-    reason: str = ""
+    by_hand: bool = False
+    along: bool = True
+    own_factors: bool = False
 
 
 @dataclass
@@ -66,6 +72,9 @@ class Log:
         cannot_tell: sentences that say why a run cannot be judged at all.
         ranks: how many ranks gradients were averaged over.
         finished: whether the run was seen to its end.
+        idle: whether an optimizer of other parameters updated although none of them had a gradient.
+        for_nothing: updates after which no backward came until the next, with gradients that were zero.
+        scales: factors by which a loss scaler multiplied losses.
     """
 
     losses: list[Loss] = field(default_factory=list)
@@ -78,7 +87,13 @@ class Log:
     cannot_tell: dict[str, None] = field(default_factory=dict)
     ranks: int = 1
     finished: bool = False
+    idle: bool = False
+    for_nothing: int = 0
+    scales: list[Tensor] = field(default_factory=list)
 
+
+MAX_SCALES = 64
+"""Factors of loss scalers that are kept."""
 
 _ACTIVE: list[Watcher] = []
 """Watchers at work, the innermost last."""
@@ -110,10 +125,12 @@ class Watcher(AbstractContextManager[Seen]):
         self._thread = threading.get_ident()
         self._optimizers: list[Optimizer] = []
         self._clipped_by: set[str] = set()
-        self._in_backward = self._in_step = False
+        self._in_backward = self._in_grad = self._in_closure = False
         self._grad_forwards = self._plain_forwards = 0
+        self._forwards, self._samples_forward = 0, 0.0
         self._inputs: dict[int, weakref.ref[Tensor]] = {}  # of the model since the last update, by the number of the backward
         self._loaders: set[int] = set()
+        self._seen_backwards: dict[int, int] = {}  # how many there were at the last update of each optimizer
 
     def __enter__(self) -> Seen:
         self._refresh()
@@ -121,6 +138,8 @@ class Watcher(AbstractContextManager[Seen]):
         enter(_replaced(torch.autograd, "backward", self._around_backward))
         enter(_replaced(torch.autograd, "grad", self._around_grad))
         enter(_replaced(torch.utils.data.DataLoader, "__iter__", self._around_iter))
+        enter(_replaced(torch.amp.GradScaler, "scale", self._around_scale))
+        enter(_replaced(torch.amp.GradScaler, "step", self._around_scaler_step))
         if self._finds_model:
             enter(_replaced(Optimizer, "add_param_group", self._around_group))
         for handle in (
@@ -155,7 +174,14 @@ class Watcher(AbstractContextManager[Seen]):
         self.log.losses.append(loss)
         assert value.grad_fn is not None  # found with a graph
         losses.mark_as_seen(value.grad_fn)
-        value.register_hook(lambda gradient: loss.arrived(self.log.backwards, gradient))
+        loss.forward, loss.samples_forward = self._forwards, self._samples_forward
+        self._samples_forward = 0.0
+
+        def arrives(gradient: Tensor) -> None:
+            if not self._in_grad:
+                loss.arrived(self.log.backwards, gradient)
+
+        value.register_hook(arrives)
 
     def point_out(self, value: Tensor, count: float | Tensor | None) -> None:
         """A loss that the user names."""
@@ -179,12 +205,13 @@ class Watcher(AbstractContextManager[Seen]):
             return original(*args, **kwargs)
         self._refresh()
         self._note_updates_by_hand()
-        self._look_at_step(list(self.holdings.held.values()))
+        self._look(self.holdings.held.values())
         roots = args[0] if args else kwargs.get("tensors", ())
         handles = self._hook_graph([roots] if isinstance(roots, Tensor) else [t for t in roots if isinstance(t, Tensor)])
         self._in_backward = True
         try:
-            return original(*args, **kwargs)
+            with seen_through(self.holdings.held.values(), self.holdings, self.log.backwards):
+                return original(*args, **kwargs)
         finally:
             self._in_backward = False
             for handle in handles:
@@ -211,7 +238,27 @@ class Watcher(AbstractContextManager[Seen]):
                 self.log.notes["Gradients were taken with torch.autograd.grad: how their losses were weighed is not seen."] = (
                     None
                 )
-        return original(*args, **kwargs)
+        self._in_grad, before = True, self._in_grad
+        try:
+            return original(*args, **kwargs)
+        finally:
+            self._in_grad = before
+
+    def _around_scale(self, original: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+        scaled = original(*args, **kwargs)
+        scale = getattr(args[0], "_scale", None)
+        if isinstance(scale, Tensor) and not (len(self.log.scales) >= MAX_SCALES):
+            self.log.scales.append(scale.detach().clone())
+        return scaled
+
+    def _around_scaler_step(self, original: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+        before = len(self.log.updates)
+        done = original(*args, **kwargs)
+        optimizer = args[1] if len(args) > 1 else kwargs.get("optimizer")
+        if len(self.log.updates) == before and not self.stopped and isinstance(optimizer, Optimizer):
+            for held in self._of(optimizer):  # the scaler made no step, because they had overflowed
+                self.holdings.overflowed.update(held.holding)
+        return done
 
     def _averaged(self) -> None:
         """After a backward of a DistributedDataParallel that synchronised."""
@@ -226,7 +273,7 @@ class Watcher(AbstractContextManager[Seen]):
     # Updates
 
     def _before_step(self, optimizer: Optimizer, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict] | None:
-        if self.stopped or self._in_step or threading.get_ident() != self._thread:
+        if self.stopped or threading.get_ident() != self._thread:
             return None
         self._refresh()
         closure = args[1] if len(args) > 1 else kwargs.get("closure")  # the first is the optimizer
@@ -236,8 +283,14 @@ class Watcher(AbstractContextManager[Seen]):
 
         @wraps(closure)
         def watched(*given: Any, **named: Any) -> Any:
+            again, self._in_closure = self._in_closure, True
             value = closure(*given, **named)
             self._note_update(optimizer)
+            self._inputs.clear()
+            if again:
+                self.log.notes[
+                    f"{type(optimizer).__name__} calls its closure more than once in a step: each time counts as an update here."
+                ] = None
             return value
 
         return ((args[0], watched), kwargs) if len(args) > 1 else (args, kwargs | {"closure": watched})
@@ -245,12 +298,13 @@ class Watcher(AbstractContextManager[Seen]):
     def _note_update(self, optimizer: Optimizer) -> None:
         mine = self._of(optimizer)
         if not mine:
+            self.log.idle |= not any(p.grad is not None for group in optimizer.param_groups for p in group["params"])
             return
         number = self._number(optimizer)
         update = Update(number, self.log.backwards + self._in_backward)
         if self._in_backward:
             self.holdings.added(self.log.backwards)
-        update.clipped, update.shrunk = self._look_at_step(mine)
+        update.clipped, update.shrunk, update.own_factors = self._look_at_step(mine)
         scale, overflow = getattr(optimizer, "grad_scale", None), getattr(optimizer, "found_inf", None)
         update.skipped = overflow is not None and bool(overflow)
         divisor = float(scale) if isinstance(scale, Tensor) else 1.0
@@ -262,14 +316,18 @@ class Watcher(AbstractContextManager[Seen]):
             holding = held.holding if divisor == 1.0 else {b: c / divisor for b, c in held.holding.items()}
             update.rows[id(held.parameter)] = holding
         update.empty = all(held.parameter.grad is None for held in mine)
+        known = self._seen_backwards.get(number, -1)
+        if known == update.backwards and not update.empty and not any((*update.rows.values(), *update.unknown.values())):
+            self.log.for_nothing += 1
+        self._seen_backwards[number] = update.backwards
         self.log.updates.append(update)
 
     def _after_step(self, optimizer: Optimizer, args: tuple, kwargs: dict[str, Any]) -> None:
         if self.stopped or threading.get_ident() != self._thread:
             return
-        mine = self._of(optimizer)
+        mine, self._in_closure = self._of(optimizer), False
         if mine:
-            self.holdings.updated(mine)
+            self.holdings.updated(mine, self.log.backwards)
             self._inputs.clear()
             self._cached_features()
         if self.max_updates is not None and len(self.log.updates) >= self.max_updates:
@@ -277,23 +335,29 @@ class Watcher(AbstractContextManager[Seen]):
 
     def _note_updates_by_hand(self) -> None:
         """Parameters that changed although no optimizer updated them."""
-        moved = self.holdings.moved(self.holdings.held.values())
-        if not moved or not self.log.backwards:
+        if self._in_closure:
             return
+        moved = self.holdings.moved(self.holdings.held.values())
         held = [one for one in moved if one.touched]
         if not held:
+            return
+        if all(max(one.touched) < one.updated for one in held):
+            self.log.notes["Parameters were changed between updates, too, as by averaging or clipping weights."] = None
             return
         if self._optimizers:
             self.log.cannot_tell[
                 f"{holdings.names_of(held)} changed outside of optimizer.step(), too, so it cannot be told which updates count."
             ] = None
             return
-        update = Update(-1, self.log.backwards)
+        update = Update(-1, self.log.backwards, by_hand=True, along=all(moved[one] for one in held))
         update.rows = {id(one.parameter): one.holding for one in held}
         self.log.updates.append(update)
-        self.log.notes["The parameters were updated by hand: rows are what .grad held after the last backward before it."] = (
-            None
-        )
+        for one in held:
+            one.updated = self.log.backwards
+        self.log.notes[
+            "The parameters were updated by hand. What was in .grad then is shown; what it was multiplied by is not seen, so only "
+            "shares within a window are judged."
+        ] = None
 
     def _clips(self, function: str) -> None:
         """One of torch's functions is about to clip: what was done to ``.grad`` until now was something else."""
@@ -301,21 +365,27 @@ class Watcher(AbstractContextManager[Seen]):
             self.holdings.look(self.holdings.held.values())
         self._clipped_by.add(function)
 
-    def _look_at_step(self, of: Sequence[Held]) -> tuple[float | None, tuple[float, float] | None]:
-        """Look at ``.grad``; return by how much torch clipped it, and by how much else it was scaled, with its norm then."""
-        clipping, self._clipped_by = self._clipped_by, set()
-        if clipping & {"_foreach_clamp_min_", "clamp_"}:
-            self.log.notes["Gradients were clipped by value, which is no scaling: shares cannot be told then."] = None
-        by_norm = bool(clipping & {"_foreach_mul_", "mul_"})
-        factors = self.holdings.look(of, clipped=by_norm)
-        if not factors:
-            return None, None
-        if by_norm:
-            return min(factors), None
-        if len(set(factors)) > 1 or not 0 < factors[0] < 1:
-            return None, None
+    def _look_at_step(self, of: Sequence[Held]) -> tuple[float | None, tuple[float, float] | None, bool]:
+        """Look at ``.grad`` before an update.
+
+        Returns by how much torch clipped it, by how much else it was scaled, with its norm then, and whether parameters were
+        scaled differently.
+        """
+        factors = self._look(of)
+        clipped = [held.clipped for held in of if held.clipped != 1.0]
+        if any(math.isnan(factor) for factor in clipped):
+            self.log.notes["Gradients were clipped by value before updates; what they held before that is judged."] = None
+        elif clipped:
+            return min(clipped), None, False
+        if not factors or len(set(factors)) > 1 or factors[0] in (0.0, 1.0):
+            return None, None, len(set(factors)) > 1
         gradients = [held.parameter.grad for held in of if held.parameter.grad is not None]
-        return None, (factors[0], float(torch.stack([g.detach().float().norm() for g in gradients]).norm()))
+        return None, (factors[0], float(torch.stack([g.detach().float().norm() for g in gradients]).norm())), False
+
+    def _look(self, of: Iterable[Held]) -> list[float]:
+        clipping, self._clipped_by = self._clipped_by, set()
+        by_value = clipping & {"_foreach_clamp_min_", "clamp_"}
+        return self.holdings.look(of, clipped="value" if by_value else "norm" if clipping else "")
 
     def _of(self, optimizer: Optimizer) -> list[Held]:
         known = self.holdings.held
@@ -358,9 +428,11 @@ class Watcher(AbstractContextManager[Seen]):
         if not module.training:
             self.log.notes["The model was in evaluation mode in forwards that it learned from."] = None
         self._grad_forwards += 1
+        self._forwards += 1
         given = next((value for value in (*inputs, *named.values()) if isinstance(value, Tensor)), None)
         if given is None:
             return
+        self._samples_forward += float(len(given)) if given.dim() else 0.0
         for backward, known in self._inputs.items():
             if known() is given and backward != self.log.backwards:
                 self.log.repeated.add(self.log.backwards)
