@@ -289,7 +289,7 @@ class Watcher(AbstractContextManager[Seen]):
             self._inputs.clear()
             if again:
                 self.log.notes[
-                    f"{type(optimizer).__name__} calls its closure more than once in a step: each time counts as an update here."
+                    f"{type(optimizer).__name__} calls its closure several times in a step: each time counts as an update here."
                 ] = None
             return value
 
@@ -355,8 +355,8 @@ class Watcher(AbstractContextManager[Seen]):
         for one in held:
             one.updated = self.log.backwards
         self.log.notes[
-            "The parameters were updated by hand. What was in .grad then is shown; what it was multiplied by is not seen, so only "
-            "shares within a window are judged."
+            "The parameters were updated by hand. What was in .grad then is shown; what it was multiplied by is not seen, so "
+            "only shares within a window are judged."
         ] = None
 
     def _clips(self, function: str) -> None:
