@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -202,7 +202,18 @@ def in_graph(roots: list[Tensor]) -> Iterator[tuple[Node, str]]:
             waiting += behind
         elif name != "AccumulateGrad":
             ends.append((node, name))
-    yield from ends
+    inner = _behind(node for node, _ in ends)
+    yield from ((node, name) for node, name in ends if node not in inner)
+
+
+def _behind(nodes: Iterable[Node]) -> set[Node]:
+    """What is behind some nodes, the nearest first: a gradient that arrives there has also come through them."""
+    waiting, found = list(nodes), set[Node]()
+    while waiting and len(found) < MAX_NODES:
+        new = {node for node, _ in waiting.pop(0).next_functions if node is not None} - found
+        found |= new
+        waiting += new
+    return found
 
 
 def per_token(node: Node, gradient: Tensor) -> Tensor:

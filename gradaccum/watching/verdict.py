@@ -239,7 +239,7 @@ SENTENCES = {
     "mean-of-means": "{subject}: micro-batches weigh alike in a window, {weight} each, whatever they hold. By what they count, "
     "{dues} were due.",
     "tail-dropped": "{subject}: {count} at the end of an epoch reach no update.",
-    "tail-scale": "{subject}: a leftover window of {short} is divided by {width}, so its micro-batches weigh too little.",
+    "tail-scale": "{subject}: a leftover window of {short} is divided by {usual}, so its micro-batches weigh too little.",
     "step-every": "{subject}: there is an update after every micro-batch.",
     "zero-every": "{subject}: of each window only the last micro-batch is in the update.",
     "never-zero": "{subject}: gradients are never cleared, so an update also holds the micro-batches of earlier ones.",
@@ -249,19 +249,21 @@ SENTENCES = {
 
 
 def _said(slug: str, matrix: Matrix, rows: Tensor, subject: str) -> Mistake:
-    first = next((u for u, window in enumerate(matrix.windows) if window), 0)
+    full = [u for u, window in enumerate(matrix.windows) if window]
+    first = next((u for u in full if not _same(rows[u : u + 1], matrix.due[u : u + 1])), full[0] if full else 0)
     window = matrix.windows[first] if matrix.windows else ()
     tokens = len({column.count for column in matrix.columns}) > 1 and matrix.loss in ("cross_entropy", "nll_loss")
     name = "token-mean-of-means" if slug == "mean-of-means" and tokens else slug
     short = next((len(w) for w in matrix.windows if w and len(w) < usual_width(matrix)), len(window))
     numbers = {
         "subject": subject,
-        "width": usual_width(matrix),
+        "width": len(window) or usual_width(matrix),
         "weight": _number(float(rows[first, window[-1]])) if window else "0",
         "share": _number(float(matrix.due[first, window[-1]])) if window else "0",
         "dues": listing(_number(float(matrix.due[first, k])) for k in window),
         "total": _number(float(rows[first].sum())) if len(rows) else "0",
         "short": short,
+        "usual": usual_width(matrix),
         "count": _micro_batches(sum(not bool((rows[:, k] != 0).any()) for k in range(len(matrix.columns)))),
     }
     known = CATALOGUE[slug]
@@ -314,15 +316,13 @@ def _whole(value: float) -> str:
 def _difference(matrix: Matrix, rows: Tensor) -> str:
     u = int((rows - matrix.due).abs().amax(1).argmax())
     k = int((rows[u] - matrix.due[u]).abs().argmax())
-    return (
-        f"in update {u + 1} micro-batch {k + 1} weighs {_number(float(rows[u, k]))} where "
-        f"{_number(float(matrix.due[u, k]))} is due."
-    )
+    weight, due, count = float(rows[u, k]), float(matrix.due[u, k]), matrix.columns[k].count
+    said = f"in update {u + 1} micro-batch {k + 1} weighs {_number(weight)} where {_number(due)} is due"
+    if count and weight * due > 0 and abs(count / weight - round(count / weight)) < 0.01:
+        said += f": what it counts is divided by {_whole(count / weight)}, and the window has {_whole(count / due)}"
+    return f"{said}."
 
 
 def _number(value: float) -> str:
-    """A coefficient: a simple fraction if it is one up to rounding."""
-    rounded = round(value, 4)
-    return (
-        as_fraction(rounded) if abs(rounded) > 1e-6 and as_fraction(rounded) and "/" in as_fraction(rounded) else f"{value:.3g}"
-    )
+    """A coefficient: a simple fraction if it is one up to rounding, which is coarser in half precision."""
+    return next((said for said in map(as_fraction, (value, round(value, 4))) if "/" in said), f"{value:.3g}")
