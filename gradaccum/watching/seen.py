@@ -60,8 +60,8 @@ class Seen:
         """What explains that something is not due; empty if all is, or if it cannot be told."""
         if self._log.cannot_tell:
             return ()
-        found = {mistake.slug: mistake for one in self.judged for mistake in (*one.mistakes, *self._never_updated())}
-        return tuple(found.values())
+        found = [mistake for one in self.judged for mistake in one.mistakes]
+        return tuple({mistake.slug: mistake for mistake in (*found, *self._never_updated(), *self._for_nothing())}.values())
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -73,15 +73,24 @@ class Seen:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences: what could not be judged and why, constant factors, clipping, skipped updates."""
-        said = [*self.reasons, *self._log.notes, *(note for one in self.judged for note in one.notes)]
+        said = [*self.reasons, *self._log.notes, *self._seen_aside(), *(note for one in self.judged for note in one.notes)]
         return tuple(dict.fromkeys(said))
+
+    def _seen_aside(self) -> Iterator[str]:
+        if self._holdings.decayed:
+            yield "Before updates a multiple of the parameters was added to their gradients, as weight decay does."
+        if self._log.world > 1 and self._log.ranks == 1:
+            yield f"There are {self._log.world} ranks, but it was not seen that they average their gradients: this is of one rank alone."
 
     @cached_property
     def judged(self) -> tuple[Judged, ...]:
         """The verdict on each matrix, the main one first."""
         log = self._log
-        matrices = sorted(matrices_of(log, self._holdings), key=lambda m: (not m.main, -len(m.columns), -m.entries))
-        return tuple(judge(matrix, self._steps, log.ranks, log.finished) for matrix in matrices)
+        matrices = sorted(
+            matrices_of(log, self._holdings, self._steps), key=lambda m: (not m.main, -len(m.columns), -m.entries)
+        )
+        scales = sorted({float(scale) for scale in log.scales})
+        return tuple(judge(matrix, self._steps, log.ranks, log.finished, scales) for matrix in matrices)
 
     @property
     def _main(self) -> Matrix | None:
@@ -91,9 +100,20 @@ class Seen:
         """Parameters that backwards reached and that are in no update."""
         inside = {key for update in self._log.updates for key in (*update.rows, *update.unknown)}
         left = [one for key, one in self._holdings.held.items() if one.touched and key not in inside]
-        if left and inside:
+        if left and (inside or (self._log.idle and not self._log.updates)):
             message = f"{names_of(left)} get gradients, but no optimizer ever updates them."
             yield Mistake("never-updated", message, "Which parameters was the optimizer made with?")
+
+    def _for_nothing(self) -> Iterator[Mistake]:
+        """Updates after which no backward came until the next."""
+        times = self._log.for_nothing
+        if times:
+            message = (
+                f"{_counted(times, 'update')} came without a backward since the one before, with gradients that were zero."
+            )
+            yield Mistake(
+                "empty-update", message, "Momentum and weight decay still move the parameters then. Who updates twice?"
+            )
 
     def _nothing(self) -> Iterator[str]:
         log = self._log

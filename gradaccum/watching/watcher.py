@@ -71,6 +71,7 @@ class Log:
         notes: sentences about what was seen, each once.
         cannot_tell: sentences that say why a run cannot be judged at all.
         ranks: how many ranks gradients were averaged over.
+        world: how many ranks there are.
         finished: whether the run was seen to its end.
         idle: whether an optimizer of other parameters updated although none of them had a gradient.
         for_nothing: updates after which no backward came until the next, with gradients that were zero.
@@ -86,6 +87,7 @@ class Log:
     notes: dict[str, None] = field(default_factory=dict)
     cannot_tell: dict[str, None] = field(default_factory=dict)
     ranks: int = 1
+    world: int = 1
     finished: bool = False
     idle: bool = False
     for_nothing: int = 0
@@ -127,12 +129,14 @@ class Watcher(AbstractContextManager[Seen]):
         self._clipped_by: set[str] = set()
         self._in_backward = self._in_grad = self._in_closure = False
         self._grad_forwards = self._plain_forwards = 0
-        self._forwards, self._samples_forward = 0, 0.0
+        self._forwards, self._sampled = 0, 0.0
         self._inputs: dict[int, weakref.ref[Tensor]] = {}  # of the model since the last update, by the number of the backward
         self._loaders: set[int] = set()
         self._seen_backwards: dict[int, int] = {}  # how many there were at the last update of each optimizer
 
     def __enter__(self) -> Seen:
+        if torch.distributed.is_available() and torch.distributed.is_initialized():
+            self.log.world = torch.distributed.get_world_size()
         self._refresh()
         enter = self._exits.enter_context
         enter(_replaced(torch.autograd, "backward", self._around_backward))
@@ -174,8 +178,7 @@ class Watcher(AbstractContextManager[Seen]):
         self.log.losses.append(loss)
         assert value.grad_fn is not None  # found with a graph
         losses.mark_as_seen(value.grad_fn)
-        loss.forward, loss.samples_forward = self._forwards, self._samples_forward
-        self._samples_forward = 0.0
+        loss.forward, loss.sampled = self._forwards, self._sampled
 
         def arrives(gradient: Tensor) -> None:
             if not self._in_grad:
@@ -222,9 +225,10 @@ class Watcher(AbstractContextManager[Seen]):
 
     def _hook_graph(self, roots: list[Tensor]) -> list[Any]:
         """Look at the ends of the graph's linear part, if it goes through no loss that was found as it was computed."""
-        handles = []
+        handles, place = [], losses.place()
         for k, (node, name) in enumerate(losses.in_graph(roots)):
-            loss = Loss(f"{name} in the graph", f"end {k}", None, mean=False)
+            loss = Loss(f"{name} in the graph", f"{k} {place}", None, mean=False, in_graph=True)
+            loss.forward, loss.sampled = self._forwards, self._sampled
             self.log.losses.append(loss)
             handles.append(node.register_prehook(_arrival(loss, self.log.backwards)))
         return handles
@@ -432,7 +436,7 @@ class Watcher(AbstractContextManager[Seen]):
         given = next((value for value in (*inputs, *named.values()) if isinstance(value, Tensor)), None)
         if given is None:
             return
-        self._samples_forward += float(len(given)) if given.dim() else 0.0
+        self._sampled += float(len(given)) if given.dim() else 0.0
         for backward, known in self._inputs.items():
             if known() is given and backward != self.log.backwards:
                 self.log.repeated.add(self.log.backwards)
