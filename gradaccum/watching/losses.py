@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
@@ -184,28 +184,41 @@ def _metadata(node: Node) -> dict[str, Any]:
     return metadata
 
 
-def in_graph(roots: list[Tensor]) -> Iterator[tuple[Node, str]]:
+def in_graph(roots: list[Tensor]) -> list[tuple[Node, str]]:
     """The operations at which the linear part of a graph ends, each with a name, in a fixed order.
 
-    Nothing is yielded if one of the losses that were found as they were computed is met.
+    There are none if one of the losses that were found as they were computed is met.
     """
+    ends, met = _ends(roots)
+    return [] if met else ends
+
+
+def beside_losses(roots: list[Tensor]) -> list[str]:
+    """The names of such operations in a graph in which losses were met that were found as they were computed."""
+    ends, met = _ends(roots)
+    return [name for _, name in ends] if met else []
+
+
+def _ends(roots: list[Tensor]) -> tuple[list[tuple[Node, str]], bool]:
     waiting = [root.grad_fn for root in roots if root.grad_fn is not None]
     seen: set[Node] = set()
     ends: list[tuple[Node, str]] = []
+    met = False
     while waiting and len(seen) < MAX_NODES:
         node = waiting.pop(0)
         if node in seen:
             continue
         seen.add(node)
         if is_seen(node):
-            return
+            met = True
+            continue
         name = node.name().split("::")[-1].removesuffix("0").removesuffix("1").removesuffix("2").removesuffix("Backward")
         behind = [next_node for next_node, _ in node.next_functions if next_node is not None]
         if name in LINEAR or (name in ("Mul", "Div") and len(behind) == 1):
             waiting += behind
         elif name != "AccumulateGrad":
             ends.append((node, name))
-    yield from ends
+    return ends, met
 
 
 def _count(

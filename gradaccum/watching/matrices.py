@@ -72,6 +72,7 @@ class Matrix:
         repeated: columns of an input that the same update has already.
         passes: for each row the backwards since the update before, those of other losses too.
         by_hand, along, own_factors: see :class:`~gradaccum.watching.watcher.Update`, of any of its updates.
+        main, several: whether it is of the largest group of parameters, and whether there are others.
         only: sentences about parameters that one micro-batch of each window reaches.
     """
 
@@ -92,6 +93,7 @@ class Matrix:
     boundaries: tuple[int, ...] = ()
     repeated: tuple[int, ...] = ()
     main: bool = True
+    several: bool = False
     passes: tuple[int, ...] = ()
     by_hand: bool = False
     along: bool = True
@@ -136,8 +138,9 @@ def _streams(log: Log, held: Sequence[Held], steps: int | None) -> list[list[Los
     touched: dict[int, frozenset[int]] = {}
     places: dict[tuple, list[Loss]] = {}
     reaches: dict[tuple, dict[tuple, None]] = {}
+    aside = log.aside()
     for loss in log.losses:
-        if not loss.weights:
+        if not loss.weights or aside & loss.weights.keys():
             continue
         backward = min(loss.weights)
         if backward not in touched:
@@ -173,9 +176,9 @@ def _joined(
 
     for alike in reaches:
         counts = [Counter(bisect_right(ends, min(loss.weights)) for loss in places[place]) for place in alike]
-        if len(alike) > 1 and all(count == counts[0] for count in counts):
-            if steps is None or len(alike) * Counter(counts[0].values()).most_common(1)[0][0] != steps:
-                continue
+        together = len(alike) * Counter(counts[0].values()).most_common(1)[0][0] == steps
+        if len(alike) > 1 and all(count == counts[0] for count in counts) and not together:
+            continue
         for place in alike:
             parent[root(place)] = root(alike[0])
     streams: dict[tuple, list[Loss]] = {}
@@ -219,14 +222,14 @@ def _of_stream(stream: Sequence[Loss], number: int, updates: Sequence[Update], h
     windows = [
         tuple(k for k, c in enumerate(columns) if a <= c.last < b and c.last not in lost) for a, b in pairwise([0, *ends])
     ]
-    passing = {backward for one in held for backward in one.touched} - lost
+    passing = {backward for one in held for backward in one.touched} - lost - log.aside()
     passes = [sum(a <= backward < b for backward in passing) for a, b in pairwise([0, *ends])]
     last = ends[-1] if ends else 0
     judged = [u for u, update in enumerate(updates) if not update.skipped and (windows[u] or _holds(update, backwards))]
     boundaries = tuple(sum(c.last < start for c in columns) for start in log.boundaries)
     due = torch.zeros(len(judged), len(columns), dtype=torch.float64)
     for row, u in enumerate(judged):
-        counts = [1.0 if columns[k].count is None else columns[k].count for k in windows[u]]
+        counts = [1.0 if count is None else count for count in (columns[k].count for k in windows[u])]
         for k, count in zip(windows[u], counts, strict=True):
             due[row, k] = count / sum(counts) if sum(counts) else 0.0
     groups, only = _groups(held, [updates[u] for u in judged], columns, due, [windows[u] for u in judged])
@@ -250,6 +253,7 @@ def _of_stream(stream: Sequence[Loss], number: int, updates: Sequence[Update], h
             repeated=tuple(k for k, c in enumerate(columns) if c.last in log.repeated),
             boundaries=tuple(sorted({b for b in boundaries if 0 < b < len(columns)})),
             main=k == 0,
+            several=len(groups) > 1,
             passes=tuple(passes[u] for u in judged),
             by_hand=any(updates[u].by_hand for u in judged),
             along=all(updates[u].along for u in judged),

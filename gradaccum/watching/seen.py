@@ -61,7 +61,14 @@ class Seen:
         if self._log.cannot_tell:
             return ()
         found = [mistake for one in self.judged for mistake in one.mistakes]
-        return tuple({mistake.slug: mistake for mistake in (*found, *self._never_updated(), *self._for_nothing())}.values())
+        if self._log.clipped_inside:  # this explains rows that nothing else explains
+            found = [mistake for mistake in found if mistake.slug != "not-due"]
+        return tuple(
+            {
+                mistake.slug: mistake
+                for mistake in (*self._clipped_inside(), *found, *self._never_updated(), *self._for_nothing())
+            }.values()
+        )
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -79,8 +86,10 @@ class Seen:
     def _seen_aside(self) -> Iterator[str]:
         if self._holdings.decayed:
             yield "Before updates a multiple of the parameters was added to their gradients, as weight decay does."
+        if self._log.aside():
+            yield "Gradients were taken with torch.autograd.grad: which updates hold them is not seen."
         if self._log.world > 1 and self._log.ranks == 1:
-            yield f"There are {self._log.world} ranks, but it was not seen that they average their gradients: this is of one rank alone."
+            yield f"There are {self._log.world} ranks, but it was not seen that they average gradients: this is of one rank alone."
 
     @cached_property
     def judged(self) -> tuple[Judged, ...]:
@@ -104,6 +113,15 @@ class Seen:
             message = f"{names_of(left)} get gradients, but no optimizer ever updates them."
             yield Mistake("never-updated", message, "Which parameters was the optimizer made with?")
 
+    def _clipped_inside(self) -> Iterator[Mistake]:
+        if self._log.clipped_inside:
+            message = "Gradients are clipped before all micro-batches of a window have been added: the earlier ones weigh less."
+            yield Mistake(
+                "clip-per-micro-batch",
+                message,
+                "What should be clipped: each micro-batch's gradient, or what the update holds?",
+            )
+
     def _for_nothing(self) -> Iterator[Mistake]:
         """Updates after which no backward came until the next."""
         times = self._log.for_nothing
@@ -117,7 +135,7 @@ class Seen:
 
     def _nothing(self) -> Iterator[str]:
         log = self._log
-        if not log.backwards:
+        if log.backwards == len(log.aside()):
             yield "No backward was seen that reached the watched parameters."
         elif not log.updates:
             yield "No update was seen: no optimizer updated the watched parameters."

@@ -50,10 +50,11 @@ def multiple(now: Tensor, before: Tensor) -> float | None:
     return factor if float((new - factor * old).norm()) <= rounding * size else None
 
 
-def combination(now: Tensor, parts: list[Tensor]) -> list[float] | None:
+def combination(now: Tensor, parts: list[Tensor], rounding: float | None = None) -> list[float] | None:
     """The coefficients with which ``parts`` add up to ``now``; None if they do not, or in more than one way."""
     if not parts or len(parts) * 2 > len(now):
         return None
+    rounding = 10 * tolerance(now.dtype) if rounding is None else rounding
     basis = torch.stack([part.double() for part in parts], dim=1)
     size = now.double().norm()
     if (
@@ -64,4 +65,4 @@ def combination(now: Tensor, parts: list[Tensor]) -> list[float] | None:
         return None
     found = torch.linalg.lstsq(basis.cpu(), now.double().cpu()[:, None]).solution[:, 0]
     rest = (basis.cpu() @ found - now.double().cpu()).norm()
-    return found.tolist() if float(rest) <= 10 * tolerance(now.dtype) * float(size) else None
+    return found.tolist() if float(rest) <= rounding * float(size) else None

@@ -77,8 +77,8 @@ def judge(matrix: Matrix, steps: int | None, ranks: int, finished: bool, scales:
         return untold(f"{matrix.parameters}: {matrix.unknown[0]}.")
     if any(column.uneven for column in matrix.columns):
         return untold(
-            f"{subject} weighs the values of one micro-batch differently, as weights of samples or means of sequences do: what is "
-            "due is not known."
+            f"{subject} weighs the values of one micro-batch differently, as weights of samples or means of sequences do: "
+            "what is due is not known."
         )
     width = steps or usual_width(matrix)
     rows, scaling = _unscaled(matrix)
@@ -90,6 +90,11 @@ def judge(matrix: Matrix, steps: int | None, ranks: int, finished: bool, scales:
         return Judged(matrix, False, (_world_twice(subject, ranks),), tuple(notes))
     if ranks > 1 and len(rows) > 1 and _is_constant(matrix, factor / ranks) and _is_steps(factor, width):
         rows = rows * ranks
+    elif matrix.by_hand and _is_constant(matrix, factor) and _is_steps(factor, width):
+        return untold(
+            f"{subject} adds up to {_number(factor)} in gradients by which parameters were updated by hand: whether they were "
+            "divided then is not seen."
+        )
     elif ranks > 1 or matrix.by_hand:
         rows = _shares(rows)
         if ranks > 1:
@@ -100,8 +105,8 @@ def judge(matrix: Matrix, steps: int | None, ranks: int, finished: bool, scales:
         values = _values_of_a_sample(matrix)
         if _is_steps(factor, width) and values and abs(factor - values) < CLOSE * values:
             return untold(
-                f"{subject} is added up, and rows add up to {_number(factor)}: that is due if it is divided by samples, which have "
-                f"{values:g} values each, and it is not if it is divided by values in each micro-batch."
+                f"{subject} is added up, and rows add up to {_number(factor)}: that is due if it is divided by samples, which "
+                f"have {values:g} values each, and it is not if it is divided by values in each micro-batch."
             )
         if not _is_steps(factor, width):
             wrong = _scaler_mistake(subject, factor, scales)
@@ -125,15 +130,17 @@ def judge(matrix: Matrix, steps: int | None, ranks: int, finished: bool, scales:
     if not matrix.counted and not narrow and _same(rows > CLOSE, matrix.due > 0):
         return untold(f"It is not known what {subject} counts. Point it out: gradaccum.loss_seen(loss, count).")
     if _same(_shares(rows), matrix.due) and not late and not matrix.repeated:
-        if steps is not None and usual_width(matrix) < steps <= max(matrix.passes, default=0):
+        usual = usual_width(matrix)
+        passes = max((p for w, p in zip(matrix.windows, matrix.passes, strict=True) if len(w) == usual), default=0)
+        if steps is not None and usual < steps <= passes:
             return untold(
-                f"{subject} is in {usual_width(matrix)} of the {max(matrix.passes)} backwards of a window, other losses in the "
-                f"others: what their shares should be, and whether these are the {steps} micro-batches that were meant, cannot be "
-                "told."
+                f"{subject} is in {usual} of the {passes} backwards of a window, other losses in the others: what their shares "
+                f"should be, and whether these are the {steps} micro-batches that were meant, cannot be told."
             )
         if matrix.own_factors and not _is_constant(matrix, factor):
             return untold("Before updates, gradients of different parameters were multiplied by different factors.")
-    mistakes = tuple(_named(matrix, rows, width, late, subject))
+    whose = f"{matrix.loss}, for {matrix.parameters}," if matrix.several else subject
+    mistakes = tuple(_named(matrix, rows, width, late, whose))
     return Judged(matrix, False, mistakes, tuple(notes))
 
 
@@ -170,8 +177,8 @@ def _scaler_mistake(subject: str, factor: float, scales: Sequence[float]) -> Mis
 
 def _world_twice(subject: str, ranks: int) -> Mistake:
     message = (
-        f"{subject} is divided by the {ranks} ranks, and averaging gradients divides by them again: rows add up to 1/{ranks} of "
-        "what is due."
+        f"{subject} is divided by the {ranks} ranks, and averaging gradients divides by them again: rows add up to 1/{ranks} "
+        "of what is due."
     )
     return Mistake(
         "world-twice", message, "DistributedDataParallel averages over ranks. What is left for the loss to divide by?"
@@ -227,7 +234,7 @@ def _notes(matrix: Matrix, subject: str) -> Iterator[str]:
         times = "once" if matrix.skipped == 1 else f"{matrix.skipped} times"
         yield f"The optimizer skipped an update {times}, because gradients had overflowed; its micro-batches reached none."
     if matrix.lost:
-        yield f"{_micro_batches(matrix.lost).capitalize()} reached no update, because gradients had overflowed and were thrown away."
+        yield f"{_micro_batches(matrix.lost).capitalize()} reached no update: gradients had overflowed and were thrown away."
     yield from matrix.only
     clipped = [share for share in matrix.clipped if share != 1.0]
     if clipped:
