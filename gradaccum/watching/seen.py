@@ -89,7 +89,7 @@ class Seen:
         if self._log.aside():
             yield "Gradients were taken with torch.autograd.grad: which updates hold them is not seen."
         if self._log.world > 1 and self._log.ranks == 1:
-            yield f"There are {self._log.world} ranks, but it was not seen that they average gradients: this is of one rank alone."
+            yield f"There are {self._log.world} ranks, but not seen to average gradients: this is of one rank alone."
 
     @cached_property
     def judged(self) -> tuple[Judged, ...]:
