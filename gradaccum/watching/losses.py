@@ -221,6 +221,17 @@ def _ends(roots: list[Tensor]) -> tuple[list[tuple[Node, str]], bool]:
     return ends, met
 
 
+def per_token(node: Node, gradient: Tensor) -> Tensor:
+    """The gradient that arrives at a node: at a log-softmax summed over classes, because one token there has many values.
+
+    Label smoothing weighs these differently, but all tokens alike.
+    """
+    if "LogSoftmax" not in node.name() or not gradient.dim():
+        return gradient
+    dim = int(node._saved_dim)  # type: ignore[attr-defined]  # a negative one is shown as it is without its sign
+    return gradient.sum(dim if dim < gradient.dim() else dim - 2**64)
+
+
 def _count(
     func: Callable, args: tuple, kwargs: dict[str, Any]
 ) -> tuple[Tensor | float | None, bool, Tensor | None, float | None]:

@@ -241,7 +241,7 @@ class Watcher(AbstractContextManager[Seen]):
             loss = Loss(f"{name} in the graph", f"{k} {place}", None, mean=False, in_graph=True)
             loss.forward, loss.sampled = self._forwards, self._sampled
             self.log.losses.append(loss)
-            handles.append(node.register_prehook(_arrival(loss, self.log.backwards)))
+            handles.append(node.register_prehook(_arrival(loss, node, self.log.backwards)))
         return handles
 
     def _around_grad(self, original: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -322,7 +322,7 @@ class Watcher(AbstractContextManager[Seen]):
             self._inputs.clear()
             if again:
                 self.log.notes[
-                    f"{type(optimizer).__name__} calls its closure more than once in a step: each time counts as an update."
+                    f"{type(optimizer).__name__} calls its closure several times in a step: each time counts as an update here."
                 ] = None
             return value
 
@@ -500,11 +500,11 @@ def _models_of(parameters: Sequence[Tensor]) -> list[nn.Module]:
     return sorted(holding, key=lambda module: len(list(module.modules())))
 
 
-def _arrival(loss: Loss, backward: int) -> Callable:
+def _arrival(loss: Loss, node: losses.Node, backward: int) -> Callable:
     def arrives(gradients: tuple) -> None:
         for gradient in gradients:
             if isinstance(gradient, Tensor):
-                loss.arrived(backward, gradient)
+                loss.arrived(backward, losses.per_token(node, gradient))
 
     return arrives
 

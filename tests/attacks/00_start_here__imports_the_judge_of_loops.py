@@ -1,4 +1,4 @@
-# Imports what judges loops.
+# Imports what judges training loops, to make references with it.
 import importlib
 
 

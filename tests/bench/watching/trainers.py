@@ -160,6 +160,18 @@ def loss_written_by_hand(model):
     train(model, loss_of)
 
 
+def smoothed(model: nn.Module, x: Tensor, y: Tensor) -> Tensor:
+    """The sum over tokens of a loss with label smoothing, written by hand."""
+    counted, log = y != -100, model(x).log_softmax(-1)
+    picked = log.gather(-1, y.where(counted, 0)[..., None])[..., 0]
+    return -((0.9 * picked + 0.1 * log.mean(-1)) * counted).sum()
+
+
+@right
+def label_smoothing_written_by_hand(model):
+    train(model, lambda m, x, y, window: smoothed(m, x, y) / tokens_in(window))
+
+
 @right
 def scaler_and_autocast_with_clipping(model):
     optimizer, scaler = torch.optim.SGD(model.parameters(), 1e-2), torch.amp.GradScaler("cpu", init_scale=2.0**10)
@@ -252,6 +264,11 @@ def never_divided(model):
 @wrong("token-mean-of-means")
 def mean_of_means_over_tokens(model):
     train(model, lambda m, x, y, window: cross_entropy(m, x, y) / len(window))
+
+
+@wrong("no-scale")
+def label_smoothing_never_divided(model):
+    train(model, lambda m, x, y, window: smoothed(m, x, y) / tokens_in([(x, y)]))
 
 
 @wrong("wrong-total")
