@@ -21,6 +21,15 @@ Holding = dict[int, float]
 
 NOTHING: Holding = {}
 
+Move = tuple[Tensor, float]
+"""By how much the entries of a sketch of a parameter changed, and how much of it may be rounding."""
+
+MOVED = 1e-3
+"""Part of a move that need not be along gradients: an optimizer's own rounding leaves 1e-5, another direction much more."""
+
+COARSE = 0.05
+"""Part of a move from which on rounding hides what it was along."""
+
 UNKNOWN = "its .grad was not made by backward, or changed by more than a factor"
 
 
@@ -39,6 +48,7 @@ class Held:
         blocks: whether sketches are sums over blocks.
         averaged: the backwards whose gradients were averaged over ranks.
         clipped: what torch's clipping multiplied ``.grad`` by since the last backward; not a number if it clipped by value.
+        clipped_inside: whether another backward has added to what was clipped.
         updated: how many backwards there were at its last update.
         arriving: sketch of what a backward brings, before hooks on the parameter change it; None if it has none.
     """
@@ -55,6 +65,7 @@ class Held:
     blocks: bool = False
     averaged: set[int] = field(default_factory=set)
     clipped: float = 1.0
+    clipped_inside: bool = False
     updated: int = 0
     arriving: Tensor | None = None
 
@@ -108,7 +119,9 @@ class Holdings:
             held.after = None
             return None
         if clipped == "value" and held.holding:
-            held.after, held.identity, held.clipped = self._read(held), (id(gradient), gradient._version), math.nan
+            held.after, held.identity = self._read(held), (id(gradient), gradient._version)
+            if before is not None and not torch.equal(before, held.after):
+                held.clipped = math.nan
             return None
         now = self._read(held)
         held.identity = (id(gradient), gradient._version)
@@ -136,7 +149,7 @@ class Holdings:
     def _cleared(self, held: Held) -> None:
         if held.after is not None and not bool(held.after.isfinite().all()):
             self.overflowed.update(held.holding)
-        held.holding, held.unknown, held.clipped = NOTHING, "", 1.0
+        held.holding, held.unknown, held.clipped, held.clipped_inside = NOTHING, "", 1.0, False
 
     def _replaced(self, held: Held, now: Tensor) -> None:
         """``.grad`` was handed in, or changed by more than a factor: maybe it is a combination of what backwards added."""
@@ -201,6 +214,7 @@ class Holdings:
             held.holding, held.unknown = NOTHING, "its .grad was clipped by value before another backward added to it"
         elif held.clipped != 1.0:
             held.holding = self._scaled(held.holding, held.clipped)
+        held.clipped_inside |= held.clipped != 1.0
         held.clipped = 1.0
         part = now if before is None else now - before
         if backward in held.parts:
@@ -231,15 +245,44 @@ class Holdings:
             held.parts = {b: part / ranks if b in fresh else part for b, part in held.parts.items()}
             held.averaged |= fresh
 
-    def moved(self, of: Iterable[Held]) -> dict[Held, bool]:
-        """The parameters whose values changed since they were last looked at, and whether by a multiple of ``.grad``."""
+    def taken(self, held: Held, backward: int, gradient: Tensor) -> None:
+        """A backward gave this gradient to the trainer instead of adding it to ``.grad``."""
+        dense = gradient.to_dense() if gradient.is_sparse else gradient
+        held.parts[backward] = sketch.read(dense, held.blocks)
+        held.touched.add(backward)
+
+    def moved(self, of: Iterable[Held]) -> dict[Held, Move]:
+        """The parameters whose values changed since they were last looked at, and how."""
         changed = {}
         for held in of:
             now, before = sketch.read(held.parameter), held.values
             if before is not None and not torch.equal(now, before):
-                changed[held] = held.after is not None and not held.blocks and _along(now, before, held.after)
+                rounding = 2 * torch.finfo(now.dtype).eps * float(now.double().norm())
+                changed[held] = (now.double() - before.double(), rounding)
             held.values = now
         return changed
+
+    def explained(self, moves: dict[Held, Move]) -> dict[Held, Holding | None]:
+        """What these parameters were moved along, up to a factor: what is in ``.grad``, or what backwards since brought."""
+        found: dict[Held, Holding | None] = {}
+        for held, (move, rounding) in moves.items():
+            found[held] = None
+            if held.blocks or rounding > COARSE * float(move.norm()):
+                continue
+            if held.holding and held.after is not None and _rest(move, [held.after]) <= rounding + MOVED * float(move.norm()):
+                found[held] = held.holding
+                continue
+            parts = {b: part for b, part in held.parts.items() if b >= held.updated}
+            coefficients = sketch.combination(move, list(parts.values()), MOVED + rounding / max(float(move.norm()), 1e-300))
+            if coefficients is not None:
+                found[held] = dict(zip(parts, coefficients, strict=True))
+        for held, (move, rounding) in moves.items():
+            for other in [] if found[held] is not None or held.blocks else list(found.values()):
+                if other and other.keys() <= held.parts.keys():
+                    made = sum(c * held.parts[b].double() for b, c in other.items())
+                    if float((made - move).norm()) <= rounding + 2 * MOVED * float(move.norm()):
+                        found[held] = other
+        return found
 
     def _read(self, held: Held) -> Tensor:
         gradient = held.parameter.grad
@@ -274,15 +317,12 @@ class Holdings:
         return self._memo.setdefault(key, (values, values))[1]
 
 
-def _along(now: Tensor, before: Tensor, gradient: Tensor) -> bool:
-    """Whether a parameter moved along its gradient, up to rounding to its dtype."""
-    if now.shape != gradient.shape:
-        return False
-    move, along = now.double() - before.double(), gradient.double()
-    square = float(along @ along)
-    rest = move if square == 0 else move - along * (float(move @ along) / square)
-    rounding = 2 * torch.finfo(now.dtype).eps * float(now.double().norm())
-    return float(rest.norm()) <= rounding + 1e-3 * float(move.norm())
+def _rest(move: Tensor, along: list[Tensor]) -> float:
+    """How much of a move is not along some gradients."""
+    basis = torch.stack([one.double() for one in along], dim=1)
+    if basis.shape[0] != len(move) or not bool(basis.isfinite().all()):
+        return math.inf
+    return float((basis @ (torch.linalg.pinv(basis) @ move) - move).norm())
 
 
 def names_of(held: Sequence[Held], most: int = 3) -> str:

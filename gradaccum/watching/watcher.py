@@ -72,9 +72,12 @@ class Log:
         notes: sentences about what was seen, each once.
         cannot_tell: sentences that say why a run cannot be judged at all.
         ranks: how many ranks gradients were averaged over.
+        world: how many ranks there are.
         finished: whether the run was seen to its end.
         idle: whether an optimizer of other parameters updated although none of them had a gradient.
         for_nothing: updates after which no backward came until the next, with gradients that were zero.
+        by_grad: backwards that were calls of torch.autograd.grad.
+        clipped_inside: how often an update held gradients that were clipped before the last backward of their window.
         scales: factors by which a loss scaler multiplied losses.
     """
 
@@ -88,10 +91,18 @@ class Log:
     notes: dict[str, None] = field(default_factory=dict)
     cannot_tell: dict[str, None] = field(default_factory=dict)
     ranks: int = 1
+    world: int = 1
     finished: bool = False
     idle: bool = False
     for_nothing: int = 0
+    clipped_inside: int = 0
+    by_grad: set[int] = field(default_factory=set)
     scales: list[Tensor] = field(default_factory=list)
+
+    def aside(self) -> set[int]:
+        """The backwards that were calls of torch.autograd.grad, if no update is known to hold any of them."""
+        held = {backward for update in self.updates for row in update.rows.values() for backward in row}
+        return set() if held & self.by_grad else self.by_grad
 
 
 MAX_SCALES = 64
@@ -129,12 +140,14 @@ class Watcher(AbstractContextManager[Seen]):
         self._clipped_by: set[str] = set()
         self._in_backward = self._in_grad = self._in_closure = False
         self._grad_forwards = self._plain_forwards = 0
-        self._forwards, self._samples_forward = 0, 0.0
+        self._forwards, self._sampled = 0, 0.0
         self._inputs: dict[int, weakref.ref[Tensor]] = {}  # of the model since the last update, by the number of the backward
         self._loaders: set[int] = set()
         self._seen_backwards: dict[int, int] = {}  # how many there were at the last update of each optimizer
 
     def __enter__(self) -> Seen:
+        if torch.distributed.is_available() and torch.distributed.is_initialized():
+            self.log.world = torch.distributed.get_world_size()
         self._refresh()
         enter = self._exits.enter_context
         enter(_replaced(torch.autograd, "backward", self._around_backward))
@@ -176,8 +189,7 @@ class Watcher(AbstractContextManager[Seen]):
         self.log.losses.append(loss)
         assert value.grad_fn is not None  # found with a graph
         losses.mark_as_seen(value.grad_fn)
-        loss.forward, loss.samples_forward = self._forwards, self._samples_forward
-        self._samples_forward = 0.0
+        loss.forward, loss.sampled = self._forwards, self._sampled
 
         def arrives(gradient: Tensor) -> None:
             if not self._in_grad:
@@ -224,27 +236,48 @@ class Watcher(AbstractContextManager[Seen]):
 
     def _hook_graph(self, roots: list[Tensor]) -> list[Any]:
         """Look at the ends of the graph's linear part, if it goes through no loss that was found as it was computed."""
-        handles = []
+        handles, place = [], losses.place()
+        for name in losses.beside_losses(roots):
+            self.log.notes[f"{name} in the graph is added to losses that are judged; how it is divided itself is not."] = None
         for k, (node, name) in enumerate(losses.in_graph(roots)):
-            loss = Loss(f"{name} in the graph", f"end {k}", None, mean=False)
+            loss = Loss(f"{name} in the graph", f"{k} {place}", None, mean=False, in_graph=True)
+            loss.forward, loss.sampled = self._forwards, self._sampled
             self.log.losses.append(loss)
             handles.append(node.register_prehook(_arrival(loss, node, self.log.backwards)))
         return handles
 
     def _around_grad(self, original: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
-        if not self._in_backward and not self.stopped:
-            self._refresh()
-            inputs = args[1] if len(args) > 1 else kwargs.get("inputs", ())
-            asked = {id(inputs)} if isinstance(inputs, Tensor) else {id(one) for one in inputs}
-            if asked & self.holdings.held.keys():
-                self.log.notes["Gradients were taken with torch.autograd.grad: how their losses were weighed is not seen."] = (
-                    None
-                )
-        self._in_grad, before = True, self._in_grad
-        try:
+        """Gradients that a trainer takes itself are a backward too, unless it goes on to differentiate them."""
+        if self._in_backward or self._in_grad or threading.get_ident() != self._thread or self.stopped:
             return original(*args, **kwargs)
+        self._refresh()
+        asked = args[1] if len(args) > 1 else kwargs.get("inputs", ())
+        inputs = [asked] if isinstance(asked, Tensor) else list(asked)
+        known = [self.holdings.held.get(id(one)) for one in inputs]
+        further = kwargs.get("create_graph") or (len(args) > 4 and args[4]) or kwargs.get("is_grads_batched")
+        if further or not any(known):
+            self._in_grad = True
+            try:
+                return original(*args, **kwargs)
+            finally:
+                self._in_grad = False
+        self._note_updates_by_hand()
+        self._look(self.holdings.held.values())
+        roots = args[0] if args else kwargs.get("outputs", ())
+        handles = self._hook_graph([roots] if isinstance(roots, Tensor) else [t for t in roots if isinstance(t, Tensor)])
+        self._in_backward = True
+        try:
+            gradients = original(*args, **kwargs)
         finally:
-            self._in_grad = before
+            self._in_backward = False
+            for handle in handles:
+                handle.remove()
+        for held, gradient in zip(known, gradients, strict=True):
+            if held is not None and isinstance(gradient, Tensor):
+                self.holdings.taken(held, self.log.backwards, gradient)
+        self.log.by_grad.add(self.log.backwards)
+        self.log.backwards += 1
+        return gradients
 
     def _around_scale(self, original: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
         scaled = original(*args, **kwargs)
@@ -315,6 +348,8 @@ class Watcher(AbstractContextManager[Seen]):
                 continue
             if held.unknown:
                 update.unknown[id(held.parameter)] = held.unknown
+            self.log.clipped_inside += held.clipped_inside
+            held.clipped_inside = False
             holding = held.holding if divisor == 1.0 else {b: c / divisor for b, c in held.holding.items()}
             update.rows[id(held.parameter)] = holding
         update.empty = all(held.parameter.grad is None for held in mine)
@@ -351,14 +386,17 @@ class Watcher(AbstractContextManager[Seen]):
                 f"{holdings.names_of(held)} changed outside of optimizer.step(), too, so it cannot be told which updates count."
             ] = None
             return
-        update = Update(-1, self.log.backwards, by_hand=True, along=all(moved[one] for one in held))
-        update.rows = {id(one.parameter): one.holding for one in held}
+        update = Update(-1, self.log.backwards, by_hand=True, along=True)
+        for one, holding in self.holdings.explained({one: moved[one] for one in held}).items():
+            update.along &= holding is not None
+            update.rows[id(one.parameter)] = one.holding if holding is None else holding
+            if holding is None and not one.holding:
+                update.unknown[id(one.parameter)] = "it was updated by hand by something that backwards do not explain"
+            one.updated, one.parts = self.log.backwards, {}
         self.log.updates.append(update)
-        for one in held:
-            one.updated = self.log.backwards
         self.log.notes[
-            "The parameters were updated by hand. What was in .grad then is shown; what it was multiplied by is not seen, so "
-            "only shares within a window are judged."
+            "The parameters were updated by hand. What gradients were multiplied by then is not seen: only shares within a "
+            "window are judged."
         ] = None
 
     def _clips(self, function: str) -> None:
@@ -434,7 +472,7 @@ class Watcher(AbstractContextManager[Seen]):
         given = next((value for value in (*inputs, *named.values()) if isinstance(value, Tensor)), None)
         if given is None:
             return
-        self._samples_forward += float(len(given)) if given.dim() else 0.0
+        self._sampled += float(len(given)) if given.dim() else 0.0
         for backward, known in self._inputs.items():
             if known() is given and backward != self.log.backwards:
                 self.log.repeated.add(self.log.backwards)
