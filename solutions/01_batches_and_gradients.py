@@ -135,16 +135,19 @@ print("gradients:", [g if g is None else tuple(g.shape) for g in gradients])
 # *Difficulty ●●○ · about 8 minutes · 3 points*
 #
 # Write `batch_gradient(model, loss_fn, x, y)`. It **measures** and changes nothing: it returns a dictionary from the names in
-# `model.named_parameters()` to the gradient of `loss_fn(model(x), y)`, a tensor of the parameter's shape.
+# `model.named_parameters()` to the gradient of `loss_fn(model(x), y)`, a tensor of the parameter's shape. `loss_fn` takes the
+# prediction first and the target second.
 #
 # What earns points:
 #
-# - **1 point · the gradient of the batch loss**: every trainable parameter has its gradient, under its name.
+# - **1 point · the gradient of the batch loss**: every trainable parameter has its gradient, under its name, also for a batch
+#   of one sample.
 # - **1 point · models with frozen and unused parameters**: a frozen parameter is not in the dictionary. An unused one may be
 #   left out, or be zero or `None`.
-# - **1 point · leaving parameters, .grad and mode as they were**: to the bit, and `requires_grad` too. Before the call `.grad`
-#   may hold anything, and nothing of it may be in what you return. The model may be in training or in evaluation mode, in
-#   which layers such as dropout act differently: the gradient is that of the mode it is in.
+# - **1 point · leaving parameters, .grad and mode as they were**: to the bit, and `requires_grad`, `x` and `y` too, so that a
+#   second call returns the same. Before the call `.grad` may hold anything, and nothing of it may be in what you return. The
+#   model may be in training or in evaluation mode, in which layers such as dropout act differently: the gradient is that of
+#   the mode it is in.
 
 
 # %% exercise="batch_gradient"
@@ -208,7 +211,8 @@ for reduction in ("mean", "sum"):
 #
 # What earns points:
 #
-# - **1 point · the mean of the sample gradients**: for a `loss_fn` that averages, where it equals the gradient of the batch.
+# - **1 point · the mean of the sample gradients**: for a `loss_fn` that averages, where it equals the gradient of the batch,
+#   which may hold a single sample.
 # - **1 point · the same for a loss_fn that adds its samples**: there it does not, so that only going sample by sample will do.
 # - **1 point · leaving parameters, .grad and mode as they were**: as in exercise 1.
 #
@@ -283,8 +287,8 @@ print(f"after zero_grad():     {model.head.bias.grad}")
 #
 # What earns points:
 #
-# - **1 point · the update**: every parameter has moved by minus `lr` times its gradient; the model is in the mode it was in,
-#   training or evaluation.
+# - **1 point · the update**: every parameter has moved by minus `lr` times its gradient, also for a batch of one sample and at
+#   a second call; the model is in the mode it was in, training or evaluation.
 # - **1 point · models with frozen and unused parameters**: those do not move, and nothing breaks.
 # - **1 point · clean gradients before and after**: `.grad` of any parameter may hold anything when you are called; none of it
 #   joins in. When you return, `.grad` of every trainable parameter, used or unused, is `None` or zero.

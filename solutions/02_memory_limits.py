@@ -193,7 +193,7 @@ print("the same storage as h's:", view.untyped_storage().data_ptr() == h.untyped
 # - **1 point · parameters, which do not count**: many layers with GELUs between them, one layer frozen.
 # - **1 point · a view, which keeps its whole storage**: a layer whose output is cut into slices, two of which are kept.
 #
-# Whether you call `backward()` does not matter.
+# The last model has a loss function of its own. Whether you call `backward()` does not matter.
 
 
 # %% exercise="saved_bytes"
@@ -356,7 +356,7 @@ for n in (1, 4, 16, 64):
 # - **1 point · a budget that is used to the last byte**: what needs exactly the budget fits.
 # - **1 point · a ValueError with a reason when nothing fits**: not even one sample. Any words will do, but not none.
 #
-# All four arguments are whole numbers, `effective_batch` and `per_sample` are positive.
+# All four arguments are whole numbers, `effective_batch` and `per_sample` are positive, the others may be zero or less.
 
 
 # %% exercise="plan_micro_batches"

@@ -171,14 +171,16 @@ for reduction in ("mean", "sum"):
 # %% [markdown]
 # What earns points, each on its own:
 #
-# - **1.5 points · micro-batches with unequal numbers of tokens, one graph at a time**: full windows. The model stays in
-#   training mode, and in a window of 24 your peak memory stays below twelve times that of a loop with one graph alive.
+# - **1.5 points · micro-batches with unequal numbers of tokens, one graph at a time**: full windows, three epochs, and N = 1.
+#   The model stays in training mode, and in a window of 24 your peak memory stays below twelve times that of a loop with one
+#   graph alive.
 # - **1 point · leftover windows of a one-shot stream, gradients not clean at the start**: nothing that `.grad` held before
 #   joins an update.
 # - **1 point · micro-batches without a single token**: no NaN, and such a micro-batch is one of the N of its window.
 # - **0.5 points · a whole window without a single token**: it changes nothing, and its loss in your list is 0.
-# - **1 point · another ignore index**: targets that equal 0 do not count.
-# - **1 point · the returned losses**: for each window one number, its mean over tokens, as your forwards computed it.
+# - **1 point · another ignore index**: targets that equal 0, or 7, do not count.
+# - **1 point · the returned losses**: for each window one number, its mean over tokens, as your forwards computed it before
+#   the update.
 #
 # The first four compare the parameters after each epoch with those of training with the token mean, the fifth compares single
 # updates. In all of them micro-batches hold unequal numbers of tokens.
@@ -279,10 +281,10 @@ print(f"sums over their weights   {sum(sums) / weight[targets].sum():.3f}")
 #
 # What earns points:
 #
-# - **1 point · without weights**: with and without ignored targets.
+# - **1 point · without weights**: with and without ignored targets; also a single target.
 # - **1.5 points · with a weight for each class**: no target is ignored.
-# - **1.5 points · with weights, where some targets are ignored**: `ignore_index` is −100, −1 or 0, which then is no class; also
-#   a window in which every target is ignored, whose denominator is 0.
+# - **1.5 points · with weights, where some targets are ignored**: `ignore_index` is −100, −1, 0 or 2, which then is no class;
+#   also a window in which every target is ignored, whose denominator is 0.
 
 
 # %% exercise="window_denominator"

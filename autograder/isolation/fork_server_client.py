@@ -7,6 +7,7 @@ import contextlib
 import functools
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -180,7 +181,7 @@ class ForkServer:
         self._close()
         control, theirs = socket.socketpair()
         log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by _Server.close
-        packages = tempfile.TemporaryDirectory(prefix="gradaccum-packages-")
+        packages = _folder_for_packages()
         with theirs:
             number = theirs.fileno()
             isolate = ["isolate"] if self._sandbox == BWRAP else []
@@ -220,6 +221,26 @@ class ForkServer:
         if self._server is not None:
             self._server.close()
             self._server = None
+
+
+def _folder_for_packages() -> tempfile.TemporaryDirectory[str]:
+    """An empty folder named after this process. Folders of processes that were killed before they could remove theirs go."""
+    begin = "gradaccum-packages-"
+    for left in Path(tempfile.gettempdir()).glob(f"{begin}*"):
+        owner = left.name.removeprefix(begin).partition("-")[0]
+        if owner.isdecimal() and not _is_running(int(owner)):
+            shutil.rmtree(left, ignore_errors=True)  # it may be another user's
+    return tempfile.TemporaryDirectory(prefix=f"{begin}{os.getpid()}-")
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)  # asks only
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # another user's
+        return True
+    return True
 
 
 @functools.cache

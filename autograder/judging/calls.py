@@ -26,7 +26,7 @@ def same_value(found: Plain, due: Plain, tolerance: float = CLOSE, absolute: flo
         return len(found) == len(due) and all(same_value(f, d, tolerance, absolute) for f, d in zip(found, due, strict=True))
     if isinstance(due, dict) and isinstance(found, dict):
         return found.keys() == due.keys() and all(same_value(found[key], due[key], tolerance, absolute) for key in due)
-    if isinstance(due, bool) or isinstance(found, bool):
+    if isinstance(due, bool) or isinstance(found, bool):  # 1 may stand for True, but True is not a number
         return isinstance(due, bool) and type(found) in (bool, int) and found == due
     if isinstance(due, int | float) and isinstance(found, int | float):
         return math.isclose(found, due, rel_tol=tolerance, abs_tol=absolute)
@@ -45,6 +45,13 @@ def in_words(value: object) -> str:
 
 Tolerances = tuple[float, float]
 """Relative and absolute, as for :func:`same_value`."""
+
+
+def in_different_words(found: object, due: object) -> tuple[str, str]:
+    """Two values that differ, as :func:`in_words` has them, or with all their digits if that makes them the same."""
+    words = in_words(found), in_words(due)
+    return words if words[0] != words[1] else (repr(found)[:40], repr(due)[:40])
+
 
 RAISES = object()
 """What a formula returns for arguments that must be refused with a ValueError."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from autograder.contract.schema import FLOATS, Array, Fact, Form, ListOf, NoneOr, Number, Plain, Schema, Text, Truth, Whole
+from autograder.judging.left_behind import MESSAGES as LEFT_BEHIND
 from autograder.observing.loops import MAX_LOSSES, LoopTrial
 from gradaccum.problems import Problem, trainable
 
@@ -26,7 +27,7 @@ def call_schema(trial: object) -> Schema:
 
 COUNTS: Mapping[str, Fact] = {
     **{name: Whole() for name in ("backwards", "forwards_with_grad", "forwards_without_grad")},
-    **{name: Whole() for name in ("forwards_in_graph", "micro_batches_seen")},
+    **{name: Whole() for name in ("forwards_in_evaluation", "forwards_in_graph", "micro_batches_seen")},
     "last_forward_with_grad": Truth(),
 }
 """What is counted of every loop, also of one that failed."""
@@ -56,7 +57,7 @@ def loop_facts(problem: Problem, updates: str) -> dict[str, Fact]:
         "fetched": ListOf(Whole(), updates),
         "losses": ListOf(NoneOr(ListOf(Number(), (0, MAX_LOSSES))), epochs),
         "training_after": Truth(),
-        "changed": ListOf(Text(), (0, 4)),
+        "changed": ListOf(Text(), (0, len(LEFT_BEHIND))),
         "peak_bytes": Whole(),
     }
 

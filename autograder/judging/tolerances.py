@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -15,3 +17,8 @@ def close(found: Tensor, due: Tensor, dtype: str) -> bool:
     if found.shape != due.shape or not torch.isfinite(found).all():
         return False
     return bool((found - due).norm() <= TOLERANCE[dtype] * due.norm())
+
+
+def rounding(due: float, digits: int) -> float:
+    """How far a number may be off if it is to be given to so many digits, which may be meant as digits or as decimals."""
+    return 0.51 * 10.0 ** (max(math.floor(math.log10(abs(due))) + 1, 0) - digits)

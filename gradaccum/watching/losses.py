@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any
 
 import torch
@@ -58,12 +59,15 @@ class Loss:
 
     Attributes:
         kind: the name of its function, or of the operation in the graph where it was found.
-        place: file and line that computed it.
+        place: where in the program it was computed, or its backward called if it was found in the graph.
+        in_graph: whether it was found there.
         count: what it averages over, or adds up: samples, tokens or entries that are not ignored; None if not known.
         mean: whether it is a mean over ``count``, otherwise single values or their sum.
         shares: what each of its single values counts, such as 0 for a target that is ignored; None if all count alike.
         samples: length of the first dimension of what it compares, if it is known.
         weights: for each backward, by number, the gradient that arrived.
+        forward: how many forwards of the model came before; 0 if they are not seen.
+        sampled: how many samples these had.
     """
 
     kind: str
@@ -73,6 +77,9 @@ class Loss:
     shares: Tensor | None = None
     samples: float | None = None
     weights: dict[int, Arrived] = field(default_factory=dict)
+    forward: int = 0
+    sampled: float = 0.0
+    in_graph: bool = False
 
     def arrived(self, backward: int, gradient: Tensor) -> None:
         """Note a gradient that reached this loss in a backward."""
@@ -136,7 +143,7 @@ class LossFinder(TorchFunctionMode):
         name = LOSSES.get(func)
         if name is not None and isinstance(out, Tensor) and out.requires_grad:
             with torch.no_grad():
-                loss = Loss(name, _place(), *_count(func, args, kwargs))
+                loss = Loss(name, place(), *_count(func, args, kwargs))
             self._found(loss, out)
         return out
 
@@ -155,7 +162,7 @@ def _caller_is(module: str) -> bool:
 
 def own_loss(value: Tensor, count: float | Tensor | None, kind: str = "loss") -> Loss:
     """A mean over ``count`` that a user points out."""
-    return Loss(kind, _place(), count, mean=True)
+    return Loss(kind, place(), count, mean=True)
 
 
 SEEN = "gradaccum.watching"
@@ -177,21 +184,34 @@ def _metadata(node: Node) -> dict[str, Any]:
     return metadata
 
 
-def in_graph(roots: list[Tensor]) -> Iterator[tuple[Node, str]]:
+def in_graph(roots: list[Tensor]) -> list[tuple[Node, str]]:
     """The operations at which the linear part of a graph ends, each with a name, in a fixed order.
 
-    Nothing is yielded if one of the losses that were found as they were computed is met.
+    There are none if one of the losses that were found as they were computed is met.
     """
+    ends, met = _ends(roots)
+    return [] if met else ends
+
+
+def beside_losses(roots: list[Tensor]) -> list[str]:
+    """The names of such operations in a graph in which losses were met that were found as they were computed."""
+    ends, met = _ends(roots)
+    return [name for _, name in ends] if met else []
+
+
+def _ends(roots: list[Tensor]) -> tuple[list[tuple[Node, str]], bool]:
     waiting = [root.grad_fn for root in roots if root.grad_fn is not None]
     seen: set[Node] = set()
     ends: list[tuple[Node, str]] = []
+    met = False
     while waiting and len(seen) < MAX_NODES:
         node = waiting.pop(0)
         if node in seen:
             continue
         seen.add(node)
         if is_seen(node):
-            return
+            met = True
+            continue
         name = node.name().split("::")[-1].removesuffix("0").removesuffix("1").removesuffix("2").removesuffix("Backward")
         behind = [next_node for next_node, _ in node.next_functions if next_node is not None]
         if name in LINEAR or (name in ("Mul", "Div") and len(behind) == 1):
@@ -199,7 +219,7 @@ def in_graph(roots: list[Tensor]) -> Iterator[tuple[Node, str]]:
         elif name != "AccumulateGrad":
             ends.append((node, name))
     inner = _behind(node for node, _ in ends)
-    yield from ((node, name) for node, name in ends if node not in inner)
+    return [(node, name) for node, name in ends if node not in inner], met
 
 
 def _behind(nodes: Iterable[Node]) -> set[Node]:
@@ -274,9 +294,16 @@ _SIGNATURES: dict[Callable, inspect.Signature] = {}
 _NOT_A_PLACE = ("torch.", "gradaccum.watching.")
 
 
-def _place() -> str:
-    """File and line of the innermost frame outside of torch and of this package."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and f"{frame.f_globals.get('__name__', '')}.".startswith(_NOT_A_PLACE):
+MAX_FRAMES = 6
+"""Calls that tell one place in a program from another."""
+
+
+def place() -> str:
+    """Where this was called from: the innermost calls outside of torch and of this package."""
+    calls: list[str] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and len(calls) < MAX_FRAMES:
+        if not f"{frame.f_globals.get('__name__', '')}.".startswith(_NOT_A_PLACE):
+            calls.append(f"{frame.f_code.co_filename}:{frame.f_lineno}:{frame.f_lasti}")
         frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    return " ".join(calls)

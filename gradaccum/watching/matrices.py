@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
@@ -34,6 +35,8 @@ class Column:
         last: the last of these backwards.
         uneven: whether values within it weigh differently.
         samples: how many samples it compares, if known.
+        whole: whether it is the mean of a loss, not values that a trainer adds up and divides.
+        forward, sampled: forwards of the model until then, and their samples.
     """
 
     weights: dict[int, float]
@@ -41,6 +44,9 @@ class Column:
     last: int
     uneven: bool
     samples: float | None = None
+    whole: bool = True
+    forward: int = 0
+    sampled: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -57,12 +63,17 @@ class Matrix:
         windows: for each row the columns that came since the update before.
         after: columns after the last update.
         columns: the micro-batches.
-        skipped: columns of updates that were skipped.
+        skipped: updates that were skipped.
+        lost: columns whose gradients had overflowed and were thrown away.
         unknown: why rows cannot be told; empty if they can.
         clipped: for each row what clipping multiplied it by, 1.0 where it did not.
         shrunk: for each row what else multiplied all gradients after the last backward, and their norm then.
         boundaries: columns before which a data loader began again.
         repeated: columns of an input that the same update has already.
+        passes: for each row the backwards since the update before, those of other losses too.
+        by_hand, along, own_factors: see :class:`~gradaccum.watching.watcher.Update`, of any of its updates.
+        main, several: whether it is of the largest group of parameters, and whether there are others.
+        only: sentences about parameters that one micro-batch of each window reaches.
     """
 
     loss: str
@@ -76,12 +87,18 @@ class Matrix:
     columns: tuple[Column, ...]
     unknown: tuple[str, ...] = ()
     skipped: int = 0
+    lost: int = 0
     clipped: tuple[float, ...] = ()
     shrunk: tuple[tuple[float, float], ...] = ()
     boundaries: tuple[int, ...] = ()
     repeated: tuple[int, ...] = ()
     main: bool = True
-    places: tuple[str, ...] = field(default=())
+    several: bool = False
+    passes: tuple[int, ...] = ()
+    by_hand: bool = False
+    along: bool = True
+    own_factors: bool = False
+    only: tuple[str, ...] = ()
 
     @property
     def counted(self) -> bool:
@@ -97,51 +114,77 @@ class Matrix:
         return Fingerprint(numbers, zeros, ones, row_epochs, columns)
 
 
-def matrices_of(log: Log, holdings: Holdings) -> list[Matrix]:
+def matrices_of(log: Log, holdings: Holdings, steps: int | None = None) -> list[Matrix]:
     """All matrices of a run, the main one of each loss and optimizer first."""
-    streams = _streams(log, list(holdings.held.values()))
+    streams = _streams(log, list(holdings.held.values()), steps)
     found = []
     for number in dict.fromkeys(update.optimizer for update in log.updates):
         updates = [update for update in log.updates if update.optimizer == number]
-        of_optimizer = [m for stream in streams for m in _of_stream(stream, number, updates, holdings, log)]
-        alive = [m for m in of_optimizer if bool((m.rows != 0).any()) or m.unknown]
+        of_streams = [_of_stream(stream, number, updates, holdings, log) for stream in streams]
+        alive = [ms for ms in of_streams if any(bool((m.rows != 0).any()) or m.unknown for m in ms)]
         # A loss whose gradients another loss's update throws away does not belong to this optimizer, as in a GAN.
-        found += alive or of_optimizer
+        found += [matrix for matrices in alive or of_streams for matrix in matrices]
     return found
 
 
 # Streams: the losses of one place in a program, in the order of the run
 
 
-def _streams(log: Log, held: Sequence[Held]) -> list[list[Loss]]:
-    by_backward: dict[int, Counter[str]] = {}
+def _streams(log: Log, held: Sequence[Held], steps: int | None) -> list[list[Loss]]:
+    ends = sorted({update.backwards for update in log.updates})
+    widths = Counter(b - a for a, b in pairwise([0, *ends]))
+    one_backward = steps is not None and bool(widths) and max(widths, key=lambda width: widths[width]) < steps
+    positions: dict[int, Counter[tuple]] = {}
     touched: dict[int, frozenset[int]] = {}
-    keys: list[tuple[Loss, tuple, tuple]] = []
+    places: dict[tuple, list[Loss]] = {}
+    reaches: dict[tuple, dict[tuple, None]] = {}
+    aside = log.aside()
     for loss in log.losses:
-        if not loss.weights:
+        if not loss.weights or aside & loss.weights.keys():
             continue
         backward = min(loss.weights)
-        order = by_backward.setdefault(backward, Counter())
         if backward not in touched:
             touched[backward] = frozenset(id(one.parameter) for one in held if backward in one.touched)
         if not touched[backward]:
             continue
-        position = order[loss.kind]
-        order[loss.kind] += 1
-        keys.append((loss, (loss.kind, position, loss.place), (loss.kind, position, touched[backward])))
-    parent: dict[tuple, tuple] = {}
+        # Of several micro-batches in one backward, each went through a forward of its own.
+        order = (
+            (loss.kind, loss.forward or (loss.place, len(places.get((loss.kind, 0, loss.place), ())))) if one_backward else ()
+        )
+        counter = positions.setdefault(backward, Counter())
+        position = counter[order or (loss.kind,)]
+        counter[order or (loss.kind,)] += 1
+        place = (loss.kind, position, loss.place)
+        places.setdefault(place, []).append(loss)
+        reaches.setdefault((loss.kind, position, touched[backward]), {})[place] = None
+    return _joined(places, [list(alike) for alike in reaches.values()], ends, steps)
 
-    def root(key: tuple) -> tuple:
-        while parent.setdefault(key, key) != key:
-            key = parent[key]
-        return key
 
-    for _, place, reach in keys:
-        parent[root(reach)] = root(place)
+def _joined(
+    places: dict[tuple, list[Loss]], reaches: Sequence[Sequence[tuple]], ends: Sequence[int], steps: int | None
+) -> list[list[Loss]]:
+    """One stream of all places that reach the same parameters, such as branches for a last micro-batch.
+
+    Places that come equally often in every window are losses of their own, unless they make up a window only together.
+    """
+    parent = {place: place for place in places}
+
+    def root(place: tuple) -> tuple:
+        while parent[place] != place:
+            place = parent[place]
+        return place
+
+    for alike in reaches:
+        counts = [Counter(bisect_right(ends, min(loss.weights)) for loss in places[place]) for place in alike]
+        together = len(alike) * Counter(counts[0].values()).most_common(1)[0][0] == steps
+        if len(alike) > 1 and all(count == counts[0] for count in counts) and not together:
+            continue
+        for place in alike:
+            parent[root(place)] = root(alike[0])
     streams: dict[tuple, list[Loss]] = {}
-    for loss, place, _ in keys:
-        streams.setdefault(root(place), []).append(loss)
-    return list(streams.values())
+    for place, losses in places.items():
+        streams.setdefault(root(place), []).extend(losses)
+    return [sorted(losses, key=lambda loss: min(loss.weights)) for losses in streams.values()]
 
 
 def _column(loss: Loss) -> Column:
@@ -152,7 +195,7 @@ def _column(loss: Loss) -> Column:
         uneven |= float(arrived.largest) > float(arrived.smallest) * (1 + UNEVEN) and loss.count is None
         if count is None and entries > 1:
             count = entries
-    return Column(weights, count, max(weights), uneven, loss.samples)
+    return Column(weights, count, max(weights), uneven, loss.samples, loss.mean, loss.forward, loss.sampled)
 
 
 def _coefficient(loss: Loss, arrived: Arrived, count: float | None) -> tuple[float, float]:
@@ -161,7 +204,7 @@ def _coefficient(loss: Loss, arrived: Arrived, count: float | None) -> tuple[flo
         return float(arrived.total), count or 0.0
     if count is not None:
         return float(arrived.total) * count, count
-    return float(arrived.size if loss.place.startswith("end") else arrived.total), float(arrived.entries)
+    return float(arrived.size if loss.in_graph else arrived.total), float(arrived.entries)
 
 
 # Matrices
@@ -175,16 +218,21 @@ def _of_stream(stream: Sequence[Loss], number: int, updates: Sequence[Update], h
     if not held:
         return []
     ends = [update.backwards for update in updates]
-    windows = [tuple(k for k, c in enumerate(columns) if a <= c.last < b) for a, b in pairwise([0, *ends])]
+    lost = holdings.overflowed
+    windows = [
+        tuple(k for k, c in enumerate(columns) if a <= c.last < b and c.last not in lost) for a, b in pairwise([0, *ends])
+    ]
+    passing = {backward for one in held for backward in one.touched} - lost - log.aside()
+    passes = [sum(a <= backward < b for backward in passing) for a, b in pairwise([0, *ends])]
     last = ends[-1] if ends else 0
     judged = [u for u, update in enumerate(updates) if not update.skipped and (windows[u] or _holds(update, backwards))]
     boundaries = tuple(sum(c.last < start for c in columns) for start in log.boundaries)
     due = torch.zeros(len(judged), len(columns), dtype=torch.float64)
     for row, u in enumerate(judged):
-        counts = [columns[k].count or 1.0 for k in windows[u]]
+        counts = [1.0 if count is None else count for count in (columns[k].count for k in windows[u])]
         for k, count in zip(windows[u], counts, strict=True):
             due[row, k] = count / sum(counts) if sum(counts) else 0.0
-    groups = _groups(held, [updates[u] for u in judged], columns)
+    groups, only = _groups(held, [updates[u] for u in judged], columns, due, [windows[u] for u in judged])
     name = f"{stream[0].kind}"
     return [
         Matrix(
@@ -195,16 +243,22 @@ def _of_stream(stream: Sequence[Loss], number: int, updates: Sequence[Update], h
             rows=rows,
             due=due,
             windows=tuple(windows[u] for u in judged),
-            after=tuple(k for k, c in enumerate(columns) if c.last >= last),
+            after=tuple(k for k, c in enumerate(columns) if c.last >= last and c.last not in lost),
             columns=columns,
             unknown=unknown,
             skipped=sum(update.skipped for update in updates),
+            lost=sum(c.last in lost for c in columns),
             clipped=tuple(updates[u].clipped or 1.0 for u in judged),
             shrunk=tuple(updates[u].shrunk or (1.0, 0.0) for u in judged),
             repeated=tuple(k for k, c in enumerate(columns) if c.last in log.repeated),
             boundaries=tuple(sorted({b for b in boundaries if 0 < b < len(columns)})),
             main=k == 0,
-            places=tuple(dict.fromkeys(loss.place for loss in stream)),
+            several=len(groups) > 1,
+            passes=tuple(passes[u] for u in judged),
+            by_hand=any(updates[u].by_hand for u in judged),
+            along=all(updates[u].along for u in judged),
+            own_factors=any(updates[u].own_factors for u in judged),
+            only=only,
         )
         for k, (members, rows, unknown) in enumerate(groups)
     ]
@@ -215,10 +269,14 @@ def _holds(update: Update, backwards: set[int]) -> bool:
 
 
 def _groups(
-    held: Sequence[Held], updates: Sequence[Update], columns: Sequence[Column]
-) -> list[tuple[list[Held], Tensor, tuple[str, ...]]]:
-    """Parameters whose updates hold the same, the largest group first: members, rows, and why they cannot be told."""
+    held: Sequence[Held], updates: Sequence[Update], columns: Sequence[Column], due: Tensor, windows: Sequence[tuple[int, ...]]
+) -> tuple[list[tuple[list[Held], Tensor, tuple[str, ...]]], tuple[str, ...]]:
+    """Parameters whose updates hold the same, the largest group first: members, rows, and why they cannot be told.
+
+    Also sentences about parameters that one micro-batch of each window reaches.
+    """
     found: dict[tuple, tuple[list[Held], Tensor, tuple[str, ...]]] = {}
+    last: list[Held] = []
     for one in held:
         histories = tuple(id(update.rows.get(id(one.parameter))) for update in updates)
         reached = frozenset(k for k, c in enumerate(columns) if one.touched & c.weights.keys())
@@ -227,17 +285,33 @@ def _groups(
         if key not in found:
             found[key] = ([], _rows(one, updates, columns, reached), unknown)
         found[key][0].append(one)
+        if len(windows) > 1 and all(len(window) > 1 and reached & {*window} == {window[-1]} for window in windows):
+            last.append(one)
     groups = sorted(found.values(), key=lambda group: (-int((~group[1].isnan()).sum()), -sum(m.size for m in group[0])))
     merged: list[tuple[list[Held], Tensor, tuple[str, ...]]] = []
     for members, rows, unknown in groups:
         for others, theirs, reason in merged:
             if unknown == reason and _agree(rows, theirs):
                 others += members
+                theirs.copy_(rows.where(theirs.isnan(), theirs))
                 break
         else:
             merged.append((list(members), rows, unknown))
     merged.sort(key=lambda group: -sum(member.size for member in group[0]))
-    return [(members, rows.nan_to_num(0.0), unknown) for members, rows, unknown in merged]
+    only = (
+        f"Only the last micro-batch of each window reaches {names_of(last)}: are the others detached from them?" if last else ""
+    )
+    return [(members, _filled(rows, due), unknown) for members, rows, unknown in merged], (only,) if only else ()
+
+
+def _filled(rows: Tensor, due: Tensor) -> Tensor:
+    """Rows in which what no parameter of the group shows is in proportion to what is due."""
+    known = ~rows.isnan()
+    there, meant = rows.nan_to_num(0.0).sum(1), (due * known).sum(1)
+    shown = meant > 0
+    usual = float((there[shown] / meant[shown]).median()) if bool(shown.any()) else 1.0
+    ratio = torch.where(shown, there / meant.clamp_min(1e-300), usual)
+    return rows.where(known, due * ratio[:, None])
 
 
 def _agree(one: Tensor, other: Tensor) -> bool:

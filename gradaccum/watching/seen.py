@@ -61,8 +61,15 @@ class Seen:
         """What explains that something is not due; empty if all is, or if it cannot be told."""
         if self._log.cannot_tell:
             return tuple(self._outside_of_cache())
-        found = {mistake.slug: mistake for one in self.judged for mistake in (*one.mistakes, *self._never_updated())}
-        return tuple(found.values())
+        found = [mistake for one in self.judged for mistake in one.mistakes]
+        if self._log.clipped_inside:  # this explains rows that nothing else explains
+            found = [mistake for mistake in found if mistake.slug != "not-due"]
+        return tuple(
+            {
+                mistake.slug: mistake
+                for mistake in (*self._clipped_inside(), *found, *self._never_updated(), *self._for_nothing())
+            }.values()
+        )
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -74,15 +81,26 @@ class Seen:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences: what could not be judged and why, constant factors, clipping, skipped updates."""
-        said = [*self.reasons, *self._log.notes, *(note for one in self.judged for note in one.notes)]
+        said = [*self.reasons, *self._log.notes, *self._seen_aside(), *(note for one in self.judged for note in one.notes)]
         return tuple(dict.fromkeys(said))
+
+    def _seen_aside(self) -> Iterator[str]:
+        if self._holdings.decayed:
+            yield "Before updates a multiple of the parameters was added to their gradients, as weight decay does."
+        if self._log.aside():
+            yield "Gradients were taken with torch.autograd.grad: which updates hold them is not seen."
+        if self._log.world > 1 and self._log.ranks == 1:
+            yield f"There are {self._log.world} ranks, but not seen to average gradients: this is of one rank alone."
 
     @cached_property
     def judged(self) -> tuple[Judged, ...]:
         """The verdict on each matrix, the main one first."""
         log = self._log
-        matrices = sorted(matrices_of(log, self._holdings), key=lambda m: (not m.main, -len(m.columns), -m.entries))
-        return tuple(judge(matrix, self._steps, log.ranks, log.finished) for matrix in matrices)
+        matrices = sorted(
+            matrices_of(log, self._holdings, self._steps), key=lambda m: (not m.main, -len(m.columns), -m.entries)
+        )
+        scales = sorted({float(scale) for scale in log.scales})
+        return tuple(judge(matrix, self._steps, log.ranks, log.finished, scales) for matrix in matrices)
 
     @property
     def _main(self) -> Matrix | None:
@@ -92,7 +110,7 @@ class Seen:
         """Parameters that backwards reached and that are in no update."""
         inside = {key for update in self._log.updates for key in (*update.rows, *update.unknown)}
         left = [one for key, one in self._holdings.held.items() if one.touched and key not in inside]
-        if left and inside:
+        if left and (inside or (self._log.idle and not self._log.updates)):
             message = f"{names_of(left)} get gradients, but no optimizer ever updates them."
             yield Mistake("never-updated", message, "Which parameters was the optimizer made with?")
 
@@ -107,9 +125,29 @@ class Seen:
             hint = "Divide the gradient of what is not behind cached features by the number of backwards."
             yield Mistake("outside-of-cache", message, hint)
 
+    def _clipped_inside(self) -> Iterator[Mistake]:
+        if self._log.clipped_inside:
+            message = "Gradients are clipped before all micro-batches of a window have been added: the earlier ones weigh less."
+            yield Mistake(
+                "clip-per-micro-batch",
+                message,
+                "What should be clipped: each micro-batch's gradient, or what the update holds?",
+            )
+
+    def _for_nothing(self) -> Iterator[Mistake]:
+        """Updates after which no backward came until the next."""
+        times = self._log.for_nothing
+        if times:
+            message = (
+                f"{_counted(times, 'update')} came without a backward since the one before, with gradients that were zero."
+            )
+            yield Mistake(
+                "empty-update", message, "Momentum and weight decay still move the parameters then. Who updates twice?"
+            )
+
     def _nothing(self) -> Iterator[str]:
         log = self._log
-        if not log.backwards:
+        if log.backwards == len(log.aside()):
             yield "No backward was seen that reached the watched parameters."
         elif not log.updates:
             yield "No update was seen: no optimizer updated the watched parameters."

@@ -57,10 +57,11 @@ def are_alike(parts: list[Tensor]) -> bool:
     return rounding > 0 and all(part.shape == first.shape and float((part - first).norm()) <= rounding for part in parts)
 
 
-def combination(now: Tensor, parts: list[Tensor]) -> list[float] | None:
+def combination(now: Tensor, parts: list[Tensor], rounding: float | None = None) -> list[float] | None:
     """The coefficients with which ``parts`` add up to ``now``; None if they do not, or in more than one way."""
     if not parts or len(parts) * 2 > len(now):
         return None
+    rounding = 10 * tolerance(now.dtype) if rounding is None else rounding
     basis = torch.stack([part.double() for part in parts], dim=1)
     size = now.double().norm()
     if (
@@ -71,4 +72,4 @@ def combination(now: Tensor, parts: list[Tensor]) -> list[float] | None:
         return None
     found = torch.linalg.lstsq(basis.cpu(), now.double().cpu()[:, None]).solution[:, 0]
     rest = (basis.cpu() @ found - now.double().cpu()).norm()
-    return found.tolist() if float(rest) <= 10 * tolerance(now.dtype) * float(size) else None
+    return found.tolist() if float(rest) <= rounding * float(size) else None

@@ -57,7 +57,7 @@ class Cut:
     epochs: tuple[tuple[int, ...], ...]
 
 
-def judge(matrix: Matrix, steps: int | None, ranks: int, finished: bool) -> Judged:
+def judge(matrix: Matrix, steps: int | None, ranks: int, finished: bool, scales: Sequence[float] = ()) -> Judged:
     """What a matrix means.
 
     Args:
@@ -65,45 +65,129 @@ def judge(matrix: Matrix, steps: int | None, ranks: int, finished: bool) -> Judg
         steps: the accumulation steps that were meant; None if not known.
         ranks: over how many ranks gradients were averaged: a total can then not be judged from one rank.
         finished: whether the run was watched to its end, so that what came after the last update reached none.
+        scales: factors by which loss scalers multiplied losses.
     """
     subject = matrix.loss if matrix.main else f"{matrix.loss}, for {matrix.parameters}"
     notes = list(_notes(matrix, subject))
+
+    def untold(reason: str) -> Judged:
+        return Judged(matrix, None, notes=tuple(notes), reason=reason)
+
     if matrix.unknown:
-        return Judged(matrix, None, notes=tuple(notes), reason=f"{matrix.parameters}: {matrix.unknown[0]}.")
+        return untold(f"{matrix.parameters}: {matrix.unknown[0]}.")
     if any(column.uneven for column in matrix.columns):
-        return Judged(matrix, None, notes=tuple(notes), reason=f"{subject} weighs the values of one micro-batch differently.")
+        return untold(
+            f"{subject} weighs the values of one micro-batch differently, as weights of samples or means of sequences do: "
+            "what is due is not known."
+        )
     width = steps or usual_width(matrix)
-    rows, clipping = _unclipped(matrix)
-    if clipping:
-        notes.append(clipping)
+    rows, scaling = _unscaled(matrix)
+    if scaling:
+        notes.append(scaling)
         matrix = dataclasses.replace(matrix, rows=rows)
-    factor = usual_factor(matrix)
-    if ranks > 1:
-        sums = rows.sum(1, keepdim=True)
-        rows, factor = torch.where(sums != 0, rows / sums, rows), 1.0
-        notes.append(f"Gradients were averaged over {ranks} ranks; of one rank only the shares within a window can be judged.")
-    elif _is_constant(matrix, factor) and not _is_steps(factor, width) and not abs(factor - 1) < CLOSE:
-        if abs(factor) >= SCALER and (torch.tensor(factor).log2().round().exp2() - factor).abs() < CLOSE * factor:
-            return Judged(matrix, False, (_still_scaled(subject, factor),), tuple(notes))
-        notes.append(f"{subject} is multiplied by a constant, {_number(factor)}.")
-        rows = rows / factor
+    factor = usual_factor(matrix) * ranks
+    if ranks > 1 and len(rows) > 1 and _is_constant(matrix, factor / ranks) and abs(factor - 1 / ranks) < CLOSE:
+        return Judged(matrix, False, (_world_twice(subject, ranks),), tuple(notes))
+    if ranks > 1 and len(rows) > 1 and _is_constant(matrix, factor / ranks) and _is_steps(factor, width):
+        rows = rows * ranks
+    elif matrix.by_hand and _is_constant(matrix, factor) and _is_steps(factor, width):
+        return untold(
+            f"{subject} adds up to {_number(factor)} in gradients by which parameters were updated by hand: whether they were "
+            "divided then is not seen."
+        )
+    elif ranks > 1 or matrix.by_hand:
+        rows = _shares(rows)
+        if ranks > 1:
+            notes.append(
+                f"Gradients were averaged over {ranks} ranks; of one rank only the shares within a window can be judged."
+            )
+    elif _is_constant(matrix, factor) and not abs(factor - 1) < CLOSE:
+        values = _values_of_a_sample(matrix)
+        if _is_steps(factor, width) and values and abs(factor - values) < CLOSE * values:
+            return untold(
+                f"{subject} is added up, and rows add up to {_number(factor)}: that is due if it is divided by samples, which "
+                f"have {values:g} values each, and it is not if it is divided by values in each micro-batch."
+            )
+        if not _is_steps(factor, width):
+            wrong = _scaler_mistake(subject, factor, scales)
+            if wrong:
+                return Judged(matrix, False, (wrong,), tuple(notes))
+            if values and _is_steps(factor / values, width):
+                rows = rows / values
+            else:
+                notes.append(_constant(subject, factor, width))
+                rows = rows / factor
     late = matrix.after if finished else ()
     narrow = steps is not None and any(len(window) < steps for window in matrix.windows[:-1])
     if _same(rows, matrix.due) and not late and not matrix.repeated and not _misfit(matrix, steps):
         if not matrix.counted and width > 1:
-            return Judged(matrix, None, notes=tuple(notes), reason=f"It is not known what {subject} counts.")
+            return untold(f"It is not known what {subject} counts. Point it out: gradaccum.loss_seen(loss, count).")
         if width == 1 and steps is None:
             notes.append("There is one micro-batch to each update. If more were meant, say so: accumulation_steps=N.")
         return Judged(matrix, True, notes=tuple(notes))
+    if matrix.by_hand and not matrix.along:
+        return untold("Parameters were updated by hand, and not along .grad: what they were updated by is not seen.")
     if not matrix.counted and not narrow and _same(rows > CLOSE, matrix.due > 0):
-        return Judged(matrix, None, notes=tuple(notes), reason=f"It is not known what {subject} counts.")
-    mistakes = tuple(_named(matrix, rows, width, late, subject))
+        return untold(f"It is not known what {subject} counts. Point it out: gradaccum.loss_seen(loss, count).")
+    if _same(_shares(rows), matrix.due) and not late and not matrix.repeated:
+        usual = usual_width(matrix)
+        passes = max((p for w, p in zip(matrix.windows, matrix.passes, strict=True) if len(w) == usual), default=0)
+        if steps is not None and usual < steps <= passes:
+            return untold(
+                f"{subject} is in {usual} of the {passes} backwards of a window, other losses in the others: what their shares "
+                f"should be, and whether these are the {steps} micro-batches that were meant, cannot be told."
+            )
+        if matrix.own_factors and not _is_constant(matrix, factor):
+            return untold("Before updates, gradients of different parameters were multiplied by different factors.")
+    whose = f"{matrix.loss}, for {matrix.parameters}," if matrix.several else subject
+    mistakes = tuple(_named(matrix, rows, width, late, whose))
     return Judged(matrix, False, mistakes, tuple(notes))
 
 
-def _unclipped(matrix: Matrix) -> tuple[Tensor, str]:
-    """The rows before a clipping by hand: all gradients were shrunk to the same norm in some updates, and left in others."""
-    norms = [norm for share, norm in matrix.shrunk if share < 1]
+def _shares(rows: Tensor) -> Tensor:
+    """Rows that add up to 1."""
+    sums = rows.sum(1, keepdim=True)
+    return torch.where(sums != 0, rows / sums, rows)
+
+
+def _values_of_a_sample(matrix: Matrix) -> float:
+    """How many values of a loss a sample has, if they are added up and it is more than one, alike for all; otherwise 0."""
+    found = {column.count / column.samples if column.count and column.samples else 0.0 for column in matrix.columns}
+    values = found.pop() if len(found) == 1 else 0.0
+    return values if values > 1 and not any(column.whole for column in matrix.columns) else 0.0
+
+
+def _constant(subject: str, factor: float, width: int) -> str:
+    said = f"{subject} is multiplied by a constant, {_number(factor)}"
+    if width == 1:
+        return f"{said}."
+    return f"{said}; or by {_number(factor / width)}, and is not divided by the {width} micro-batches of a window."
+
+
+def _scaler_mistake(subject: str, factor: float, scales: Sequence[float]) -> Mistake | None:
+    """What a loss scaler leaves if it does not divide, or divides twice."""
+    if any(scale > 1 and abs(factor * scale - 1) < CLOSE for scale in scales):
+        message = f"{subject} is divided by the loss scaler's factor twice: rows add up to {factor:.3g}."
+        return Mistake("unscaled-twice", message, "Who divides by the scale: your code, scaler.unscale_, or scaler.step?")
+    powers_of_two = abs(factor) >= SCALER and (torch.tensor(factor).log2().round().exp2() - factor).abs() < CLOSE * factor
+    if bool(powers_of_two) or any(scale > 1 and abs(factor - scale) < CLOSE * scale for scale in scales):
+        return _still_scaled(subject, factor)
+    return None
+
+
+def _world_twice(subject: str, ranks: int) -> Mistake:
+    message = (
+        f"{subject} is divided by the {ranks} ranks, and averaging gradients divides by them again: rows add up to 1/{ranks} "
+        "of what is due."
+    )
+    return Mistake(
+        "world-twice", message, "DistributedDataParallel averages over ranks. What is left for the loss to divide by?"
+    )
+
+
+def _unscaled(matrix: Matrix) -> tuple[Tensor, str]:
+    """The rows before a scaling by hand: all gradients were brought to the same norm in updates, and left in others."""
+    norms = [norm for share, norm in matrix.shrunk if share != 1]
     shares = torch.tensor([share for share, _ in matrix.shrunk], dtype=torch.float64)
     if len({round(float(share), 6) for share in shares}) < 2 or max(norms) > min(norms) * (1 + 1e-3):
         return matrix.rows, ""
@@ -120,7 +204,20 @@ def _misfit(matrix: Matrix, steps: int | None) -> bool:
     if steps is None:
         return False
     widths = [len(window) for window in matrix.windows]
-    return any(width > steps for width in widths) or (len(widths) > 1 and usual_width(matrix) < steps)
+    if any(width > steps for width in widths):
+        return True
+    return len(widths) > 1 and usual_width(matrix) < steps and not _joined(matrix, steps)
+
+
+def _joined(matrix: Matrix, steps: int) -> bool:
+    """Whether each loss was computed of the outputs of as many forwards as were meant."""
+    joined = []
+    for before, column in itertools.pairwise(matrix.columns):
+        samples, forwards = column.sampled - before.sampled, column.forward - before.forward
+        joined.append(
+            forwards == steps and samples and column.samples and column.samples >= samples and column.samples % samples == 0
+        )
+    return bool(joined) and all(joined)
 
 
 def _is_constant(matrix: Matrix, factor: float) -> bool:
@@ -136,6 +233,9 @@ def _notes(matrix: Matrix, subject: str) -> Iterator[str]:
     if matrix.skipped:
         times = "once" if matrix.skipped == 1 else f"{matrix.skipped} times"
         yield f"The optimizer skipped an update {times}, because gradients had overflowed; its micro-batches reached none."
+    if matrix.lost:
+        yield f"{_micro_batches(matrix.lost).capitalize()} reached no update: gradients had overflowed and were thrown away."
+    yield from matrix.only
     clipped = [share for share in matrix.clipped if share != 1.0]
     if clipped:
         times = f"{len(clipped)} of {len(matrix.clipped)} updates"
@@ -162,10 +262,9 @@ def _named(matrix: Matrix, rows: Tensor, width: int, late: Sequence[int], subjec
         yield _width(matrix, width, subject)
         return
     sums = rows.sum(1)
-    shares = torch.where(sums[:, None] != 0, rows / sums[:, None], rows)
     if empty:
         yield _empty(subject, empty)
-    elif _same(shares, matrix.due):
+    elif _same(_shares(rows), matrix.due):
         yield _wrong_total(matrix, sums.tolist(), subject)
     else:
         yield Mistake("not-due", f"{subject}: {_difference(matrix, rows)}", "Compare the first framed row with the one due.")

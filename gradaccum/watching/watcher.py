@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import gc
+import math
 import sys
 import threading
 import weakref
@@ -21,6 +22,7 @@ from torch.optim.optimizer import Optimizer, register_optimizer_step_post_hook, 
 from gradaccum.watching import holdings, losses, sketch
 from gradaccum.watching.holdings import Held, Holding, Holdings
 from gradaccum.watching.losses import Loss, LossFinder
+from gradaccum.watching.parameter_hooks import seen_through
 from gradaccum.watching.seen import Seen
 
 
@@ -37,7 +39,9 @@ class Update:
         clipped: what torch's clipping multiplied gradients by; None if it did not.
         shrunk: what all of them were multiplied by otherwise after the last backward, and how long they were then.
         empty: whether no parameter had a gradient.
-        reason: why this update cannot be judged; empty if it can.
+        by_hand: whether no optimizer made it.
+        along: whether it moved parameters along their ``.grad``, if it was made by hand.
+        own_factors: whether parameters were multiplied by factors of their own after the last backward.
     """
 
     optimizer: int
@@ -48,7 +52,9 @@ class Update:
     clipped: float | None = None
     shrunk: tuple[float, float] | None = None
     empty: bool = False
-    reason: str = ""
+    by_hand: bool = False
+    along: bool = True
+    own_factors: bool = False
 
 
 @dataclass
@@ -66,7 +72,13 @@ class Log:
         notes: sentences about what was seen, each once.
         cannot_tell: sentences that say why a run cannot be judged at all.
         ranks: how many ranks gradients were averaged over.
+        world: how many ranks there are.
         finished: whether the run was seen to its end.
+        idle: whether an optimizer of other parameters updated although none of them had a gradient.
+        for_nothing: updates after which no backward came until the next, with gradients that were zero.
+        by_grad: backwards that were calls of torch.autograd.grad.
+        clipped_inside: how often an update held gradients that were clipped before the last backward of their window.
+        scales: factors by which a loss scaler multiplied losses.
     """
 
     losses: list[Loss] = field(default_factory=list)
@@ -79,8 +91,22 @@ class Log:
     notes: dict[str, None] = field(default_factory=dict)
     cannot_tell: dict[str, None] = field(default_factory=dict)
     ranks: int = 1
+    world: int = 1
     finished: bool = False
+    idle: bool = False
+    for_nothing: int = 0
+    clipped_inside: int = 0
+    by_grad: set[int] = field(default_factory=set)
+    scales: list[Tensor] = field(default_factory=list)
 
+    def aside(self) -> set[int]:
+        """The backwards that were calls of torch.autograd.grad, if no update is known to hold any of them."""
+        held = {backward for update in self.updates for row in update.rows.values() for backward in row}
+        return set() if held & self.by_grad else self.by_grad
+
+
+MAX_SCALES = 64
+"""Factors of loss scalers that are kept."""
 
 _ACTIVE: list[Watcher] = []
 """Watchers at work, the innermost last."""
@@ -112,17 +138,23 @@ class Watcher(AbstractContextManager[Seen]):
         self._thread = threading.get_ident()
         self._optimizers: list[Optimizer] = []
         self._clipped_by: set[str] = set()
-        self._in_backward = self._in_step = False
+        self._in_backward = self._in_grad = self._in_closure = False
         self._grad_forwards = self._plain_forwards = 0
+        self._forwards, self._sampled = 0, 0.0
         self._inputs: dict[int, weakref.ref[Tensor]] = {}  # of the model since the last update, by the number of the backward
         self._loaders: set[int] = set()
+        self._seen_backwards: dict[int, int] = {}  # how many there were at the last update of each optimizer
 
     def __enter__(self) -> Seen:
+        if torch.distributed.is_available() and torch.distributed.is_initialized():
+            self.log.world = torch.distributed.get_world_size()
         self._refresh()
         enter = self._exits.enter_context
         enter(_replaced(torch.autograd, "backward", self._around_backward))
         enter(_replaced(torch.autograd, "grad", self._around_grad))
         enter(_replaced(torch.utils.data.DataLoader, "__iter__", self._around_iter))
+        enter(_replaced(torch.amp.GradScaler, "scale", self._around_scale))
+        enter(_replaced(torch.amp.GradScaler, "step", self._around_scaler_step))
         if self._finds_model:
             enter(_replaced(Optimizer, "add_param_group", self._around_group))
         for handle in (
@@ -157,7 +189,13 @@ class Watcher(AbstractContextManager[Seen]):
         self.log.losses.append(loss)
         assert value.grad_fn is not None  # found with a graph
         losses.mark_as_seen(value.grad_fn)
-        value.register_hook(lambda gradient: loss.arrived(self.log.backwards, gradient))
+        loss.forward, loss.sampled = self._forwards, self._sampled
+
+        def arrives(gradient: Tensor) -> None:
+            if not self._in_grad:
+                loss.arrived(self.log.backwards, gradient)
+
+        value.register_hook(arrives)
 
     def point_out(self, value: Tensor, count: float | Tensor | None) -> None:
         """A loss that the user names."""
@@ -181,12 +219,13 @@ class Watcher(AbstractContextManager[Seen]):
             return original(*args, **kwargs)
         self._refresh()
         self._note_updates_by_hand()
-        self._look_at_step(list(self.holdings.held.values()))
+        self._look(self.holdings.held.values())
         roots = args[0] if args else kwargs.get("tensors", ())
         handles = self._hook_graph([roots] if isinstance(roots, Tensor) else [t for t in roots if isinstance(t, Tensor)])
         self._in_backward = True
         try:
-            return original(*args, **kwargs)
+            with seen_through(self.holdings.held.values(), self.holdings, self.log.backwards):
+                return original(*args, **kwargs)
         finally:
             self._in_backward = False
             for handle in handles:
@@ -197,23 +236,64 @@ class Watcher(AbstractContextManager[Seen]):
 
     def _hook_graph(self, roots: list[Tensor]) -> list[Any]:
         """Look at the ends of the graph's linear part, if it goes through no loss that was found as it was computed."""
-        handles = []
+        handles, place = [], losses.place()
+        for name in losses.beside_losses(roots):
+            self.log.notes[f"{name} in the graph is added to losses that are judged; how it is divided itself is not."] = None
         for k, (node, name) in enumerate(losses.in_graph(roots)):
-            loss = Loss(f"{name} in the graph", f"end {k}", None, mean=False)
+            loss = Loss(f"{name} in the graph", f"{k} {place}", None, mean=False, in_graph=True)
+            loss.forward, loss.sampled = self._forwards, self._sampled
             self.log.losses.append(loss)
             handles.append(node.register_prehook(_arrival(loss, node, self.log.backwards)))
         return handles
 
     def _around_grad(self, original: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
-        if not self._in_backward and not self.stopped:
-            self._refresh()
-            inputs = args[1] if len(args) > 1 else kwargs.get("inputs", ())
-            asked = {id(inputs)} if isinstance(inputs, Tensor) else {id(one) for one in inputs}
-            if asked & self.holdings.held.keys():
-                self.log.notes["Gradients were taken with torch.autograd.grad: how their losses were weighed is not seen."] = (
-                    None
-                )
-        return original(*args, **kwargs)
+        """Gradients that a trainer takes itself are a backward too, unless it goes on to differentiate them."""
+        if self._in_backward or self._in_grad or threading.get_ident() != self._thread or self.stopped:
+            return original(*args, **kwargs)
+        self._refresh()
+        asked = args[1] if len(args) > 1 else kwargs.get("inputs", ())
+        inputs = [asked] if isinstance(asked, Tensor) else list(asked)
+        known = [self.holdings.held.get(id(one)) for one in inputs]
+        further = kwargs.get("create_graph") or (len(args) > 4 and args[4]) or kwargs.get("is_grads_batched")
+        if further or not any(known):
+            self._in_grad = True
+            try:
+                return original(*args, **kwargs)
+            finally:
+                self._in_grad = False
+        self._note_updates_by_hand()
+        self._look(self.holdings.held.values())
+        roots = args[0] if args else kwargs.get("outputs", ())
+        handles = self._hook_graph([roots] if isinstance(roots, Tensor) else [t for t in roots if isinstance(t, Tensor)])
+        self._in_backward = True
+        try:
+            gradients = original(*args, **kwargs)
+        finally:
+            self._in_backward = False
+            for handle in handles:
+                handle.remove()
+        for held, gradient in zip(known, gradients, strict=True):
+            if held is not None and isinstance(gradient, Tensor):
+                self.holdings.taken(held, self.log.backwards, gradient)
+        self.log.by_grad.add(self.log.backwards)
+        self.log.backwards += 1
+        return gradients
+
+    def _around_scale(self, original: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+        scaled = original(*args, **kwargs)
+        scale = getattr(args[0], "_scale", None)
+        if isinstance(scale, Tensor) and not (len(self.log.scales) >= MAX_SCALES):
+            self.log.scales.append(scale.detach().clone())
+        return scaled
+
+    def _around_scaler_step(self, original: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+        before = len(self.log.updates)
+        done = original(*args, **kwargs)
+        optimizer = args[1] if len(args) > 1 else kwargs.get("optimizer")
+        if len(self.log.updates) == before and not self.stopped and isinstance(optimizer, Optimizer):
+            for held in self._of(optimizer):  # the scaler made no step, because they had overflowed
+                self.holdings.overflowed.update(held.holding)
+        return done
 
     def _averaged(self) -> None:
         """After a backward of a DistributedDataParallel that synchronised."""
@@ -228,7 +308,7 @@ class Watcher(AbstractContextManager[Seen]):
     # Updates
 
     def _before_step(self, optimizer: Optimizer, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict] | None:
-        if self.stopped or self._in_step or threading.get_ident() != self._thread:
+        if self.stopped or threading.get_ident() != self._thread:
             return None
         self._refresh()
         closure = args[1] if len(args) > 1 else kwargs.get("closure")  # the first is the optimizer
@@ -238,8 +318,14 @@ class Watcher(AbstractContextManager[Seen]):
 
         @wraps(closure)
         def watched(*given: Any, **named: Any) -> Any:
+            again, self._in_closure = self._in_closure, True
             value = closure(*given, **named)
             self._note_update(optimizer)
+            self._inputs.clear()
+            if again:
+                self.log.notes[
+                    f"{type(optimizer).__name__} calls its closure several times in a step: each time counts as an update here."
+                ] = None
             return value
 
         return ((args[0], watched), kwargs) if len(args) > 1 else (args, kwargs | {"closure": watched})
@@ -247,12 +333,13 @@ class Watcher(AbstractContextManager[Seen]):
     def _note_update(self, optimizer: Optimizer) -> None:
         mine = self._of(optimizer)
         if not mine:
+            self.log.idle |= not any(p.grad is not None for group in optimizer.param_groups for p in group["params"])
             return
         number = self._number(optimizer)
         update = Update(number, self.log.backwards + self._in_backward)
         if self._in_backward:
             self.holdings.added(self.log.backwards)
-        update.clipped, update.shrunk = self._look_at_step(mine)
+        update.clipped, update.shrunk, update.own_factors = self._look_at_step(mine)
         scale, overflow = getattr(optimizer, "grad_scale", None), getattr(optimizer, "found_inf", None)
         update.skipped = overflow is not None and bool(overflow)
         divisor = float(scale) if isinstance(scale, Tensor) else 1.0
@@ -261,41 +348,56 @@ class Watcher(AbstractContextManager[Seen]):
                 continue
             if held.unknown:
                 update.unknown[id(held.parameter)] = held.unknown
+            self.log.clipped_inside += held.clipped_inside
+            held.clipped_inside = False
             holding = held.holding if divisor == 1.0 else {b: c / divisor for b, c in held.holding.items()}
             update.rows[id(held.parameter)] = holding
         update.empty = all(held.parameter.grad is None for held in mine)
+        known = self._seen_backwards.get(number, -1)
+        if known == update.backwards and not update.empty and not any((*update.rows.values(), *update.unknown.values())):
+            self.log.for_nothing += 1
+        self._seen_backwards[number] = update.backwards
         self.log.updates.append(update)
 
     def _after_step(self, optimizer: Optimizer, args: tuple, kwargs: dict[str, Any]) -> None:
         if self.stopped or threading.get_ident() != self._thread:
             return
-        mine = self._of(optimizer)
+        mine, self._in_closure = self._of(optimizer), False
         if mine:
             self._cached_features(mine)
-            self.holdings.updated(mine)
+            self.holdings.updated(mine, self.log.backwards)
             self._inputs.clear()
         if self.max_updates is not None and len(self.log.updates) >= self.max_updates:
             self.stop(finished=False)
 
     def _note_updates_by_hand(self) -> None:
         """Parameters that changed although no optimizer updated them."""
-        moved = self.holdings.moved(self.holdings.held.values())
-        if not moved or not self.log.backwards:
+        if self._in_closure:
             return
+        moved = self.holdings.moved(self.holdings.held.values())
         held = [one for one in moved if one.touched]
         if not held:
+            return
+        if all(max(one.touched) < one.updated for one in held):
+            self.log.notes["Parameters were changed between updates, too, as by averaging or clipping weights."] = None
             return
         if self._optimizers:
             self.log.cannot_tell[
                 f"{holdings.names_of(held)} changed outside of optimizer.step(), too, so it cannot be told which updates count."
             ] = None
             return
-        update = Update(-1, self.log.backwards)
-        update.rows = {id(one.parameter): one.holding for one in held}
+        update = Update(-1, self.log.backwards, by_hand=True, along=True)
+        for one, holding in self.holdings.explained({one: moved[one] for one in held}).items():
+            update.along &= holding is not None
+            update.rows[id(one.parameter)] = one.holding if holding is None else holding
+            if holding is None and not one.holding:
+                update.unknown[id(one.parameter)] = "it was updated by hand by something that backwards do not explain"
+            one.updated, one.parts = self.log.backwards, {}
         self.log.updates.append(update)
-        self.log.notes["The parameters were updated by hand: rows are what .grad held after the last backward before it."] = (
-            None
-        )
+        self.log.notes[
+            "The parameters were updated by hand. What gradients were multiplied by then is not seen: only shares within a "
+            "window are judged."
+        ] = None
 
     def _clips(self, function: str) -> None:
         """One of torch's functions is about to clip: what was done to ``.grad`` until now was something else."""
@@ -303,21 +405,27 @@ class Watcher(AbstractContextManager[Seen]):
             self.holdings.look(self.holdings.held.values())
         self._clipped_by.add(function)
 
-    def _look_at_step(self, of: Sequence[Held]) -> tuple[float | None, tuple[float, float] | None]:
-        """Look at ``.grad``; return by how much torch clipped it, and by how much else it was scaled, with its norm then."""
-        clipping, self._clipped_by = self._clipped_by, set()
-        if clipping & {"_foreach_clamp_min_", "clamp_"}:
-            self.log.notes["Gradients were clipped by value, which is no scaling: shares cannot be told then."] = None
-        by_norm = bool(clipping & {"_foreach_mul_", "mul_"})
-        factors = self.holdings.look(of, clipped=by_norm)
-        if not factors:
-            return None, None
-        if by_norm:
-            return min(factors), None
-        if len(set(factors)) > 1 or not 0 < factors[0] < 1:
-            return None, None
+    def _look_at_step(self, of: Sequence[Held]) -> tuple[float | None, tuple[float, float] | None, bool]:
+        """Look at ``.grad`` before an update.
+
+        Returns by how much torch clipped it, by how much else it was scaled, with its norm then, and whether parameters were
+        scaled differently.
+        """
+        factors = self._look(of)
+        clipped = [held.clipped for held in of if held.clipped != 1.0]
+        if any(math.isnan(factor) for factor in clipped):
+            self.log.notes["Gradients were clipped by value before updates; what they held before that is judged."] = None
+        elif clipped:
+            return min(clipped), None, False
+        if not factors or len(set(factors)) > 1 or factors[0] in (0.0, 1.0):
+            return None, None, len(set(factors)) > 1
         gradients = [held.parameter.grad for held in of if held.parameter.grad is not None]
-        return None, (factors[0], float(torch.stack([g.detach().float().norm() for g in gradients]).norm()))
+        return None, (factors[0], float(torch.stack([g.detach().float().norm() for g in gradients]).norm())), False
+
+    def _look(self, of: Iterable[Held]) -> list[float]:
+        clipping, self._clipped_by = self._clipped_by, set()
+        by_value = clipping & {"_foreach_clamp_min_", "clamp_"}
+        return self.holdings.look(of, clipped="value" if by_value else "norm" if clipping else "")
 
     def _of(self, optimizer: Optimizer) -> list[Held]:
         known = self.holdings.held
@@ -360,9 +468,11 @@ class Watcher(AbstractContextManager[Seen]):
         if not module.training:
             self.log.notes["The model was in evaluation mode in forwards that it learned from."] = None
         self._grad_forwards += 1
+        self._forwards += 1
         given = next((value for value in (*inputs, *named.values()) if isinstance(value, Tensor)), None)
         if given is None:
             return
+        self._sampled += float(len(given)) if given.dim() else 0.0
         for backward, known in self._inputs.items():
             if known() is given and backward != self.log.backwards:
                 self.log.repeated.add(self.log.backwards)

@@ -45,6 +45,10 @@ def batch_problem(
     )
 
 
+SPECIAL = {"one": ("", "For a batch of one sample"), "again": ("untouched", "At a second call with the same model")}
+"""Trials that matter if the others are right: the part that each belongs to, the first if empty, and what is special there."""
+
+
 class GradientOfBatch(Exercise[BatchTrial]):
     """A function that returns the gradient of a batch by parameter name and leaves the model as it was."""
 
@@ -53,13 +57,18 @@ class GradientOfBatch(Exercise[BatchTrial]):
     def judge(self, trials: Mapping[str, BatchTrial], observations: Mapping[str, Observation]) -> Verdict:
         results: dict[str, str] = {}
         slugs: list[str] = []
-        for name, trial in trials.items():
-            results[name], named = gradient_message(name, trial, observations[name])
+        for part in self.parts:
+            results[part.name], named = gradient_message(part.name, trials[part.name], observations[part.name])
             slugs += named
         for name, trial in trials.items():
             if not observations[name].failure:
                 changed, named = changed_message(trial, observations[name])
                 results["untouched"] = results["untouched"] or changed
+                slugs += named
+        if not any(results.values()):
+            for name, (where, what) in SPECIAL.items():
+                message, named = gradient_message("", trials[name], observations[name])
+                results[where or self.parts[0].name] = message and f"{what}: {message}"
                 slugs += named
         if "stale-start" in slugs and "grad-touched" in slugs:
             # The hint for the first alone is to clear, which is not allowed here; that for the second helps with both.
@@ -86,6 +95,8 @@ class BatchGradient(GradientOfBatch):
             "gradient": BatchTrial(batch_problem(seed + 1, device, a, gated=True)),
             "frozen": BatchTrial(batch_problem(seed + 2, device, b, extras=True)),
             "untouched": BatchTrial(batch_problem(seed + 3, device, c, stale=True, gated=True), training=False),
+            "one": BatchTrial(batch_problem(seed + 4, device, 1)),
+            "again": BatchTrial(batch_problem(seed + 5, device, a), calls=2),
         }
 
 
@@ -106,6 +117,8 @@ class AverageSampleGradients(GradientOfBatch):
             "mean": BatchTrial(batch_problem(seed + 1, device, a, gated=True)),
             "summed": BatchTrial(batch_problem(seed + 2, device, b), summed=True),
             "untouched": BatchTrial(batch_problem(seed + 3, device, c, stale=True, gated=True), training=False),
+            "one": BatchTrial(batch_problem(seed + 4, device, 1)),
+            "again": BatchTrial(batch_problem(seed + 5, device, a), calls=2),
         }
 
 
@@ -135,6 +148,8 @@ class SgdStep(Exercise[BatchTrial]):
             "clean extras": BatchTrial(
                 batch_problem(seed + 6, device, c, stale=True, extras=True), lr=rates[5], frozen_stale=True
             ),
+            "one": BatchTrial(batch_problem(seed + 7, device, 1), lr=rates[0]),
+            "again": BatchTrial(batch_problem(seed + 8, device, b), lr=rates[1], calls=2),
         }
 
     def judge(self, trials: Mapping[str, BatchTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -151,6 +166,11 @@ class SgdStep(Exercise[BatchTrial]):
             with_extras, named = clean_message(trials["clean extras"], observations["clean extras"])
             results["clean"] = results["clean"] or with_extras
             slugs += named
+        if not any(results.values()):
+            for name, (_, what) in SPECIAL.items():
+                message, named = update_message("mode", trials[name], observations[name])
+                results["update"] = results["update"] or (message and f"{what}: {message}")
+                slugs += named
         results["loss"], named = loss_message(trials["loss"], observations["loss"])
         slugs += named
         return _verdict(self, results, slugs, observations)

@@ -8,10 +8,11 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from autograder.contract.observation import Observation
+from autograder.observing.loops import plain_losses
 from gradaccum.problems import Problem, joined
+from gradaccum.problems.problem import skewed_loss
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class BatchTrial:
         summed: whether ``loss_fn`` adds the losses of its samples instead of averaging them.
         training: the mode the model is in.
         lr: a learning rate, for functions that take one.
+        calls: how often the function is called, each time with the parameters as they were; the last call counts.
         frozen_stale: whether ``.grad`` of a frozen parameter holds something as well, as if it had been frozen only recently.
     """
 
@@ -30,6 +32,7 @@ class BatchTrial:
     summed: bool = False
     training: bool = True
     lr: float = 0.1
+    calls: int = 1
     frozen_stale: bool = False
 
     @property
@@ -45,8 +48,8 @@ class BatchTrial:
         return model
 
     def loss_fn(self, prediction: Tensor, target: Tensor) -> Tensor:
-        """Squared error: its mean, or its sum if the trial is ``summed``."""
-        return F.mse_loss(prediction, target, reduction="sum" if self.summed else "mean")
+        """A loss that tells its arguments apart and is none of torch's: its mean, or its sum if the trial is ``summed``."""
+        return skewed_loss(prediction, target) * (prediction.numel() if self.summed else 1)
 
     def batch(self) -> tuple[Tensor, Tensor]:
         """All samples: inputs and targets."""
@@ -56,8 +59,9 @@ class BatchTrial:
 def observe_gradients(function: Callable, trial: BatchTrial) -> Observation:
     """Call ``function(model, loss_fn, x, y)``. Returns the tensors it returned by name, and the model as it left it."""
     model = trial.model()
-    returned = function(model, trial.loss_fn, *trial.batch())
+    returned, kept = _call(function, model, trial)
     tensors, facts = model_state(model)
+    facts["data kept"] = kept
     if not isinstance(returned, dict):
         return Observation(tensors, facts | {"type": type(returned).__name__})
     found = {str(name): value for name, value in returned.items() if isinstance(value, Tensor)}
@@ -69,13 +73,22 @@ def observe_gradients(function: Callable, trial: BatchTrial) -> Observation:
 def observe_step(function: Callable, trial: BatchTrial) -> Observation:
     """Call ``function(model, loss_fn, x, y, lr)``. Returns the number it returned, and the model as it left it."""
     model = trial.model()
-    returned = function(model, trial.loss_fn, *trial.batch(), trial.lr)
+    returned, _ = _call(function, model, trial, trial.lr)
     tensors, facts = model_state(model)
-    try:
-        facts["loss"] = float(returned)
-    except (TypeError, ValueError, RuntimeError):
-        facts["type"] = type(returned).__name__
-    return Observation(tensors, facts)
+    number = plain_losses([returned])  # a text or True is not a number
+    return Observation(tensors, facts | ({"loss": number[0]} if number else {"type": type(returned).__name__}))
+
+
+def _call(function: Callable, model: nn.Module, trial: BatchTrial, *more: float) -> tuple[object, bool]:
+    """What the last call returned, and whether it left the batch as it was."""
+    before = {name: p.detach().clone() for name, p in model.named_parameters()}
+    for _ in range(trial.calls):
+        with torch.no_grad():
+            for name, p in model.named_parameters():
+                p.copy_(before[name])
+        batch = trial.batch()
+        returned = function(model, trial.loss_fn, *batch, *more)
+    return returned, all(map(torch.equal, batch, trial.batch()))
 
 
 def model_state(model: nn.Module) -> tuple[dict[str, Tensor], dict[str, Any]]:

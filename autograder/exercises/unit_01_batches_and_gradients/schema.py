@@ -12,6 +12,7 @@ NAMES = ListOf(Text(), (0, MAX_ENTRIES))
 def gradients_schema(trial: BatchTrial) -> Schema:
     """The model, and tensors of any name and shape, since the student's function chooses them."""
     model, facts = _model(trial)
+    facts["data kept"] = Truth()
     returned = Form(model | {"returned/*": Array()}, facts | {"no_tensors": NAMES})
     return Schema((returned, Form(model, {**facts, **NO_VALUE.facts})))
 

@@ -109,7 +109,8 @@ class PlanMicroBatches(Exercise[CallTrial]):
         chance = trial_random(self.id, seed)
 
         def call(effective: int, room: int, spare: int, fixed: int | None = None) -> CallTrial:
-            fixed, per_sample = fixed or chance.randint(3, 9) * 1000, chance.randint(3, 9) * 100
+            fixed = chance.randint(3, 9) * 1000 if fixed is None else fixed
+            per_sample = chance.randint(3, 9) * 100
             return CallTrial((effective, fixed + per_sample * room + spare, fixed, per_sample))
 
         cuts = [*chance.sample([(60, 14), (90, 17), (48, 13), (42, 13), (36, 11), (84, 19)], 3), (37, 20), (24, 40)]
@@ -119,13 +120,20 @@ class PlanMicroBatches(Exercise[CallTrial]):
         calls |= {f"full {k}": call(*cut, 0, fixed=1000 * chance.randint(8, 9)) for k, cut in enumerate(exact)}
         # Here it is so small that a plan that pays it for each micro-batch can pay it several times.
         calls |= {"largest 5": call(24, 22, chance.randint(1, 99), fixed=2000), "full 2": call(24, 12, 0, fixed=100)}
-        return calls | {"none 0": call(24, 1, -chance.randint(1, 99)), "none 1": call(36, -2, 0)}
+        calls |= {"largest 6": call(1, 3, chance.randint(1, 99)), "full 3": call(30, 15, 0, fixed=0)}
+        return calls | {
+            "none 0": call(24, 1, -chance.randint(1, 99)),
+            "none 1": call(36, -2, 0),
+            "none 2": call(1, -1, 0, fixed=0),
+        }
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
         message = "This is not the largest micro-batch that divides the effective batch and fits."
         refusal = "Not even one sample fits, and no ValueError says so."
         verdict = judge_calls(self, trials, observations, _part_of, plan, WRONG_PLANS, message, refusal=refusal)
-        silent = any("value" in observations[name].facts or "type" in observations[name].facts for name in ("none 0", "none 1"))
+        silent = any(
+            "value" in observations[name].facts or "type" in observations[name].facts for name in ("none 0", "none 1", "none 2")
+        )
         named = (*verdict.mistakes, mistake("misfit-not-refused")) if silent else verdict.mistakes
         return _require_ints(replace(verdict, mistakes=named), observations)
 

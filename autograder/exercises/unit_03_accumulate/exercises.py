@@ -47,7 +47,7 @@ class AccumulateGradient(Exercise[LoopTrial]):
             return basics.with_(seed=seed + offset, accumulation_steps=len(epochs[0]), epochs=epochs, **options)
 
         return {
-            "equal": LoopTrial(problem(1, [size] * count, [size] * count, [size]), frozen=True),
+            "equal": LoopTrial(problem(1, [size] * count, [size] * count, [1]), frozen=True),
             "ragged": LoopTrial(problem(2, ragged, extras=True), frozen=True),
             "clean": LoopTrial(problem(3, [size] * count, stale=True, extras=True), frozen=True),
             "memory": LoopTrial(problem(4, [16] * 24, width=2, depth=12, coupled=True), frozen=True, meter=True),

@@ -110,6 +110,7 @@ class TrainEpochTokens(Exercise):
         results["losses"] = losses_message(trials["losses"], observations["losses"])
         if not (results["losses"] or results["leftover"]):
             results["losses"] = live_losses_message(trials["leftover"], observations["leftover"])
+        computed = not any(results.values())
         results["tokens"] = results["tokens"] or mode_and_memory_message(trials, observations)
         for name in ("empty", "bare"):
             reports = not results["losses"]
@@ -117,6 +118,9 @@ class TrainEpochTokens(Exercise):
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
         if not any(results.values()):
             return self.verdict(results, failure=failure)
+        if computed:  # what is wrong is not a matter of gradients
+            shown_otherwise = dict.fromkeys(_other_slugs(trials, observations, results, ()))
+            return self.verdict(results, mistakes=tuple(map(in_tokens, shown_otherwise)), failure=failure)
         found = diagnose_tokens(trials["probe"], observations["probe"])
         others = _other_slugs(trials, observations, results, found.slugs)
         slugs = (*found.slugs, *(slug for slug in others if not REPORTS_THE_SAME.get(slug, set()) & set(found.slugs)))

@@ -76,7 +76,7 @@ class DdpTrainEpoch(Exercise):
         every_kind = ([*uneven[0], *uneven[1][:left]], [size] * probe_length(1, n, left), [size] * (n - 1))
         return {
             "full": trial(1, [size] * (2 * n), [size] * n, gated=True, **moving),
-            "leftover": trial(2, [*uneven[1], *uneven[0][:left]], [size] * (n - 1), [1], stale=True, **moving),
+            "leftover": trial(2, [*uneven[1], *uneven[0][:left]], [size] * (n - 1), [*[size] * n, 1], stale=True, **moving),
             "memory": RanksTrial(LoopTrial(deep, meter=True)),
             "probe": trial(3, *every_kind, frozen=True, stale=True, gated=True),
         }
@@ -149,7 +149,7 @@ class GlobalTokenScale(Exercise):
         calls: dict[str, Sequence[Sequence[int]]] = {
             "uneven": two,
             "ranks": three,
-            "empty": [(0, some), (some, 0), (0, 0), (1, 0)],
+            "empty": [(0, some), (some, 0), (0, 0), (1, 0), (0, 1)],
         }
         return {name: TokenTrial(seed, tuple(map(tuple, several))) for name, several in calls.items()}
 

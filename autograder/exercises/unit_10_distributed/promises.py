@@ -5,6 +5,7 @@ from __future__ import annotations
 from autograder.contract.promises import Promise, Promises
 
 _LIVE = ("full", "leftover")
+_ALL = (*_LIVE, "memory")
 
 _MEAN = "Each update has to use the mean over the window's samples of all ranks."
 _SGD = "`model` is a DistributedDataParallel, `optimizer` SGD on its parameters, with or without momentum"
@@ -20,10 +21,10 @@ _FACTOR = (
 PROMISES = {
     "ddp_train_epoch": Promises(
         demands=(
-            Promise("mean over ranks", _MEAN, _LIVE, "rank_sum"),
-            Promise("mean over the window", _MEAN, _LIVE, "no_scale"),
-            Promise("every micro-batch", _MEAN, _LIVE, "zero_every"),
-            Promise("own micro-batches", "a list with this rank's own micro-batches.", _LIVE, "shared_out_again"),
+            Promise("mean over ranks", _MEAN, _ALL, "rank_sum"),
+            Promise("mean over the window", _MEAN, _ALL, "no_scale"),
+            Promise("every micro-batch", _MEAN, _ALL, "zero_every"),
+            Promise("own micro-batches", "a list with this rank's own micro-batches.", _ALL, "shared_out_again"),
             Promise("loss", _MEAN, _LIVE, "loss_arguments_swapped"),
             Promise("given loss", _MEAN, _LIVE, "loss_of_its_own"),
             Promise("optimizer", _SGD, _LIVE, "update_by_hand"),
@@ -35,11 +36,11 @@ PROMISES = {
             Promise("in training mode", _LARGE, ("full",), "eval_mode"),
             Promise("graphs", _MEMORY, ("memory",), "one_big_batch"),
             Promise(
-                "identical", "gradients have moved their parameters, and these are the same on all ranks.", _LIVE, "never_sync"
+                "identical", "gradients have moved their parameters, and these are the same on all ranks.", _ALL, "never_sync"
             ),
-            Promise("moved", "gradients have moved their parameters", _LIVE, "equal_parameters_shared"),
+            Promise("moved", "gradients have moved their parameters", _ALL, "equal_parameters_shared"),
             Promise("rounds", _ROUNDS, _LIVE, "sync_every"),
-            Promise("of all ranks", _ROUNDS, _LIVE, "zeros_shared"),
+            Promise("of all ranks", _ROUNDS, _ALL, "zeros_shared"),
             Promise("leftovers travel", _ROUNDS, ("leftover",), "tail_not_synced"),
         ),
         asks_nothing=(

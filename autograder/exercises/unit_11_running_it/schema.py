@@ -20,16 +20,18 @@ PARAMETERS = Array(((0, MAX_PARAMETERS),), (torch.float64,))
 
 
 def resume_schema(trial: ResumeTrial) -> Schema:
-    """Parameters at the end of each run, its losses, and a digest of each piece after loading."""
+    """Parameters at the last kill and at the end of each run, its losses, and a digest of each piece after loading."""
     kills, losses = len(trial.kills), Array(((0, MAX_MICRO_BATCHES),), (torch.float64,))
     tensors = (
-        {"end": PARAMETERS} | {f"end {k}": PARAMETERS for k in range(kills)} | {f"losses {k}": losses for k in range(kills)}
+        {"killed": PARAMETERS} | {f"end {k}": PARAMETERS for k in range(kills)} | {f"losses {k}": losses for k in range(kills)}
     )
     facts: dict[str, Fact] = {
-        "pieces": ListOf(DictOf(Text(), most=len(PIECES)), kills),
         "fresh": ListOf(Whole(1, trial.problem.total), (0, trial.problem.total)),
+        "in_memory": Truth(),
     }
-    return Schema((Form(tensors, facts),), (Form(facts={"refused": Truth()}), Form(facts={"replaced": Truth()})))
+    pieces: dict[str, Fact] = {"pieces": ListOf(DictOf(Text(), most=len(PIECES)), kills)}
+    failed: tuple[dict[str, Fact], ...] = ({}, {"refused": Truth()}, {"replaced": Truth()})
+    return Schema((Form(tensors, facts | pieces),), tuple(Form(facts=facts | more) for more in failed))
 
 
 def meter_schema(trial: MeterTrial) -> Schema:

@@ -12,7 +12,7 @@ from gradaccum.problems import trainable
 
 
 def changes(trial: BatchTrial, seen: Observation) -> list[str]:
-    """What a function changed of its model: ``"parameters"``, ``".grad"``, ``"mode"`` or ``"requires_grad"``.
+    """What a function changed of its model: ``"parameters"``, ``".grad"``, ``"mode"`` or ``"requires_grad"``; or ``"x or y"``.
 
     Values are compared bit by bit: what is left alone is not rounded.
     """
@@ -25,7 +25,8 @@ def changes(trial: BatchTrial, seen: Observation) -> list[str]:
         if was.keys() != now.keys() or any(not torch.equal(was[name], now[name]) for name in was):
             changed.append(what)
     changed += ["mode"] * (facts["modes"] != seen.facts["modes"])
-    return changed + ["requires_grad"] * (facts["trainable"] != seen.facts["trainable"])
+    changed += ["requires_grad"] * (facts["trainable"] != seen.facts["trainable"])
+    return changed + ["x or y"] * (seen.facts.get("data kept") is False)
 
 
 def returned_gradient(trial: BatchTrial, seen: Observation) -> Tensor | str:

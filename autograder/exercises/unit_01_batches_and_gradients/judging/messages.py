@@ -53,6 +53,8 @@ def gradient_message(part: str, trial: BatchTrial, seen: Observation) -> Found:
     if part == "untouched":
         # Other parts ask which samples are in it; this one asks whether anything old is in it as well.
         mixture = unmix(trial, gradient)
+        if not mixture.linear and not (message := name_shares(trial, gradient))[0].startswith("Due"):
+            return message
         slugs = STALE if mixture.has_stale else ()
         if not mixture.has_samples:
             return "What you return holds nothing of any sample.", slugs
@@ -66,7 +68,7 @@ def changed_message(trial: BatchTrial, seen: Observation) -> Found:
     """What a function changed that it had to leave alone."""
     changed = changes(trial, seen)
     message = f"After the call this is not as it was: {', '.join(changed)}." if changed else ""
-    return message, tuple(CHANGED[what] for what in changed)
+    return message, tuple(CHANGED[what] for what in changed if what in CHANGED)
 
 
 def update_message(kept: str, trial: BatchTrial, seen: Observation) -> Found:

@@ -99,7 +99,8 @@ def name_shares(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str, ...]
     if mixture.holds([1 / n] * n):
         mode = "evaluation" if trial.training else "training"
         return (f"It is the gradient of a model in {mode} mode.", slugs) if slugs else ("", ())
-    named = [slug for slug, shares in wrong_shares(n).items() if any(map(mixture.holds, shares))]
+    shares_by_slug = wrong_shares(n) if n > 1 else {}  # of a single sample they are all alike
+    named = [slug for slug, shares in shares_by_slug.items() if any(map(mixture.holds, shares))]
     return f"Due is 1/{n} of every sample's gradient; yours holds {mixture.in_words()}.", (*slugs, *named[:1])
 
 

@@ -10,6 +10,7 @@ import torch
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_05_learning_rate.observing import NoiseTrial
+from autograder.judging.tolerances import rounding
 from gradaccum.noise import square_lengths
 
 
@@ -81,11 +82,6 @@ def wrong_noise_scales(trial: NoiseTrial) -> list[tuple[tuple[str, ...], float]]
     ]
 
 
-SIX_DIGITS, SIX_DECIMALS = 5.1e-6, 5.1e-7
-"""Relative and absolute difference up to which a number is right: rounded to six digits or to six decimals it still is. Wrong
-formulas differ by more than 1 %."""
-
-
 def value_message(seen: Observation, due: float) -> str:
     """What is wrong with the number returned; empty if nothing is."""
     if seen.failure:
@@ -94,5 +90,6 @@ def value_message(seen: Observation, due: float) -> str:
         return seen.facts.get("raised") or f"Your function returned {seen.facts['type']} where a number was due."
     value = seen.facts["value"]
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    fine = number and math.isclose(value, due, rel_tol=SIX_DIGITS, abs_tol=SIX_DECIMALS)
+    # Differences of nearly equal squares lose digits, which 1e-6 admits; wrong formulas differ by more than 1 %.
+    fine = number and math.isclose(value, due, rel_tol=1e-6, abs_tol=rounding(due, 6))
     return "" if fine else "The number is not the simple noise scale of these gradients."

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from autograder.contract.observation import Observation
-from autograder.judging.calls import RAISES, Formula, in_words
+from autograder.judging.calls import RAISES, Formula, in_different_words
 from autograder.observing.calls import CallTrial, Plain
 
 
@@ -22,8 +22,7 @@ def given_and_due(name: str, formula: Formula) -> Callable[[CallTrial, Plain | N
     def message(trial: CallTrial, found: Plain | None) -> str:
         arguments = [*map(repr, trial.arguments), *(f"{key}={value!r}" for key, value in trial.keywords.items())]
         due = formula(*trial.arguments, **trial.keywords)
-        words = [in_words(value) for value in (found, due)]
-        gives, wanted = words if words[0] != words[1] else (repr(found), repr(due))
+        gives, wanted = in_different_words(found, due)
         return f"{name}({', '.join(arguments)}) gives {gives}, due is {wanted}."
 
     return message

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from autograder.judging.calls import Formula
 from autograder.observing.calls import CallTrial
 
-FIVE_DIGITS, FIVE_DECIMALS = 5.1e-5, 5.1e-6
-"""Relative and absolute difference up to which a number is right: rounded to five digits or to five decimals it still is. A
+FLOAT32, FIVE_DECIMALS = 1e-6, 5.1e-6
+"""Relative and absolute difference up to which a number is right: computed in float32, or rounded to five digits or decimals. A
 wrong formula is 1e-2 off."""
 
 _MAX_BASE = 1e6

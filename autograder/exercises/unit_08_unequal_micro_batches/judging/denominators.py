@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from autograder.judging.calls import Formula, in_words
+from autograder.judging.calls import Formula, in_different_words
 from autograder.observing.calls import CallTrial, Plain
 from gradaccum.problems.tokens import IGNORE_INDEX
 
@@ -27,8 +27,8 @@ def denominator(targets: Targets, weight: Tensor | None = None, ignore_index: in
 
 def denominator_message(trial: CallTrial, found: Plain | None) -> str:
     """What to say of a wrong denominator."""
-    due = in_words(denominator(*trial.arguments, **trial.keywords))
-    return f"cross_entropy divides the sum of one of these windows by {due}; your function returned {in_words(found)}."
+    returned, due = in_different_words(found, denominator(*trial.arguments, **trial.keywords))
+    return f"cross_entropy divides the sum of one of these windows by {due}; your function returned {returned}."
 
 
 def _joined(targets: Targets) -> Tensor:

@@ -72,6 +72,8 @@ def live_losses_message(trial: TokenLoopTrial, seen: Observation) -> str:
 def mode_and_memory_message(trials: Mapping[str, TokenLoopTrial], observations: Mapping[str, Observation]) -> str:
     """What is wrong with the mode of the model afterwards, or with the memory that a window needs; empty if nothing is."""
     trial, seen = trials["memory"], observations["memory"]
+    if len(observations["tokens"].tensors["gradients"]) < len(reference(trials["tokens"]).tensors["gradients"]):
+        return "The parameters were moved, but not by the optimizer's step."
     if changed := left_changed(observations["tokens"]):
         return changed
     if seen.failure:

@@ -138,6 +138,8 @@ def _followed_when_frozen(trial: RanksTrial, seen: RankSeen) -> set[int]:
 def _followed_in_a_window(trial: RanksTrial, seen: RankSeen) -> set[int]:
     """The same for a run of a single window, in which parameters may have been averaged after the update."""
     moved = (due_parameters(trial)[0] - seen.parameters[0])[None] / trial.loop.problem.lr
+    if not moved.isfinite().all():
+        return set()
     for basis in window_gradients(trial):
         coefficients = torch.linalg.lstsq(basis.T, moved.T).solution
         if (moved.T - basis.T @ coefficients).norm() <= LINEAR * moved.norm():

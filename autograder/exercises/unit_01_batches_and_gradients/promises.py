@@ -1,0 +1,78 @@
+"""What the texts of this unit's exercises demand."""
+
+from autograder.contract.promises import Promise, Promises
+
+GRADIENTS, SECOND = ("gradient", "frozen", "untouched", "one", "again"), ("again",)
+AVERAGES = ("mean", "summed", "untouched", "one", "again")
+UPDATES = ("update", "frozen", "evaluating", "one", "again")
+
+PROMISES = {
+    "batch_gradient": Promises(
+        (
+            Promise("dictionary", "it returns a dictionary from the names", GRADIENTS, "batch_gradient_as_a_list"),
+            Promise("shape", "a tensor of the parameter's shape", GRADIENTS, "batch_gradient_transposed"),
+            Promise("arguments", "takes the prediction first", GRADIENTS, "batch_gradient_swapped_loss_arguments"),
+            Promise("gradient", "every trainable parameter has its gradient", GRADIENTS, "batch_gradient_sum_over_samples"),
+            Promise("one sample", "also for a batch of one sample", ("one",), "batch_gradient_needs_several_samples"),
+            Promise("frozen", "a frozen parameter is not in the dictionary", ("frozen",), "batch_gradient_zeros_for_frozen"),
+            Promise("unused", "An unused one may be left out", ("frozen",), "batch_gradient_unused_not_allowed"),
+            Promise("parameters", "to the bit", GRADIENTS, "batch_gradient_also_updates"),
+            Promise("requires_grad", "and `requires_grad`, `x` and `y` too", ("frozen",), "batch_gradient_thaws_everything"),
+            Promise("data", "`x` and `y` too", GRADIENTS, "batch_gradient_clears_the_inputs"),
+            Promise("second call", "so that a second call returns the same", SECOND, "batch_gradient_hooks_stay"),
+            Promise("stale", "nothing of it may be in what you return", GRADIENTS, "batch_gradient_on_top_of_the_old_one"),
+            Promise("grad", "Before the call `.grad` may hold anything", ("untouched",), "batch_gradient_cleared_afterwards"),
+            Promise("mode", "the gradient is that of the mode it is in", ("untouched",), "batch_gradient_in_training_mode"),
+        ),
+        ("Write `batch_gradient", "Gradient of the batch loss", "Changes nothing."),
+    ),
+    "average_sample_gradients": Promises(
+        (
+            Promise("arguments", "the gradient of its own loss", AVERAGES, "average_sample_gradients_swapped_loss_arguments"),
+            Promise("average", "the average of these gradients", ("mean", "summed", "again"), "average_sample_gradients_sum"),
+            Promise("every sample", "for every sample", AVERAGES, "average_sample_gradients_without_the_last"),
+            Promise("one sample", "which may hold a single sample", ("one",), "average_sample_gradients_of_several"),
+            Promise("summed", "only going sample by sample will do", ("summed",), "average_sample_gradients_whole_batch"),
+            Promise("untouched", "as in exercise 1", AVERAGES, "average_sample_gradients_accumulated_in_grad"),
+        ),
+        (
+            "You may call",
+            "Models here have",
+            "Neither speed",
+            "Average of the gradients",
+            "Changes nothing.",
+        ),
+    ),
+    "sgd_step": Promises(
+        (
+            Promise(
+                "arguments",
+                "the gradient of `loss_fn(model(x), y)`",
+                (*UPDATES, "loss"),
+                "sgd_step_swapped_loss_arguments",
+            ),
+            Promise(
+                "in place", "update of the model's own parameters", (*UPDATES, "clean", "clean extras"), "sgd_step_rebinds"
+            ),
+            Promise("rate", "has moved by minus `lr` times its gradient", UPDATES, "sgd_step_without_rate"),
+            Promise("down", "has moved by minus", UPDATES, "sgd_step_uphill"),
+            Promise("one sample", "also for a batch of one sample", ("one",), "sgd_step_of_several"),
+            Promise("second call", "at a second call", SECOND, "sgd_step_momentum_between_calls"),
+            Promise("mode", "the model is in the mode it was in", ("evaluating",), "sgd_step_train_first"),
+            Promise("frozen", "those do not move, and nothing breaks", ("frozen",), "sgd_step_thaws_everything"),
+            Promise("before", "none of it joins in", ("clean", "clean extras"), "sgd_step_clears_after"),
+            Promise(
+                "before, frozen",
+                "`.grad` of any parameter",
+                ("clean extras",),
+                "sgd_step_clears_what_is_trainable_and_moves_the_rest",
+            ),
+            Promise("after", "is `None` or zero", ("clean", "clean extras"), "sgd_step_clears_before"),
+            Promise("after, unused", "used or unused", ("clean extras",), "sgd_step_leaves_what_is_unused"),
+            Promise("loss", "returns the loss of the batch before the update", ("loss",), "sgd_step_loss_after"),
+            Promise("number", "as a number", ("loss",), "sgd_step_loss_in_words"),
+            Promise("loss's mode", "at the parameters and in the mode you were given", ("loss",), "sgd_step_loss_in_eval_mode"),
+        ),
+        ("One plain SGD update", "No old gradient"),
+    ),
+}

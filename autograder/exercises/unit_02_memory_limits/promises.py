@@ -1,0 +1,59 @@
+"""What the texts of this unit's exercises demand."""
+
+from autograder.contract.promises import Promise, Promises
+
+MODELS = ("plain", "shared", "deep", "gated")
+LINES = ("exact 0", "exact 1", "scattered 0", "scattered 1", "scattered 2")
+SCATTERED = LINES[2:]
+LARGEST, FULL = tuple(f"largest {k}" for k in range(7)), tuple(f"full {k}" for k in range(4))
+NONE = ("none 0", "none 1", "none 2")
+
+PROMISES = {
+    "saved_bytes": Promises(
+        (
+            Promise("loss", "when the forward pass of `loss_fn(model(x), y)` is over", MODELS, "saved_bytes_without_loss"),
+            Promise("arguments", "`loss_fn(model(x), y)`", ("gated",), "saved_bytes_swapped_loss_arguments"),
+            Promise("own loss", "The last model has a loss function of its own.", ("gated",), "saved_bytes_of_mse"),
+            Promise("once", "Count storages, each once", ("shared", "deep", "gated"), "saved_bytes_every_time"),
+            Promise("storage", "and with all their bytes", ("gated",), "saved_bytes_elements_of_views"),
+            Promise("parameters", "Parameters do not count", ("deep",), "saved_bytes_with_parameters"),
+            Promise(
+                "of storages", "leave out the storages that belong to a parameter", ("deep",), "saved_bytes_by_data_pointer"
+            ),
+            Promise("frozen", "frozen or not", ("deep",), "saved_bytes_with_frozen_parameters"),
+            Promise("everything", "Everything else that autograd keeps does count", MODELS, "saved_bytes_without_inputs"),
+            Promise("bytes", "the number of bytes", MODELS, "saved_bytes_four_bytes_each"),
+        ),
+        (
+            "a single layer",
+            "a layer and a tanh",
+            "many layers with GELUs",
+            "a layer whose output",
+            "Whether you call",
+            "Bytes autograd holds",
+        ),
+    ),
+    "memory_line": Promises(
+        (
+            Promise("pair", "returns the pair `(fixed, per_sample)`", LINES, "memory_line_turned_round"),
+            Promise("exact", "lists of five points that lie on it", LINES, "memory_line_through_zero"),
+            Promise("least squares", "lists of five that do not", SCATTERED, "memory_line_first_two"),
+            Promise("any order", "in any order", SCATTERED, "memory_line_smallest_and_largest"),
+        ),
+        ("Write `memory_line", "Three right digits", "Any library", "The pair (fixed, per_sample)"),
+    ),
+    "plan_micro_batches": Promises(
+        (
+            Promise("pair", "it returns the pair `(B, N)`", (*LARGEST, *FULL), "plan_micro_batches_turned_round"),
+            Promise("largest", "with the largest B that fits the budget", (*LARGEST, *FULL), "plan_micro_batches_one_by_one"),
+            Promise("divides", "B × N is exactly `effective_batch`", (*LARGEST, *FULL), "plan_micro_batches_fills_the_budget"),
+            Promise("int", "both numbers as `int`", LARGEST, "plan_micro_batches_float_steps"),
+            Promise("prime and whole", "Also when the effective batch is prime", LARGEST, "plan_micro_batches_never_the_whole"),
+            Promise("last byte", "what needs exactly the budget fits", FULL, "plan_micro_batches_strict"),
+            Promise("none", "not even one sample", NONE, "plan_micro_batches_returns_none"),
+            Promise("reason", "Any words will do, but not none", NONE, "plan_micro_batches_no_reason"),
+            Promise("signs", "the others may be zero or less", ("full 3", "none 2"), "plan_micro_batches_positive_only"),
+        ),
+        ("A recipe asks", "A micro-batch of B samples needs", "The pair (B, N)"),
+    ),
+}

@@ -1,0 +1,95 @@
+"""What the exercises of unit 08 demand, and the trials that notice."""
+
+from __future__ import annotations
+
+from autograder.contract.promises import Promise, Promises
+
+MOVES = ("tokens", "no accumulation", "leftover", "empty", "bare")
+LOOPS = (*MOVES, "memory", "ignore", "ignore another", "losses", "probe")
+WINDOWS = (
+    *("count", "count one", "count ignored", "weights", "weights few"),
+    *("ignored", "ignored last", "ignored class", "ignored in between", "ignored all"),
+)
+TOKEN_MEAN = "with the gradient of the cross-entropy averaged over all tokens of the window."
+REPORTED = "for each window one number, its mean over tokens, as your forwards computed it before the update."
+SHAPES = "tensors of whole numbers of any shape"
+
+PROMISES = {
+    "train_epoch_tokens": Promises(
+        (
+            Promise("tokens", TOKEN_MEAN, LOOPS, "sum_over_sequences"),
+            Promise("not positions", TOKEN_MEAN, LOOPS, "positions_denominator"),
+            Promise("all tokens of the window", TOKEN_MEAN, LOOPS, "mean_of_means_right_report"),
+            Promise("class 0", TOKEN_MEAN, ("tokens", "no accumulation", "ignore another"), "zero_is_no_token"),
+            Promise("one update", "one update for each window", LOOPS, "step_every"),
+            Promise("list", "Return a list with that mean loss for each window.", LOOPS, "nothing_returned"),
+            Promise("mean loss", REPORTED, LOOPS, "loss_mean_of_means"),
+            Promise("before the update", REPORTED, ("leftover",), "losses_after_the_update"),
+            Promise("training", "in training mode; leave it there.", ("tokens", "probe"), "eval_mode"),
+            Promise("mode", "in training mode; leave it there.", ("tokens",), "leaves_evaluation"),
+            Promise("frozen or unused", "Some parameters may be frozen or unused.", ("tokens",), "needs_every_gradient"),
+            Promise("optimizer", "Update by `optimizer.step()`.", LOOPS, "updates_by_hand"),
+            Promise("stream", "a list or a one-shot stream of pairs", ("leftover", "empty"), "needs_a_list"),
+            Promise("shapes", "Both numbers differ from one micro-batch to the next.", LOOPS, "same_lengths_only"),
+            Promise("not shifted", "do not shift them.", LOOPS, "targets_shifted"),
+            Promise("leftover", "it is applied as well.", (*LOOPS,), "tail_dropped"),
+            Promise("ignore", "Targets equal to it are no tokens.", ("ignore", "ignore another"), "ignores_only_minus_100"),
+            Promise(
+                "not only negative",
+                "It may be another number than −100",
+                ("ignore", "ignore another"),
+                "negatives_are_no_tokens",
+            ),
+            Promise("any index", "targets that equal 0, or 7, do not count.", ("ignore another",), "knows_two_indices"),
+            Promise("N = 1", "and N = 1.", ("no accumulation",), "not_for_one"),
+            Promise("memory", "your peak memory stays below twelve times", ("memory",), "one_graph_for_the_window"),
+            Promise("stale", "nothing that `.grad` held before joins an update.", ("leftover", "probe"), "stale_start"),
+            Promise("clear", "nothing that `.grad` held before joins an update.", LOOPS, "never_zero"),
+            Promise("no NaN", "no NaN, and", ("empty", "bare"), "nan_times_zero"),
+            Promise("one of the N", "such a micro-batch is one of the N of its window.", ("empty", "bare"), "empty_skipped"),
+            Promise("bare", "it changes nothing", ("bare",), "nan_of_a_bare_window"),
+            Promise("bare loss", "and its loss in your list is 0.", ("bare",), "bare_window_not_reported"),
+        ),
+        (
+            "You are given",
+            "`model(x)` gives",
+            "`optimizer`.",
+            "The marks use plain SGD",
+            "The logits of a position",
+            "`accumulation_steps`, N.",
+            "`ignore_index`.",
+            "`F.cross_entropy` takes",
+            "full windows, three epochs",
+            "The first four",
+            "In all of them",
+            "Train for one epoch",
+        ),
+    ),
+    "window_denominator": Promises(
+        (
+            Promise("denominator", "gives for the window as one large batch.", WINDOWS, "denominator_of_micro_batches"),
+            Promise("window", "the sum of the micro-batches' summed losses", WINDOWS, "denominator_averaged"),
+            Promise("shapes", SHAPES, WINDOWS, "denominator_rows_and_columns"),
+            Promise("class 0", SHAPES, WINDOWS, "denominator_zero_is_no_class"),
+            Promise("weight", "`weight`, if given, holds a weight for each class.", WINDOWS, "denominator_without_weights"),
+            Promise("of targets", "`weight`, if given, holds a weight for each class.", WINDOWS, "denominator_of_classes"),
+            Promise("number", "A number or a tensor with one element will do.", WINDOWS, "denominator_as_text"),
+            Promise("ignored", "with and without ignored targets", WINDOWS, "denominator_counts_all"),
+            Promise("one", "also a single target.", ("count one",), "denominator_not_of_one"),
+            Promise(
+                "index",
+                "which then is no class;",
+                ("ignored last", "ignored class", "ignored in between"),
+                "denominator_fixed_index",
+            ),
+            Promise(
+                "not only negative",
+                "which then is no class;",
+                ("ignored in between", "ignored class"),
+                "denominator_negatives_only",
+            ),
+            Promise("all ignored", "whose denominator is 0.", ("ignored all",), "denominator_at_least_one"),
+        ),
+        ("Write `window_denominator", "no target is ignored", "What the summed losses"),
+    ),
+}
