@@ -137,6 +137,8 @@ class LossFinder(TorchFunctionMode):
         self, func: Callable, types: tuple[type, ...], args: tuple = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
+        if torch.compiler.is_compiling():  # what is compiled must not depend on who watches
+            return func(*args, **kwargs)
         if getattr(func, "__name__", "") in _CLIPPING and _caller_is(_CLIP_MODULE):
             self._clipping(func.__name__)
         out = func(*args, **kwargs)

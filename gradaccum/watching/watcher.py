@@ -462,6 +462,8 @@ class Watcher(AbstractContextManager[Seen]):
         self.holdings.watch((names.get(id(p), f"parameter {number + k}"), p) for k, p in enumerate(added))
 
     def _forward(self, module: nn.Module, inputs: tuple, named: dict[str, Any]) -> None:
+        if torch.compiler.is_compiling():  # what is compiled must not depend on who watches
+            return
         if not torch.is_grad_enabled():
             self._plain_forwards += module.training
             return
