@@ -275,12 +275,28 @@ def _searched(matrix: Matrix, rows: Tensor, width: int) -> tuple[str, ...] | Non
     best: tuple[str, ...] | None = None
     for starts in _cuts(matrix, width):
         for counts in _counts(matrix):
-            known = name_mistakes(*_beginning(matrix, rows, width, starts, counts))
+            known = _name(*_beginning(matrix, rows, width, starts, counts))
             if known and (best is None or len(known) < len(best)):
                 best = known
             if best is not None and len(best) == 1:
                 return best
     return best
+
+
+def _name(found: Fingerprint, cut: Cut) -> tuple[str, ...] | None:
+    """As :func:`name_mistakes`, once for runs that look the same."""
+    key = (cut, found.row_epochs, tuple(map(tuple, found.coefficients.tolist())))
+    if key not in _NAMED:
+        if len(_NAMED) >= MAX_NAMED:
+            _NAMED.clear()
+        _NAMED[key] = name_mistakes(found, cut)
+    return _NAMED[key]
+
+
+_NAMED: dict[tuple, tuple[str, ...] | None] = {}
+
+MAX_NAMED = 256
+"""Searches whose results are kept."""
 
 
 def _counts(matrix: Matrix) -> Iterator[list[int]]:

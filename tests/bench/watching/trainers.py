@@ -314,7 +314,7 @@ def embedding_cleared_before_every_backward(model):
 # Cannot be told
 
 
-@untold
+@right
 def gradients_from_autograd_grad(model):
     optimizer, parameters = adamw(model), list(model.parameters())
     for window in WINDOWS:
