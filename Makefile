@@ -25,6 +25,10 @@ demo: .venv/.installed
 	cp -R $(DIR)/source/03_accumulate $(DIR)/submitted/ada && cp -R $(DIR)/release/03_accumulate $(DIR)/submitted/bob
 	.venv/bin/gradaccum classroom grade $(DIR) && .venv/bin/gradaccum classroom report $(DIR)
 
+# Watches the trainers of released libraries, those not recorded yet, and writes docs/trainers.md. ARGS: some names, --again
+trainers: .venv/.installed
+	.venv/bin/python trainers/run.py $(ARGS)
+
 # Pins all that is installed, for every Python and platform. Versions stay unless ARGS=--upgrade, or --upgrade-package=NAME.
 pins: .venv/bin/uv
 	.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --extra dev --no-annotate \
@@ -40,4 +44,4 @@ pins: .venv/bin/uv
 	.venv/bin/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
-.PHONY: lab test lint release demo pins
+.PHONY: lab test lint release demo trainers pins

@@ -26,7 +26,7 @@ from typing import Any
 
 import torch
 from mutating import ROOT, Mutant, chosen, mutants_of, sources_of
-from survivors import Explanation, explanations_of
+from survivors import Explanation, explanations_of, matches
 from tqdm import tqdm
 
 from autograder.contract.observation import Failure
@@ -40,6 +40,9 @@ from autograder.marking.in_process import judge_observations, trials_of
 from autograder.support.edition import edition
 
 RESULTS = ROOT / "build" / "mutants.jsonl"
+PER_SAMPLE = 15
+"""Mutants of each sample that are marked."""
+
 LIMITS = Limits(statement=5.0, load=10.0, trial=1.5, whole=40.0, memory=2 * 2**30)
 """Right functions need a tenth of this; most mutants that need more never end."""
 
@@ -129,7 +132,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Mark mutants of right functions; list those that get full marks.")
     parser.add_argument("units", nargs="*", default=[], metavar="UNIT", help="such as 04; all if none is given")
     parser.add_argument("--exercise", help="mutants of this exercise only")
-    parser.add_argument("--per-sample", type=int, default=15, help="mutants of each sample (default: 15; 0: all)")
+    parser.add_argument(
+        "--per-sample", type=int, default=PER_SAMPLE, help="mutants of each sample (default: %(default)s; 0: all)"
+    )
     parser.add_argument("--seeds", type=int, default=1, help="mark each mutant at so many seeds (default: 1)")
     parser.add_argument("--again", action="store_true", help="after a change of the marker, mark survivors only")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
@@ -139,11 +144,11 @@ def main() -> int:
     mutants = selected(units, options.per_sample or None, options.exercise)
     results = Results(options.results, keep_killed=options.again)
     mark_all([(mutant, seed) for mutant in mutants for seed in range(options.seeds)], results, options.processes)
-    return report(units, mutants, results, options.seeds)
+    return report(units, mutants, results, options.seeds, whole=not (options.exercise or 0 < options.per_sample < PER_SAMPLE))
 
 
-def report(units: list[str], mutants: list[Mutant], results: Results, seeds: int) -> int:
-    """Print the survivors and a table; return the exit status."""
+def report(units: list[str], mutants: list[Mutant], results: Results, seeds: int, whole: bool) -> int:
+    """Print the survivors and a table; return the exit status. If ``whole``, no explanation may be without a mutant."""
     explanations: list[Explanation] = [one for unit in units for one in explanations_of(unit)]
     rows: dict[str, Counter[str]] = {unit: Counter() for unit in units}
     open_ones, by_seed = [], []
@@ -163,13 +168,18 @@ def report(units: list[str], mutants: list[Mutant], results: Results, seeds: int
             open_ones.append(mutant)
     for mutant in open_ones:
         print(mutant.key)
+    keys = [mutant.key for mutant in mutants]
+    idle = [pattern for one in explanations for pattern in one.mutants if not any(matches(key, pattern) for key in keys)]
+    if whole:
+        for pattern in idle:
+            print(f"explains no mutant that was marked: {pattern}")
     for mutant, points in by_seed:
         print(f"points depend on the seed, {points}: {mutant.key}")
     columns = ("mutants", "killed", "named", "explained", "unexplained")
     print(f"\n{'unit':<36}" + "".join(f"{column:>13}" for column in columns))
     for unit, row in [*rows.items(), ("all", sum(rows.values(), Counter()))]:
         print(f"{unit:<36}" + "".join(f"{row[column]:>13}" for column in columns))
-    return 1 if open_ones or by_seed else 0
+    return 1 if open_ones or by_seed or (whole and idle) else 0
 
 
 if __name__ == "__main__":

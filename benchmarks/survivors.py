@@ -25,7 +25,13 @@ class Explanation:
     mutants: tuple[str, ...]
 
     def explains(self, key: str) -> bool:
-        return any(fnmatchcase(key, pattern.replace("[", "[[]")) for pattern in self.mutants)
+        """Whether one of the patterns is that of a mutant."""
+        return any(matches(key, pattern) for pattern in self.mutants)
+
+
+def matches(key: str, pattern: str) -> bool:
+    """Whether a mutant's key is as a pattern says."""
+    return fnmatchcase(key, pattern.replace("[", "[[]"))
 
 
 @cache

@@ -172,13 +172,14 @@ print("in layer.bias.grad:", layer.bias.grad.tolist())
 # - `micro_batches` yields `(images, texts)`, equally many of both; it may be a generator, and you may keep all of its inputs.
 # - `encode_image` and `encode_text` are modules that make `(n, width)` features; both may have frozen parameters (never all of
 #   them) and parameters that are never used; `.grad` of those may stay `None`. `logit_scale` is a single parameter.
-# - Whatever `.grad` held before is discarded, in all three. No parameter changes.
+# - Whatever `.grad` held before is discarded, in all three. No parameter changes, and no hook or switched `requires_grad` is
+#   left behind: you may be called again with the same encoders.
 # - Encoders are in training mode and stay there, in both passes: in evaluation mode they make other features. Nothing in them
 #   is random or looks at other samples.
 #
 # What earns points:
 #
-# - **2 points · the gradient of both encoders**: micro-batches of equal size, in a list.
+# - **2 points · the gradient of both encoders**: micro-batches of equal size, one or several, in a list.
 # - **1 point · ragged micro-batches from a generator**: of 1 to 5 pairs; both encoders again.
 # - **1 point · the gradient of logit_scale**: for both of these.
 # - **1 point · discarding what .grad held before**: in both encoders and in `logit_scale`.

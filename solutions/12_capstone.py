@@ -146,9 +146,9 @@ for name, (x, y) in {
 #
 # *Difficulty ●●○ · about 7 minutes · 3 points*
 #
-# Write `pick_micro_batch_size(config)`: the largest number of lines that divides `config.effective_batch` and whose worst case
-# needs at most `config.budget` bytes, measured with `activation_bytes`. Whatever `config.micro_batch_size` is at the time does
-# not matter. If not even one line fits, raise a `ValueError` with a reason.
+# Write `pick_micro_batch_size(config)`: the largest number of lines, an integer, that divides `config.effective_batch` and
+# whose worst case needs at most `config.budget` bytes, measured with `activation_bytes`. Whatever `config.micro_batch_size` is
+# at the time does not matter. If not even one line fits, raise a `ValueError` with a reason.
 #
 # What earns points:
 #
@@ -200,7 +200,7 @@ check(pick_micro_batch_size)
 # - `rate`: the one the update used, `run.optimizer.param_groups[0]["lr"]` or `run.scheduler.get_last_lr()[0]`, read in time;
 # - `tokens`: those of the window, padding not counted.
 #
-# Return nothing. Leave the model in training mode.
+# What you return does not matter. Leave the model in training mode.
 #
 # What earns points:
 #
@@ -212,7 +212,7 @@ check(pick_micro_batch_size)
 # - **2 points · honest numbers**: the history of all of these.
 #
 # The first four compare the weights with those of large batches, up to rounding; for the last, if weights are wrong, only
-# updates, tokens and the first loss count. Enter plain numbers.
+# updates, tokens and the first loss count.
 
 
 # %% exercise="train_window"
@@ -300,7 +300,8 @@ with TemporaryDirectory() as folder:
 #   where a window has six; beside it, weights, gradients, optimizer state and two more copies of the weights. The window's
 #   micro-batches may be in a list, but go through the model one at a time, as they come.
 # - **3 points · stopping and going on**: stopped within the second epoch; the file is moved; on to a second stop, and on from
-#   there; a stop after a leftover, too, once the second check passes. Here the history must tell of all updates.
+#   there, each time in a new process; a stop at a leftover, and one in the third epoch, once the second check passes. Here the
+#   history must tell of all updates.
 # - **1 point · an honest history**: the four numbers of every update, in those of the runs above whose weights are right.
 #
 # The first four compare weights with those of large batches, up to rounding. A number that `train_window` reports wrongly costs

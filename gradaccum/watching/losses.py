@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
@@ -137,6 +137,8 @@ class LossFinder(TorchFunctionMode):
         self, func: Callable, types: tuple[type, ...], args: tuple = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
+        if torch.compiler.is_compiling():  # what is compiled must not depend on who watches
+            return func(*args, **kwargs)
         if getattr(func, "__name__", "") in _CLIPPING and _caller_is(_CLIP_MODULE):
             self._clipping(func.__name__)
         out = func(*args, **kwargs)
@@ -218,7 +220,18 @@ def _ends(roots: list[Tensor]) -> tuple[list[tuple[Node, str]], bool]:
             waiting += behind
         elif name != "AccumulateGrad":
             ends.append((node, name))
-    return ends, met
+    inner = _behind(node for node, _ in ends)
+    return [(node, name) for node, name in ends if node not in inner], met
+
+
+def _behind(nodes: Iterable[Node]) -> set[Node]:
+    """What is behind some nodes, the nearest first: a gradient that arrives there has also come through them."""
+    waiting, found = list(nodes), set[Node]()
+    while waiting and len(found) < MAX_NODES:
+        new = {node for node, _ in waiting.pop(0).next_functions if node is not None} - found
+        found |= new
+        waiting += new
+    return found
 
 
 def per_token(node: Node, gradient: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradaccum.diagnosis.catalogue import Mistake
 from gradaccum.fingerprint import Fingerprint
+from gradaccum.fingerprint_words import listing
 from gradaccum.watching.holdings import names_of
 from gradaccum.watching.matrices import Matrix, matrices_of
 from gradaccum.watching.verdict import Judged, judge
@@ -59,7 +60,7 @@ class Seen:
     def mistakes(self) -> tuple[Mistake, ...]:
         """What explains that something is not due; empty if all is, or if it cannot be told."""
         if self._log.cannot_tell:
-            return ()
+            return tuple(self._outside_of_cache())
         found = [mistake for one in self.judged for mistake in one.mistakes]
         if self._log.clipped_inside:  # this explains rows that nothing else explains
             found = [mistake for mistake in found if mistake.slug != "not-due"]
@@ -112,6 +113,17 @@ class Seen:
         if left and (inside or (self._log.idle and not self._log.updates)):
             message = f"{names_of(left)} get gradients, but no optimizer ever updates them."
             yield Mistake("never-updated", message, "Which parameters was the optimizer made with?")
+
+    def _outside_of_cache(self) -> Iterator[Mistake]:
+        """Parameters that the features in a cached loss do not come from, such as a temperature."""
+        times = max(self._log.alike.values(), default=0)
+        if times:
+            message = (
+                f"{listing(self._log.alike)}: the same gradient in each of the {times} backwards of an update, and so {times} "
+                "times that of the large batch; each backward adds to the others only their own micro-batch's part."
+            )
+            hint = "Divide the gradient of what is not behind cached features by the number of backwards."
+            yield Mistake("outside-of-cache", message, hint)
 
     def _clipped_inside(self) -> Iterator[Mistake]:
         if self._log.clipped_inside:

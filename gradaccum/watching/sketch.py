@@ -50,6 +50,13 @@ def multiple(now: Tensor, before: Tensor) -> float | None:
     return factor if float((new - factor * old).norm()) <= rounding * size else None
 
 
+def are_alike(parts: list[Tensor]) -> bool:
+    """Whether all of these are the same up to rounding, and not zero."""
+    first = parts[0].double()
+    rounding = 10 * tolerance(parts[0].dtype) * float(first.norm())
+    return rounding > 0 and all(part.shape == first.shape and float((part - first).norm()) <= rounding for part in parts)
+
+
 def combination(now: Tensor, parts: list[Tensor], rounding: float | None = None) -> list[float] | None:
     """The coefficients with which ``parts`` add up to ``now``; None if they do not, or in more than one way."""
     if not parts or len(parts) * 2 > len(now):

@@ -68,7 +68,7 @@ def judge(matrix: Matrix, steps: int | None, ranks: int, finished: bool, scales:
         scales: factors by which loss scalers multiplied losses.
     """
     subject = matrix.loss if matrix.main else f"{matrix.loss}, for {matrix.parameters}"
-    notes = list(_notes(matrix, subject))
+    notes = without_constant = list(_notes(matrix, subject))
 
     def untold(reason: str) -> Judged:
         return Judged(matrix, None, notes=tuple(notes), reason=reason)
@@ -115,7 +115,8 @@ def judge(matrix: Matrix, steps: int | None, ranks: int, finished: bool, scales:
             if values and _is_steps(factor / values, width):
                 rows = rows / values
             else:
-                notes.append(_constant(subject, factor, width))
+                without_constant = notes
+                notes = [*notes, _constant(subject, factor, width)]
                 rows = rows / factor
     late = matrix.after if finished else ()
     narrow = steps is not None and any(len(window) < steps for window in matrix.windows[:-1])
@@ -139,8 +140,12 @@ def judge(matrix: Matrix, steps: int | None, ranks: int, finished: bool, scales:
             )
         if matrix.own_factors and not _is_constant(matrix, factor):
             return untold("Before updates, gradients of different parameters were multiplied by different factors.")
-    whose = f"{matrix.loss}, for {matrix.parameters}," if matrix.several else subject
+    whose = f"{matrix.loss} ({matrix.parameters})" if matrix.several else subject
     mistakes = tuple(_named(matrix, rows, width, late, whose))
+    if any(mistake.slug == "not-due" for mistake in mistakes) and ranks == 1 and not matrix.by_hand:
+        # No constant factor explains these rows, so they are shown as they are.
+        mistakes = tuple(_named(matrix, matrix.rows, width, late, whose))
+        notes = without_constant
     return Judged(matrix, False, mistakes, tuple(notes))
 
 
@@ -354,7 +359,7 @@ SENTENCES = {
     "mean-of-means": "{subject}: micro-batches weigh alike in a window, {weight} each, whatever they hold. By what they count, "
     "{dues} were due.",
     "tail-dropped": "{subject}: {count} at the end of an epoch reach no update.",
-    "tail-scale": "{subject}: a leftover window of {short} is divided by {width}, so its micro-batches weigh too little.",
+    "tail-scale": "{subject}: a leftover window of {short} is divided by {usual}, so its micro-batches weigh too little.",
     "step-every": "{subject}: there is an update after every micro-batch.",
     "zero-every": "{subject}: of each window only the last micro-batch is in the update.",
     "never-zero": "{subject}: gradients are never cleared, so an update also holds the micro-batches of earlier ones.",
@@ -364,19 +369,21 @@ SENTENCES = {
 
 
 def _said(slug: str, matrix: Matrix, rows: Tensor, subject: str) -> Mistake:
-    first = next((u for u, window in enumerate(matrix.windows) if window), 0)
+    full = [u for u, window in enumerate(matrix.windows) if window]
+    first = next((u for u in full if not _same(rows[u : u + 1], matrix.due[u : u + 1])), full[0] if full else 0)
     window = matrix.windows[first] if matrix.windows else ()
     tokens = len({column.count for column in matrix.columns}) > 1 and matrix.loss in ("cross_entropy", "nll_loss")
     name = "token-mean-of-means" if slug == "mean-of-means" and tokens else slug
     short = next((len(w) for w in matrix.windows if w and len(w) < usual_width(matrix)), len(window))
     numbers = {
         "subject": subject,
-        "width": usual_width(matrix),
+        "width": len(window) or usual_width(matrix),
         "weight": _number(float(rows[first, window[-1]])) if window else "0",
         "share": _number(float(matrix.due[first, window[-1]])) if window else "0",
         "dues": listing(_number(float(matrix.due[first, k])) for k in window),
         "total": _number(float(rows[first].sum())) if len(rows) else "0",
         "short": short,
+        "usual": usual_width(matrix),
         "count": _micro_batches(sum(not bool((rows[:, k] != 0).any()) for k in range(len(matrix.columns)))),
     }
     known = CATALOGUE[slug]
@@ -429,15 +436,13 @@ def _whole(value: float) -> str:
 def _difference(matrix: Matrix, rows: Tensor) -> str:
     u = int((rows - matrix.due).abs().amax(1).argmax())
     k = int((rows[u] - matrix.due[u]).abs().argmax())
-    return (
-        f"in update {u + 1} micro-batch {k + 1} weighs {_number(float(rows[u, k]))} where "
-        f"{_number(float(matrix.due[u, k]))} is due."
-    )
+    weight, due, count = float(rows[u, k]), float(matrix.due[u, k]), matrix.columns[k].count
+    said = f"in update {u + 1} micro-batch {k + 1} weighs {_number(weight)} where {_number(due)} is due"
+    if count and weight * due > 0 and abs(count / weight - round(count / weight)) < 0.01:
+        said += f": what it counts is divided by {_whole(count / weight)}, and the window has {_whole(count / due)}"
+    return f"{said}."
 
 
 def _number(value: float) -> str:
-    """A coefficient: a simple fraction if it is one up to rounding."""
-    rounded = round(value, 4)
-    return (
-        as_fraction(rounded) if abs(rounded) > 1e-6 and as_fraction(rounded) and "/" in as_fraction(rounded) else f"{value:.3g}"
-    )
+    """A coefficient: a simple fraction if it is one up to rounding, which is coarser in half precision."""
+    return next((said for said in map(as_fraction, (value, round(value, 4))) if "/" in said), f"{value:.3g}")

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim.optimizer import Optimizer, register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-from gradaccum.watching import holdings, losses
+from gradaccum.watching import holdings, losses, sketch
 from gradaccum.watching.holdings import Held, Holding, Holdings
 from gradaccum.watching.losses import Loss, LossFinder
 from gradaccum.watching.parameter_hooks import seen_through
@@ -67,6 +67,7 @@ class Log:
         backwards: how many there were.
         boundaries: numbers of backwards before which a data loader was started again.
         repeated: backwards of an input that another backward of the same update had already.
+        alike: parameters that got the same gradient in all backwards of an update, and how often, while others did not.
         optimizers: names of their classes.
         notes: sentences about what was seen, each once.
         cannot_tell: sentences that say why a run cannot be judged at all.
@@ -85,6 +86,7 @@ class Log:
     backwards: int = 0
     boundaries: list[int] = field(default_factory=list)
     repeated: set[int] = field(default_factory=set)
+    alike: dict[str, int] = field(default_factory=dict)
     optimizers: list[str] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)
     cannot_tell: dict[str, None] = field(default_factory=dict)
@@ -158,8 +160,8 @@ class Watcher(AbstractContextManager[Seen]):
         for handle in (
             register_optimizer_step_pre_hook(self._before_step),
             register_optimizer_step_post_hook(self._after_step),
-            *([self.model.register_forward_pre_hook(self._forward, with_kwargs=True)] if self.model is not None else []),
-            *([self._loss.register_forward_hook(self._own_loss)] if isinstance(self._loss, nn.Module) else []),
+            *([self.model.register_forward_pre_hook(_Hook(self._forward), with_kwargs=True)] if self.model is not None else []),
+            *([self._loss.register_forward_hook(_Hook(self._own_loss))] if isinstance(self._loss, nn.Module) else []),
         ):
             self._exits.callback(handle.remove)
         if self._loss is not None and not isinstance(self._loss, nn.Module):
@@ -362,9 +364,9 @@ class Watcher(AbstractContextManager[Seen]):
             return
         mine, self._in_closure = self._of(optimizer), False
         if mine:
+            self._cached_features(mine)
             self.holdings.updated(mine, self.log.backwards)
             self._inputs.clear()
-            self._cached_features()
         if self.max_updates is not None and len(self.log.updates) >= self.max_updates:
             self.stop(finished=False)
 
@@ -460,6 +462,8 @@ class Watcher(AbstractContextManager[Seen]):
         self.holdings.watch((names.get(id(p), f"parameter {number + k}"), p) for k, p in enumerate(added))
 
     def _forward(self, module: nn.Module, inputs: tuple, named: dict[str, Any]) -> None:
+        if torch.compiler.is_compiling():  # what is compiled must not depend on who watches
+            return
         if not torch.is_grad_enabled():
             self._plain_forwards += module.training
             return
@@ -477,13 +481,20 @@ class Watcher(AbstractContextManager[Seen]):
                 self.log.repeated.add(self.log.backwards)
         self._inputs[self.log.backwards] = weakref.ref(given)
 
-    def _cached_features(self) -> None:
-        """Whether every forward of this update was also run without gradients: their outputs may be in the losses of others."""
+    def _cached_features(self, of: Sequence[Held]) -> None:
+        """Whether every forward of this update was also run without gradients: their outputs may be in the losses of others.
+
+        A parameter that is not behind these outputs, such as a temperature, then gets the same gradient in every backward.
+        """
         if self._plain_forwards and self._plain_forwards == self._grad_forwards:
             self.log.cannot_tell[
                 "Every micro-batch went through the model twice, first without gradients: a loss may hold features of other "
                 "micro-batches, and then says nothing of shares."
             ] = None
+            alike = [held for held in of if len(held.parts) > 1 and sketch.are_alike(list(held.parts.values()))]
+            most = max((c for held in of if held not in alike for c in held.holding.values()), default=0.0)
+            whole = (held for held in alike if max(held.holding.values(), default=0.0) > 0.99 * most > 0)
+            self.log.alike.update({held.name: len(held.parts) for held in whole})
         self._grad_forwards = self._plain_forwards = 0
 
     def _around_iter(self, original: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -491,6 +502,23 @@ class Watcher(AbstractContextManager[Seen]):
             self.log.boundaries.append(self.log.backwards)
         self._loaders.add(id(args[0]))
         return original(*args, **kwargs)
+
+
+class _Hook:
+    """A hook on a module, which does nothing on a copy of it: trainers copy and pickle models while they run."""
+
+    def __init__(self, look: Callable[..., None]):
+        self._look = look
+
+    def __call__(self, *given: Any) -> None:
+        self._look(*given)
+
+    def __reduce__(self) -> tuple:
+        return _Hook, (_ignore,)
+
+
+def _ignore(*given: Any) -> None:
+    pass
 
 
 def _models_of(parameters: Sequence[Tensor]) -> list[nn.Module]:

@@ -66,9 +66,9 @@ class GradientOfBatch(Exercise[BatchTrial]):
                 results["untouched"] = results["untouched"] or changed
                 slugs += named
         if not any(results.values()):
-            for name, (special, what) in SPECIAL.items():
+            for name, (where, what) in SPECIAL.items():
                 message, named = gradient_message("", trials[name], observations[name])
-                results[special or self.parts[0].name] = message and f"{what}: {message}"
+                results[where or self.parts[0].name] = message and f"{what}: {message}"
                 slugs += named
         if "stale-start" in slugs and "grad-touched" in slugs:
             # The hint for the first alone is to clear, which is not allowed here; that for the second helps with both.

@@ -20,7 +20,7 @@ PROMISES = {
             Promise("requires_grad", "and `requires_grad`, `x` and `y` too", ("frozen",), "batch_gradient_thaws_everything"),
             Promise("data", "`x` and `y` too", GRADIENTS, "batch_gradient_clears_the_inputs"),
             Promise("second call", "so that a second call returns the same", SECOND, "batch_gradient_hooks_stay"),
-            Promise("stale", "nothing of it may be in what you return", ("untouched",), "batch_gradient_on_top_of_the_old_one"),
+            Promise("stale", "nothing of it may be in what you return", GRADIENTS, "batch_gradient_on_top_of_the_old_one"),
             Promise("grad", "Before the call `.grad` may hold anything", ("untouched",), "batch_gradient_cleared_afterwards"),
             Promise("mode", "the gradient is that of the mode it is in", ("untouched",), "batch_gradient_in_training_mode"),
         ),

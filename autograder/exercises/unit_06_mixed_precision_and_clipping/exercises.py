@@ -214,6 +214,9 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         shown = {name: seen for name, seen in several.items() if whole or name != "leftover"}
         match = first_match(amp_candidates(), shown, lambda v, name: replay_amp(amp_loop(v), trials[name]), alike)
         slugs = match.mistakes if match else ()
+        if several["float16"].facts["backwards"] < sum(map(len, trials["float16"].loop.problem.epochs)):
+            # A gradient that never existed looks like one that was cleared.
+            slugs = tuple("detached" if slug == "zero-every" else slug for slug in slugs)
         if any(seen.facts["converted"] for seen in observations.values()):
             slugs = ("model-converted",)
         elif any(autocast_message(observations[name], trials[name]) for name in ("float16", "bfloat16")):

@@ -37,7 +37,7 @@ add_mistake(
 )
 add_mistake(
     "clip-too-late",
-    "No update is clipped: clipping comes after the update has read the gradient, or not at all.",
+    "No update is clipped: clipping comes before there is a gradient, after the update has read it, or not at all.",
     "Which line reads .grad? Clipping has to happen before it.",
 )
 add_mistake(

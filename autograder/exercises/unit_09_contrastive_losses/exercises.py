@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -35,6 +35,14 @@ from gradaccum.problems.contrastive import ContrastiveProblem
 UNIT = "09_contrastive_losses"
 
 
+def _where(
+    case: str, trial: ContrastiveTrial, seen: Observation, message: Callable[[ContrastiveTrial, Observation], str]
+) -> str:
+    """What is wrong on a trial, after the case it is about; empty if nothing is."""
+    said = message(trial, seen)
+    return said if seen.failure or not said else f"{case}: {said}"
+
+
 class AccumulateContrastive(Exercise):
     """``accumulate_contrastive(encode_image, encode_text, logit_scale, micro_batches) -> float``."""
 
@@ -53,19 +61,22 @@ class AccumulateContrastive(Exercise):
     def trials(self, seed: int, device: str) -> dict[str, ContrastiveTrial]:
         chance = trial_random(self.id, seed)
         size, count = chance.choice([2, 3]), chance.choice([3, 4, 5])
-        ragged = chance.sample([1, 2, 3, 4, 5], 4)
-        if ragged[-1] == 1:
-            ragged.reverse()  # one pair alone has no negatives: mistakes about the last micro-batch would look alike
+        ragged = [*chance.sample([2, 3, 4, 5], 3)]
+        ragged.insert(chance.randrange(3), 1)  # not last: one pair alone has no negatives, so mistakes there would look alike
         basics: dict[str, Any] = {"device": device, "dtype": best_dtype(device), "gated": True}
 
-        def trial(offset: int, sizes: Sequence[int], meter: bool = False, **options: Any) -> ContrastiveTrial:
-            return ContrastiveTrial(ContrastiveProblem(seed + offset, tuple(sizes), **basics | options), meter)
+        def trial(
+            offset: int, sizes: Sequence[int], meter: bool = False, again: bool = False, **options: Any
+        ) -> ContrastiveTrial:
+            return ContrastiveTrial(ContrastiveProblem(seed + offset, tuple(sizes), **basics | options), meter, again)
 
         return {
             "encoders": trial(1, [size] * count),
             "ragged": trial(2, ragged, extras=True, one_shot=True),
             "listed": trial(2, ragged, extras=True),
+            "single": trial(6, [size + 2]),
             "clean": trial(3, [size] * count, stale=True),
+            "again": trial(7, [size] * count, again=True),
             "memory": trial(4, [2] * 24, meter=True, patches=96, hidden=3, depth=6),
             "probe": trial(5, ragged, stale=True),
         }
@@ -73,10 +84,17 @@ class AccumulateContrastive(Exercise):
     def judge(self, trials: Mapping[str, ContrastiveTrial], observations: Mapping[str, Observation]) -> Verdict:
         several = holds_several_graphs(trials["memory"], observations["memory"])
         results = {name: towers_message(trials[name], observations[name]) for name in ("encoders", "ragged", "memory")}
-        results["clean"] = towers_message(trials["clean"], observations["clean"])
-        results["clean"] = results["clean"] or stale_message(trials, observations)
         results["scale"] = scale_message(trials["encoders"], observations["encoders"])
         results["loss"] = loss_message(trials["encoders"], observations["encoders"])
+        single, again = (trials["single"], observations["single"]), (trials["again"], observations["again"])
+        for part, message in (("encoders", towers_message), ("scale", scale_message), ("loss", loss_message)):
+            results[part] = results[part] or _where("With a single micro-batch", *single, message)
+        results["clean"] = (
+            towers_message(trials["clean"], observations["clean"])
+            or stale_message(trials, observations)
+            or _where("Called a second time", *again, towers_message)
+            or ("" if results["scale"] else _where("Called a second time", *again, scale_message))
+        )
         if not observations["ragged"].failure:
             results["scale"] = results["scale"] or scale_message(trials["ragged"], observations["ragged"])
             results["loss"] = results["loss"] or loss_message(trials["ragged"], observations["ragged"])
@@ -113,8 +131,6 @@ class AccumulateContrastive(Exercise):
         if "directions-added" in slugs and not results["loss"]:  # the returned loss is not the sum of both directions
             slugs = tuple("backward-twice" if slug == "directions-added" else slug for slug in slugs)
         slugs += scale_slugs(problem, variant, seen) + loss_slugs(problem, variant, seen)
-        if seen.facts.get("training") is False:
-            slugs += ("eval-mode",)
         named = tuple(map(mistake, dict.fromkeys((*slugs, *others))))
         return self.verdict(results, mistakes=named, failure=failure)
 
@@ -137,10 +153,10 @@ class AccumulationCost(Exercise):
         def call(steps: int, dtype: torch.dtype) -> CallTrial:
             return CallTrial((chance.choice([6, 10, 32]), steps, chance.choice([48, 96, 512]), dtype))
 
-        dtypes = chance.sample([torch.float16, torch.float32, torch.float64], 3)
-        steps = chance.sample([3, 4, 5, 7, 8], 3)
+        dtypes = chance.sample([torch.float16, torch.bfloat16, torch.float32, torch.float64], 4)
+        steps = [2, *chance.sample([3, 4, 5, 7, 8], 3)]
         calls = {f"several {k}": call(*pair) for k, pair in enumerate(zip(steps, dtypes, strict=True))}
-        return calls | {f"single {k}": call(1, dtype) for k, dtype in enumerate(dtypes[:2])}
+        return calls | {f"single {k}": call(1, dtype) for k, dtype in enumerate(dtypes)}
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
         return judge_costs(self, trials, observations)

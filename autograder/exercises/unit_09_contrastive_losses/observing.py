@@ -23,16 +23,26 @@ Towers = dict[str, Tensor]
 
 @dataclass(frozen=True)
 class ContrastiveTrial:
-    """A window of pairs, and whether the bytes alive are counted while a function works on it."""
+    """A window of pairs.
+
+    Attributes:
+        problem: what is in it, and the encoders.
+        meter: whether the bytes alive are counted while a function works on it.
+        again: whether the function has been called before, with the first two micro-batches.
+    """
 
     problem: ContrastiveProblem
     meter: bool = False
+    again: bool = False
 
 
 def observe_contrastive(function: Callable, trial: ContrastiveTrial) -> Observation:
     """Call the function; return what ``.grad`` holds, the parameters, the modes and the number that the function returned."""
     *encoders, logit_scale = trial.problem.build()
     towers = dict(zip(TOWERS, map(trainable, encoders), strict=True))
+    flags = [parameter.requires_grad for encoder in encoders for parameter in encoder.parameters()]
+    if trial.again:
+        function(*encoders, logit_scale, trial.problem.batches()[:2])
     batches = trial.problem.micro_batches()
     with LiveBytes() if trial.meter else nullcontext() as live:
         returned = function(*encoders, logit_scale, batches)
@@ -41,6 +51,7 @@ def observe_contrastive(function: Callable, trial: ContrastiveTrial) -> Observat
     tensors |= {"gradient/scale": flat_gradients([logit_scale]).cpu(), "parameters/scale": flat_values([logit_scale]).cpu()}
     facts = {
         "training": all(module.training for encoder in encoders for module in encoder.modules()),
+        "switched": flags != [parameter.requires_grad for encoder in encoders for parameter in encoder.parameters()],
         "peak_bytes": live.peak if live else 0,
     }
     return Observation(tensors, facts | _number(returned))
@@ -48,8 +59,8 @@ def observe_contrastive(function: Callable, trial: ContrastiveTrial) -> Observat
 
 def _number(returned: Any) -> dict[str, Any]:
     """The ``loss`` that a function returned, or the ``type`` of what it returned instead."""
-    if isinstance(returned, bool):
-        return {"type": "bool"}
+    if isinstance(returned, bool | str | bytes):
+        return {"type": type(returned).__name__}
     try:
         return {"loss": float(returned)}
     except (TypeError, ValueError, RuntimeError):

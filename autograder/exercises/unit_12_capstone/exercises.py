@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from autograder.contract.exercise import Exercise
@@ -11,7 +10,13 @@ from autograder.contract.observation import Observation
 from autograder.contract.trials import trial_random
 from autograder.contract.verdict import Part, Verdict
 from autograder.exercises.unit_12_capstone import mistakes  # noqa: F401 - enters them in the catalogue
-from autograder.exercises.unit_12_capstone.judging.batch_sizes import divisors, largest, size_message, size_mistakes
+from autograder.exercises.unit_12_capstone.judging.batch_sizes import (
+    divisors,
+    in_integers,
+    largest,
+    size_message,
+    size_mistakes,
+)
 from autograder.exercises.unit_12_capstone.judging.diagnosis import run_mistakes, window_mistakes
 from autograder.exercises.unit_12_capstone.judging.messages import (
     UNKNOWN,
@@ -62,7 +67,6 @@ class PickMicroBatchSize(Exercise):
 
     def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
-        first, second = chance.sample([18, 30, 42], 2)
         config = _with_short_lines_first(Config(seed % 2**31, lines=60, width=8, device=device, dtype="float32"))
 
         def trial(window: int, place: int, spare: int) -> CallTrial:
@@ -71,20 +75,28 @@ class PickMicroBatchSize(Exercise):
             return CallTrial((changed.with_(budget=bytes_needed(changed, sizes[place]) + spare),))
 
         return {
-            "fits 1": trial(first, -2, -1),
-            "fits 2": trial(second, chance.choice([1, 2]), -1),
-            "largest 1": trial(first, 2, 0),
-            "largest 2": trial(second, 0, 1000),
-            "refuse": trial(second, -1, -1),
+            "fits 1": trial(18, -2, -1),
+            "fits 2": trial(30, 1, -1),
+            "fits 3": trial(42, 2, -1),
+            "largest 1": trial(18, 2, 0),
+            "largest 2": trial(30, 0, chance.randint(0, 1000)),
+            "largest 3": trial(42, 1, 0),
+            "largest 4": trial(18, -1, 0),
+            "refuse": trial(30, -1, -1),
         }
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
         refusal = "A budget too small for a single line is not refused with a ValueError."
         part_of = lambda name: name.split()[0]  # noqa: E731
-        verdict = judge_calls(self, trials, observations, part_of, largest, {}, size_message, refusal=refusal)
+        seen = {name: in_integers(one) for name, one in observations.items()}
+        verdict = judge_calls(self, trials, seen, part_of, largest, {}, size_message, refusal=refusal)
         if all(result.passed for result in verdict.results if result.part.name != "refuse"):
             return verdict
-        return replace(verdict, mistakes=tuple(map(mistake, size_mistakes(trials, observations))))
+        results = {result.part.name: result.message for result in verdict.results}
+        if all("raised" in one.facts for one in seen.values()):
+            results["refuse"] = "You refuse every budget. This can be seen once a size is returned where one fits."
+        named = tuple(map(mistake, size_mistakes(trials, seen)))
+        return self.verdict(results, mistakes=named, failure=verdict.failure)
 
 
 def _with_short_lines_first(config: Config) -> Config:
@@ -132,7 +144,7 @@ class TrainWindow(Exercise):
         due = {name: large_windows_due(trial) for name, trial in trials.items()}
         results = {name: weights_message(observations[name], due[name], trials[name].config) for name in trials}
         if not results["full"] and observations["full"].facts.get("training") is not True:
-            results["full"] = "Your function left the model in evaluation mode."
+            results["full"] = "Your function left the model, or a part of it, in evaluation mode."
         right = {name for name, said in results.items() if not said}
         messages = (history_message(observations[name], due[name], name in right) for name in ("uneven", "clip", "schedule"))
         results["report"] = next(filter(None, messages), "")
@@ -142,8 +154,6 @@ class TrainWindow(Exercise):
         slugs = () if right >= set(trials) else window_mistakes(trials, observations)
         if not slugs and results["full"] and updates_after_every(trials["full"], observations["full"]):
             slugs = ("step-every",)
-        if observations["full"].facts.get("training") is False:
-            slugs += ("eval-mode",)
         if results["report"]:
             slugs += report_mistakes(trials, observations, due, right, slugs)
         return self.verdict(results, mistakes=tuple(map(in_tokens, slugs)))
@@ -198,9 +208,13 @@ class Train(Exercise):
                 last_norm=4 * BINDING,
             ),
             "leftover": RunTrial(
-                config.with_(seed=seeds[4], lines=14, **equal, effective_batch=4, micro_batch_size=2, max_norm=IDLE, **sgd),
-                stop_after=5,  # the first update of the second epoch; a leftover came before
+                config.with_(
+                    seed=seeds[4], lines=14, epochs=3, **equal, effective_batch=4, micro_batch_size=2, max_norm=IDLE, **sgd
+                ),
+                stop_after=4,  # the leftover of the first epoch
                 then_norm=IDLE,
+                then_stop=9,  # the first update of the third epoch
+                last_norm=IDLE,
             ),
         }
 

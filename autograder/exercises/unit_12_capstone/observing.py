@@ -7,12 +7,14 @@ import tempfile
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.observing.calls import observe_call
+from autograder.observing.forks import observe_in_fork
 from autograder.observing.loops import plain_losses
 from gradaccum.capstone.config import Config
 from gradaccum.capstone.run import History, Run
@@ -80,12 +82,24 @@ def observe_windows(function: Callable, trial: WindowTrial) -> Observation:
         for window in windows(trial.config.micro_batches(epoch), trial.config.accumulation_steps):
             function(run, window, trial.config.max_norm)
             rows.append(flat_parameters(run.model).cpu())
-    facts = {"history": _lists(run.history), "training": run.model.training, "steps": len(steps)}
+    facts = {
+        "history": _lists(run.history),
+        "training": all(part.training for part in run.model.modules()),
+        "steps": len(steps),
+    }
     return Observation({"rows": torch.stack(rows), "final": rows[-1]}, facts)
 
 
+Observer = Callable[[Callable, Config], Observation]
+
+
 def observe_run(function: Callable, trial: RunTrial) -> Observation:
-    """Train, with or without stops; return the weights after every update, and the history."""
+    """Train, with or without stops; return the weights after every update, and the history. Each stop ends a process."""
+    return observe_calls(function, trial, lambda train, config: observe_in_fork(partial(observe_one_call, train, config)))
+
+
+def observe_calls(function: Callable, trial: RunTrial, stopping: Observer | None = None) -> Observation:
+    """The same, where ``stopping`` observes one call of a run that stops and goes on; by default in this process."""
     if trial.stop_after is None:
         if not trial.meter:
             return observe_one_call(function, trial.config)
@@ -93,19 +107,27 @@ def observe_run(function: Callable, trial: RunTrial) -> Observation:
             seen = observe_one_call(function, trial.config, live)
         return Observation(seen.tensors, seen.facts | {"peak_bytes": live.peak})
     with tempfile.TemporaryDirectory(prefix="gradaccum-") as folder:
-        return _observe_stops(function, trial, *(os.path.join(folder, f"{name}.pt") for name in ("first", "second", "third")))
+        return _observe_stops(
+            function,
+            trial,
+            stopping or observe_one_call,
+            *(os.path.join(folder, f"{name}.pt") for name in ("first", "second", "third")),
+        )
 
 
-def _observe_stops(function: Callable, trial: RunTrial, first: str, second: str, third: str) -> Observation:
+def _observe_stops(function: Callable, trial: RunTrial, observe: Observer, first: str, second: str, third: str) -> Observation:
     """Stop and go on, perhaps twice; return what the second call did, and the weights with which the other calls ended."""
-    stopped = observe_one_call(function, trial.config.with_(checkpoint=first, stop_after=trial.stop_after))
+    stopped = observe(function, trial.config.with_(checkpoint=first, stop_after=trial.stop_after))
     written = _moved(first, second)
     going_on = trial.config.with_(checkpoint=second, max_norm=trial.then_norm, stop_after=trial.then_stop)
-    seen, others = observe_one_call(function, going_on), {"stopped": stopped}
-    if trial.then_stop is not None:
+    calls = {"stopped": stopped, "": stopped if stopped.failure else observe(function, going_on)}
+    if trial.then_stop is not None and not calls[""].failure:
         _moved(second, third)
-        others["last"] = observe_one_call(function, trial.config.with_(checkpoint=third, max_norm=trial.last_norm))
-    ends = {name: other.tensors["final"] for name, other in others.items() if "final" in other.tensors}
+        calls["last"] = observe(function, trial.config.with_(checkpoint=third, max_norm=trial.last_norm))
+    if failed := next((call for call in calls.values() if call.failure), None):
+        return failed
+    seen = calls.pop("")
+    ends = {name: other.tensors["final"] for name, other in calls.items() if "final" in other.tensors}
     return Observation(seen.tensors | ends, seen.facts | {"stopped": stopped.facts.get("history"), "written": written})
 
 

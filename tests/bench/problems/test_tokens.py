@@ -30,6 +30,14 @@ def test_targets_that_count_are_as_many_as_the_lengths_say(lengths, ignore_index
         assert all(int(x.min()) >= 0 and int(x.max()) < VOCABULARY for x, _ in batches)
 
 
+@pytest.mark.parametrize("ignore_index", [-100, 7])
+def test_token_0_is_a_target_if_it_counts_and_the_ignored_one_only_where_there_is_nothing_to_predict(ignore_index):
+    problem = TokenProblem(lengths=(((3, 2), (4,)),), ignore_index=ignore_index, zero_counts=True)
+    targets = [targets for _, targets in problem.batches()]
+    assert all((part[:, 0] == 0).all() for part in targets)
+    assert [int((part == ignore_index).sum()) for part in targets] == [1, 0]
+
+
 def test_a_position_sees_only_the_tokens_before_the_one_it_has_to_predict():
     inputs, targets = PROBLEM.batches()[3]
     assert inputs[1, 1:].equal(targets[1, :-1])

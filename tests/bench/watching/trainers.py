@@ -6,6 +6,8 @@ mistake with ``@wrong(slug)``, one that says nothing about its shares with ``@un
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -173,6 +175,17 @@ def label_smoothing_written_by_hand(model):
 
 
 @right
+def model_copied_and_pickled_while_it_trains(model):
+    def loss_of(m, x, y, window):
+        average = copy.deepcopy(m)
+        with torch.no_grad():
+            pickle.loads(pickle.dumps(average))(x)
+        return summed(m, x, y) / tokens_in(window)
+
+    train(model, loss_of)
+
+
+@right
 def scaler_and_autocast_with_clipping(model):
     optimizer, scaler = torch.optim.SGD(model.parameters(), 1e-2), torch.amp.GradScaler("cpu", init_scale=2.0**10)
     for window in WINDOWS:
@@ -230,6 +243,17 @@ def buffers_of_its_own(model):
 
 
 @right(steps=1)
+def ranking_loss_written_by_hand(model):
+    """Its scores are in it twice: under a logarithm, and by themselves."""
+    optimizer = adamw(model)
+    for x, y in DATA:
+        optimizer.zero_grad()
+        scores = 20 * model(x).mean(1) @ model(y.clamp_min(0)).mean(1).T
+        (scores.logsumexp(1) - scores.diagonal()).mean().backward()
+        optimizer.step()
+
+
+@right(steps=1)
 def adversarial_pair_of_networks(model):
     judge = nn.Linear(WORDS, 1)
     optimizer, of_judge = adamw(model), adamw(judge)
@@ -277,6 +301,18 @@ def padding_counted_as_tokens(model):
     train(model, lambda m, x, y, window: cross_entropy(m, x, y, reduction="none").sum() / total[id(window)])
 
 
+@wrong("not-due")
+def total_of_an_epoch_for_windows_that_span_two(model):
+    optimizer, steps = adamw(model), 0
+    for _ in range(2):
+        for k, (x, y) in enumerate(DATA):
+            (summed(model, x, y) / tokens_in(WINDOWS[k // N])).backward()
+            steps += 1
+            if steps % N == 0:
+                optimizer.step()
+                optimizer.zero_grad()
+
+
 @wrong("wrong-total")
 def one_token_too_many_for_each_sequence(model):
     train(model, lambda m, x, y, window: summed(m, x, y) / (tokens_in(window) + 2 * len(window)))
@@ -311,7 +347,44 @@ def embedding_cleared_before_every_backward(model):
     train(model, loss_of)
 
 
+class TwoTowers(nn.Module):
+    """Features, and a temperature for the loss that compares them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tower, self.temperature = nn.Linear(WIDTH, WIDTH), nn.Parameter(torch.tensor(1.0))
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        return F.normalize(self.tower(x)), self.temperature
+
+
+def train_with_cached_features(model: TwoTowers, share: float) -> None:
+    optimizer = adamw(model)
+    for _ in range(3):
+        parts = [torch.randn(3, WIDTH) for _ in range(N)]
+        with torch.no_grad():
+            cached = [model(part)[0] for part in parts]
+        optimizer.zero_grad()
+        for k, part in enumerate(parts):
+            features, temperature = model(part)
+            everything = torch.cat([*cached[:k], features, *cached[k + 1 :]])
+            scores = temperature * everything @ everything.roll(1, 0).T
+            F.cross_entropy(scores, torch.arange(len(scores))).backward()
+        model.temperature.grad *= share
+        optimizer.step()
+
+
+@wrong("outside-of-cache", model=TwoTowers)
+def temperature_of_cached_features_learns_in_every_backward(model):
+    train_with_cached_features(model, share=1.0)
+
+
 # Cannot be told
+
+
+@untold(model=TwoTowers)
+def temperature_of_cached_features_learns_its_share(model):
+    train_with_cached_features(model, share=1 / N)
 
 
 @right

@@ -56,8 +56,13 @@ def towers_in_words(problem: ContrastiveProblem, found: Towers | None) -> str:
         return ""
     cosine, length = distance(problem, found)
     if cosine > 1 - 1e-6:
-        return f"The encoders' gradient points the right way, but is {length:.2f} times as long as it should be."
-    return f"The encoders' gradient has a cosine of {cosine:.2f} with the one due and is {length:.2f} times as long."
+        return f"The encoders' gradient points the right way, but is {_ratio(length)} times as long as it should be."
+    return f"The encoders' gradient has a cosine of {_ratio(cosine)} with the one due and is {_ratio(length)} times as long."
+
+
+def _ratio(value: float) -> str:
+    """A ratio to two decimals, or to more if it would look like 1."""
+    return f"{value:.2f}" if f"{value:.2f}" != "1.00" else f"{value:.7g}"
 
 
 def scale_message(trial: ContrastiveTrial, seen: Observation) -> str:
@@ -71,7 +76,11 @@ def scale_message(trial: ContrastiveTrial, seen: Observation) -> str:
         return "What is in .grad of logit_scale is not a number."
     if not found.any():
         return "logit_scale has no gradient."
-    return f"The gradient of logit_scale is {float(found.to(wanted) / wanted):.2f} times the one due."
+    return f"The gradient of logit_scale is {_ratio(float(found.to(wanted) / wanted))} times the one due."
+
+
+MIN_SCALE = 1e-3
+"""Smallest gradient of logit_scale that is one, over the one due: mistakes leave 1/N of it, or nothing."""
 
 
 def stale_message(trials: Mapping[str, ContrastiveTrial], observations: Mapping[str, Observation]) -> str:
@@ -85,8 +94,9 @@ def stale_message(trials: Mapping[str, ContrastiveTrial], observations: Mapping[
         if found is None or found.shape != wanted.shape:
             return ""  # there is nothing to compare, and another part says so
         times[name] = found.to(wanted) / wanted
-    same = close(times["clean"], times["encoders"], trials["clean"].problem.dtype)
-    return "" if same else "What .grad of logit_scale held before is still in it."
+    if not close(times["clean"], times["encoders"], trials["clean"].problem.dtype):
+        return "What .grad of logit_scale held before is still in it."
+    return "" if float(times["clean"].abs()) > MIN_SCALE else "This can be seen once logit_scale has a gradient."
 
 
 def loss_message(trial: ContrastiveTrial, seen: Observation) -> str:

@@ -66,6 +66,8 @@ def left_alone(problem: ContrastiveProblem, seen: Observation) -> str:
         after = seen.tensors.get(f"parameters/{name}")
         if after is None or not torch.equal(after.to(before.cpu()), before.cpu()):  # what is left alone does not round
             return "Your function changed parameters; it should only fill .grad."
+    if seen.facts.get("switched") is not False:
+        return "Your function left requires_grad of a parameter switched."
     return "" if seen.facts.get("training") is True else "Your function left an encoder in evaluation mode."
 
 

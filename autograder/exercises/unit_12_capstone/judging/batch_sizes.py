@@ -26,6 +26,12 @@ def size_message(trial: CallTrial, value: object) -> str:
     return "A larger size than the one you return divides the window and fits."
 
 
+def in_integers(seen: Observation) -> Observation:
+    """An observation in which a number that is not an integer stands as a text, for no formula returns one."""
+    value = seen.facts.get("value")
+    return Observation(facts={"value": repr(value)}) if isinstance(value, float) else seen
+
+
 def size_mistakes(trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> tuple[str, ...]:
     """The mistake of a function that answers as the student's did wherever a size fits; none if no known one does."""
     seen = {name: one for name, one in observations.items() if name != "refuse"}

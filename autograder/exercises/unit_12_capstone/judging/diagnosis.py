@@ -98,8 +98,9 @@ def run_mistakes(trials: Mapping[str, RunTrial], seen: Mapping[str, Observation]
 def _later_mistakes(trials: Mapping[str, RunTrial], seen: Mapping[str, Observation], variant: RunVariant) -> Iterator[str]:
     """What is wrong only with a second stop, or past a leftover."""
     trial, leftover = trials["resume"], trials["leftover"]
-    never_stopped_again = run_due(replace(trial, then_norm=trial.last_norm, then_stop=None), variant)
-    if same_weights(seen["resume"].tensors.get("last"), never_stopped_again.tensors["final"], trial.config):
+    last, due = seen["resume"].tensors.get("last"), run_due(trial, variant).tensors["last"]
+    never_stopped_again = run_due(replace(trial, then_norm=trial.last_norm, then_stop=None), variant).tensors["final"]
+    if not same_weights(last, due, trial.config) and same_weights(last, never_stopped_again, trial.config):
         yield "resume-second-stop-not-saved"
     forgetting = _forgetting(variant, PAST_A_LEFTOVER)
     if forgot := _first_going_on(seen["leftover"], leftover, forgetting, lambda other: run_due(leftover, other)):

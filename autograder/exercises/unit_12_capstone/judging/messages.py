@@ -77,7 +77,7 @@ def budget_message(trial: RunTrial, seen: Observation) -> str:
     peak, limit = seen.facts.get("peak_bytes"), ceiling_of(trial.config)
     if not isinstance(peak, int) or isinstance(peak, bool) or peak <= 0:
         return UNKNOWN
-    return f"At its peak your run held {peak / limit:.1f} times as many bytes as it may." if peak > limit else ""
+    return f"At its peak your run held {peak:,} bytes, and it may hold {limit:,}." if peak > limit else ""
 
 
 def is_above_before_training(trial: RunTrial, seen: Observation) -> bool:
@@ -110,12 +110,9 @@ def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:
 
 
 def leftover_message(trial: RunTrial, seen: Observation) -> str:
-    """What is wrong with a run that was stopped after an epoch with a leftover; empty if nothing is."""
-    if seen.failure:
-        return seen.failure.message
-    if weights_like(seen, large_run_due(trial), trial.config):
-        return ""
-    return "A run that was stopped after an epoch with a leftover, and went on, ends elsewhere than one that was not."
+    """What is wrong with a run that was stopped at a leftover, and again in a later epoch; empty if nothing is."""
+    said = resume_message(trial, seen, large_run_due(trial))
+    return said if seen.failure or not said else f"With a stop at a leftover and one in the third epoch: {said}"
 
 
 def history_message(seen: Observation, due: Observation, right: bool) -> str:

@@ -5,7 +5,7 @@ import torch
 from gradaccum.contrastive import info_nce
 
 EXERCISE = "accumulate_contrastive"
-MISTAKES = ("eval-mode",)
+MISTAKES = ()
 LOST = ("encoders", "ragged", "clean", "memory")
 
 

@@ -6,7 +6,7 @@ from gradaccum.contrastive import info_nce
 
 EXERCISE = "accumulate_contrastive"
 MISTAKES = ("temperature-forgotten",)
-LOST = ("scale",)
+LOST = ("scale", "clean")
 
 
 def accumulate_contrastive(encode_image, encode_text, logit_scale, micro_batches):

@@ -1,0 +1,112 @@
+"""What the texts of unit 12 demand, and which trial notices."""
+
+from __future__ import annotations
+
+from autograder.contract.promises import Promise, Promises
+
+_FITS = ("fits 1", "fits 2", "fits 3")
+_LARGEST = ("largest 1", "largest 2", "largest 3", "largest 4")
+_WINDOWS = ("full", "uneven", "clip", "schedule")
+_STOPPING = ("resume", "leftover")
+_RUNS = ("even", "uneven", "budget", *_STOPPING)
+
+_SIZE = "the largest number of lines, an integer, that divides `config.effective_batch`"
+_WORST = "whose worst case needs at most `config.budget` bytes"
+_REFUSAL = "If not even one line fits, raise a `ValueError` with a reason."
+_MEAN = "The gradient has to be that of the loss averaged over all tokens of the window, as if its lines were one large batch"
+_EPOCHS = "and train on each, the leftover at the epoch's end included."
+_STOP = (
+    "once the history holds that many updates, counted from the very start, write `config.checkpoint` and return the history."
+)
+_GOING_ON = "If it exists when you are called, go on from it."
+_OBEYS = "whose `max_norm` may be another one and whose file may lie elsewhere."
+_STOPS = "the file is moved; on to a second stop, and on from there, each time in a new process"
+
+PROMISES = {
+    "pick_micro_batch_size": Promises(
+        demands=(
+            Promise("divides", _SIZE, (*_FITS, *_LARGEST, "refuse"), "pick_no_divisor"),
+            Promise("integer", _SIZE, (*_FITS, *_LARGEST), "pick_returns_a_float"),
+            Promise("largest", _SIZE, (*_FITS, *_LARGEST, "refuse"), "pick_always_one"),
+            Promise("worst case", _WORST, (*_FITS, *_LARGEST, "refuse"), "pick_measures_the_first"),
+            Promise(
+                "own size", "Whatever `config.micro_batch_size` is at the time", (*_FITS, *_LARGEST), "pick_up_to_its_own_size"
+            ),
+            Promise("refusal", _REFUSAL, ("refuse",), "pick_none_when_nothing_fits"),
+            Promise(
+                "by a byte", "budgets that a larger size misses by a byte.", (*_FITS, *_LARGEST, "refuse"), "pick_whole_window"
+            ),
+            Promise("last byte", "budgets that are used up to the last byte", _LARGEST, "pick_leaves_a_byte"),
+            Promise("only then", "and only then.", (*_FITS, *_LARGEST), "pick_refuses_everything"),
+        ),
+        asks_nothing=("The largest number of lines that divides",),
+    ),
+    "train_window": Promises(
+        demands=(
+            Promise("all tokens", _MEAN, ("uneven",), "window_mean_of_means"),
+            Promise("mean", _MEAN, _WINDOWS, "window_no_scale"),
+            Promise("all micro-batches", _MEAN, _WINDOWS, "window_zero_every"),
+            Promise("clip", "it is clipped once", ("clip",), "window_clips_each"),
+            Promise("threshold", "the threshold is reached.", ("clip",), "window_never_clips"),
+            Promise("update", "the optimizer makes its update", _WINDOWS, "window_never_steps"),
+            Promise("schedule", "the schedule makes its step.", ("schedule",), "window_schedule_forgotten"),
+            Promise("per update", "a warm-up and a cosine.", ("schedule",), "window_schedule_per_micro_batch"),
+            Promise("loss", "the mean over the window's tokens", ("uneven",), "window_reports_mean_of_means"),
+            Promise("before", "at the weights before the update;", _WINDOWS, "window_reports_the_loss_after"),
+            Promise("norm", "`norm`: of the gradient before clipping;", ("clip",), "window_reports_the_clipped_norm"),
+            Promise("rate", "read in time;", ("schedule",), "window_reports_the_next_rate"),
+            Promise("tokens", "those of the window, padding not counted.", ("uneven",), "window_reports_places"),
+            Promise("mode", "Leave the model in training mode.", ("full",), "window_leaves_eval_mode"),
+            Promise(
+                "stale", "`.grad` may hold anything before the first window", ("full", "uneven"), "window_clears_only_after"
+            ),
+        ),
+        asks_nothing=(
+            "Write `train_window",
+            "`window` is a list",
+            "Then enter into",
+            "What you return does not matter.",
+            "the same with lines of any length.",
+            "the history of all of these.",
+            "The first four compare",
+            "One update for a window",
+        ),
+    ),
+    "train": Promises(
+        demands=(
+            Promise("windows", _EPOCHS, ("uneven", "leftover"), "train_tail_dropped"),
+            Promise("epochs", _EPOCHS, ("even", "uneven", *_STOPPING), "train_same_order"),
+            Promise("history", "to the `History` it returns.", _RUNS, "train_returns_nothing"),
+            Promise("threshold", "with `config.max_norm`.", ("even", "resume"), "train_clips_at_n_times"),
+            Promise("size", "Take `config.micro_batch_size` as it is", ("budget",), "train_picks_its_size"),
+            Promise("go on", _GOING_ON, _STOPPING, "train_starts_over"),
+            Promise("stop", _STOP, _STOPPING, "train_never_stops"),
+            Promise("write", _STOP, _STOPPING, "train_never_saves"),
+            Promise("from the start", _STOP, _STOPPING, "train_counts_stops_anew"),
+            Promise("new threshold", _OBEYS, ("resume",), "train_saves_its_threshold"),
+            Promise("new path", _OBEYS, _STOPPING, "train_saves_to_the_first_path"),
+            Promise("whole history", "those before the stop included.", _STOPPING, "train_keeps_no_history"),
+            Promise("large batches", "the whole thing, with AdamW.", ("uneven",), "train_mean_of_means"),
+            Promise("bytes", "every byte your run makes is counted.", ("budget",), "train_keeps_all_graphs"),
+            Promise("one at a time", "go through the model one at a time, as they come.", ("budget",), "train_one_large_batch"),
+            Promise("process", _STOPS, _STOPPING, "train_keeps_states_in_memory"),
+            Promise("at a leftover", "a stop at a leftover", ("leftover",), "train_stops_at_full_windows_only"),
+            Promise("third epoch", "and one in the third epoch", ("leftover",), "train_counts_full_windows_per_epoch"),
+            Promise("second stop", _STOPS, _STOPPING, "train_saves_only_where_no_file_is"),
+            Promise("honest", "the four numbers of every update", ("even", "resume"), "train_reports_the_clipped_norm"),
+        ),
+        asks_nothing=(
+            "Two more settings",
+            "Both may be `None`",
+            "`config.checkpoint` is the path",
+            "It is always more than",
+            "lines of one length, two epochs.",
+            "A budget with room",
+            "Here the history must",
+            "The first four compare",
+            "A number that `train_window`",
+            "Train as the config says",
+            "Returns the run's history.",
+        ),
+    ),
+}
