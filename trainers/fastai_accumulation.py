@@ -1,15 +1,20 @@
-"""fastai's Learner with the GradientAccumulation callback, which counts samples: here one to a micro-batch."""
+"""fastai's Learner with the GradientAccumulation callback, which counts samples, and an optimizer of torch's."""
 
+from functools import partial
+
+import torch
 from common import TinyModel, loader, loss_of, watched
 from fastai.basics import DataLoaders, Learner
 from fastai.callback.training import GradientAccumulation
+from fastai.optimizer import OptimWrapper
 
 model = TinyModel()
 
 
 def train():
     data = DataLoaders(loader(), [])
-    learner = Learner(data, model, loss_func=loss_of, cbs=GradientAccumulation(n_acc=4))
+    optimizer = partial(OptimWrapper, opt=torch.optim.AdamW)
+    learner = Learner(data, model, loss_func=loss_of, opt_func=optimizer, cbs=GradientAccumulation(n_acc=4))
     with learner.no_bar(), learner.no_logging():
         learner.fit(2)
 

@@ -39,9 +39,9 @@ def write_page() -> None:
     """Write the page, and a picture for each finding."""
     PAGE.write_text(page())
     PICTURES.mkdir(parents=True, exist_ok=True)
-    for finding in texts()["finding"]:
-        run = run_called(finding["run"])
-        (PICTURES / _picture(run)).write_bytes(_drawn(result_of(run)))
+    for run in map(run_called, (finding["run"] for finding in texts()["finding"])):
+        if _has_shares(result_of(run)):
+            (PICTURES / _picture(run)).write_bytes(_drawn(result_of(run)))
 
 
 def page() -> str:
@@ -91,14 +91,19 @@ def _verdict(result: dict[str, Any]) -> str:
 
 def _rows(result: dict[str, Any]) -> tuple[str, str, str]:
     """Number of the first row that is not due, else of the first; what it holds, and what is due."""
-    matrices = result["matrices"]
-    if not matrices or not matrices[0]["found"]:
+    if not _has_shares(result):
         return "", "", ""
-    found, due = matrices[0]["found"], matrices[0]["due"]
+    found, due = result["matrices"][0]["found"], result["matrices"][0]["due"]
     wrong = (u for u, rows in enumerate(zip(found, due, strict=True)) if _differ(*rows))
     u = next(wrong, 0)
     shown = [k for k, pair in enumerate(zip(found[u], due[u], strict=True)) if any(abs(value) > 1e-6 for value in pair)]
     return str(u + 1), _cells(found[u], shown), _cells(due[u], shown)
+
+
+def _has_shares(result: dict[str, Any]) -> bool:
+    """Whether there is a matrix, and it says something: with cached features it does not."""
+    named = {mistake["slug"] for mistake in result["mistakes"]}
+    return bool(result["matrices"] and result["matrices"][0]["found"]) and "outside-of-cache" not in named
 
 
 def _differ(found: list[float], due: list[float]) -> bool:
@@ -129,16 +134,14 @@ def _short(result: dict[str, Any]) -> str:
 def _finding(finding: dict[str, str]) -> str:
     run = run_called(finding["run"])
     result = result_of(run)
-    said = " ".join(mistake["message"] for mistake in result["mistakes"])
-    reported = f" Reported: {finding['report']}." if "report" in finding else ""
-    return "\n\n".join(
-        (
-            f"### {run.library} {run.version}: {finding['title']}",
-            f"{finding['what'].strip()}{reported}",
-            f"Script: {_link(run)}, with {', '.join(f'`{pin}`' for pin in run.pins[:2])}. {said}",
-            f"![Found, and framed where it is not due]({PICTURES.relative_to(DOCS).as_posix()}/{_picture(run)})",
-        )
-    )
+    said = " ".join(f"`{mistake['slug']}`: {mistake['message']}" for mistake in result["mistakes"])
+    pins = " ".join(f"`{pin}`" for pin in run.pins)
+    parts = [f"### {run.library} {run.version}: {finding['title']}", finding["what"].strip()]
+    parts += [f"Reported: {finding['report']}."] if "report" in finding else []
+    parts += [f"Watching {_link(run)}, with {pins}, says {said}"]
+    if _has_shares(result):
+        parts += [f"![What the updates hold, and what is due]({PICTURES.relative_to(DOCS).as_posix()}/{_picture(run)})"]
+    return "\n\n".join(parts)
 
 
 def _picture(run: Run) -> str:
@@ -147,15 +150,17 @@ def _picture(run: Run) -> str:
 
 def _drawn(result: dict[str, Any]) -> bytes:
     matrix = result["matrices"][0]
-    found, due = (_fingerprint(matrix[name], matrix["due"], matrix["counts"]) for name in ("found", "due"))
+    found, due = (_fingerprint(matrix[name], matrix["counts"]) for name in ("found", "due"))
     rows, columns = found.coefficients.shape
-    figure = new_figure(min(0.6 + 0.42 * columns, 11), 0.9 + 0.34 * rows)
-    axes = figure.add_axes((0.05, 0.02, 0.94, 0.72))
-    draw_fingerprint(axes, found, "found", due, peak=float(found.coefficients.max()))
+    figure = new_figure(min(0.6 + 0.46 * columns, 10), 0.9 + 0.66 * rows)
+    peak = float(torch.maximum(found.coefficients, due.coefficients).max())
+    for bottom, one, title in ((0.5, found, "found"), (0.0, due, "due")):
+        axes = figure.add_axes((0.05, bottom + 0.01, 0.94, 0.34))
+        draw_fingerprint(axes, one, title, due, peak=peak)
     return as_png(figure)
 
 
-def _fingerprint(numbers: list[list[float]], due: list[list[float]], counts: list[float | None]) -> Fingerprint:
+def _fingerprint(numbers: list[list[float]], counts: list[float | None]) -> Fingerprint:
     rows = torch.tensor(numbers, dtype=torch.float64)
     zeros, ones = torch.zeros(len(rows), dtype=torch.float64), torch.ones(len(rows), dtype=torch.float64)
     return Fingerprint(rows, zeros, ones, (0,) * len(rows), tuple((0, int(count or 1)) for count in counts))

@@ -12,7 +12,7 @@ os.environ |= {"YOLO_OFFLINE": "true", "YOLO_AUTOINSTALL": "false", "YOLO_CONFIG
 from ultralytics.models.yolo.classify import ClassificationTrainer
 from ultralytics.nn.tasks import ClassificationModel
 
-pixels = np.random.default_rng(1).integers(0, 255, (20, 32, 32, 3), dtype=np.uint8)
+pixels = np.random.default_rng(1).integers(0, 255, (20, 64, 64, 3), dtype=np.uint8)
 images = scratch()
 for k, one in enumerate(pixels):
     for part in ("train", "val"):
@@ -30,7 +30,7 @@ class Trainer(ClassificationTrainer):
 
 def train():
     options = {
-        **{"model": "yolo11n-cls.yaml", "data": images, "epochs": 2, "batch": 2, "nbs": 8, "imgsz": 32, "warmup_epochs": 0},
+        **{"model": "yolo11n-cls.yaml", "data": images, "epochs": 2, "batch": 2, "nbs": 8, "imgsz": 64, "warmup_epochs": 0},
         **{"optimizer": "SGD", "workers": 0, "device": "cpu", "amp": False, "val": False, "plots": False, "save": False},
         **{"project": scratch(), "verbose": False},
     }

@@ -81,8 +81,8 @@ class Seen:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences: what could not be judged and why, constant factors, clipping, skipped updates."""
-        said = [*self.reasons, *self._log.notes, *self._seen_aside(), *(note for one in self.judged for note in one.notes)]
-        return tuple(dict.fromkeys(said))
+        of_shares = [] if self._log.cannot_tell else [note for one in self.judged for note in one.notes]
+        return tuple(dict.fromkeys([*self.reasons, *self._log.notes, *self._seen_aside(), *of_shares]))
 
     def _seen_aside(self) -> Iterator[str]:
         if self._holdings.decayed:
