@@ -275,7 +275,8 @@ class Holdings:
             parts = {b: part for b, part in held.parts.items() if b >= held.updated}
             coefficients = sketch.combination(move, list(parts.values()), MOVED + rounding / max(float(move.norm()), 1e-300))
             if coefficients is not None:
-                found[held] = dict(zip(parts, coefficients, strict=True))
+                least = MOVED * max(map(abs, coefficients))
+                found[held] = {b: c for b, c in zip(parts, coefficients, strict=True) if abs(c) > least}
         for held, (move, rounding) in moves.items():
             for other in [] if found[held] is not None or held.blocks else list(found.values()):
                 if other and other.keys() <= held.parts.keys():

@@ -68,7 +68,7 @@ def judge(matrix: Matrix, steps: int | None, ranks: int, finished: bool, scales:
         scales: factors by which loss scalers multiplied losses.
     """
     subject = matrix.loss if matrix.main else f"{matrix.loss}, for {matrix.parameters}"
-    notes = list(_notes(matrix, subject))
+    notes = without_constant = list(_notes(matrix, subject))
 
     def untold(reason: str) -> Judged:
         return Judged(matrix, None, notes=tuple(notes), reason=reason)
@@ -115,7 +115,8 @@ def judge(matrix: Matrix, steps: int | None, ranks: int, finished: bool, scales:
             if values and _is_steps(factor / values, width):
                 rows = rows / values
             else:
-                notes.append(_constant(subject, factor, width))
+                without_constant = notes
+                notes = [*notes, _constant(subject, factor, width)]
                 rows = rows / factor
     late = matrix.after if finished else ()
     narrow = steps is not None and any(len(window) < steps for window in matrix.windows[:-1])
@@ -139,8 +140,12 @@ def judge(matrix: Matrix, steps: int | None, ranks: int, finished: bool, scales:
             )
         if matrix.own_factors and not _is_constant(matrix, factor):
             return untold("Before updates, gradients of different parameters were multiplied by different factors.")
-    whose = f"{matrix.loss}, for {matrix.parameters}," if matrix.several else subject
+    whose = f"{matrix.loss} ({matrix.parameters})" if matrix.several else subject
     mistakes = tuple(_named(matrix, rows, width, late, whose))
+    if any(mistake.slug == "not-due" for mistake in mistakes) and ranks == 1 and not matrix.by_hand:
+        # No constant factor explains these rows, so they are shown as they are.
+        mistakes = tuple(_named(matrix, matrix.rows, width, late, whose))
+        notes = without_constant
     return Judged(matrix, False, mistakes, tuple(notes))
 
 
@@ -275,12 +280,28 @@ def _searched(matrix: Matrix, rows: Tensor, width: int) -> tuple[str, ...] | Non
     best: tuple[str, ...] | None = None
     for starts in _cuts(matrix, width):
         for counts in _counts(matrix):
-            known = name_mistakes(*_beginning(matrix, rows, width, starts, counts))
+            known = _name(*_beginning(matrix, rows, width, starts, counts))
             if known and (best is None or len(known) < len(best)):
                 best = known
             if best is not None and len(best) == 1:
                 return best
     return best
+
+
+def _name(found: Fingerprint, cut: Cut) -> tuple[str, ...] | None:
+    """As :func:`name_mistakes`, once for runs that look the same."""
+    key = (cut, found.row_epochs, tuple(map(tuple, found.coefficients.tolist())))
+    if key not in _NAMED:
+        if len(_NAMED) >= MAX_NAMED:
+            _NAMED.clear()
+        _NAMED[key] = name_mistakes(found, cut)
+    return _NAMED[key]
+
+
+_NAMED: dict[tuple, tuple[str, ...] | None] = {}
+
+MAX_NAMED = 256
+"""Searches whose results are kept."""
 
 
 def _counts(matrix: Matrix) -> Iterator[list[int]]:

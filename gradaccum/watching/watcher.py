@@ -470,11 +470,12 @@ class Watcher(AbstractContextManager[Seen]):
         if not module.training:
             self.log.notes["The model was in evaluation mode in forwards that it learned from."] = None
         self._grad_forwards += 1
-        self._forwards += 1
         given = next((value for value in (*inputs, *named.values()) if isinstance(value, Tensor)), None)
         if given is None:
             return
-        self._sampled += float(len(given)) if given.dim() else 0.0
+        if not torch.compiler.is_compiling():
+            self._forwards += 1
+            self._sampled += len(given) if given.dim() else 0
         for backward, known in self._inputs.items():
             if known() is given and backward != self.log.backwards:
                 self.log.repeated.add(self.log.backwards)

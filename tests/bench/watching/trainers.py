@@ -387,7 +387,7 @@ def temperature_of_cached_features_learns_its_share(model):
     train_with_cached_features(model, share=1 / N)
 
 
-@untold
+@right
 def gradients_from_autograd_grad(model):
     optimizer, parameters = adamw(model), list(model.parameters())
     for window in WINDOWS:
