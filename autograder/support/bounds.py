@@ -35,6 +35,7 @@ def bounded(seconds: float, more_bytes: int) -> Iterator[None]:
 @contextlib.contextmanager
 def _time_bound(seconds: float) -> Iterator[None]:
     watched, over, lock = threading.get_ident(), threading.Event(), threading.Lock()
+    raised = threading.Event()
     end = time.monotonic() + WALL_CLOCK_FACTOR * seconds
     clock = time.pthread_getcpuclockid(watched) if hasattr(time, "pthread_getcpuclockid") else time.CLOCK_MONOTONIC
     began = time.clock_gettime(clock)
@@ -47,6 +48,7 @@ def _time_bound(seconds: float) -> Iterator[None]:
                     return
                 left = min(began + seconds - time.clock_gettime(clock), end - time.monotonic())
                 if left <= 0:
+                    raised.set()
                     _raise_in(watched, TimeBoundError)
                     return
             left = max(left, 0.01)
@@ -58,7 +60,8 @@ def _time_bound(seconds: float) -> Iterator[None]:
     finally:
         with lock:  # or it might raise when this block is left
             over.set()
-        _raise_in(watched, None)
+        if raised.is_set():  # without need it would slow Python down from then on, and stop it in forks
+            _raise_in(watched, None)
 
 
 def _raise_in(thread: int, exception: type[BaseException] | None) -> None:
