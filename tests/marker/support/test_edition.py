@@ -49,7 +49,9 @@ def test_changed_source_has_another_digest(package, change):
 
 def test_marks_of_another_edition_are_not_reused(tmp_path, monkeypatch):
     make_course(tmp_path / "class", {})
-    marked_class, file = ClassToMark(tmp_path / "class"), tmp_path / "04_training_loop.ipynb"
+    marked_class = ClassToMark(tmp_path / "class")
+    file = marked_class.submitted / "ada" / "04_training_loop" / "04_training_loop.ipynb"
+    file.parent.mkdir(parents=True)
     file.write_bytes(b"{}")
     handed_in = HandedIn("ada", "04_training_loop", file)
     key = marked_class.job(handed_in, {}).key
