@@ -60,13 +60,22 @@ def _time_bound(seconds: float) -> Iterator[None]:
     finally:
         with lock:  # or it might raise when this block is left
             over.set()
-        if raised.is_set():  # without need it would slow Python down from then on, and stop it in forks
-            _raise_in(watched, None)
+        if raised.is_set():
+            _let_it_arrive()
 
 
-def _raise_in(thread: int, exception: type[BaseException] | None) -> None:
-    """Raise an exception in a thread at its next line of Python; None takes one back that has not been raised yet."""
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(exception) if exception else None)
+def _let_it_arrive() -> None:
+    """Run some lines of Python, so that an exception for this thread that is still under way is raised here.
+
+    Taking it back instead would leave Python looking for it for ever, and forks of this process would do nothing else.
+    """
+    for _ in range(100):
+        pass
+
+
+def _raise_in(thread: int, exception: type[BaseException]) -> None:
+    """Raise an exception in a thread at its next line of Python."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(exception))
 
 
 _MEMORY = threading.Lock()
