@@ -209,6 +209,7 @@ def _saved_run(
         fresh += [done] * (now != before)
         show_age(folder, now)
         disks += [now] * (0 if trial.while_saving else kills)
+    disks += [now] * (len(trial.kills) - len(disks))  # kills that came before the place a run says it was resumed at
     return run, {"disks": disks, "fresh": fresh}
 
 
