@@ -66,7 +66,7 @@ def texts() -> Iterator[tuple[str, str]]:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         yield path.name, "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
     files = [ROOT / "README.md", ROOT / "autograder" / "hosts" / "nbgrader_config.py", *ROOT.glob("docs/**/*.md")]
-    files += [path for path in (ROOT / "examples").rglob("*") if path.is_file()]
+    files += [path for path in (ROOT / "examples").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     for path in sorted(files):
         yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
 
