@@ -146,30 +146,32 @@ class Watcher(AbstractContextManager[Seen]):
         self._seen_backwards: dict[int, int] = {}  # how many there were at the last update of each optimizer
 
     def __enter__(self) -> Seen:
-        if torch.distributed.is_available() and torch.distributed.is_initialized():
-            self.log.world = torch.distributed.get_world_size()
-        self._refresh()
-        enter = self._exits.enter_context
-        enter(_replaced(torch.autograd, "backward", self._around_backward))
-        enter(_replaced(torch.autograd, "grad", self._around_grad))
-        enter(_replaced(torch.utils.data.DataLoader, "__iter__", self._around_iter))
-        enter(_replaced(torch.amp.GradScaler, "scale", self._around_scale))
-        enter(_replaced(torch.amp.GradScaler, "step", self._around_scaler_step))
-        if self._finds_model:
-            enter(_replaced(Optimizer, "add_param_group", self._around_group))
-        for handle in (
-            register_optimizer_step_pre_hook(self._before_step),
-            register_optimizer_step_post_hook(self._after_step),
-            *([self.model.register_forward_pre_hook(_Hook(self._forward), with_kwargs=True)] if self.model is not None else []),
-            *([self._loss.register_forward_hook(_Hook(self._own_loss))] if isinstance(self._loss, nn.Module) else []),
-        ):
-            self._exits.callback(handle.remove)
-        if self._loss is not None and not isinstance(self._loss, nn.Module):
-            enter(_replaced_function(self._loss, self._around_loss))
-        self._finder = LossFinder(self._found, self._clips)
-        enter(self._finder)
-        _ACTIVE.append(self)
-        self._exits.callback(_ACTIVE.remove, self)
+        with ExitStack() as undo:  # of all that was done, if one step is refused
+            if torch.distributed.is_available() and torch.distributed.is_initialized():
+                self.log.world = torch.distributed.get_world_size()
+            self._refresh()
+            enter = undo.enter_context
+            enter(_replaced(torch.autograd, "backward", self._around_backward))
+            enter(_replaced(torch.autograd, "grad", self._around_grad))
+            enter(_replaced(torch.utils.data.DataLoader, "__iter__", self._around_iter))
+            enter(_replaced(torch.amp.GradScaler, "scale", self._around_scale))
+            enter(_replaced(torch.amp.GradScaler, "step", self._around_scaler_step))
+            if self._finds_model:
+                enter(_replaced(Optimizer, "add_param_group", self._around_group))
+            for handle in (
+                register_optimizer_step_pre_hook(self._before_step),
+                register_optimizer_step_post_hook(self._after_step),
+                *([self.model.register_forward_pre_hook(_Hook(self._forward), with_kwargs=True)] if self.model is not None else []),
+                *([self._loss.register_forward_hook(_Hook(self._own_loss))] if isinstance(self._loss, nn.Module) else []),
+            ):
+                undo.callback(handle.remove)
+            if self._loss is not None and not isinstance(self._loss, nn.Module):
+                enter(_replaced_function(self._loss, self._around_loss))
+            self._finder = LossFinder(self._found, self._clips)
+            enter(self._finder)
+            _ACTIVE.append(self)
+            undo.callback(_ACTIVE.remove, self)
+            self._exits = undo.pop_all()
         return self.seen
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
@@ -179,9 +181,8 @@ class Watcher(AbstractContextManager[Seen]):
 
     def stop(self, finished: bool) -> None:
         """Stop watching; what was seen stays."""
-        if self._exits is not None:
-            self.log.finished |= finished
-            self._exits.close()
+        self.log.finished |= finished
+        self._exits.close()
 
     # Losses
 

@@ -109,9 +109,11 @@ def test_missing_script_is_an_error_that_names_it(tmp_path):
         ((torch.nn.Linear(1, 1), None, None, len), "give a torch.nn.Module, or a function its module holds by name"),
     ],
 )
-def test_arguments_that_make_no_sense_are_refused(arguments, message):
+def test_arguments_that_make_no_sense_are_refused_and_leave_torch_as_it_was(arguments, message):
+    backward = torch.autograd.backward
     with pytest.raises((TypeError, ValueError), match=message), gradaccum.watch(*arguments):
         pass
+    assert torch.autograd.backward is backward
 
 
 def train(model, divisor, steps=8):
