@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -120,7 +121,7 @@ class LiveBytes(TorchDispatchMode):
         super().__init__()
         self.now = self.peak = 0
         self.curve: list[int] = []
-        self._known: set[int] = set()
+        self._known: dict[int, weakref.ref] = {}
         self._paused = False
 
     @classmethod
@@ -144,40 +145,38 @@ class LiveBytes(TorchDispatchMode):
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> object:
-        if self._paused:
-            return func(*args, **(kwargs or {}))
         kwargs = kwargs or {}
-        for tensor in _tensors_in((*args, *kwargs.values())):
-            self._know(tensor.untyped_storage(), 0)  # made outside, or counted when it was made
+        if self._paused:
+            return func(*args, **kwargs)
+        self._know(args, made=False)  # made outside, or counted when it was made
+        if kwargs:
+            self._know(kwargs.values(), made=False)
         out = func(*args, **kwargs)
-        for tensor in _tensors_in((out,)):
-            storage = tensor.untyped_storage()
-            self._know(storage, storage.nbytes())
+        self._know((out,), made=True)
         self.peak = max(self.peak, self.now)
         self.curve.append(self.now)
         return out
 
-    def _know(self, storage: torch.UntypedStorage, size: int) -> None:
-        """Count a storage when it is first seen, until it is freed and its address can be reused."""
-        key = storage._cdata
-        if key in self._known:
-            return
-        self._known.add(key)
-        self.now += size
-        weakref.finalize(storage, self._forget, key, size).atexit = False
+    def _know(self, values: Iterable[object], made: bool) -> None:
+        """Count the storages of tensors when they are first seen, until they are freed and their addresses can be reused.
 
-    def _forget(self, key: int, size: int) -> None:
-        self._known.discard(key)
+        Args:
+            values: an operation's arguments or results, which are nested in lists and tuples at most.
+            made: whether storages not seen before were made inside the block.
+        """
+        for value in values:
+            if isinstance(value, Tensor):
+                storage = value.untyped_storage()
+                if (key := storage._cdata) not in self._known:
+                    size = storage.nbytes() if made else 0
+                    self.now += size
+                    self._known[key] = weakref.ref(storage, partial(self._forget, key, size))
+            elif isinstance(value, list | tuple):
+                self._know(value, made)
+
+    def _forget(self, key: int, size: int, _: weakref.ref) -> None:
+        del self._known[key]
         self.now -= size
-
-
-def _tensors_in(values: Iterable[object]) -> Iterator[Tensor]:
-    """The tensors among an operation's arguments or results, which are nested in lists and tuples at most."""
-    for value in values:
-        if isinstance(value, Tensor):
-            yield value
-        elif isinstance(value, list | tuple):
-            yield from _tensors_in(value)
 
 
 class _Watch:
