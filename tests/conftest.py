@@ -22,7 +22,8 @@ LONGEST_FIRST = (
 )
 """Folders, files and units of samples whose tests take longest together."""
 
-SAMPLES = "test_sample_submissions.py"
+OF_SAMPLES = ("test_sample_submissions.py", "test_promises.py")
+"""Files whose tests of one unit run in one process, which keeps what was observed of its samples."""
 
 ON_A_GPU = Path(__file__).parent / "cuda"
 
@@ -77,15 +78,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _scope(nodeid: str) -> str:
-    """What one worker runs: the tests of a file, which share what is expensive to set up, or the samples of one unit.
+    """What one worker runs: the tests of a file, which share what is expensive to set up, or all tests of one unit's samples.
 
     All tests with a browser go to one worker: two browsers on two cores would wait for each other until they time out.
     """
     file = nodeid.partition("::")[0]
     if "/browser/" in file:
         return "browser"
-    unit = re.search(r"\[(\d\d_[a-z_]+)", nodeid) if file.endswith(SAMPLES) else None
-    return f"{file}::{unit[1]}" if unit else file
+    unit = re.search(r"\[(\d\d_[a-z_]+)", nodeid) if file.endswith(OF_SAMPLES) else None
+    return f"samples of {unit[1]}" if unit else file
 
 
 @pytest.hookimpl(tryfirst=True)

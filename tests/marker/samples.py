@@ -84,11 +84,21 @@ def load(sample: Sample) -> Loaded:
     return run([Cell(sample.path.name, sample.path.read_text())], Limits())
 
 
+def observe(sample: Sample, seed: int, device: str = "cpu") -> Mapping[str, Observation]:
+    """What a sample's function does on each trial, observed in this process."""
+    exercise = all_exercises()[sample.exercise]
+    return observe_exercise(sample.unit, exercise.id, trials_of(exercise, seed, device), load(sample), Limits())
+
+
 def mark(sample: Sample, seed: int, device: str = "cpu") -> Verdict:
     """The verdict on a sample, in this process."""
+    return judge(sample, observe(sample, seed, device), seed, device)
+
+
+def judge(sample: Sample, observations: Mapping[str, Observation], seed: int, device: str = "cpu") -> Verdict:
+    """The verdict on what was observed of a sample."""
     exercise = all_exercises()[sample.exercise]
     trials = trials_of(exercise, seed, device)
-    observations = observe_exercise(sample.unit, exercise.id, trials, load(sample), Limits())
     assert not misfits(exercise, trials, observations), "an honest observation does not fit the exercise's schema"
     return judge_observations(exercise, trials, observations)
 
@@ -99,7 +109,16 @@ def misfits(exercise: Exercise, trials: Mapping[str, Any], observations: Mapping
     return [str(seen.failure) for given, seen in both if seen is not given]
 
 
-mark_once = cache(mark)
+@cache
+def observe_once(sample: Sample) -> Mapping[str, Observation]:
+    """What a sample's function does with seed 0: observed once in each process that tests run in."""
+    return observe(sample, 0)
+
+
+@cache
+def mark_once(sample: Sample) -> Verdict:
+    """The verdict on a sample with seed 0, reached once in each process that tests run in."""
+    return judge(sample, observe_once(sample), 0)
 
 
 def slugs(verdict: Verdict) -> list[str]:
@@ -125,7 +144,7 @@ def verdicts_differ(sample: Sample, verdict: Verdict) -> str:
 
 def marks_differ(sample: Sample, device: str, seed: int = 0) -> str:
     """How the marks of a sample on a device differ from what it asks for, or from those on the CPU; empty if they do not."""
-    here, there = mark_once(sample, seed), mark(sample, seed, device)
+    here, there = mark_once(sample) if seed == 0 else mark(sample, seed), mark(sample, seed, device)
     if difference := verdicts_differ(sample, there):
         return f"on {device} {difference}"
     marks, wanted = ((verdict.score, slugs(verdict), lost(verdict)) for verdict in (there, here))

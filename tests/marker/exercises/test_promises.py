@@ -9,14 +9,11 @@ from importlib import import_module
 from importlib.util import find_spec
 
 import pytest
-from samples import ACCEPTED, SAMPLES, Sample, load
+from samples import ACCEPTED, SAMPLES, Sample, observe_once
 
-from autograder.contract.observation import Observation
 from autograder.contract.promises import Promise, Promises
 from autograder.contract.units import UNITS
 from autograder.exercises import all_exercises
-from autograder.isolation.limits import Limits
-from autograder.isolation.worker import observe_exercise
 from autograder.marking.in_process import judge_observations, trials_of
 from autograder.released import released_content
 
@@ -120,18 +117,12 @@ def sample_of(unit: str, exercise_id: str, promise: Promise) -> Sample | None:
     return next((sample for sample in found if sample.exercise == exercise_id), None)
 
 
-@cache
-def observed(sample: Sample) -> Mapping[str, Observation]:
-    exercise = all_exercises()[sample.exercise]
-    return observe_exercise(sample.unit, exercise.id, trials_of(exercise, 0), load(sample), Limits())
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("exercise", "promise"), DEMANDS)
 def test_trials_of_a_demand_and_no_others_notice_its_violation(exercise, promise):
     sample = sample_of(exercise.unit, exercise.id, promise)
     right = next(s for s in SAMPLES if s.kind == ACCEPTED and s.exercise == exercise.id)
-    wrong, good, trials = observed(sample), observed(right), trials_of(exercise, 0)
+    wrong, good, trials = observe_once(sample), observe_once(right), trials_of(exercise, 0)
     without = {name: good[name] if name in promise.trials else wrong[name] for name in trials}
     alone = {name: wrong[name] if name in promise.trials else good[name] for name in trials}
     assert judge_observations(exercise, trials, without).passed, f"{sample} violates something else, too"

@@ -45,7 +45,7 @@ def fast_or_slow(sample: Sample):
 
 @pytest.mark.parametrize("sample", [fast_or_slow(sample) for sample in SAMPLES])
 def test_sample_gets_its_verdict(sample):
-    assert not verdicts_differ(sample, mark_once(sample, 0))
+    assert not verdicts_differ(sample, mark_once(sample))
 
 
 KINDS_OF_ERROR = {
@@ -60,7 +60,7 @@ KINDS_OF_ERROR = {
 def test_unit_has_no_false_accepts_no_false_rejects_and_no_wrong_names(unit, record_property):
     samples = [sample for sample in SAMPLES if sample.unit == unit]
     errors = {
-        kind: [sample for sample in samples if is_wrong(sample, mark_once(sample, 0))]
+        kind: [sample for sample in samples if is_wrong(sample, mark_once(sample))]
         for kind, is_wrong in KINDS_OF_ERROR.items()
     }
     head = f"{'sample submissions':<36}{'files':>7}" + "".join(f"{kind:>15}" for kind in errors)
@@ -81,7 +81,7 @@ def test_sample_gets_its_verdict_on_other_problems(sample):
 @pytest.mark.slow
 @pytest.mark.parametrize("sample", SOME, ids=str)
 def test_repeated_markings_give_the_same_verdict(sample):
-    first = mark_once(sample, 0)
+    first = mark_once(sample)
     for _ in range(2):  # benchmarks/repeatability.py marks a thousand times
         again = mark(sample, 0)
         assert again.results == first.results
@@ -91,7 +91,7 @@ def test_repeated_markings_give_the_same_verdict(sample):
 
 @pytest.mark.parametrize("sample", SOME, ids=str)
 def test_verdict_is_the_same_with_one_two_and_four_threads(sample):
-    verdicts = {str(mark_once(sample, 0))}
+    verdicts = {str(mark_once(sample))}
     for threads in (2, 4):
         torch.set_num_threads(threads)
         verdicts.add(str(mark(sample, 0)))
@@ -105,7 +105,7 @@ def test_file_marked_in_a_process_of_its_own_gets_the_verdict_it_gets_in_this_on
     path = tmp_path / f"{sample.unit}.py"
     path.write_text(sample.path.read_text())
     marked = {verdict.exercise: verdict for verdict in mark_file(path).verdicts}
-    here = mark_once(sample, 0)
+    here = mark_once(sample)
     assert str(marked.pop(sample.exercise)) == str(here)
     assert all(verdict.score == 0 and verdict.failure.kind == "missing" for verdict in marked.values())
 
