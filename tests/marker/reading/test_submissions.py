@@ -212,7 +212,7 @@ def test_the_template_passed_by_the_caller_is_used(write):
     assert parse_submission(Path("x.ipynb"), data, template=template).notebook.metadata == {"mine": True}
 
 
-SMALL_LIMIT = 2**28
+SMALL_LIMIT = 2**26
 MEMORY_PROGRAM = f"""
 import sys
 from autograder.reading import notebook_json
@@ -228,13 +228,13 @@ except notebook_json.UnreadableError:
 """
 
 BOMBS = {  # with sizes just below and just above the limit
-    "lists": ("[{}0]", "[0],", 990_000, 1_100_000),
-    "dictionaries": ("[{}0]", '{"":{"":{"":0}}},', 280_000, 340_000),
-    "numbers": ("[{}0]", "1.5,", 1_900_000, 2_200_000),
-    "strings": ("[{}0]", '"\u4e00\u4e01",', 1_500_000, 2_200_000),
-    "keys": ("[{}0]", '{"%d":0},', 600_000, 800_000),
-    "a wide text": ('"{}\U0001f600"', "a", 21_000_000, 24_000_000),
-    "a wide escaped text": (r'"{}\ud83d\ude00"', "a", 37_000_000, 40_000_000),
+    "lists": ("[{}0]", "[0],", 240_000, 275_000),
+    "dictionaries": ("[{}0]", '{"":{"":{"":0}}},', 69_000, 85_000),
+    "numbers": ("[{}0]", "1.5,", 470_000, 550_000),
+    "strings": ("[{}0]", '"\u4e00\u4e01",', 370_000, 550_000),
+    "keys": ("[{}0]", '{"%d":0},', 148_000, 200_000),
+    "a wide text": ('"{}\U0001f600"', "a", 5_200_000, 6_000_000),
+    "a wide escaped text": (r'"{}\ud83d\ude00"', "a", 9_200_000, 10_000_000),
 }
 
 
