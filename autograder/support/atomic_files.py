@@ -15,12 +15,18 @@ def write_atomically(path: Path, text: str) -> None:
 
 @contextlib.contextmanager
 def written_atomically(path: Path) -> Iterator[Path]:
-    """The path of a temporary file for the new content; it replaces the file when the block ends without an error."""
+    """The path of a temporary file for the new content; it replaces the file when the block ends without an error.
+
+    An error of the system that names no file, such as that of a full disk, leaves with the path of this one.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.unfinished")
     unfinished.unlink(missing_ok=True)  # what a killed process left; or a link, which would be written through
     try:
         yield unfinished
         unfinished.replace(path)
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
     finally:
         unfinished.unlink(missing_ok=True)

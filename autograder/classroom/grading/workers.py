@@ -142,7 +142,7 @@ def workers(scheduler: str = "", number: int = 0, device: str = "cpu") -> Iterat
     import dask
     from distributed import Client, LocalCluster
 
-    for name in ("distributed", "distributed.client"):  # the exceptions say what the logs do
+    for name in ("distributed", "distributed.client", "asyncio"):  # the exceptions say what the logs do
         logging.getLogger(name).setLevel(logging.CRITICAL)
     settings = {
         "distributed.scheduler.worker-ttl": None,

@@ -60,8 +60,7 @@ KINDS_OF_ERROR = {
 def test_unit_has_no_false_accepts_no_false_rejects_and_no_wrong_names(unit, record_property):
     samples = [sample for sample in SAMPLES if sample.unit == unit]
     errors = {
-        kind: [sample for sample in samples if is_wrong(sample, mark_once(sample))]
-        for kind, is_wrong in KINDS_OF_ERROR.items()
+        kind: [sample for sample in samples if is_wrong(sample, mark_once(sample))] for kind, is_wrong in KINDS_OF_ERROR.items()
     }
     head = f"{'sample submissions':<36}{'files':>7}" + "".join(f"{kind:>15}" for kind in errors)
     counts = f"{unit:<36}{len(samples):>7}" + "".join(f"{len(found):>15}" for found in errors.values())
