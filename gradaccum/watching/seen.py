@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gradaccum.diagnosis.catalogue import Mistake
 from gradaccum.fingerprint import Fingerprint
 from gradaccum.fingerprint_words import listing
-from gradaccum.watching.holdings import names_of
+from gradaccum.watching.held import names_of
 from gradaccum.watching.matrices import Matrix, matrices_of
 from gradaccum.watching.verdict import Judged, judge
 
