@@ -53,6 +53,8 @@ class Matrix:
         by_hand, along, own_factors: see :class:`~gradaccum.watching.watcher.Update`, of any of its updates.
         main, several: whether it is of the largest group of parameters, and whether there are others.
         only: sentences about parameters that one micro-batch of each window reaches.
+        updates: for each row the number of its update.
+        alone: for each row the columns in it whose gradients had not been averaged over ranks.
     """
 
     loss: str
@@ -78,6 +80,8 @@ class Matrix:
     along: bool = True
     own_factors: bool = False
     only: tuple[str, ...] = ()
+    updates: tuple[int, ...] = ()
+    alone: tuple[tuple[int, ...], ...] = ()
 
     @property
     def counted(self) -> bool:
@@ -158,9 +162,16 @@ def _of_stream(stream: Sequence[Loss], number: int, updates: Sequence[Update], h
             along=all(updates[u].along for u in judged),
             own_factors=any(updates[u].own_factors for u in judged),
             only=only,
+            updates=tuple(judged),
+            alone=tuple(_alone(updates[u], columns) for u in judged),
         )
         for k, (members, rows, unknown) in enumerate(groups)
     ]
+
+
+def _alone(update: Update, columns: Sequence[Column]) -> tuple[int, ...]:
+    held = {backward for row in update.rows.values() for backward, share in row.items() if share} - update.averaged
+    return tuple(k for k, column in enumerate(columns) if held & column.weights.keys())
 
 
 def _holds(update: Update, backwards: set[int]) -> bool:
@@ -256,3 +267,9 @@ def same(one: Tensor, other: Tensor) -> bool:
     """Whether rows are the same up to rounding."""
     peak = other.double().abs().amax(1, keepdim=True).clamp_min(1e-12) if other.numel() else torch.ones(1, 1)
     return bool(((one.double() - other.double()).abs() <= CLOSE * peak).all())
+
+
+def shares(rows: Tensor) -> Tensor:
+    """Rows that add up to 1."""
+    sums = rows.sum(1, keepdim=True)
+    return torch.where(sums != 0, rows / sums, rows)

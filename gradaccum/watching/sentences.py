@@ -129,3 +129,37 @@ def world_twice(subject: str, ranks: int) -> Mistake:
     return Mistake(
         "world-twice", message, "DistributedDataParallel averages over ranks. What is left for the loss to divide by?"
     )
+
+
+def left_alone(matrix: Matrix, subject: str) -> Mistake:
+    """Updates hold gradients that were not averaged over ranks."""
+    first = next(u for u, alone in enumerate(matrix.alone) if alone)
+    whole = [u + 1 for u, alone in enumerate(matrix.alone) if alone and {*alone} >= {*matrix.windows[u]}]
+    if whole:
+        message = f"{subject}: in update {listing(whole)} gradients were not averaged over ranks, so each rank used its own."
+        return Mistake(
+            "windows-not-synced",
+            message,
+            "Does the last backward of every window average over ranks?",
+        )
+    which = listing(k + 1 for k in matrix.alone[first])
+    message = (
+        f"{subject}: update {matrix.updates[first] + 1} holds micro-batch {which} of its own rank alone: gradients had been "
+        "averaged over ranks before, and the ranks drift apart."
+    )
+    return Mistake("sync-wrong-one", message, "Averaging takes what is in .grad by then: which backward should do it?")
+
+
+def ranks_alike(subject: str, dues: Sequence[float]) -> Mistake:
+    """Each rank divides by what it counts itself."""
+    message = (
+        f"{subject}: ranks weigh alike, 1/{len(dues)} each, whatever they hold: each divides by what it counts itself. By what "
+        f"they count, {listing(map(number, dues))} were due."
+    )
+    return Mistake("local-tokens-only", message, "How does a rank learn what all ranks together count in a window?")
+
+
+def rank_sum(subject: str, ranks: int) -> Mistake:
+    """Gradients are added up over ranks."""
+    message = f"{subject} is added up over the {ranks} ranks: rows add up to {ranks} where 1 is due."
+    return Mistake("rank-sum", message, "Is the mean over ranks meant, or is the loss to be divided by what all of them count?")

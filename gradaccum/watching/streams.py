@@ -30,6 +30,7 @@ class Column:
         samples: how many samples it compares, if known.
         whole: whether it is the mean of a loss, not values that a trainer adds up and divides.
         forward, sampled: forwards of the model until then, and their samples.
+        rank: whose it is, in a matrix of all ranks.
     """
 
     weights: dict[int, float]
@@ -40,6 +41,7 @@ class Column:
     whole: bool = True
     forward: int = 0
     sampled: float = 0.0
+    rank: int = 0
 
 
 def streams_of(log: Log, held: Sequence[Held], steps: int | None) -> list[list[Loss]]:

@@ -11,12 +11,13 @@ import torch
 from torch import Tensor
 
 from gradaccum.diagnosis.catalogue import Mistake
-from gradaccum.watching.matrices import CLOSE, Matrix, row_sums, same, usual_factor, usual_width
+from gradaccum.watching.matrices import CLOSE, Matrix, row_sums, same, shares, usual_factor, usual_width
 from gradaccum.watching.searching import searched
 from gradaccum.watching.sentences import (
     constant,
     difference,
     empty_update,
+    left_alone,
     micro_batches,
     number,
     said_of,
@@ -72,6 +73,8 @@ def judge(matrix: Matrix, steps: int | None, ranks: int, finished: bool, scales:
             f"{subject} weighs the values of one micro-batch differently, as weights of samples or means of sequences do: "
             "what is due is not known."
         )
+    if ranks > 1 and any(matrix.alone):
+        return Judged(matrix, False, (left_alone(matrix, subject),), tuple(notes))
     width = steps or usual_width(matrix)
     rows, scaling = _unscaled(matrix)
     if scaling:
@@ -88,7 +91,7 @@ def judge(matrix: Matrix, steps: int | None, ranks: int, finished: bool, scales:
             "divided then is not seen."
         )
     elif ranks > 1 or matrix.by_hand:
-        rows = _shares(rows)
+        rows = shares(rows)
         if ranks > 1:
             notes.append(
                 f"Gradients were averaged over {ranks} ranks; of one rank only the shares within a window can be judged."
@@ -122,7 +125,7 @@ def judge(matrix: Matrix, steps: int | None, ranks: int, finished: bool, scales:
         return untold("Parameters were updated by hand, and not along .grad: what they were updated by is not seen.")
     if not matrix.counted and not narrow and same(rows > CLOSE, matrix.due > 0):
         return untold(f"It is not known what {subject} counts. Point it out: gradaccum.loss_seen(loss, count).")
-    if same(_shares(rows), matrix.due) and not late and not matrix.repeated:
+    if same(shares(rows), matrix.due) and not late and not matrix.repeated:
         usual = usual_width(matrix)
         passes = max((p for w, p in zip(matrix.windows, matrix.passes, strict=True) if len(w) == usual), default=0)
         if steps is not None and usual < steps <= passes:
@@ -139,12 +142,6 @@ def judge(matrix: Matrix, steps: int | None, ranks: int, finished: bool, scales:
         mistakes = tuple(_named(matrix, matrix.rows, width, late, whose))
         notes = without_constant
     return Judged(matrix, False, mistakes, tuple(notes))
-
-
-def _shares(rows: Tensor) -> Tensor:
-    """Rows that add up to 1."""
-    sums = rows.sum(1, keepdim=True)
-    return torch.where(sums != 0, rows / sums, rows)
 
 
 def _values_of_a_sample(matrix: Matrix) -> float:
@@ -239,7 +236,7 @@ def _named(matrix: Matrix, rows: Tensor, width: int, late: Sequence[int], subjec
     sums = rows.sum(1)
     if empty:
         yield empty_update(subject, empty)
-    elif same(_shares(rows), matrix.due):
+    elif same(shares(rows), matrix.due):
         yield wrong_total(matrix, sums.tolist(), subject)
     else:
         yield Mistake("not-due", f"{subject}: {difference(matrix, rows)}", "Compare the first framed row with the one due.")
