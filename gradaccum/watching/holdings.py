@@ -8,18 +8,13 @@ holding.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 
 import torch
 from torch import Tensor
 
 from gradaccum.watching import sketch
-
-Holding = dict[int, float]
-"""The coefficient of each backward in a ``.grad``, by number of the backward. Never changed, because it is shared."""
-
-NOTHING: Holding = {}
+from gradaccum.watching.held import NOTHING, Held, Holding
 
 Move = tuple[Tensor, float]
 """By how much the entries of a sketch of a parameter changed, and how much of it may be rounding."""
@@ -31,47 +26,6 @@ COARSE = 0.05
 """Part of a move from which on rounding hides what it was along."""
 
 UNKNOWN = "its .grad was not made by backward, or changed by more than a factor"
-
-
-@dataclass(eq=False)
-class Held:
-    """A watched parameter, and what is known of its ``.grad``.
-
-    Attributes:
-        parameter, name: itself.
-        holding: what is in ``.grad``.
-        unknown: why that cannot be told; empty if it can.
-        touched: the backwards that reached it.
-        after: sketch of ``.grad`` when it was last looked at; None if it was None.
-        parts: sketch of what each backward added since the last update.
-        values: sketch of the parameter itself.
-        blocks: whether sketches are sums over blocks.
-        averaged: the backwards whose gradients were averaged over ranks.
-        clipped: what torch's clipping multiplied ``.grad`` by since the last backward; not a number if it clipped by value.
-        clipped_inside: whether another backward has added to what was clipped.
-        updated: how many backwards there were at its last update.
-        arriving: sketch of what a backward brings, before hooks on the parameter change it; None if it has none.
-    """
-
-    parameter: Tensor
-    name: str
-    holding: Holding = field(default_factory=dict)
-    unknown: str = ""
-    touched: set[int] = field(default_factory=set)
-    after: Tensor | None = None
-    identity: tuple[int, int] = (0, 0)
-    parts: dict[int, Tensor] = field(default_factory=dict)
-    values: Tensor | None = None
-    blocks: bool = False
-    averaged: set[int] = field(default_factory=set)
-    clipped: float = 1.0
-    clipped_inside: bool = False
-    updated: int = 0
-    arriving: Tensor | None = None
-
-    @property
-    def size(self) -> int:
-        return self.parameter.numel()
 
 
 class Holdings:
@@ -236,14 +190,17 @@ class Holdings:
             held.values = sketch.read(held.parameter)
             held.parts = {}
 
-    def averaged(self, of: Iterable[Held], ranks: int) -> None:
-        """The last backward averaged ``.grad`` over so many ranks: what was not yet, because the rest is alike on all."""
+    def averaged(self, of: Iterable[Held], factor: float) -> None:
+        """``.grad`` was added up over ranks, times this factor: what was not yet, because the rest is alike on all.
+
+        What single backwards of other ranks added is not known, so ``.grad`` is no combination of what was seen here.
+        """
         self._memo = {}
         for held in of:
             fresh = held.holding.keys() - held.averaged
-            held.holding = self._interned({b: c / ranks if b in fresh else c for b, c in held.holding.items()})
-            held.parts = {b: part / ranks if b in fresh else part for b, part in held.parts.items()}
+            held.holding = self._interned({b: c * factor if b in fresh else c for b, c in held.holding.items()})
             held.averaged |= fresh
+            held.parts, held.after = {}, self._read(held)
 
     def taken(self, held: Held, backward: int, gradient: Tensor) -> None:
         """A backward gave this gradient to the trainer instead of adding it to ``.grad``."""
@@ -324,9 +281,3 @@ def _rest(move: Tensor, along: list[Tensor]) -> float:
     if basis.shape[0] != len(move) or not bool(basis.isfinite().all()):
         return math.inf
     return float((basis @ (torch.linalg.pinv(basis) @ move) - move).norm())
-
-
-def names_of(held: Sequence[Held], most: int = 3) -> str:
-    """A few parameters' names."""
-    names = [one.name for one in held]
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

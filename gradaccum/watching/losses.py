@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.graph import Node
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
+
+from gradaccum.watching.guard import Guard
 
 LOSS_NAMES = (
     *("cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy"),
@@ -27,30 +28,6 @@ LOSS_NAMES = (
 )
 LOSSES: dict[Callable, str] = {getattr(F, name): name for name in LOSS_NAMES if hasattr(F, name)}
 """torch's losses, by function."""
-
-LINEAR = (
-    *(
-        "Add",
-        "Sub",
-        "Neg",
-        "Mean",
-        "Sum",
-        "View",
-        "UnsafeView",
-        "ReshapeAlias",
-        "Unsqueeze",
-        "Squeeze",
-        "Expand",
-        "Clone",
-        "Alias",
-    ),
-    *("ToCopy", "Stack", "Cat", "Select", "Slice", "Index", "MaskedSelect", "MaskedFill", "Where", "Transpose", "T", "Permute"),
-    *("Split", "SplitWithSizes", "Unbind", "Gather", "Narrow", "Copy", "CopySlices", "Detach", "Repeat", "AsStrided", "Take"),
-)
-"""Names of linear operations in a graph; a product or a quotient is linear if only its first factor has a graph."""
-
-MAX_NODES = 200
-"""Nodes that are looked at from the root of one backward."""
 
 
 @dataclass(eq=False)
@@ -127,11 +104,12 @@ class LossFinder(TorchFunctionMode):
     Args:
         found: called with each loss and its value, in the order of the run.
         clipping: called before one of torch's functions clips gradients.
+        guard: calls them.
     """
 
-    def __init__(self, found: Callable[[Loss, Tensor], None], clipping: Callable[[str], None]):
+    def __init__(self, found: Callable[[Loss, Tensor], None], clipping: Callable[[str], None], guard: Guard):
         super().__init__()
-        self._found, self._clipping = found, clipping
+        self._found, self._clipping, self._guard = found, clipping, guard
 
     def __torch_function__(
         self, func: Callable, types: tuple[type, ...], args: tuple = (), kwargs: dict[str, Any] | None = None
@@ -139,15 +117,21 @@ class LossFinder(TorchFunctionMode):
         kwargs = kwargs or {}
         if torch.compiler.is_compiling():  # what is compiled must not depend on who watches
             return func(*args, **kwargs)
-        if getattr(func, "__name__", "") in _CLIPPING and _caller_is(_CLIP_MODULE):
-            self._clipping(func.__name__)
+        if getattr(func, "__name__", "") in _CLIPPING:
+            self._guard(self._note_clipping, func.__name__)
         out = func(*args, **kwargs)
-        name = LOSSES.get(func)
-        if name is not None and isinstance(out, Tensor) and out.requires_grad:
-            with torch.no_grad():
-                loss = Loss(name, place(), *_count(func, args, kwargs))
-            self._found(loss, out)
+        if func in LOSSES and isinstance(out, Tensor) and out.requires_grad:
+            self._guard(self._note_loss, func, args, kwargs, out)
         return out
+
+    def _note_clipping(self, name: str) -> None:
+        if _caller_is(_CLIP_MODULE):
+            self._clipping(name)
+
+    def _note_loss(self, func: Callable, args: tuple, kwargs: dict[str, Any], out: Tensor) -> None:
+        with torch.no_grad():
+            loss = Loss(LOSSES[func], place(), *_count(func, args, kwargs))
+        self._found(loss, out)
 
 
 _CLIP_MODULE = "torch.nn.utils.clip_grad"
@@ -156,8 +140,8 @@ _CLIPPING = ("_foreach_mul_", "mul_", "_foreach_clamp_min_", "clamp_")
 
 
 def _caller_is(module: str) -> bool:
-    frame = sys._getframe(2)
-    while frame.f_back is not None and frame.f_globals.get("__name__") == "torch.overrides":
+    frame = sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("torch.overrides", _WATCHING)):
         frame = frame.f_back
     return frame.f_globals.get("__name__") == module
 
@@ -165,84 +149,6 @@ def _caller_is(module: str) -> bool:
 def own_loss(value: Tensor, count: float | Tensor | None, kind: str = "loss") -> Loss:
     """A mean over ``count`` that a user points out."""
     return Loss(kind, place(), count, mean=True)
-
-
-SEEN = "gradaccum.watching"
-"""The key that marks, in a node's metadata, a loss that was found as it was computed."""
-
-
-def mark_as_seen(node: Node) -> None:
-    """Remember that this node's loss was found as it was computed."""
-    _metadata(node)[SEEN] = True
-
-
-def is_seen(node: Node) -> bool:
-    """Whether this node's loss was found as it was computed."""
-    return SEEN in _metadata(node)
-
-
-def _metadata(node: Node) -> dict[str, Any]:
-    metadata: Any = node.metadata  # a dictionary, declared as a method
-    return metadata
-
-
-def in_graph(roots: list[Tensor]) -> list[tuple[Node, str]]:
-    """The operations at which the linear part of a graph ends, each with a name, in a fixed order.
-
-    There are none if one of the losses that were found as they were computed is met.
-    """
-    ends, met = _ends(roots)
-    return [] if met else ends
-
-
-def beside_losses(roots: list[Tensor]) -> list[str]:
-    """The names of such operations in a graph in which losses were met that were found as they were computed."""
-    ends, met = _ends(roots)
-    return [name for _, name in ends] if met else []
-
-
-def _ends(roots: list[Tensor]) -> tuple[list[tuple[Node, str]], bool]:
-    waiting = [root.grad_fn for root in roots if root.grad_fn is not None]
-    seen: set[Node] = set()
-    ends: list[tuple[Node, str]] = []
-    met = False
-    while waiting and len(seen) < MAX_NODES:
-        node = waiting.pop(0)
-        if node in seen:
-            continue
-        seen.add(node)
-        if is_seen(node):
-            met = True
-            continue
-        name = node.name().split("::")[-1].removesuffix("0").removesuffix("1").removesuffix("2").removesuffix("Backward")
-        behind = [next_node for next_node, _ in node.next_functions if next_node is not None]
-        if name in LINEAR or (name in ("Mul", "Div") and len(behind) == 1):
-            waiting += behind
-        elif name != "AccumulateGrad":
-            ends.append((node, name))
-    inner = _behind(node for node, _ in ends)
-    return [(node, name) for node, name in ends if node not in inner], met
-
-
-def _behind(nodes: Iterable[Node]) -> set[Node]:
-    """What is behind some nodes, the nearest first: a gradient that arrives there has also come through them."""
-    waiting, found = list(nodes), set[Node]()
-    while waiting and len(found) < MAX_NODES:
-        new = {node for node, _ in waiting.pop(0).next_functions if node is not None} - found
-        found |= new
-        waiting += new
-    return found
-
-
-def per_token(node: Node, gradient: Tensor) -> Tensor:
-    """The gradient that arrives at a node: at a log-softmax summed over classes, because one token there has many values.
-
-    Label smoothing weighs these differently, but all tokens alike.
-    """
-    if "LogSoftmax" not in node.name() or not gradient.dim():
-        return gradient
-    dim = int(node._saved_dim)  # type: ignore[attr-defined]  # a negative one is shown as it is without its sign
-    return gradient.sum(dim if dim < gradient.dim() else dim - 2**64)
 
 
 def _count(
@@ -293,7 +199,8 @@ def _arguments(func: Callable, args: tuple, kwargs: dict[str, Any]) -> dict[str,
 
 _SIGNATURES: dict[Callable, inspect.Signature] = {}
 
-_NOT_A_PLACE = ("torch.", "gradaccum.watching.")
+_WATCHING = "gradaccum.watching."
+_NOT_A_PLACE = ("torch.", _WATCHING)
 
 
 MAX_FRAMES = 6

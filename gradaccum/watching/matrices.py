@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,38 +14,18 @@ import torch
 from torch import Tensor
 
 from gradaccum.fingerprint import Fingerprint
-from gradaccum.watching.holdings import Held, Holdings, names_of
+from gradaccum.watching.held import Held, names_of
+from gradaccum.watching.streams import Column, column_of, streams_of
 
 if TYPE_CHECKING:
-    from gradaccum.watching.losses import Arrived, Loss
-    from gradaccum.watching.watcher import Log, Update
-
-UNEVEN = 1e-3
-"""Relative difference from which on the values of one loss weigh differently: rounding in half precision stays below."""
+    from gradaccum.watching.holdings import Holdings
+    from gradaccum.watching.log import Log, Update
+    from gradaccum.watching.losses import Loss
 
 
-@dataclass(frozen=True)
-class Column:
-    """One loss that reached the parameters: a micro-batch.
-
-    Attributes:
-        weights: for each backward, the coefficient of the loss's mean in what that backward computed.
-        count: what the loss counts; None if that is not known.
-        last: the last of these backwards.
-        uneven: whether values within it weigh differently.
-        samples: how many samples it compares, if known.
-        whole: whether it is the mean of a loss, not values that a trainer adds up and divides.
-        forward, sampled: forwards of the model until then, and their samples.
-    """
-
-    weights: dict[int, float]
-    count: float | None
-    last: int
-    uneven: bool
-    samples: float | None = None
-    whole: bool = True
-    forward: int = 0
-    sampled: float = 0.0
+CLOSE = 5e-4
+"""Difference up to which a coefficient is due, relative to the largest due in its row: gradients in half precision leave
+2.5e-4, in float32 1e-6. A mistake that matters changes a coefficient by more than 1e-2."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +53,8 @@ class Matrix:
         by_hand, along, own_factors: see :class:`~gradaccum.watching.watcher.Update`, of any of its updates.
         main, several: whether it is of the largest group of parameters, and whether there are others.
         only: sentences about parameters that one micro-batch of each window reaches.
+        updates: for each row the number of its update.
+        alone: for each row the columns in it whose gradients had not been averaged over ranks.
     """
 
     loss: str
@@ -99,6 +80,8 @@ class Matrix:
     along: bool = True
     own_factors: bool = False
     only: tuple[str, ...] = ()
+    updates: tuple[int, ...] = ()
+    alone: tuple[tuple[int, ...], ...] = ()
 
     @property
     def counted(self) -> bool:
@@ -116,7 +99,7 @@ class Matrix:
 
 def matrices_of(log: Log, holdings: Holdings, steps: int | None = None) -> list[Matrix]:
     """All matrices of a run, the main one of each loss and optimizer first."""
-    streams = _streams(log, list(holdings.held.values()), steps)
+    streams = streams_of(log, list(holdings.held.values()), steps)
     found = []
     for number in dict.fromkeys(update.optimizer for update in log.updates):
         updates = [update for update in log.updates if update.optimizer == number]
@@ -127,91 +110,11 @@ def matrices_of(log: Log, holdings: Holdings, steps: int | None = None) -> list[
     return found
 
 
-# Streams: the losses of one place in a program, in the order of the run
-
-
-def _streams(log: Log, held: Sequence[Held], steps: int | None) -> list[list[Loss]]:
-    ends = sorted({update.backwards for update in log.updates})
-    widths = Counter(b - a for a, b in pairwise([0, *ends]))
-    one_backward = steps is not None and bool(widths) and max(widths, key=lambda width: widths[width]) < steps
-    positions: dict[int, Counter[tuple]] = {}
-    touched: dict[int, frozenset[int]] = {}
-    places: dict[tuple, list[Loss]] = {}
-    reaches: dict[tuple, dict[tuple, None]] = {}
-    aside = log.aside()
-    for loss in log.losses:
-        if not loss.weights or aside & loss.weights.keys():
-            continue
-        backward = min(loss.weights)
-        if backward not in touched:
-            touched[backward] = frozenset(id(one.parameter) for one in held if backward in one.touched)
-        if not touched[backward]:
-            continue
-        # Of several micro-batches in one backward, each went through a forward of its own.
-        order = (
-            (loss.kind, loss.forward or (loss.place, len(places.get((loss.kind, 0, loss.place), ())))) if one_backward else ()
-        )
-        counter = positions.setdefault(backward, Counter())
-        position = counter[order or (loss.kind,)]
-        counter[order or (loss.kind,)] += 1
-        place = (loss.kind, position, loss.place)
-        places.setdefault(place, []).append(loss)
-        reaches.setdefault((loss.kind, position, touched[backward]), {})[place] = None
-    return _joined(places, [list(alike) for alike in reaches.values()], ends, steps)
-
-
-def _joined(
-    places: dict[tuple, list[Loss]], reaches: Sequence[Sequence[tuple]], ends: Sequence[int], steps: int | None
-) -> list[list[Loss]]:
-    """One stream of all places that reach the same parameters, such as branches for a last micro-batch.
-
-    Places that come equally often in every window are losses of their own, unless they make up a window only together.
-    """
-    parent = {place: place for place in places}
-
-    def root(place: tuple) -> tuple:
-        while parent[place] != place:
-            place = parent[place]
-        return place
-
-    for alike in reaches:
-        counts = [Counter(bisect_right(ends, min(loss.weights)) for loss in places[place]) for place in alike]
-        together = len(alike) * Counter(counts[0].values()).most_common(1)[0][0] == steps
-        if len(alike) > 1 and all(count == counts[0] for count in counts) and not together:
-            continue
-        for place in alike:
-            parent[root(place)] = root(alike[0])
-    streams: dict[tuple, list[Loss]] = {}
-    for place, losses in places.items():
-        streams.setdefault(root(place), []).extend(losses)
-    return [sorted(losses, key=lambda loss: min(loss.weights)) for losses in streams.values()]
-
-
-def _column(loss: Loss) -> Column:
-    weights, uneven = {}, False
-    count = None if loss.count is None else float(loss.count)
-    for backward, arrived in loss.weights.items():
-        weights[backward], entries = _coefficient(loss, arrived, count)
-        uneven |= float(arrived.largest) > float(arrived.smallest) * (1 + UNEVEN) and loss.count is None
-        if count is None and entries > 1:
-            count = entries
-    return Column(weights, count, max(weights), uneven, loss.samples, loss.mean, loss.forward, loss.sampled)
-
-
-def _coefficient(loss: Loss, arrived: Arrived, count: float | None) -> tuple[float, float]:
-    """How much of the mean of a loss is in a backward, and how many values were counted."""
-    if loss.mean:
-        return float(arrived.total), count or 0.0
-    if count is not None:
-        return float(arrived.total) * count, count
-    return float(arrived.size if loss.in_graph else arrived.total), float(arrived.entries)
-
-
 # Matrices
 
 
 def _of_stream(stream: Sequence[Loss], number: int, updates: Sequence[Update], holdings: Holdings, log: Log) -> list[Matrix]:
-    columns = tuple(map(_column, stream))
+    columns = tuple(map(column_of, stream))
     backwards = {backward for column in columns for backward in column.weights}
     inside = {key for update in updates for key in update.rows} | {key for update in updates for key in update.unknown}
     held = [one for key, one in holdings.held.items() if key in inside and one.touched & backwards]
@@ -259,9 +162,16 @@ def _of_stream(stream: Sequence[Loss], number: int, updates: Sequence[Update], h
             along=all(updates[u].along for u in judged),
             own_factors=any(updates[u].own_factors for u in judged),
             only=only,
+            updates=tuple(judged),
+            alone=tuple(_alone(updates[u], columns) for u in judged),
         )
         for k, (members, rows, unknown) in enumerate(groups)
     ]
+
+
+def _alone(update: Update, columns: Sequence[Column]) -> tuple[int, ...]:
+    held = {backward for row in update.rows.values() for backward, share in row.items() if share} - update.averaged
+    return tuple(k for k, column in enumerate(columns) if held & column.weights.keys())
 
 
 def _holds(update: Update, backwards: set[int]) -> bool:
@@ -351,3 +261,15 @@ def usual_factor(matrix: Matrix) -> float:
     """What the rows of a matrix add up to, most of them."""
     sums = [total for total in row_sums(matrix) if total]
     return median(sums) if sums else 0.0
+
+
+def same(one: Tensor, other: Tensor) -> bool:
+    """Whether rows are the same up to rounding."""
+    peak = other.double().abs().amax(1, keepdim=True).clamp_min(1e-12) if other.numel() else torch.ones(1, 1)
+    return bool(((one.double() - other.double()).abs() <= CLOSE * peak).all())
+
+
+def shares(rows: Tensor) -> Tensor:
+    """Rows that add up to 1."""
+    sums = rows.sum(1, keepdim=True)
+    return torch.where(sums != 0, rows / sums, rows)

@@ -2,55 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 
 from torch import Tensor
 
 from gradaccum.watching import sketch
-from gradaccum.watching.holdings import Held, Holdings
+from gradaccum.watching.guard import Guard
+from gradaccum.watching.held import Held
+from gradaccum.watching.holdings import Holdings
 
 
 @contextmanager
-def seen_through(held: Iterable[Held], holdings: Holdings, backward: int) -> Iterator[None]:
+def seen_through(holdings: Holdings, backward: int, guard: Guard) -> Iterator[None]:
     """Inside the block, a backward runs: note each gradient before hooks change it, and ``.grad`` before they change that."""
-    undo = []
-    for one in held:
-        if one.parameter._backward_hooks:
-            undo.append(_put_first(one.parameter, "_backward_hooks", _looks_at(one)))
-        if one.parameter._post_accumulate_grad_hooks:
-            undo.append(_put_first(one.parameter, "_post_accumulate_grad_hooks", _adds(one, holdings, backward)))
-    try:
-        yield
-    finally:
-        for hooks, key in undo:
-            hooks.pop(key, None)
 
-
-_MINE = -1
-"""The key of our hook; torch's own count up from 0."""
-
-
-def _put_first(parameter: Tensor, name: str, hook: object) -> tuple[dict, int]:
-    hooks = getattr(parameter, name)
-    others = dict(hooks)
-    hooks.clear()
-    hooks[_MINE] = hook
-    hooks.update(others)
-    return hooks, _MINE
-
-
-def _looks_at(held: Held) -> Callable[[Tensor], None]:
-    def look(gradient: Tensor) -> None:
+    def arrives(held: Held, gradient: Tensor) -> None:
         dense = gradient.to_dense() if gradient.is_sparse else gradient
         now = sketch.read(dense, held.blocks)
         held.arriving = now if held.arriving is None else held.arriving + now
 
-    return look
+    def look(held: Held) -> Callable[[Tensor], None]:
+        return lambda gradient: guard(arrives, held, gradient)
+
+    def add(held: Held) -> Callable[[Tensor], None]:
+        return lambda parameter: guard(holdings.add, held, backward)
+
+    with ExitStack() as undo:
+        for held in holdings.held.values():
+            if held.parameter._backward_hooks:
+                _put_first(held.parameter._backward_hooks, look(held), undo)
+            if held.parameter._post_accumulate_grad_hooks:
+                _put_first(held.parameter._post_accumulate_grad_hooks, add(held), undo)
+        yield
 
 
-def _adds(held: Held, holdings: Holdings, backward: int) -> Callable[[Tensor], None]:
-    def add(parameter: Tensor) -> None:
-        holdings.add(held, backward)
+_KEYS = itertools.count(-1, -1)
+"""Keys of our hooks; torch's own count up from 0."""
 
-    return add
+
+def _put_first(hooks: dict[int, Callable], hook: Callable, undo: ExitStack) -> None:
+    key, others = next(_KEYS), dict(hooks)
+    undo.callback(hooks.pop, key, None)
+    hooks.clear()
+    hooks[key] = hook
+    hooks.update(others)

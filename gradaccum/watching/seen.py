@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gradaccum.diagnosis.catalogue import Mistake
 from gradaccum.fingerprint import Fingerprint
-from gradaccum.fingerprint_words import listing
-from gradaccum.watching.holdings import names_of
-from gradaccum.watching.matrices import Matrix, matrices_of
-from gradaccum.watching.verdict import Judged, judge
+from gradaccum.watching.joining import SECONDS, joined_report
+from gradaccum.watching.matrices import Matrix
+from gradaccum.watching.report import Report, counted, report_of
 
 if TYPE_CHECKING:
     from gradaccum.watching.holdings import Holdings
-    from gradaccum.watching.watcher import Log
+    from gradaccum.watching.log import Log
 
 DUE, NOT_DUE, CANNOT_TELL = "due", "not due", "cannot tell"
 
@@ -29,17 +26,37 @@ class CannotTellError(RuntimeError):
 
 
 class Seen:
-    """What was seen of a run. It can be looked at once the run is over."""
+    """What was seen of a run, or on all ranks of a run. It is looked at once the run is over."""
 
-    def __init__(self, log: Log, holdings: Holdings, accumulation_steps: int | None):
-        self._log, self._holdings, self._steps = log, holdings, accumulation_steps
+    def __init__(self, log: Log, holdings: Holdings, accumulation_steps: int | None, report: Report | None = None):
+        self._log, self._holdings, self._steps, self._made = log, holdings, accumulation_steps, report
+        self._made_of: tuple = ()
+
+    @property
+    def _report(self) -> Report:
+        """The report on what was seen until now."""
+        now = (len(self._log.losses), self._log.backwards, len(self._log.updates), self._log.finished, self._log.fault)
+        if self._made is None or (self._made_of and self._made_of != now):
+            self._made, self._made_of = report_of(self._log, self._holdings, self._steps), now
+        return self._made
+
+    def joined(self, seconds: float = SECONDS) -> Seen:
+        """What all ranks saw, judged together; the same on each. Every rank has to call this, in the same order.
+
+        Raises:
+            TimeoutError: another rank did not call it in so many seconds.
+            RuntimeError: there is only one rank.
+        """
+        if self._made is not None and not self._made_of:
+            return self
+        return Seen(self._log, self._holdings, self._steps, joined_report(self._report, self._log, self._steps, seconds))
 
     @property
     def outcome(self) -> str:
         """``"due"``, ``"not due"`` or ``"cannot tell"``."""
         if self.mistakes:
             return NOT_DUE
-        return CANNOT_TELL if self.reasons else DUE
+        return CANNOT_TELL if self._report.reasons else DUE
 
     @property
     def fingerprint(self) -> Fingerprint | None:
@@ -54,105 +71,27 @@ class Seen:
     @property
     def fingerprints(self) -> tuple[Fingerprint, ...]:
         """All of them: one per loss and optimizer, and per group of parameters where these differ."""
-        return tuple(one.matrix.fingerprint(one.matrix.rows) for one in self.judged)
+        return tuple(one.matrix.fingerprint(one.matrix.rows) for one in self._report.judged)
 
     @property
     def mistakes(self) -> tuple[Mistake, ...]:
         """What explains that something is not due; empty if all is, or if it cannot be told."""
-        if self._log.cannot_tell:
-            return tuple(self._outside_of_cache())
-        found = [mistake for one in self.judged for mistake in one.mistakes]
-        if self._log.clipped_inside:  # this explains rows that nothing else explains
-            found = [mistake for mistake in found if mistake.slug != "not-due"]
-        return tuple(
-            {
-                mistake.slug: mistake
-                for mistake in (*self._clipped_inside(), *found, *self._never_updated(), *self._for_nothing())
-            }.values()
-        )
-
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        """Why the run, or a part of it, cannot be judged."""
-        return tuple(
-            dict.fromkeys([*self._log.cannot_tell, *self._nothing(), *(one.reason for one in self.judged if one.reason)])
-        )
+        return self._report.mistakes
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences: what could not be judged and why, constant factors, clipping, skipped updates."""
-        of_shares = [] if self._log.cannot_tell else [note for one in self.judged for note in one.notes]
-        return tuple(dict.fromkeys([*self.reasons, *self._log.notes, *self._seen_aside(), *of_shares]))
+        return tuple(dict.fromkeys([*self._report.reasons, *self._report.notes]))
 
-    def _seen_aside(self) -> Iterator[str]:
-        if self._holdings.decayed:
-            yield "Before updates a multiple of the parameters was added to their gradients, as weight decay does."
-        if self._log.aside():
-            yield "Gradients were taken with torch.autograd.grad: which updates hold them is not seen."
-        if self._log.world > 1 and self._log.ranks == 1:
-            yield f"There are {self._log.world} ranks, but not seen to average gradients: this is of one rank alone."
-
-    @cached_property
-    def judged(self) -> tuple[Judged, ...]:
-        """The verdict on each matrix, the main one first."""
-        log = self._log
-        matrices = sorted(
-            matrices_of(log, self._holdings, self._steps), key=lambda m: (not m.main, -len(m.columns), -m.entries)
-        )
-        scales = sorted({float(scale) for scale in log.scales})
-        return tuple(judge(matrix, self._steps, log.ranks, log.finished, scales) for matrix in matrices)
+    @property
+    def fault(self) -> str:
+        """The traceback of an error in gradaccum that ended the watching, or empty. The run went on without it."""
+        return self._report.fault
 
     @property
     def _main(self) -> Matrix | None:
-        return self.judged[0].matrix if self.judged else None
-
-    def _never_updated(self) -> Iterator[Mistake]:
-        """Parameters that backwards reached and that are in no update."""
-        inside = {key for update in self._log.updates for key in (*update.rows, *update.unknown)}
-        left = [one for key, one in self._holdings.held.items() if one.touched and key not in inside]
-        if left and (inside or (self._log.idle and not self._log.updates)):
-            message = f"{names_of(left)} get gradients, but no optimizer ever updates them."
-            yield Mistake("never-updated", message, "Which parameters was the optimizer made with?")
-
-    def _outside_of_cache(self) -> Iterator[Mistake]:
-        """Parameters that the features in a cached loss do not come from, such as a temperature."""
-        times = max(self._log.alike.values(), default=0)
-        if times:
-            message = (
-                f"{listing(self._log.alike)}: the same gradient in each of the {times} backwards of an update, and so {times} "
-                "times that of the large batch; each backward adds to the others only their own micro-batch's part."
-            )
-            hint = "Divide the gradient of what is not behind cached features by the number of backwards."
-            yield Mistake("outside-of-cache", message, hint)
-
-    def _clipped_inside(self) -> Iterator[Mistake]:
-        if self._log.clipped_inside:
-            message = "Gradients are clipped before all micro-batches of a window have been added: the earlier ones weigh less."
-            yield Mistake(
-                "clip-per-micro-batch",
-                message,
-                "What should be clipped: each micro-batch's gradient, or what the update holds?",
-            )
-
-    def _for_nothing(self) -> Iterator[Mistake]:
-        """Updates after which no backward came until the next."""
-        times = self._log.for_nothing
-        if times:
-            message = (
-                f"{_counted(times, 'update')} came without a backward since the one before, with gradients that were zero."
-            )
-            yield Mistake(
-                "empty-update", message, "Momentum and weight decay still move the parameters then. Who updates twice?"
-            )
-
-    def _nothing(self) -> Iterator[str]:
-        log = self._log
-        if log.backwards == len(log.aside()):
-            yield "No backward was seen that reached the watched parameters."
-        elif not log.updates:
-            yield "No update was seen: no optimizer updated the watched parameters."
-        elif not self.judged:
-            yield "No loss was seen in these backwards. Point it out: gradaccum.loss_seen(loss, count), or watch(…, loss=…)."
+        judged = self._report.judged
+        return judged[0].matrix if judged else None
 
     def check(self) -> None:
         """Return if found is due.
@@ -177,10 +116,10 @@ class Seen:
     __repr__ = __str__
 
     def _headline(self) -> str:
-        updates, backwards = len(self._log.updates), self._log.backwards
+        updates, backwards = self._report.updates, self._report.backwards
         said = {DUE: "What the updates hold is due", NOT_DUE: "What the updates hold is not due"}
         head = said.get(self.outcome, "It cannot be told whether what the updates hold is due")
-        return f"{head}: {_counted(updates, 'update')}, {_counted(backwards, 'backward')}."
+        return f"{head}: {counted(updates, 'update')}, {counted(backwards, 'backward')}."
 
     def _repr_html_(self) -> str:
         from gradaccum.watching.page import as_html
@@ -191,10 +130,11 @@ class Seen:
         """The same as plain data."""
         return {
             "outcome": self.outcome,
-            "updates": len(self._log.updates),
-            "backwards": self._log.backwards,
+            "updates": self._report.updates,
+            "backwards": self._report.backwards,
             "mistakes": [{"slug": mistake.slug, "message": mistake.message} for mistake in self.mistakes],
             "notes": list(self.notes),
+            **({"fault": self.fault} if self.fault else {}),
             "matrices": [
                 {
                     "loss": one.matrix.loss,
@@ -204,10 +144,6 @@ class Seen:
                     "found": one.matrix.rows.tolist(),
                     "due": one.matrix.due.tolist(),
                 }
-                for one in self.judged
+                for one in self._report.judged
             ],
         }
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"

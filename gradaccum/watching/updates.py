@@ -1,0 +1,199 @@
+"""What the updates of a run hold: looked at when an optimizer steps, or when parameters changed without one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterable, Sequence
+from functools import wraps
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.optim.optimizer import Optimizer
+
+from gradaccum.watching.forwards import Forwards
+from gradaccum.watching.guard import Guard
+from gradaccum.watching.held import Held, names_of
+from gradaccum.watching.holdings import Holdings
+from gradaccum.watching.log import Log, Update
+
+MAX_SCALES = 64
+"""Factors of loss scalers that are kept."""
+
+
+class Updates:
+    """The updates of all optimizers, and of none.
+
+    Attributes:
+        in_backward: whether a backward is running.
+    """
+
+    def __init__(self, log: Log, holdings: Holdings, forwards: Forwards, guard: Guard):
+        self._log, self._holdings, self._forwards, self._guard = log, holdings, forwards, guard
+        self.in_backward = self._in_closure = False
+        self._optimizers: list[Any] = []
+        self._clipped_by: set[str] = set()
+        self._seen_backwards: dict[int, int] = {}  # how many there were at the last update of each optimizer
+
+    # Steps of an optimizer
+
+    def before_step(self, optimizer: Optimizer, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict] | None:
+        """An optimizer is about to step; return other arguments for it if it gets a closure."""
+        closure = args[1] if len(args) > 1 else kwargs.get("closure")  # the first is the optimizer
+        if not callable(closure):
+            self._note(optimizer)
+            return None
+
+        @wraps(closure)
+        def watched(*given: Any, **named: Any) -> Any:
+            again, self._in_closure = self._in_closure, True
+            value = closure(*given, **named)
+            self._guard(self._after_closure, optimizer, again)
+            return value
+
+        return ((args[0], watched), kwargs) if len(args) > 1 else (args, kwargs | {"closure": watched})
+
+    def _after_closure(self, optimizer: Optimizer, again: bool) -> None:
+        self._note(optimizer)
+        self._forwards.forget_inputs()
+        if again:
+            self._log.notes[
+                f"{type(optimizer).__name__} calls its closure several times in a step: each time counts as an update here."
+            ] = None
+
+    def after_step(self, optimizer: Optimizer) -> None:
+        """An optimizer has stepped."""
+        mine, self._in_closure = self.of(optimizer), False
+        if mine:
+            self._forwards.updated(mine)
+            self._holdings.updated(mine, self._log.backwards)
+
+    def elsewhere(self, optimizer: Optimizer) -> None:
+        """An optimizer stepped in another thread than the one that watches."""
+        if self.of(optimizer):
+            self._log.cannot_tell[
+                "An optimizer updated watched parameters in another thread: watch in the thread that trains."
+            ] = None
+
+    def _note(self, optimizer: Optimizer) -> None:
+        mine = self.of(optimizer)
+        if not mine:
+            self._log.idle |= not any(p.grad is not None for group in optimizer.param_groups for p in group["params"])
+            return
+        number = self._number(optimizer)
+        update = Update(number, self._log.backwards + self.in_backward)
+        if self.in_backward:
+            self._holdings.added(self._log.backwards)
+        update.clipped, update.shrunk, update.own_factors = self._look_at_step(mine)
+        scale, overflow = getattr(optimizer, "grad_scale", None), getattr(optimizer, "found_inf", None)
+        update.skipped = overflow is not None and bool(overflow)
+        divisor = float(scale) if isinstance(scale, Tensor) else 1.0
+        for held in mine:
+            if held.parameter.grad is None and not held.touched:
+                continue
+            if held.unknown:
+                update.unknown[id(held.parameter)] = held.unknown
+            self._log.clipped_inside += held.clipped_inside
+            held.clipped_inside = False
+            holding = held.holding if divisor == 1.0 else {b: c / divisor for b, c in held.holding.items()}
+            update.rows[id(held.parameter)] = holding
+            update.averaged |= held.averaged & holding.keys()
+        update.empty = all(held.parameter.grad is None for held in mine)
+        known = self._seen_backwards.get(number, -1)
+        if known == update.backwards and not update.empty and not any((*update.rows.values(), *update.unknown.values())):
+            self._log.for_nothing += 1
+        self._seen_backwards[number] = update.backwards
+        self._log.updates.append(update)
+
+    # Updates without an optimizer
+
+    def note_by_hand(self) -> None:
+        """Note parameters that changed although no optimizer updated them."""
+        if self._in_closure:
+            return
+        moved = self._holdings.moved(self._holdings.held.values())
+        held = [one for one in moved if one.touched]
+        if not held:
+            return
+        if all(max(one.touched) < one.updated for one in held):
+            self._log.notes["Parameters were changed between updates, too, as by averaging or clipping weights."] = None
+            return
+        if self._optimizers:
+            self._log.cannot_tell[
+                f"{names_of(held)} changed outside of optimizer.step(), too, so it cannot be told which updates count."
+            ] = None
+            return
+        update = Update(-1, self._log.backwards, by_hand=True, along=True)
+        for one, holding in self._holdings.explained({one: moved[one] for one in held}).items():
+            update.along &= holding is not None
+            update.rows[id(one.parameter)] = one.holding if holding is None else holding
+            if holding is None and not one.holding:
+                update.unknown[id(one.parameter)] = "it was updated by hand by something that backwards do not explain"
+            one.updated, one.parts = self._log.backwards, {}
+        self._log.updates.append(update)
+        self._log.notes[
+            "The parameters were updated by hand. What gradients were multiplied by then is not seen: only shares within a "
+            "window are judged."
+        ] = None
+
+    # What is done to .grad in between
+
+    def clips(self, function: str) -> None:
+        """One of torch's functions is about to clip: what was done to ``.grad`` until now was something else."""
+        if not self._clipped_by:
+            self._holdings.look(self._holdings.held.values())
+        self._clipped_by.add(function)
+
+    def look(self, of: Iterable[Held]) -> list[float]:
+        """Find out what was done to ``.grad`` of these parameters since the last look; return by what it was scaled."""
+        clipping, self._clipped_by = self._clipped_by, set()
+        by_value = clipping & {"_foreach_clamp_min_", "clamp_"}
+        return self._holdings.look(of, clipped="value" if by_value else "norm" if clipping else "")
+
+    def _look_at_step(self, of: Sequence[Held]) -> tuple[float | None, tuple[float, float] | None, bool]:
+        """Look at ``.grad`` before an update.
+
+        Returns by how much torch clipped it, by how much else it was scaled, with its norm then, and whether parameters were
+        scaled differently.
+        """
+        factors = self.look(of)
+        clipped = [held.clipped for held in of if held.clipped != 1.0]
+        if any(math.isnan(factor) for factor in clipped):
+            self._log.notes["Gradients were clipped by value before updates; what they held before that is judged."] = None
+        elif clipped:
+            return min(clipped), None, False
+        if not factors or len(set(factors)) > 1 or factors[0] in (0.0, 1.0):
+            return None, None, len(set(factors)) > 1
+        gradients = [held.parameter.grad for held in of if held.parameter.grad is not None]
+        return None, (factors[0], float(torch.stack([g.detach().float().norm() for g in gradients]).norm())), False
+
+    # Loss scalers
+
+    def around_scale(self, args: tuple, kwargs: dict[str, Any]) -> Generator[None, Any, None]:
+        """A loss scaler multiplies a loss."""
+        yield
+        scale = getattr(args[0], "_scale", None)
+        if isinstance(scale, Tensor) and len(self._log.scales) < MAX_SCALES:
+            self._log.scales.append(scale.detach().clone())
+
+    def around_scaler_step(self, args: tuple, kwargs: dict[str, Any]) -> Generator[None, Any, None]:
+        """A loss scaler has an optimizer step, or not, because gradients have overflowed."""
+        before = len(self._log.updates)
+        yield
+        optimizer = args[1] if len(args) > 1 else kwargs.get("optimizer")
+        if len(self._log.updates) == before and isinstance(optimizer, Optimizer):
+            for held in self.of(optimizer):
+                self._holdings.overflowed.update(held.holding)
+
+    def of(self, optimizer: Any) -> list[Held]:
+        """The watched parameters of an optimizer."""
+        known = self._holdings.held
+        return [known[id(p)] for group in optimizer.param_groups for p in group["params"] if id(p) in known]
+
+    def _number(self, optimizer: Any) -> int:
+        for number, known in enumerate(self._optimizers):
+            if known is optimizer:
+                return number
+        self._optimizers.append(optimizer)
+        self._log.optimizers.append(type(optimizer).__name__)
+        return len(self._optimizers) - 1
