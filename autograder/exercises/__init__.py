@@ -7,7 +7,7 @@ In a unit's folder each module, or package, has one concern:
   others, see :func:`observers_of`;
 - ``schema``: what can be observed of each function; what does not fit is never judged;
 - ``judging``: what is due, what wrong solutions compute instead, and the messages for students;
-- ``mistakes``: the entries in the catalogue of mistakes that only this unit has;
+- ``mistakes``: entries in the catalogue of mistakes, made as soon as the exercises of any unit are asked for;
 - ``sections``: the sections of the unit's notebook that show certain mistakes.
 
 The last three are there if a unit needs them. ``tests/marker/exercises/test_completeness.py`` says what else a unit needs.
@@ -34,12 +34,21 @@ def exercises_of(unit: str) -> tuple[Exercise, ...]:
     """The exercises of a unit, in order; none for an unknown unit."""
     if unit not in UNITS:
         return ()
+    _enter_mistakes()
     module = import_module(f"{__name__}.unit_{unit}.exercises")
     return tuple(
         made()
         for made in vars(module).values()
         if isinstance(made, type) and made.__module__ == module.__name__ and "id" in vars(made)
     )
+
+
+@cache
+def _enter_mistakes() -> None:
+    """Enter the mistakes of every unit in the catalogue: a unit may name those of another."""
+    for unit in UNITS:
+        if find_spec(name := f"{__name__}.unit_{unit}.mistakes"):
+            import_module(name)
 
 
 @cache

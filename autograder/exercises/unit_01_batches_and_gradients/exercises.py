@@ -8,7 +8,6 @@ from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
 from autograder.contract.trials import trial_random
 from autograder.contract.verdict import Part, Verdict
-from autograder.exercises.unit_01_batches_and_gradients import mistakes  # noqa: F401 - enters them in the catalogue
 from autograder.exercises.unit_01_batches_and_gradients.judging.messages import (
     changed_message,
     clean_message,

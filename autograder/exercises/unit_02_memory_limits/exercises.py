@@ -9,7 +9,6 @@ from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
 from autograder.contract.trials import trial_random
 from autograder.contract.verdict import Part, Verdict
-from autograder.exercises.unit_02_memory_limits import mistakes  # noqa: F401 - enters them in the catalogue
 from autograder.exercises.unit_02_memory_limits.judging.byte_counts import due_bytes, name_count
 from autograder.exercises.unit_02_memory_limits.judging.lines import FIT, WRONG_LINES, least_squares
 from autograder.exercises.unit_02_memory_limits.judging.plans import WRONG_PLANS, plan

@@ -10,7 +10,6 @@ from autograder.contract.observation import Observation
 from autograder.contract.trials import trial_random
 from autograder.contract.verdict import Part, Verdict
 from autograder.diagnosing.loop_diagnosis import diagnose
-from autograder.exercises.unit_03_accumulate import mistakes  # noqa: F401 - enters them in the catalogue
 from autograder.exercises.unit_03_accumulate.judging import RATE, WRONG_COMPARISONS, WRONG_RATES, gradient_message, same_samples
 from autograder.judging.calls import judge_calls
 from autograder.judging.failures import first_failure

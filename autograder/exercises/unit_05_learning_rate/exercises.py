@@ -11,7 +11,6 @@ from autograder.contract.observation import Observation
 from autograder.contract.trials import probe_length, trial_random, uneven_sizes
 from autograder.contract.verdict import Part, Verdict
 from autograder.diagnosing.loop_diagnosis import diagnose
-from autograder.exercises.unit_05_learning_rate import mistakes  # noqa: F401 - enters them in the catalogue
 from autograder.exercises.unit_05_learning_rate.judging.noise import value_message, wrong_formula
 from autograder.exercises.unit_05_learning_rate.judging.rules import (
     WRONG_RATES,

@@ -11,7 +11,6 @@ from autograder.contract.observation import Observation
 from autograder.contract.trials import probe_length, trial_random, uneven_sizes
 from autograder.contract.verdict import Part, Verdict
 from autograder.diagnosing.loop_diagnosis import diagnose
-from autograder.exercises.unit_06_mixed_precision_and_clipping import mistakes  # noqa: F401 - enters them in the catalogue
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_loops import amp_loop
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_mistakes import clipping_mistakes
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_variants import amp_candidates

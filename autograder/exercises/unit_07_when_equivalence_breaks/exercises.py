@@ -8,7 +8,6 @@ from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
 from autograder.contract.trials import trial_random
 from autograder.contract.verdict import Part, Verdict
-from autograder.exercises.unit_07_when_equivalence_breaks import mistakes  # noqa: F401 - enters them in the catalogue
 from autograder.exercises.unit_07_when_equivalence_breaks.judging.batchnorm_replacement import (
     addition_message,
     affine_message,

@@ -14,7 +14,6 @@ from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
 from autograder.contract.trials import probe_length, trial_random
 from autograder.contract.verdict import Part, Verdict
-from autograder.exercises.unit_08_unequal_micro_batches import mistakes  # noqa: F401 - enters them in the catalogue
 from autograder.exercises.unit_08_unequal_micro_batches.judging.denominators import (
     TOLERANCE,
     WRONG_DENOMINATORS,

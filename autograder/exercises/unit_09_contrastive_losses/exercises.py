@@ -11,7 +11,6 @@ from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Failure, Observation
 from autograder.contract.trials import trial_random
 from autograder.contract.verdict import Part, Verdict
-from autograder.exercises.unit_09_contrastive_losses import mistakes  # noqa: F401 - enters them in the catalogue
 from autograder.exercises.unit_09_contrastive_losses.judging.costs import judge_costs
 from autograder.exercises.unit_09_contrastive_losses.judging.loss_variants import name_gradients
 from autograder.exercises.unit_09_contrastive_losses.judging.messages import (

@@ -9,7 +9,6 @@ from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Failure, Observation
 from autograder.contract.trials import probe_length, trial_random, uneven_sizes
 from autograder.contract.verdict import Part, Verdict
-from autograder.exercises.unit_10_distributed import mistakes  # noqa: F401 - enters them in the catalogue
 from autograder.exercises.unit_10_distributed.judging.diagnosis import (
     first_loss_slugs,
     name_rank_mistakes,

@@ -9,7 +9,6 @@ from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
 from autograder.contract.trials import trial_random
 from autograder.contract.verdict import Part, Verdict
-from autograder.exercises.unit_11_running_it import mistakes  # noqa: F401 - enters them in the catalogue
 from autograder.exercises.unit_11_running_it.judging.meter_reports import report_messages
 from autograder.exercises.unit_11_running_it.judging.plan_answers import NO_PLAN, in_integers, plan_of
 from autograder.exercises.unit_11_running_it.judging.plans import WRONG_PLANS, plan

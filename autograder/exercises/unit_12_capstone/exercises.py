@@ -9,7 +9,6 @@ from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
 from autograder.contract.trials import trial_random
 from autograder.contract.verdict import Part, Verdict
-from autograder.exercises.unit_12_capstone import mistakes  # noqa: F401 - enters them in the catalogue
 from autograder.exercises.unit_12_capstone.judging.batch_sizes import (
     divisors,
     in_integers,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
+import subprocess
 import sys
 from functools import cache
 from pathlib import Path
@@ -103,12 +105,25 @@ def test_every_trial_of_an_exercise_has_a_schema_that_an_empty_observation_does_
         assert schemas_of(exercise.unit)[exercise.id](trial).admitted(Observation()).failure.kind == "misfit"
 
 
-@EVERY_UNIT
-def test_mistakes_of_a_unit_are_entered_in_the_catalogue_by_its_exercises(unit):
-    all_exercises()
-    if not absent(f"{folder_of(unit)}/mistakes.py"):
-        name = f"autograder.exercises.unit_{unit}.mistakes"
-        assert name in sys.modules, f"{folder_of(unit)}/exercises.py does not import mistakes"
+CATALOGUE_BY_UNIT = """
+import json, os
+import gradaccum.diagnosis.catalogue as catalogue
+from autograder.contract.units import UNITS
+from autograder.exercises import exercises_of
+for unit in UNITS:
+    if os.fork() == 0:  # as if no other unit had ever been asked for
+        exercises_of(unit)
+        print(json.dumps([unit, sorted(catalogue.CATALOGUE)]), flush=True)
+        os._exit(0)
+    os.wait()
+"""
+
+
+def test_mistakes_of_a_unit_s_samples_are_in_the_catalogue_when_no_other_unit_was_asked_for():
+    lines = subprocess.run([sys.executable, "-c", CATALOGUE_BY_UNIT], capture_output=True, text=True, check=True).stdout
+    found = dict(map(json.loads, lines.splitlines()))
+    assert sorted(found) == UNITS
+    assert [(sample.id, slug) for sample in SAMPLES for slug in sample.mistakes if slug not in found[sample.unit]] == []
 
 
 @EVERY_UNIT
