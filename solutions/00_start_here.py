@@ -15,12 +15,21 @@
 #
 # **Your model fits into memory. The batch your recipe asks for does not. What now?**
 #
-# You cut the batch into pieces that do fit, add up their gradients, and update once. That is **gradient accumulation**. It
-# takes about five lines, and there are many ways to get them wrong. Hardly any of them raises an error, and most of them even
-# train.
+# You cut the batch into pieces that fit, add up their gradients, and update once. That is **gradient accumulation**. It takes
+# about five lines of code, and people who write such lines for a living get them wrong:
 #
-# This course teaches you to write those lines, to know what they are worth, and to see at a glance what a wrong loop computes
-# instead. This page shows you how it works and lets you try everything once. *About 15 minutes, no points.*
+# - In **October 2024** the trainer of the `transformers` library turned out to weigh every piece alike, however many tokens it
+#   held. The maintainers [explained the mistake](https://huggingface.co/blog/gradient_accumulation) and [repaired
+#   it](https://github.com/huggingface/transformers/pull/34191). The repair brought [the next
+#   one](https://github.com/huggingface/transformers/issues/34263): users reported losses 5 to 10 times as high as before.
+# - In **January 2025** version 4.48.0 did not divide the losses of many language models at all. [A condition stood the wrong
+#   way round](https://github.com/huggingface/transformers/issues/35663).
+# - **Today** there are still released trainers that get it wrong. We ran those of ten libraries and [wrote down what their
+#   updates hold](../docs/trainers.md).
+#
+# None of these loops raised an error, and all of them trained. This course teaches you to write the five lines, to know what
+# they are worth, and to see at a glance what a wrong loop computes instead. This page shows you how it works and lets you try
+# everything once. *About 15 minutes, no points.*
 
 # %%
 import torch
@@ -37,13 +46,13 @@ from gradaccum.showing import show_fingerprint
 # %% [markdown]
 # ## How a unit works
 #
-# Every unit asks one question and answers it by experiment: you **predict**, you **explore** a live picture, you write a
-# function in an **exercise**, you **check** it, and at the end it says what to **remember**.
+# Every unit asks one question and answers it by experiment. You **predict**, you **explore** a live picture, you write a
+# function in an **exercise**, and you **check** it. At the end the unit says what to **remember**.
 #
-# - Run a cell with **Shift + Enter**, from the top to the bottom.
-# - You write where it says `raise NotImplementedError`. Replace that line by as many as you like.
-# - Other code cells are there to be run and read. To try something out, insert cells of your own wherever you want.
-# - If everything is in a muddle, restart the kernel (the round arrow) and run the cells again.
+# - Run a cell with **Shift + Enter**, and go from top to bottom.
+# - You write where it says `raise NotImplementedError`. Replace that line with as many as you like.
+# - The other code cells are there to be run and read. To try something out, insert cells of your own wherever you like.
+# - If things get into a muddle, restart the kernel (the round arrow) and run the cells again.
 #
 # The units:
 #
@@ -65,7 +74,7 @@ from gradaccum.showing import show_fingerprint
 # %% [markdown]
 # ## Your machine
 #
-# Nothing here needs a GPU. If you have one, `check` uses it.
+# You need no GPU for this course. If you have one, `check` uses it.
 
 # %%
 device = pick_device()
@@ -78,17 +87,32 @@ print(f"torch {torch.__version__} on {device} ({name})")
 # | word | meaning |
 # |---|---|
 # | **micro-batch** | the **B** samples of one forward and backward pass |
-# | **window** | the **N** micro-batches between two updates; N is also called the accumulation steps |
+# | **window** | the **N** micro-batches between two updates; N is also called the number of accumulation steps |
 # | **leftover** | a last window with fewer than N micro-batches |
-# | **ragged** | of a micro-batch: smaller than the others |
+# | **ragged** | said of a micro-batch that is smaller than the others |
 # | **update** | one `optimizer.step()` |
-# | **effective batch size** | the samples an update averages over: B × N on one device |
+# | **effective batch size** | the number of samples an update averages over: B × N on one device |
+
+# %% [markdown]
+# ## A run to keep in mind
+#
+# The models in this course are tiny, so that everything runs in an instant. To see what is at stake, keep one real run in mind:
+# **Llama 2 with 7 billion parameters**. Its authors averaged every update over [4 million
+# tokens](https://arxiv.org/abs/2307.09288), that is, about a thousand sequences of 4,096 tokens each. How many of them does one
+# GPU take at a time?
+
+# %%
+parameters = 6.74e9
+sequences = 4 * 2**20 // 4096  # in an update, with 4 × 2²⁰ tokens for "4 million"
+print(f"sequences in an update: {sequences:,}")
+print(f"weights, gradients and AdamW's state, 16 bytes a parameter: {16 * parameters / 1e9:.0f} GB")
+print("memory of a large GPU: 80 GB")
 
 # %% [markdown]
 # ## Predict
 #
-# Before a picture there is a question. Choose, commit, then look; nobody counts your guesses. The code of a question is
-# folded away, because the answer stands in it. Run the folded cell all the same.
+# Before each picture there is a question. Choose, commit, then look. Nobody counts your guesses. The code of a question is
+# folded away because it contains the answer; run the folded cell all the same.
 
 # %%
 predict(
@@ -103,11 +127,11 @@ predict(
 # %% [markdown]
 # ## Explore: a loop in one picture
 #
-# You will meet this picture everywhere. It is the **fingerprint** of a training loop: **one row for each update, one column
-# for each micro-batch**, and in each cell how much of that micro-batch's gradient went into that update.
+# You will meet this picture everywhere. It is the **fingerprint** of a training loop: **one row for each update, one column for
+# each micro-batch**, and in each cell how much of that micro-batch's gradient went into that update.
 #
 # 1. Read a row aloud: *update 1 used a quarter of each of micro-batches 1 to 4.*
-# 2. Change N and the number of micro-batches. What do the numbers of a row add up to, whatever you choose?
+# 2. Change N and the number of micro-batches. What do the numbers in a row add up to, whatever you choose?
 # 3. When does the last row look different from the others?
 
 # %%
@@ -123,25 +147,23 @@ explore("fingerprint_reading")
 # %% [markdown]
 # ## A wrong loop in the same picture
 #
-# This loop updates after every micro-batch. Cells that differ from a right loop are framed. Read its rows: is anything left of
-# the average?
+# This loop updates after every micro-batch. Cells that differ from those of a right loop are framed. Read its rows: is anything
+# left of the average?
 
 # %%
 show_fingerprint(GALLERY["step-every"], Problem(accumulation_steps=4, epochs=((2, 2, 2, 2),)))
 
 # %% [markdown]
-# A fingerprint is not drawn from what the code looks like. The loop is run, and what `.grad` held at each update is measured.
-# That is why the course accepts any way of writing a loop that computes the right thing, and can tell you what a wrong one
-# computes.
+# A fingerprint does not depend on what the code looks like. We run the loop and measure what `.grad` holds at each update. So
+# the course accepts any loop that computes the right thing, however you write it, and can tell you what a wrong one computes.
 
 # %% [markdown]
 # ## What `check` says
 #
-# Below every exercise stands a `check`. It runs your function on small problems and shows a verdict: points, what is missing,
-# and one hint. Ask as often as you like; in a class the same check marks you, on problems with other numbers.
+# Below every exercise there is a `check`. It runs your function on small problems and shows a verdict: your points, what is
+# missing, and one hint. Ask as often as you like. In a class, the same check marks you, on problems with other numbers.
 #
-# Here is the practice exercise solved by somebody who forgot something. This is what a verdict looks like when it is not
-# right yet:
+# Here is the practice exercise, solved by somebody who forgot something, and the verdict on it:
 
 
 # %%
@@ -188,13 +210,13 @@ check(average_gradients)
 # </details>
 
 # %% [markdown]
-# Hints come in steps, in every exercise. Open the next one only when you are stuck, and try again in between.
+# In every exercise the hints come in steps. Open the next one only when you are stuck, and try again in between.
 
 # %% [markdown]
 # ## Your progress
 #
-# Every `check` is remembered on this computer: the best verdict of each exercise, for you alone. Come back and run this cell
-# again whenever you have finished something; it also says what is next.
+# Every `check` is remembered on this computer: the best verdict for each exercise, for you alone. Come back and run this cell
+# again whenever you have finished something. It also says what comes next.
 
 # %%
 show_progress()
@@ -205,5 +227,11 @@ show_progress()
 # - Predict, explore, write, check. **A verdict says what your code computes**, not only that it is wrong.
 # - A loop's fingerprint has a row for each update and a column for each micro-batch. **A right row adds up to 1.**
 # - Any code that computes the right numbers is right.
+#
+# <details><summary>What we checked</summary>
+#
+# Texts on gradient accumulation make claims that contradict each other. We turned 40 of them into experiments that could come
+# out either way, and collected the results in [the claims ledger](../docs/claims.md). The units refer to its rows.
+# </details>
 #
 # Begin with **[01 · Batches and gradients](01_batches_and_gradients.ipynb)**

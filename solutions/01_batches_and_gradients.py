@@ -15,13 +15,18 @@
 #
 # **What is the gradient of a batch?**
 #
+# One word decides it: *mean* or *sum*. The image classifier of `ultralytics` 8.4.190 makes an update for every 8 images, say,
+# and cuts them into micro-batches of 2 if you ask for that. The loss of each micro-batch is a mean; the trainer adds the four
+# of them up. [We watched it](../docs/trainers.md): the gradient is four times as long as with 8 images at once. Nobody typed a
+# 4 anywhere.
+#
 # You push 32 samples through a model, call `backward()`, and get *one* gradient. Which of the 32 does it belong to? Would it be
-# another one if you had pushed them through one at a time?
+# a different one if you had pushed them through one at a time?
 #
-# The answer is one line of mathematics, and gradient accumulation is nothing but that line. You will see it in a picture,
-# prove it in two lines, and write it in code.
+# The answer is one line of mathematics, and gradient accumulation is nothing but that line. You will see it in a picture, prove
+# it in two lines, and write it in code.
 #
-# *About 35 minutes, 10 points. You should have trained a PyTorch model before, if only along a tutorial.*
+# *About 35 minutes, 10 points. You should have trained a PyTorch model before, if only by following a tutorial.*
 
 # %%
 import torch
@@ -36,8 +41,8 @@ from gradaccum.problems import Problem
 # ## The setting
 #
 # A `Problem` is a small regression task made from a seed: a model, a loss and data. Here is one with a single batch of four
-# samples. `x[i : i + 1]` is sample `i` as a batch of one: the same shape with the first dimension 1, so that the model takes it
-# like any other batch.
+# samples. `x[i : i + 1]` is sample `i` as a batch of one: it has the shape of a batch whose first dimension is 1, so the model
+# takes it like any other batch.
 
 # %%
 problem = Problem(seed=3, epochs=((4,),))
@@ -50,12 +55,13 @@ print(f"the batch: loss {loss_fn(model(x), y).item():.4f}")
 
 # %% [markdown]
 # The last number is the average of the four above it: `loss_fn(prediction, target)` **averages over the samples it is given**.
-# Most losses in PyTorch do (`reduction="mean"` is their default), and in this course every loss does unless we say otherwise.
+# Most losses in PyTorch do the same (`reduction="mean"` is their default), and in this course every loss does unless we say
+# otherwise.
 
 # %% [markdown]
 # ## Predict
 #
-# So much for losses. Now their gradients. Commit to an answer before you look.
+# So much for losses. What about their gradients? Commit to an answer before you look.
 
 # %%
 predict(
@@ -64,21 +70,21 @@ predict(
     choices=(
         "their average",
         "their sum",
-        "about their average, as far as the model is about linear",
+        "roughly their average, as long as the model is nearly linear",
         "that of the sample with the largest loss",
     ),
     answer="their average",
-    because="The batch's loss is an average, and the derivative of an average is the average of the derivatives: exactly, "
-    "whatever happens between x and the loss.",
+    because="The batch's loss is an average, and the derivative of an average is the average of the derivatives. It is exact, "
+    "whatever each sample goes through between x and its loss.",
 )
 
 # %% [markdown]
 # ## Explore: gradients of samples
 #
-# The model is $w x + b$, so a gradient has two components and can be drawn as an arrow. On the left the data, with the batch
-# filled in; the lines are the errors the model makes on it. In the middle one blue arrow for each sample of the batch, and a
-# thick one for their average. The circle is what `backward()` says when it is given the whole batch. On the right, where the
-# average ends up for 200 other batches of the same size.
+# The model is $w x + b$, so a gradient has two components and can be drawn as an arrow. On the left you see the data, with the
+# batch filled in; the lines are the errors that the model makes on it. In the middle there is one blue arrow for each sample of
+# the batch, and a thick one for their average. The circle is what `backward()` gives for the whole batch. On the right you see
+# where the average ends up for 200 other batches of the same size.
 #
 # 1. Which samples have the longest arrows? Do all arrows point the same way?
 # 2. Choose other batches. Does the thick arrow ever miss the circle?
@@ -91,11 +97,11 @@ explore("sample_gradients")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. Those with the largest errors, far from $x = 0$. Samples disagree, some even pull the other way.
+# 1. Those with the largest errors, far from $x = 0$. The samples disagree, and some even pull the other way.
 # 2. Never.
 # 3. The direction is right, but the arrow is B times too long.
-# 4. It shrinks around the gradient of all samples. A larger batch does not have *another* gradient, it has a less random one.
-#    That is what large batches are wanted for; unit 05 measures how fast the cloud shrinks.
+# 4. It shrinks around the gradient of all samples. A larger batch does not have a *different* gradient, it has a less random
+#    one. That is why people want large batches; unit 05 measures how fast the cloud shrinks.
 # </details>
 
 # %% [markdown]
@@ -105,9 +111,10 @@ explore("sample_gradients")
 #
 # $$L = \frac1n \sum_{i=1}^n \ell_i, \qquad\text{so}\qquad \nabla_\theta L = \frac1n \sum_{i=1}^n \nabla_\theta\, \ell_i .$$
 #
-# That is all. A derivative may be taken term by term. The model can be as nonlinear as it likes: the *averaging* is linear,
-# and it comes last. So it makes no difference whether samples pass through the model together, in pieces or one at a time, as
-# long as each is treated alike, the pieces are averaged in the end, and **the parameters stay where they are meanwhile**.
+# That is all. A derivative may be taken term by term. The model can be as nonlinear as it likes: the *averaging* is linear, and
+# it comes last. So the samples may pass through the model together, in pieces or one at a time. It makes no difference, as long
+# as the model treats each sample on its own, every sample has the same weight in the end, and **the parameters do not move in
+# the meantime**.
 
 # %% [markdown]
 # ## Two ways to ask for a gradient
@@ -115,9 +122,9 @@ explore("sample_gradients")
 # You know `loss.backward()`. It returns nothing: it **adds** each gradient to what the parameter's `.grad` holds. Its sibling
 # `torch.autograd.grad(loss, parameters)` **returns** the gradients, one for each parameter in the list, and touches no `.grad`.
 #
-# The model below has two special parameters. `shift` is *frozen*: `requires_grad=False`, training leaves it alone, and asking
-# for its gradient is an error. `unused` could be trained, but the loss does not depend on it. With `allow_unused=True` its
-# gradient comes out as `None`; without, that is an error as well.
+# The model below has two special parameters. `shift` is *frozen*: `requires_grad=False`, so training leaves it alone, and
+# asking for its gradient is an error. `unused` could be trained, but the loss does not depend on it. With `allow_unused=True`
+# its gradient is returned as `None`; without, asking for it is an error as well.
 
 # %%
 odd_model = Problem(seed=3, epochs=((4,),), extras=True).build_model()
@@ -146,8 +153,8 @@ print("gradients:", [g if g is None else tuple(g.shape) for g in gradients])
 #   left out, or be zero or `None`.
 # - **1 point · leaving parameters, .grad and mode as they were**: to the bit, and `requires_grad`, `x` and `y` too, so that a
 #   second call returns the same. Before the call `.grad` may hold anything, and nothing of it may be in what you return. The
-#   model may be in training or in evaluation mode, in which layers such as dropout act differently: the gradient is that of
-#   the mode it is in.
+#   model may be in training or in evaluation mode, in which layers such as dropout act differently: the gradient is that of the
+#   mode it is in.
 
 
 # %% exercise="batch_gradient"
@@ -167,8 +174,8 @@ check(batch_gradient)
 # %% [markdown]
 # <details><summary>Hint 1: which of the two ways</summary>
 #
-# One of the two ways to ask for a gradient writes into `.grad`, the other does not. Which one do you want for a function that
-# changes nothing?
+# One of the two ways to ask for a gradient writes to `.grad`, and the other does not. Which one suits a function that changes
+# nothing?
 # </details>
 #
 # <details><summary>Hint 2: names</summary>
@@ -180,8 +187,8 @@ check(batch_gradient)
 # %% [markdown]
 # ## Adding is not averaging
 #
-# Before you take samples one at a time, see what happens to the rule if a loss *adds* its samples, with `reduction="sum"`. Each
-# number is the first component of a gradient.
+# Before you take samples one at a time, see what happens to the rule if a loss *adds up* its samples, with `reduction="sum"`.
+# Each number is the first component of a gradient.
 
 
 # %%
@@ -196,9 +203,9 @@ for reduction in ("mean", "sum"):
     print(f"{reduction:4}   average of samples {average:8.4f}   batch {batch:8.4f}   ratio {batch / average:.1f}")
 
 # %% [markdown]
-# With a loss that adds, the batch's gradient is the **sum** of the samples' gradients: four samples, four times as long. So
-# "the gradient of the batch" and "the average of the samples' gradients" are the same thing only if the loss averages. The
-# next exercise asks for the second.
+# With a loss that adds, the batch's gradient is the **sum** of the samples' gradients: with four samples it is four times as
+# long. So "the gradient of the batch" and "the average of the samples' gradients" are the same thing only if the loss averages.
+# The next exercise asks for the second.
 
 # %% [markdown]
 # ## Exercise 2 · `average_sample_gradients`
@@ -213,7 +220,7 @@ for reduction in ("mean", "sum"):
 #
 # - **1 point · the mean of the sample gradients**: for a `loss_fn` that averages, where it equals the gradient of the batch,
 #   which may hold a single sample.
-# - **1 point · the same for a loss_fn that adds its samples**: there it does not, so that only going sample by sample will do.
+# - **1 point · the same for a loss_fn that adds its samples**: there the two differ, so only going sample by sample will do.
 # - **1 point · leaving parameters, .grad and mode as they were**: as in exercise 1.
 #
 # Neither speed nor memory counts.
@@ -247,11 +254,11 @@ check(average_sample_gradients)
 # ## One update
 #
 # Plain stochastic gradient descent moves every parameter against its gradient, $\theta \leftarrow \theta - \eta\, \nabla L$,
-# with the learning rate $\eta$, in code `lr`. Two things about it are easy to get wrong, and neither raises an error.
+# where $\eta$ is the learning rate, `lr` in code. Two things about it are easy to get wrong, and neither raises an error.
 
 # %%
 w = torch.tensor([1.0], requires_grad=True)
-kept = {"w": w}  # somebody else, for instance a model, holds the same tensor
+kept = {"w": w}  # something else, for instance a model, holds the same tensor
 
 w = w - 0.1 * 3.0
 print(f"a new tensor under the old name; the model's own is still {kept['w'].item():.1f}")
@@ -261,8 +268,9 @@ with torch.no_grad():
 print(f"written in place; the model's own is now {kept['w'].item():.1f}")
 
 # %% [markdown]
-# **First**, `w = w - ...` makes a *new* tensor and leaves the model's as it was. `w -= ...` writes into the model's own; it has
-# to happen inside `torch.no_grad()`, because autograd should not record it. (An optimizer's `step()` does both for you.)
+# **First**, `w = w - ...` makes a *new* tensor and leaves the model's as it was. `w -= ...` writes into the model's own tensor.
+# It has to happen inside `torch.no_grad()`: autograd refuses to record a change of a parameter in place. (An optimizer's
+# `step()` does both for you.)
 #
 # **Second**, `backward()` adds to what is in `.grad`. The next cell takes the gradient of the same batch twice:
 
@@ -274,8 +282,9 @@ model.zero_grad()
 print(f"after zero_grad():     {model.head.bias.grad}")
 
 # %% [markdown]
-# Whatever was in `.grad` before joins in, and what you leave there joins the next one. In two units you will use this on
-# purpose. An update that is to stand on its own has to clear: `model.zero_grad()`, or `p.grad = None` for each parameter.
+# Whatever was in `.grad` before joins in, and what you leave there joins the next gradient. Two units from now you will use
+# this on purpose. An update that has to stand on its own must clear first: `model.zero_grad()`, or `p.grad = None` for each
+# parameter.
 
 # %% [markdown]
 # ## Exercise 3 · `sgd_step`
@@ -317,24 +326,50 @@ check(sgd_step)
 # %% [markdown]
 # <details><summary>Hint 1: the order</summary>
 #
-# Five things have to happen: the loss, its gradient, the move, and `.grad` is to be clean twice. Write them down in order
-# before you write code.
+# Five things have to happen: compute the loss, take its gradient, move the parameters, and make sure twice that `.grad` is
+# clean. Write them down in order before you write code.
 # </details>
 #
 # <details><summary>Hint 2: parameters without a gradient</summary>
 #
-# If everything was cleared before, `backward()` leaves the `.grad` of a frozen or unused parameter at `None`. Skip those.
+# If you cleared everything first, `backward()` leaves the `.grad` of a frozen or unused parameter at `None`. Skip those.
 # </details>
+
+# %% [markdown]
+# ## One for the road
+#
+# You have every tool this question needs. It is not graded.
+# %%
+predict(
+    "Llama 2 with 7 billion parameters averages about 1,000 sequences in an update. You could keep the gradient of each "
+    "sequence and average them at the end. How much memory would that take, with 4 bytes for each component?",
+    choices=("about 27 gigabytes", "about 270 gigabytes", "about 2.7 terabytes", "about 27 terabytes"),
+    answer="about 27 terabytes",
+    because=lambda: (
+        f"One gradient has as many components as the model has parameters: 6.74e9 × 4 bytes = {6.74e9 * 4 / 1e9:.0f} GB. "
+        f"A thousand of them take {1000 * 6.74e9 * 4 / 1e12:.0f} TB. backward() needs room for one: it adds each gradient to "
+        ".grad and forgets it. That is why adding matters so much in this course."
+    ),
+)
 
 # %% [markdown]
 # ## What to remember
 #
-# - The gradient of a batch is the **average of its samples' gradients**. This is exact, for any model whose samples do not see
+# - The gradient of a batch is the **average of its samples' gradients**. This is exact for any model whose samples do not see
 #   each other and any loss that averages over them.
-# - It holds for samples that pass through **together or one at a time**, as long as the parameters stay where they are.
-# - If a loss adds, the gradient adds: a **sum is as many times too long** as there are samples.
+# - It holds whether samples pass through **together or one at a time**, as long as the parameters stay where they are.
+# - If a loss adds, the gradient adds: with $n$ samples **the sum is $n$ times as long as the mean**.
 # - A larger batch has a **less random** gradient, not a different one.
-# - `backward()` **adds** to `.grad`, `torch.autograd.grad` **returns**. In-place means the model's own tensor.
+# - `backward()` **adds** to `.grad`, and `torch.autograd.grad` **returns** gradients. "In place" means in the model's own
+#   tensor.
 #
-# If the samples may come one at a time, why do we bother with batches at all, and what stops us from making them huge?
-# **[02 · Memory limits](02_memory_limits.ipynb)**
+# <details><summary>References</summary>
+#
+# - PyTorch: [how autograd works](https://pytorch.org/docs/stable/notes/autograd.html),
+#   [`torch.autograd.grad`](https://pytorch.org/docs/stable/generated/torch.autograd.grad.html)
+# - [The claims ledger](../docs/claims.md): row 3, `backward()` adds; row 14, the variance of a gradient
+# - [Real trainers](../docs/trainers.md): "a classifier's losses are added up"
+# </details>
+#
+# If the samples may come one at a time, why do we bother with batches at all, and what stops us from making them huge? **[02 ·
+# Memory limits](02_memory_limits.ipynb)**

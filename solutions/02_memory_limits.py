@@ -15,11 +15,15 @@
 #
 # **Why can't the batch simply be larger?**
 #
-# You know the message: *CUDA out of memory*. You halve the batch, it runs, and you wonder what you have given up. Part of the
-# memory grows with the batch and part of it does not care. Which is which, how much of each, and what do you save by cutting
-# the batch into pieces?
+# You know the message: *CUDA out of memory*. You halve the batch, it runs, and you wonder what you have given up.
 #
-# You will count the bytes yourself, turn the counts into a line, and use the line to plan.
+# Take the run from the start page. Llama 2 with 7 billion parameters averaged every update over about 1,000 sequences. A large
+# GPU has 80 GB. Before it has seen a single sequence, mixed-precision training with AdamW fills more than that, and then every
+# sequence asks for another 19 GB. The next cell does the arithmetic.
+#
+# Part of the memory grows with the batch and part of it does not. Which is which, how much is there of each, and what do you
+# save by cutting the batch into pieces? You will count the bytes yourself, turn the counts into a line, and use the line to
+# plan.
 #
 # *About 40 minutes, 10 points. You need unit [01 · Batches and gradients](01_batches_and_gradients.ipynb).*
 
@@ -37,17 +41,36 @@ from gradaccum.phenomena import memory_bar
 from gradaccum.predict import predict
 from gradaccum.recording import LiveBytes
 
+# %%
+parameters, layers, width, tokens, words = 6.74e9, 32, 4096, 4096, 32_000  # of Llama 2 7B, and of one sequence
+bytes_each = {"weights": 2, "gradients": 2, "weights in float32": 4, "Adam's first moment": 4, "Adam's second moment": 4}
+for name, size in bytes_each.items():
+    print(f"{name:22} {size} bytes × {parameters / 1e9:.2f} billion = {size * parameters / 1e9:5.1f} GB")
+fixed = sum(bytes_each.values()) * parameters
+per_sequence = 34 * width * tokens * layers + 4 * tokens * words  # blocks in 16 bits, and the logits in float32
+print(f"fixed {fixed / 1e9:.0f} GB, activations of one sequence {per_sequence / 1e9:.1f} GB,")
+print(f"activations of the recipe's 1,024 sequences {1024 * per_sequence / 1e12:.1f} TB")
+
+# %% [markdown]
+# <details><summary>Where these figures come from</summary>
+#
+# The 16 bytes for each parameter are those of [ZeRO](https://arxiv.org/abs/1910.02054) (section 3): weights and gradients in 16
+# bits, and AdamW's copy of the weights with its two moments in 32 bits. The 34 bytes for each token, layer and component are
+# the estimate of [Korthikanti et al.](https://arxiv.org/abs/2205.05198) for the block of a GPT, without the attention matrix,
+# which modern kernels do not store. Llama's block differs in details, so read the result as about 19 GB, not as 18.8.
+# </details>
+
 # %% [markdown]
 # ## Predict
 #
-# Training with AdamW keeps four things in memory: the weights, their gradients, the optimizer's **state** (what it
-# remembers from one update to the next), and the **activations**: whatever the forward pass computed and the backward pass will
+# Training with AdamW keeps four things in memory: the weights, their gradients, the optimizer's **state** (what it remembers
+# from one update to the next), and the **activations**, which are whatever the forward pass computed and the backward pass will
 # need.
 
 # %%
 predict(
-    "A batch of 512 samples does not fit. You cut it into N = 4 micro-batches of 128, one after the other, and add up their "
-    "gradients. What happens to the memory you need?",
+    "A batch of 512 samples does not fit. You cut it into N = 4 micro-batches of 128, run them one after the other, and add up "
+    "their gradients. What happens to the memory you need?",
     choices=(
         "it falls to a quarter",
         "it falls, but not to a quarter",
@@ -63,13 +86,13 @@ predict(
 # %% [markdown]
 # ## Explore: where the memory goes
 #
-# One bar for every way to cut 512 samples into N micro-batches of B, each measured while it trains. The dashed line is the
-# budget. It is a small model on purpose, so that you can measure it in an instant; a large one has more zeros, not another
-# picture. (1 KiB is 1,024 bytes.) On the right, the same totals against B.
+# There is one bar for each way to cut 512 samples into N micro-batches of B, and each was measured while it trained. The dashed
+# line is the budget. The model is small on purpose, so that you can measure it in an instant. (1 KiB is 1,024 bytes.) On the
+# right you see the same totals against B.
 #
-# 1. It opens over the budget. Choose larger N until it fits. Which part of the bar shrinks, and which do not?
+# 1. It opens over the budget. Choose a larger N until it fits. Which part of the bar shrinks, and which parts do not?
 # 2. From N = 1 to N = 4 the activations fall to a quarter. Does the whole bar?
-# 3. Go through the optimizers. How large is each one's state, counted in copies of the weights?
+# 3. Go through the optimizers. How large is the state of each, counted in copies of the weights?
 # 4. Tick **Activation checkpointing**, which forgets activations and computes them again when they are needed. Does a larger N
 #    still help on top of it?
 
@@ -81,9 +104,16 @@ explore("memory_bar")
 #
 # 1. The activations, and nothing else. From N = 4 on it fits.
 # 2. No: the grey, purple and green parts are the same for every N, and together they set a floor.
-# 3. SGD none, SGD with momentum one copy, AdamW two.
-# 4. Yes. Checkpointing makes a sample cheaper, accumulation puts fewer samples into memory at once. Each works without the
-#    other, and together they save most. In the picture the blue part is the blocks' inputs plus one block computed again.
+# 3. SGD keeps none, SGD with momentum one copy, and AdamW two.
+# 4. Yes. Checkpointing makes each sample cheaper, and accumulation puts fewer samples into memory at once. Each works without
+#    the other, and together they save most. In the picture the blue part is then the inputs of the blocks plus one block
+#    computed again.
+# </details>
+#
+# <details><summary>Fine print: when exactly is memory highest?</summary>
+#
+# The bars show the moment when a forward pass ends. The backward pass frees activations as it goes, but needs the gradient of
+# one activation at a time. In this model that adds about 6 % at its peak. It grows with B as well, so the line stays a line.
 # </details>
 
 # %% [markdown]
@@ -96,19 +126,19 @@ explore("memory_bar")
 # | optimizer state | 0 × (SGD), 1 × (momentum), 2 × (AdamW) | no | no |
 # | activations | per sample | **yes** | no |
 #
-# So the memory is a line in B: **fixed + per sample · B**. The accumulation steps N do not stand in it at all! N helps only
-# because a larger N lets you choose a smaller B.
+# So memory is a line in B: **fixed + per sample · B**. The number of accumulation steps N does not appear in it at all! N helps
+# only because a larger N lets you choose a smaller B.
 #
 # Texts on the subject are careless here. You can read that N = 4 means "4x memory reduction", and that "the gradient buffer
-# grows" from micro-batch to micro-batch. You have just measured both: the first is true of the activations only, the second of
-# nothing.
+# grows" from micro-batch to micro-batch. You have just measured both. The first is true of the activations only, and the second
+# is false (rows 8 and 9 of [the claims ledger](../docs/claims.md)).
 
 # %% [markdown]
 # ## And the key-value cache?
 #
-# One text counts the KV cache of a language model among the things that accumulation shrinks, and a few lines later among
-# those it does not shrink. Neither is so. A KV cache keeps keys and values from one *generated token* to the next. Training
-# runs whole sequences through at once and keeps nothing from one micro-batch to the next. Count what is alive between two
+# One text lists the KV cache of a language model among the things that accumulation shrinks, and a few lines later among those
+# it does not shrink. Both miss the point. A KV cache keeps keys and values from one *generated token* to the next. Training
+# sends whole sequences through at once and keeps nothing from one micro-batch to the next. Count what is alive between two
 # micro-batches:
 
 # %%
@@ -125,16 +155,17 @@ with LiveBytes() as live:  # counts the bytes of tensors made from here on and s
 print(f"the gradients alone: {sum(p.grad.nbytes for p in attention.parameters())} bytes")
 
 # %% [markdown]
-# After every micro-batch the gradients are left, and not a byte more. There is no cache to save.
+# After every micro-batch only the gradients are left, and not a byte more. There is no cache to save.
 
 # %% [markdown]
 # ## What autograd keeps
 #
 # Now to the part that grows. For its backward pass an operation needs some of the tensors it worked with: a linear layer its
-# input and its weight, a tanh its result. Autograd keeps them until `backward()` has used them. PyTorch lets you watch: inside
-# `saved_tensors_hooks(pack, unpack)` every tensor that is kept goes through your function `pack`. What `pack` returns is what
-# autograd keeps, and `unpack` has to turn it back into the tensor. If `pack` returns nothing, nothing is kept: the tensor may
-# be freed while the forward pass goes on, and its address given to another one.
+# input and its weight, a tanh its result. Autograd keeps them until `backward()` has used them.
+#
+# PyTorch lets you watch. Inside `saved_tensors_hooks(pack, unpack)`, every tensor that is kept goes through your function
+# `pack`. Autograd keeps what `pack` returns, and `unpack` has to turn it back into the tensor. If `pack` returns nothing,
+# nothing is kept: the tensor may be freed while the forward pass is still running, and its address given to another one.
 
 # %%
 torch.manual_seed(0)
@@ -152,10 +183,10 @@ with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
     loss = F.mse_loss(model(x), y)
 
 # %% [markdown]
-# Six tensors, but look at the addresses: the result of the tanh comes by twice, kept once by the tanh and once by the layer
-# after it. It is one piece of memory. The tensor of shape (4, 2) is the second layer's weight, seen sideways; it is in memory
-# anyway. The first layer's weight is not among them: it would be needed for the gradient of `x`, for which nobody asks. The
-# last two are kept by the loss.
+# Six tensors went by, but look at the addresses: the result of the tanh appears twice, kept once by the tanh and once by the
+# layer after it. It is one piece of memory. The tensor of shape (4, 2) is the second layer's weight, transposed; it is in
+# memory anyway. The first layer's weight is missing: it would be needed for the gradient of `x`, which nobody asked for. The
+# loss keeps the last two.
 
 # %% [markdown]
 # ## Tensors and storages
@@ -171,8 +202,8 @@ print("the storage it keeps:   ", view.untyped_storage().nbytes(), "bytes")
 print("the same storage as h's:", view.untyped_storage().data_ptr() == h.untyped_storage().data_ptr())
 
 # %% [markdown]
-# `tensor.untyped_storage()` gives the storage, `.nbytes()` its size, and `.data_ptr()` its address: as long as both are alive,
-# two storages are the same if their addresses are.
+# `tensor.untyped_storage()` gives you the storage, `.nbytes()` its size, and `.data_ptr()` its address. As long as both are
+# alive, two storages are the same if their addresses are.
 
 # %% [markdown]
 # ## Exercise 1 · `saved_bytes`
@@ -240,8 +271,8 @@ check(saved_bytes)
 # %% [markdown]
 # ## From counts to a line
 #
-# You cannot try every B on a machine that is out of memory. You do not have to: memory is a line in B, so measure a few small
-# micro-batches and extend the line. Here are five measurements of the model in the picture, with AdamW.
+# You cannot try every B on a machine that is out of memory, and you do not have to. Memory is a line in B, so measure a few
+# small micro-batches and extend the line. Here are five measurements of the model in the picture, with AdamW.
 
 # %%
 sizes = [512 // n for n in (32, 16, 8, 4, 2)]
@@ -250,8 +281,8 @@ for size, total in zip(sizes, totals, strict=True):
     print(f"B = {size:3}: {total:8} bytes")
 
 # %% [markdown]
-# Through counted bytes a line goes exactly. A GPU's allocator rounds, and libraries take workspace, so what you read off a
-# real device lies *beside* a line. The usual choice then is **least squares**: of all lines, the one with the smallest sum of
+# Counted bytes lie exactly on a line. A GPU's allocator rounds, and libraries take workspace, so what you read off a real
+# device lies *near* one. The usual choice then is **least squares**: of all lines, take the one with the smallest sum of
 # squared distances, $\sum_k (\text{bytes}_k - \text{fixed} - \text{per sample}\cdot B_k)^2$.
 
 # %% [markdown]
@@ -259,15 +290,15 @@ for size, total in zip(sizes, totals, strict=True):
 #
 # *Difficulty ●●○ · about 8 minutes · 3 points*
 #
-# Write `memory_line(sizes, bytes)`. It is given a list of micro-batch sizes, in any order, and a list of the bytes each of
-# them needed, and returns the pair `(fixed, per_sample)` of the line `bytes = fixed + per_sample · B` with the least squares.
+# Write `memory_line(sizes, bytes)`. It is given a list of micro-batch sizes, in any order, and a list of the bytes each of them
+# needed, and returns the pair `(fixed, per_sample)` of the line `bytes = fixed + per_sample · B` with the least squares.
 #
 # What earns points:
 #
 # - **1 point · points on a line**: lists of five points that lie on it.
 # - **2 points · points beside a line, by least squares**: lists of five that do not.
 #
-# Three right digits are enough. Any library will do.
+# Three correct digits are enough. Any library will do.
 
 
 # %% exercise="memory_line"
@@ -294,14 +325,14 @@ check(memory_line)
 #
 # <details><summary>Hint 2: by library</summary>
 #
-# `numpy.polyfit`, `statistics.linear_regression` and `torch.linalg.lstsq` all do it. Mind which of the two numbers each
+# `numpy.polyfit`, `statistics.linear_regression` and `torch.linalg.lstsq` can all do it. Check which of the two numbers each
 # returns first. For `torch.linalg.lstsq(A, b)` the matrix A has a row $(1, B_k)$ for each point.
 # </details>
 
 # %% [markdown]
 # ## What it costs
 #
-# If small micro-batches save memory, why not take B = 1 always? One text says that throughput per sample stays the same,
+# If small micro-batches save memory, why not always take B = 1? One text says that throughput per sample stays the same,
 # another that accumulation speeds training up. Measure it on your machine: 512 samples in N micro-batches, with one update at
 # the end and with an update after each. FLOPs are floating-point operations, the arithmetic itself.
 
@@ -331,14 +362,15 @@ for n in (1, 4, 16, 64):
     print(f"one update {once:6.1f} ms   an update after each {each:6.1f} ms")
 
 # %% [markdown]
-# The arithmetic is the same to the last operation. The time is not: every call into torch costs something however little it is
-# given, and a device needs many samples at once to be busy. So
+# The arithmetic is the same to the last operation. The time is not: every call into torch costs something however little work
+# it is given, and a device needs many samples at once to be busy. So
 #
 # - **throughput stays the same only while micro-batches are large enough** to fill the device. Below that it falls;
 # - accumulation **does not speed training up**: at best it is as fast as one batch that fits. It is faster than updating after
-#   every micro-batch, but that is another training.
+#   every micro-batch, but that is a different training run.
 #
-# Therefore: the **largest B that fits** first, then as many accumulation steps as the effective batch size B × N needs.
+# Therefore take the **largest B that fits** first, then as many accumulation steps as the effective batch size B × N needs.
+# (Rows 10 and 11 of [the claims ledger](../docs/claims.md).)
 
 # %% [markdown]
 # ## Exercise 3 · `plan_micro_batches`
@@ -346,17 +378,17 @@ for n in (1, 4, 16, 64):
 # *Difficulty ●○○ · about 6 minutes · 3 points*
 #
 # A recipe asks for updates of `effective_batch` samples. A micro-batch of B samples needs `fixed + per_sample * B` bytes, and
-# you have `budget` bytes. Write `plan_micro_batches(effective_batch, budget, fixed, per_sample)`: it returns the pair `(B,
-# N)`, two `int`s, with the **largest** B that fits the budget and for which B × N is exactly `effective_batch`.
+# you have `budget` bytes. Write `plan_micro_batches(effective_batch, budget, fixed, per_sample)`: it returns the pair `(B, N)`,
+# two `int`s, with the **largest** B that fits the budget and for which B × N is exactly `effective_batch`.
 #
 # What earns points:
 #
-# - **1 point · the largest micro-batch that divides and fits**: both numbers as `int`, for a loop runs over `range(N)`. Also
-#   when the effective batch is prime, and when all of it fits.
+# - **1 point · the largest micro-batch that divides and fits**: both numbers as `int`, because a loop runs over `range(N)`.
+#   Also when the effective batch is prime, and when all of it fits.
 # - **1 point · a budget that is used to the last byte**: what needs exactly the budget fits.
 # - **1 point · a ValueError with a reason when nothing fits**: not even one sample. Any words will do, but not none.
 #
-# All four arguments are whole numbers, `effective_batch` and `per_sample` are positive, the others may be zero or less.
+# All four arguments are whole numbers; `effective_batch` and `per_sample` are positive, and the others may be zero or less.
 
 
 # %% exercise="plan_micro_batches"
@@ -380,14 +412,49 @@ check(plan_micro_batches)
 # answer. What is left to do when none of them was?
 # </details>
 
+
+# %% [markdown]
+# ## One for the road
+#
+# Back to the 7-billion-parameter run. It is not graded.
+# %%
+def plan(devices):
+    budget = 80e9 - fixed / devices  # the fixed part is spread over the devices, as ZeRO and FSDP do
+    share = 1024 // devices
+    size = max(b for b in range(1, share + 1) if share % b == 0 and b * per_sequence <= budget)
+    return size, share // size
+
+
+predict(
+    "Eight GPUs of 80 GB share the fixed part evenly, and each takes an eighth of the 1,024 sequences. Which B and N does each "
+    "of them need?",
+    choices=("B = 4, N = 32", "B = 3, N = 43", "B = 2, N = 64", "B = 1, N = 128"),
+    answer=lambda: "B = {}, N = {}".format(*plan(8)),
+    because=lambda: (
+        f"An eighth of the fixed part leaves {80 - fixed / 8e9:.1f} GB, room for {(80e9 - fixed / 8) // per_sequence:.0f} "
+        f"sequences of {per_sequence / 1e9:.1f} GB. The largest B that divides 128 and fits is {plan(8)[0]}. So this run has "
+        f"N = {plan(8)[1]}, and whatever goes wrong in accumulation goes wrong {plan(8)[1]} times an update."
+    ),
+)
+
 # %% [markdown]
 # ## What to remember
 #
 # - Memory is **fixed + per sample · B**. Weights, gradients and optimizer state are fixed; **activations** grow with B.
-# - Accumulation saves **activations only**: N times fewer of them is not N times less memory. Training has no KV cache.
+# - Accumulation saves **activations only**: dividing them by N does not divide the memory by N. Training has no KV cache.
 # - Autograd keeps **storages**. A view keeps its whole storage, and what two operations keep is there once.
-# - The arithmetic per sample is the same for every N, **the time is not**: the largest B that fits, then N.
-# - Activation checkpointing saves as well, **independently**; combine the two.
+# - The arithmetic per sample is the same for every N, **the time is not**. Take the largest B that fits, then N.
+# - Activation checkpointing saves memory as well, **independently**; combine the two.
 #
-# You can cut a batch so that it fits. But is the update that comes out the same?
-# **[03 · Accumulate](03_accumulate.ipynb)**
+# <details><summary>References</summary>
+#
+# - Rajbhandari et al. 2019, [ZeRO: Memory Optimizations Toward Training Trillion Parameter
+#   Models](https://arxiv.org/abs/1910.02054)
+# - Korthikanti et al. 2022, [Reducing Activation Recomputation in Large Transformer Models](https://arxiv.org/abs/2205.05198)
+# - Touvron et al. 2023, [Llama 2](https://arxiv.org/abs/2307.09288)
+# - PyTorch: [hooks for saved tensors](https://pytorch.org/docs/stable/autograd.html#torch.autograd.graph.saved_tensors_hooks),
+#   [activation checkpointing](https://pytorch.org/docs/stable/checkpoint.html)
+# - [The claims ledger](../docs/claims.md): rows 8 to 11, 31 and 34
+# </details>
+#
+# You can cut a batch so that it fits. But is the update that comes out the same? **[03 · Accumulate](03_accumulate.ipynb)**

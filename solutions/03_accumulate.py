@@ -18,7 +18,15 @@
 # One training run pushes eight samples through the model at once and updates. Another pushes two samples through, four times
 # over, and updates only then. Same model, same eight samples. Is it the same update?
 #
-# You will answer by measurement, find out when the answer changes, and write the function that makes it true.
+# In March 2025 somebody trained LLaVA with 128 samples to an update, cut in different ways, and [reported the loss at the first
+# step](https://github.com/hiyouga/LlamaFactory/issues/7443):
+#
+# | N, micro-batches to an update | 2 | 4 | 16 | 32 |
+# |---|---|---|---|---|
+# | reported loss at the start | 6.4 | 13.65 | 69 | 138 |
+#
+# Same model, same samples, one number in a configuration file. You will answer the question by measurement, find out when the
+# answer changes, and write the function that makes it true.
 #
 # *About 40 minutes, 10 points. You need `loss.backward()` and a rough idea of what a gradient is.*
 
@@ -36,8 +44,8 @@ from gradaccum.problems import Problem
 # %% [markdown]
 # ## The setting
 #
-# A `Problem` is a small regression task made from a seed: a model, a loss, and micro-batches of data. Everything in this unit
-# is measured on one. Here are four micro-batches of two samples each, so B = 2 and N = 4.
+# A `Problem` is a small regression task made from a seed: a model, a loss, and micro-batches of data. We measure everything in
+# this unit on one. Here are four micro-batches of two samples each, so B = 2 and N = 4.
 
 # %%
 problem = Problem(seed=7, accumulation_steps=4, epochs=((2, 2, 2, 2),))
@@ -48,12 +56,12 @@ for k, (x, y) in enumerate(micro_batches, 1):
 # %% [markdown]
 # `loss_fn(prediction, target)` **averages over the samples of the batch it is given**. That holds for most losses in PyTorch
 # (`reduction="mean"` is their default) and for every loss in this course unless we say otherwise. Keep it in mind: the whole
-# unit hangs on it.
+# unit depends on it.
 
 # %% [markdown]
 # ## Predict
 #
-# Commit to an answer before you measure. A wrong guess is worth more than no guess.
+# Commit to an answer before you measure. A wrong guess teaches you more than no guess.
 
 # %%
 predict(
@@ -88,8 +96,8 @@ for call in (1, 2, 3):
 # %% [markdown]
 # ## A sum where a mean is due
 #
-# Now the same with the model. The left number is what four backward calls leave in `.grad`, the right one is the gradient of
-# one batch of eight.
+# Now the same with the model. The numbers on the left are what four backward calls leave in `.grad`; those on the right are the
+# gradient of one batch of eight.
 
 # %%
 model.zero_grad()
@@ -113,16 +121,19 @@ for a, b in zip(added_up[0], large[0], strict=True):
 # \;=\; \frac1N\,(g_1+\dots+g_N)$$
 #
 # The sum that `backward()` builds up for you is right except for the $1/N$. Divide each loss by $N$ before its `backward()`,
-# and the sum *is* the mean.
+# and the sum *is* the mean. Version 4.48.0 of `transformers` left that division out for many language models; [we
+# recorded](../docs/trainers.md) the weights 1, 1, 1, 1 in one of its windows.
 
 # %% [markdown]
 # ## Explore: B×N equivalence
 #
-# Sixteen samples as one batch and as N micro-batches. On the right, each point is one component of the gradient: across, as the
-# large batch has it; upwards, as accumulation has it. If both agree, the points lie on $y = x$.
+# You see sixteen samples as one batch and as N micro-batches. In the middle the accumulated gradient grows, measured in lengths
+# of the large batch's gradient; above 2 that axis is logarithmic, so that 16 still fits. On the right, each point is one
+# component of the gradient: its horizontal position is the large batch's value, its vertical position the accumulated one. If
+# the two agree, the points lie on $y = x$.
 #
-# 1. Press **Break**. What happens to the points, and by which factor? Change N: does the factor follow?
-# 2. With the division off, one choice of N still agrees. Which, and why?
+# 1. Press **Break**. What happens to the points, and by what factor? Change N: does the factor follow?
+# 2. With the division off, one choice of N still agrees. Which one, and why?
 # 3. Press **Fix**, then switch the precision to float32 and back. Do the two gradients agree in every digit?
 
 # %%
@@ -132,15 +143,16 @@ explore("equivalence")
 # <details><summary>What you should have seen</summary>
 #
 # 1. The points turn onto a steeper line, $y = Nx$.
-# 2. N = 1: there is nothing to divide by.
-# 3. Not quite. A tiny difference is left, and it shrinks by many orders of magnitude in float64. The next cell is about that.
+# 2. N = 1, where there is nothing to divide by.
+# 3. Not quite. A tiny difference is left, and in float64 it is many orders of magnitude smaller. The next cell is about that.
 # </details>
 
 # %% [markdown]
 # ## Rounding or error?
 #
-# Adding the same numbers in another order rounds differently, so two right computations rarely agree in every digit. How do
-# you tell harmless rounding from a mistake? **Compute in float64.** Rounding shrinks with the precision; a mistake does not.
+# Adding the same numbers in another order rounds differently, so two correct computations rarely agree in every digit. How do
+# you tell harmless rounding from a mistake? **Compute in float64.** Rounding shrinks as the precision grows; a mistake does
+# not.
 
 # %%
 for divide in (True, False):
@@ -160,13 +172,13 @@ for divide in (True, False):
 # $$w_{t+1} = w_t - \alpha\sum_{k=1}^{N} g_k \qquad\text{instead of}\qquad w_{t+1} = w_t - \alpha\,\frac1N\sum_{k=1}^{N} g_k$$
 #
 # With the same $\alpha$ the left update is $N$ times as long, so B = 8, N = 1 and B = 2, N = 4 are *not* the same there. With
-# plain SGD you can mend that in two places: divide the gradient, or choose another rate. One of the two is enough. (In exercise
-# 2 you find the rate.) In this course we average: then the rate of a recipe keeps its meaning whatever N is.
+# plain SGD you can fix that in either of two places: divide the gradient, or choose another rate. One of the two is enough. (In
+# exercise 2 you find the rate.) In this course we average, because then the rate of a recipe keeps its meaning whatever N is.
 
 # %% [markdown]
 # ## Do old gradients go stale?
 #
-# Some say the first micro-batch's gradient is out of date by the time of the update. Measure it: take the gradient of
+# Some say that the first micro-batch's gradient is out of date by the time of the update. Measure it: take the gradient of
 # micro-batch 1, let the rest of the window go by, and take it again. Then do the same across an update.
 
 # %%
@@ -182,14 +194,14 @@ print(f"changed after the update:   {(after - first).norm() / first.norm():.0%}"
 
 # %% [markdown]
 # Within a window nothing ages. `backward()` writes to `.grad` and leaves the parameters alone, so **all gradients of a window
-# are taken at the same parameters**, exactly as in one large batch. They would go stale if an update came in between, and
-# keeping updates out of the window is what the next unit is about.
+# are taken at the same parameters**, exactly as in one large batch. They would go stale if an update came in between, and the
+# next unit is about keeping updates out of the window.
 
 # %% [markdown]
 # ## Ragged micro-batches
 #
-# So far every micro-batch had B samples. The last one of a data set often has fewer. Then a mean of means is no longer the mean
-# of all samples, as four plain numbers show:
+# So far every micro-batch had B samples. The last one of a data set often has fewer. Then the mean of the means is no longer
+# the mean of all samples, as four plain numbers show:
 
 # %%
 big, small = torch.tensor([1.0, 1.0, 1.0]), torch.tensor([5.0])
@@ -198,8 +210,8 @@ print("mean of all samples:  ", torch.cat([big, small]).mean().item())
 print("weighted by samples:  ", (big.mean() * 3 / 4 + small.mean() * 1 / 4).item())
 
 # %% [markdown]
-# A micro-batch of $b_k$ samples must weigh by its share of the samples, $b_k / \sum_j b_j$. With equal sizes that is $1/N$
-# again, so this is the general rule and $1/N$ its most common case.
+# A micro-batch of $b_k$ samples must be weighted by its share of the samples, $b_k / \sum_j b_j$. With equal sizes that is
+# $1/N$ again, so this is the general rule and $1/N$ its most common case.
 
 # %% [markdown]
 # ## When are they the same?
@@ -207,13 +219,13 @@ print("weighted by samples:  ", (big.mean() * 3 / 4 + small.mean() * 1 / 4).item
 # N micro-batches and one large batch give the same gradient, up to rounding, if
 #
 # 1. the loss is a **mean of losses of single samples**,
-# 2. everything is divided by **one common denominator**, the samples of the whole window,
+# 2. everything is divided by **one common denominator**, the number of samples in the whole window,
 # 3. no layer lets the **samples of a batch** see each other,
 # 4. **randomness** is the same (dropout masks, augmentation),
 # 5. all of it happens at the **same parameters**: one update per window.
 #
-# Number 3 is the one that catches people. BatchNorm normalises with the mean and variance of the batch it sees, and that is now
-# the micro-batch. LayerNorm looks at one sample at a time.
+# Number 3 is the one that catches people. In training mode, BatchNorm normalizes with the mean and variance of the batch it
+# sees, and that is now the micro-batch. LayerNorm looks at one sample at a time.
 
 
 # %%
@@ -229,7 +241,7 @@ for norm in (nn.LayerNorm(8), nn.BatchNorm1d(8)):
     print(f"{type(norm).__name__:12} difference to the large batch: {difference_to_large_batch(small_net):.1e}")
 
 # %% [markdown]
-# LayerNorm is off by rounding, BatchNorm by a large part of the gradient, and no division mends that.
+# LayerNorm is off by rounding, BatchNorm by a large part of the gradient, and no division repairs that.
 
 # %% [markdown]
 # ## Exercise 1 · `accumulate_gradient`
@@ -255,7 +267,7 @@ for norm in (nn.LayerNorm(8), nn.BatchNorm1d(8)):
 #   loop with one graph alive.
 #
 # Your function leaves the parameters and the micro-batches as they are, frozen parameters frozen, and the model in training
-# mode; all this is looked at for every point. What it returns is ignored. An unused parameter's `.grad` may be `None` or zero.
+# mode; we check all this for every point. What it returns is ignored. An unused parameter's `.grad` may be `None` or zero.
 
 
 # %% exercise="accumulate_gradient"
@@ -282,14 +294,14 @@ check(accumulate_gradient)
 #
 # <details><summary>Hint 2: the weight</summary>
 #
-# `loss_fn` gives the mean over the samples of *this* micro-batch. By which number must you multiply it so that the sum of all
+# `loss_fn` gives the mean over the samples of *this* micro-batch. By what number must you multiply it so that the sum of all
 # such terms is the mean over all samples? See "Ragged micro-batches" above.
 # </details>
 #
 # <details><summary>Hint 3: memory</summary>
 #
-# A graph is freed by the `backward()` that uses it. If you add up losses and call `backward()` once at the end, all graphs are
-# alive together; if you call it in every round of the loop, one is.
+# The `backward()` that uses a graph frees what it held. If you add up losses and call `backward()` once at the end, all graphs
+# are alive together; if you call it in every round of the loop, only one is.
 # </details>
 
 # %% [markdown]
@@ -320,7 +332,7 @@ check(sum_form_lr)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# Set the two updates equal. The sum $\sum_k g_k$ stands on both sides.
+# Set the two updates equal. The sum $\sum_k g_k$ appears on both sides.
 # </details>
 
 # %% [markdown]
@@ -356,15 +368,63 @@ check(same_update)
 # Which samples does the first update average over? And does it matter how they were cut?
 # </details>
 
+
+# %% [markdown]
+# ## One for the road
+#
+# Exercise 2 promised the rate for plain SGD only. This question is not graded.
+# %%
+def distance(optimizer, rate, **options):
+    ends = []
+    for divide in (True, False):
+        model = problem.build_model()
+        updater = optimizer(model.parameters(), lr=rate if divide else rate / 4, **options)
+        for _ in range(5):
+            updater.zero_grad()
+            for x, y in micro_batches:
+                (loss_fn(model(x), y) / (4 if divide else 1)).backward()
+            updater.step()
+        ends.append(nn.utils.parameters_to_vector(model.parameters()).detach())
+    return float((ends[0] - ends[1]).norm() / ends[0].norm())
+
+
+# %%
+distances = {
+    "SGD with momentum": distance(torch.optim.SGD, 0.05, momentum=0.9),
+    "SGD with weight decay": distance(torch.optim.SGD, 0.05, weight_decay=0.1),
+    "AdamW": distance(torch.optim.AdamW, 0.05),
+}
+predict(
+    "One loop divides by N = 4. The other adds up and uses a quarter of the rate. With which of these do both end in the same "
+    "place?",
+    choices=("SGD with momentum", "SGD with weight decay", "AdamW", "none of them"),
+    answer=lambda: min(distances, key=distances.get),
+    because=lambda: (
+        "After five updates the ends differ by "
+        + ", ".join(f"{gap:.1%} ({name})" for name, gap in distances.items())
+        + ". Momentum adds gradients up, so a factor passes through. Weight decay does not grow with the sum, so at a quarter "
+        "of the rate it is a quarter as strong. AdamW divides the factor out itself and keeps only the smaller rate."
+    ),
+)
+
 # %% [markdown]
 # ## What to remember
 #
 # - **`backward()` adds.** Accumulating is what PyTorch does unless you clear.
-# - The sum becomes the mean of a large batch when every micro-batch weighs by **its share of the samples**: $1/N$ if all have
-#   the same size.
+# - The sum becomes the mean of a large batch when every micro-batch is weighted by **its share of the samples**: $1/N$ if all
+#   have the same size.
 # - B = 8, N = 1 and B = 2, N = 4 are **the same update, under five conditions**. BatchNorm breaks the third.
 # - Rounding shrinks in float64, **a mistake does not**.
 # - Nothing goes stale within a window: **all its gradients are taken at the same parameters.**
 #
-# You have one window. Training is many of them in a row, and between them two calls must find their place:
-# **[04 · Training loop](04_training_loop.ipynb)**
+# <details><summary>References</summary>
+#
+# - The reports: [LlamaFactory issue 7443](https://github.com/hiyouga/LlamaFactory/issues/7443), [transformers issue
+#   35663](https://github.com/huggingface/transformers/issues/35663) and its repair, [PR
+#   35651](https://github.com/huggingface/transformers/pull/35651)
+# - Ioffe and Szegedy 2015, [Batch Normalization](https://arxiv.org/abs/1502.03167)
+# - [The claims ledger](../docs/claims.md): rows 1 to 4, 20 to 22 and 24
+# </details>
+#
+# You have one window. Training is many of them in a row, and two calls must find their place between them: **[04 · Training
+# loop](04_training_loop.ipynb)**

@@ -126,13 +126,14 @@ def _draw_cut(axes: Axes, result: Result) -> None:
 def _draw_growth(axes: Axes, result: Result) -> None:
     size = result.large.norm()
     lengths = [0.0, *(result.partial.norm(dim=1) / size).tolist()]
-    tidy(axes, "Adding up in .grad", "micro-batches seen", "length / large batch's")
+    tidy(axes, "Adding up in .grad", "micro-batches seen", "length / large batch's (log above 2)")
     axes.axhline(1, color=GREEN, linestyle="--", linewidth=1.5)
     axes.text(0.99, 1.06, "large batch", transform=axes.get_yaxis_transform(), fontsize=8.5, color=GREEN, ha="right")
     axes.plot(range(len(lengths)), lengths, color=BLUE, marker="o", markersize=4, linewidth=1.5)
     n = result.settings.accumulation_steps
     axes.set_xlim(-0.04 * n, n * 1.04)
     axes.set_xticks([0, n] if n == 1 else [0, n // 2, n])
+    axes.axhline(2, color=GREY, linestyle=":", linewidth=0.8)
     axes.set_yscale("symlog", linthresh=2, linscale=2)
     axes.set_ylim(0, 24)
     axes.set_yticks([0, 1, 2, 4, 8, 16], ["0", "1", "2", "4", "8", "16"])

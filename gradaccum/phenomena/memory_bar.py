@@ -178,10 +178,10 @@ def describe(result: Result) -> str:
     one, cut = result.measured[1], result.measured[other]
     return (
         f"B={size}, N={n}: weights {_kib(memory.weights)}, gradients {_kib(memory.gradients)}, optimizer state "
-        f"{_kib(memory.state)} and {kept} {_kib(memory.activations)} KiB, measured on {result.device}; "
-        f"{_kib(memory.total)} in all, {verdict} the budget of {_kib(BUDGET)}. "
-        f"From N=1 to N={other} the activations shrink {one.activations / cut.activations:.0f} times, "
-        f"the whole only {one.total / cut.total:.1f} times: the other {_kib(memory.fixed)} KiB stay."
+        f"{_kib(memory.state)} and {kept} {_kib(memory.activations)} KiB, measured on {result.device}. "
+        f"That is {_kib(memory.total)} in all, {verdict} the budget of {_kib(BUDGET)}. "
+        f"From N=1 to N={other} the activations shrink by a factor of {one.activations / cut.activations:.0f}, "
+        f"but the total by only {one.total / cut.total:.1f}: the other {_kib(memory.fixed)} KiB stay."
     )
 
 

@@ -10,14 +10,14 @@ add_mistake(
 )
 add_mistake(
     "batch-not-samples",
-    "You take the gradient of the whole batch at once. With a loss_fn that averages nobody can tell; with one that adds it is "
-    "not the mean of the sample gradients.",
+    "You take the gradient of the whole batch at once. With a loss_fn that averages, nobody can tell; with one that adds, it "
+    "is not the mean of the sample gradients.",
     "What is x[i : i + 1]? Ask for the gradient of that batch of one, for every i.",
 )
 add_mistake(
     "samples-divided-twice",
     "Each sample's gradient is divided by the number of samples twice, so the result is too short.",
-    "Follow one sample's gradient to the result and count the divisions on its way.",
+    "Follow one sample's gradient to the result and count the divisions along the way.",
 )
 add_mistake(
     "single-sample",
@@ -31,42 +31,43 @@ add_mistake(
 )
 add_mistake(
     "halved-again-and-again",
-    "You average the running result with each new sample, so early samples are halved again and again; late ones weigh most.",
+    "You average the running result with each new sample, so early samples are halved again and again. Late ones count most.",
     "Work out by hand how much of the first of three samples is left in your result.",
 )
 add_mistake(
     "divided-again-and-again",
-    "You divide the running result at every sample, so early samples are divided again and again; late ones weigh most.",
-    "Work out by hand how much of the first of three samples is left in your result. How often is it to be divided?",
+    "You divide the running result at every sample, so early samples are divided again and again. Late ones count most.",
+    "Work out by hand how much of the first of three samples is left in your result. How often should it be divided?",
 )
 add_mistake(
     "other-divisor",
-    "You have the sum of the samples' gradients, divided by another number than that of the samples.",
+    "You divide the sum of the samples' gradients by something other than the number of samples.",
     "Which number do you divide by, and does it grow by one when the batch does?",
 )
 add_mistake(
     "frozen-returned",
     "You return an entry for a frozen parameter. It takes no part in training, and has no gradient.",
-    "How does a parameter tell you whether it is to be trained?",
+    "How does a parameter tell you whether it is trained?",
 )
 add_mistake(
     "frozen-thawed",
-    "You change requires_grad of a parameter that is none of your function's business: whoever froze it wants it frozen.",
+    "You change requires_grad of a parameter that your function should leave alone: whoever froze it wants it frozen.",
     "Which parameters can you ask a gradient for without changing any of them?",
 )
 add_mistake(
     "grad-touched",
-    "You change .grad. Somebody else may be gathering a gradient there, and it is lost or mixed with yours.",
+    "You change .grad. Other code may be gathering a gradient there, and it is lost or mixed with yours.",
     "Is there a way to ask autograd for gradients that returns them instead of storing them?",
 )
 add_mistake(
     "parameters-moved",
     "You change the parameters, although you were only asked to measure.",
-    "Which line of yours writes into a parameter?",
+    "Which of your lines writes into a parameter?",
 )
 add_mistake(
     "mode-changed",
-    "You leave the model in another mode than you found it in, so that layers such as dropout act differently afterwards.",
+    "You leave the model in a different mode from the one you found it in, so that layers such as dropout act differently "
+    "afterwards.",
     "Do you need to call train() or eval() at all?",
 )
 add_mistake(
@@ -77,7 +78,7 @@ add_mistake(
 add_mistake(
     "update-uphill",
     "You move along the gradient, which raises the loss.",
-    "Into which direction does a gradient point: up or down?",
+    "In which direction does a gradient point: up or down?",
 )
 add_mistake(
     "moves-between-samples",
@@ -87,8 +88,8 @@ add_mistake(
 )
 add_mistake(
     "training-mode",
-    "The model came in evaluation mode, and you compute in training mode, in which layers such as dropout and BatchNorm act "
-    "differently.",
+    "The model was given to you in evaluation mode, but you compute in training mode, in which layers such as dropout and "
+    "BatchNorm act differently.",
     "Which mode is the model in when you are called, and who changes it?",
 )
 add_mistake(
@@ -99,7 +100,7 @@ add_mistake(
 add_mistake(
     "gradient-left-behind",
     "A gradient stays in .grad, where the next backward will add to it.",
-    "Backward adds. In which state do you want to leave .grad for whoever comes next?",
+    "backward() adds. In what state do you want to leave .grad for the code that comes next?",
 )
 add_mistake(
     "loss-after-update",

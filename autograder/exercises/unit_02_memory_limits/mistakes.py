@@ -11,7 +11,7 @@ add_mistake(
 )
 add_mistake(
     "counts-twice",
-    "You count memory twice that two operations keep together: it is there only once.",
+    "You count memory that two operations share twice, although it is there only once.",
     "When do two tensors share their memory? What tells their storages apart?",
 )
 add_mistake(
@@ -27,12 +27,12 @@ add_mistake(
 add_mistake(
     "parameters-by-shape",
     "You leave out every tensor that has the shape of a parameter. An activation may have the same shape.",
-    "What does a kept weight share with the parameter, besides its shape?",
+    "Apart from its shape, what does a kept weight share with the parameter?",
 )
 add_mistake(
     "sizes-merged",
-    "Whatever has equally many bytes counts only once for you.",
-    "What tells two storages apart that are equally large?",
+    "You count storages of equal size only once, although they are different storages.",
+    "What tells two storages of equal size apart?",
 )
 add_mistake(
     "tensors-let-go",
@@ -42,7 +42,7 @@ add_mistake(
 )
 add_mistake(
     "views-cut-short",
-    "You count the elements of a view where its whole storage is held: as long as one slice is kept, none of it is freed.",
+    "You count the elements of a view, although its whole storage is held: as long as one slice is kept, none of it is freed.",
     "Ask the storage, not the tensor, for its size.",
 )
 add_mistake(
@@ -62,7 +62,7 @@ add_mistake(
 )
 add_mistake(
     "elements-not-bytes",
-    "You count elements, or take every element for four bytes. How many it has depends on the dtype.",
+    "You count elements, or assume that every element has four bytes. How many it has depends on the dtype.",
     "How many bytes is a float64, and who knows that?",
 )
 add_mistake(
@@ -72,7 +72,7 @@ add_mistake(
 )
 add_mistake(
     "line-through-zero",
-    "Your line goes through zero. With no sample at all, weights, gradients and optimizer state are still there.",
+    "Your line goes through zero. Weights, gradients and optimizer state are there even without a single sample.",
     "How many unknowns does the line have?",
 )
 add_mistake(
@@ -97,7 +97,7 @@ add_mistake(
 )
 add_mistake(
     "not-the-largest",
-    "Micro-batches of one sample fit, but larger ones do as well, and are faster.",
+    "Micro-batches of one sample fit, but so do larger ones, which are faster.",
     "Of all sizes that fit, which one do you want?",
 )
 add_mistake(
@@ -107,8 +107,8 @@ add_mistake(
 )
 add_mistake(
     "does-not-divide",
-    "Your micro-batch is the largest that fits, but the effective batch cannot be divided into such ones.",
-    "B times N must be the effective batch, to the sample. Which sizes B allow that?",
+    "Your micro-batch is the largest that fits, but the effective batch cannot be divided into micro-batches of that size.",
+    "B times N must be exactly the effective batch. Which sizes B allow that?",
 )
 add_mistake(
     "fixed-for-each",
@@ -124,7 +124,7 @@ add_mistake(
 add_mistake(
     "whole-batch-not-tried",
     "You never take the whole effective batch at once, although it may fit.",
-    "What is the largest size that your loop tries? What is the largest that there is?",
+    "What is the largest size that your loop tries? What is the largest possible size?",
 )
 add_mistake(
     "not-whole",
@@ -134,7 +134,7 @@ add_mistake(
 add_mistake(
     "fixed-forgotten",
     "You spend the whole budget on samples. Weights, gradients and optimizer state need their share first.",
-    "What is left of the budget when the fixed part is paid?",
+    "What is left of the budget once the fixed part is paid?",
 )
 add_mistake(
     "budget-not-used-up",

@@ -40,7 +40,7 @@ PROMISES = {
             Promise("least squares", "lists of five that do not", SCATTERED, "memory_line_first_two"),
             Promise("any order", "in any order", SCATTERED, "memory_line_smallest_and_largest"),
         ),
-        ("Write `memory_line", "Three right digits", "Any library", "The pair (fixed, per_sample)"),
+        ("Write `memory_line", "Three correct digits", "Any library", "The pair (fixed, per_sample)"),
     ),
     "plan_micro_batches": Promises(
         (

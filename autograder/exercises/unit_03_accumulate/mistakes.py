@@ -12,25 +12,25 @@ add_mistake(
 add_mistake(
     "rate-unchanged",
     "You return the rate as it was. With summed gradients the update is then N times too long.",
-    "By which factor do the sum and the mean of N gradients differ?",
+    "By what factor do the sum and the mean of N gradients differ?",
 )
 add_mistake(
     "compares-sum",
-    "You compare B + N. How many samples does an update average over?",
+    "You compare B + N, but what matters is how many samples an update averages over.",
     "With B samples in each of N micro-batches, count the samples.",
 )
 add_mistake(
     "compares-accumulation-steps",
-    "You compare the accumulation steps only, but how many samples an update averages over depends on B as well.",
+    "You compare only the accumulation steps, but the number of samples that an update averages over depends on B as well.",
     "With B samples in each of N micro-batches, count the samples.",
 )
 add_mistake(
     "compares-micro-batch",
-    "You compare the micro-batch sizes only, but how many samples an update averages over depends on N as well.",
+    "You compare only the micro-batch sizes, but the number of samples that an update averages over depends on N as well.",
     "With B samples in each of N micro-batches, count the samples.",
 )
 add_mistake(
     "compares-configurations",
-    "You call configurations different as soon as they are written differently, although they may average the same samples.",
+    "You call configurations different whenever they are written differently, although they may average over the same samples.",
     "Are B=8, N=1 and B=2, N=4 the same update?",
 )
