@@ -15,11 +15,39 @@
 #
 # **Is it really the same as a large batch?**
 #
-# Your loop divides by the right number, updates once per window, and its fingerprint is flawless. Still it may not train like
-# the large batch, because something in the model or in the loss looks at *several samples at once*. Other things that are
-# often blamed, the optimizer's state above all, are innocent. In this unit you find out which is which.
+# In March 2018 [Wu and He](https://arxiv.org/abs/1803.08494) trained a ResNet-50 on ImageNet with only **two images per GPU**.
+# That is all that fits when images are as large as object detection needs them. With BatchNorm the error was **10.6 percentage
+# points higher** than with GroupNorm. With more usual batches the two are about equally good.
+#
+# Accumulation puts BatchNorm in the same place, however large the effective batch is. Your loop may divide by the right
+# number, update once per window and leave a flawless fingerprint: it still does not train like the large batch if something in
+# the model or the loss looks at *several samples at once*. Other suspects, above all the optimizer's state, are innocent. In
+# this unit you find out which is which.
 #
 # *About 40 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
+
+# %% [markdown]
+# ## Predict
+#
+# In training mode, **BatchNorm** takes the mean and the variance of each channel over the batch it is given, and normalizes
+# with them. It also keeps running statistics, for evaluation mode.
+
+# %%
+from gradaccum.phenomena import batchnorm_divergence
+from gradaccum.predict import predict
+
+predict(
+    "A model has a BatchNorm. You cut 32 samples into N = 16 micro-batches of 2 and divide the loss by N. "
+    "How does the accumulated gradient compare with that of the 32 samples as one batch?",
+    choices=(
+        "it is the same, up to rounding",
+        "it points the same way, but its length differs",
+        "it points another way",
+        "the first one is right, later ones are not",
+    ),
+    answer="it points another way",
+    because=lambda: batchnorm_divergence.describe(batchnorm_divergence.compute(batchnorm_divergence.PRESETS["Break"])),
+)
 
 # %%
 import copy
@@ -32,38 +60,18 @@ from torch.nn.utils import parameters_to_vector
 from autograder.check import check
 from gradaccum.components import COMPONENTS
 from gradaccum.explore import explore
-from gradaccum.phenomena import batchnorm_divergence, who_hides
-from gradaccum.predict import predict
-
-# %% [markdown]
-# ## Predict
-#
-# **BatchNorm** in training mode takes the mean and the variance of each channel over the batch it is given, and normalizes
-# with them. For later, in evaluation mode, it also keeps running statistics.
-
-# %%
-predict(
-    "A model with BatchNorm, 32 samples, cut into N = 16 micro-batches of 2. The loss is divided by N. "
-    "How does the accumulated gradient compare with that of the 32 samples as one batch?",
-    choices=(
-        "it is the same, up to rounding",
-        "it points the same way, but its length differs",
-        "it points another way",
-        "the first one is right, later ones are not",
-    ),
-    answer="it points another way",
-    because=lambda: batchnorm_divergence.describe(batchnorm_divergence.compute(batchnorm_divergence.PRESETS["Break"])),
-)
+from gradaccum.phenomena import who_hides
 
 # %% [markdown]
 # ## Explore: BatchNorm divergence
 #
-# On the left the accumulated gradient against the large batch's: 1 is the same direction, 0 has nothing to do with it. On the
-# right the **running mean**, window by window: how much of the way from zero to the data's true mean it has gone.
+# The left side shows how far the accumulated gradient is from the large batch's: at 100% the error is as long as the gradient
+# itself. The right side shows the **running mean** after each window: how much of the distance from zero to the data's true
+# mean it has covered.
 #
 # 1. Go from N = 16 down to N = 2. Where does the gradient begin to suffer? How many samples does a micro-batch have there?
 # 2. Why is the running mean so far ahead of the large batch's?
-# 3. Tick **Momentum corrected for N**. Which side of the picture does it repair, and which not?
+# 3. Tick **Momentum corrected for N**. Which side of the picture does it repair, and which does it not?
 # 4. Choose **GroupNorm**, then **LayerNorm**. Does N matter?
 
 # %%
@@ -72,38 +80,40 @@ explore("batchnorm_divergence")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. It is never the same, not even at N = 2, and gets worse as micro-batches get smaller. With 2 samples the error is longer
-#    than the gradient itself.
-# 2. It is updated at every forward pass in training mode, N times per window.
-# 3. The running mean. The gradient is what it was: running statistics take no part in training mode.
-# 4. No: the gradients agree to rounding, for every N.
+# 1. The gradient is never the same, not even at N = 2, and it gets worse as micro-batches get smaller. With 2 samples the
+#    error is longer than the gradient itself.
+# 2. It is updated at every forward pass in training mode, so N times per window.
+# 3. It repairs the running mean. The gradient stays as wrong as it was: running statistics take no part in training mode.
+# 4. No. The gradients agree up to rounding for every N.
 # </details>
 
 # %% [markdown]
 # ## Why: does a sample see the others?
 #
 # Accumulation rests on one thing: the gradient of a batch is the mean of its samples' gradients. This holds as long as each
-# sample goes through the model **by itself**. So ask a layer: does the output for one sample change when the others change?
+# sample goes through the model **on its own**. So ask of a layer: does the output for one sample change when the others change?
 
 # %%
 torch.manual_seed(0)
 sample, some, others = torch.randn(1, 8), torch.randn(3, 8), torch.randn(3, 8)
-for layer in (nn.BatchNorm1d(8), nn.BatchNorm1d(8).eval(), nn.GroupNorm(2, 8), nn.LayerNorm(8)):
+for layer in (nn.BatchNorm1d(8), nn.BatchNorm1d(8).eval(), nn.GroupNorm(2, 8), nn.LayerNorm(8), nn.RMSNorm(8)):
     first = layer(torch.cat([sample, some]))[0]
     second = layer(torch.cat([sample, others]))[0]
     mode = "training" if layer.training else "evaluation"
     print(f"{type(layer).__name__:12} {mode:10}: changes by {(first - second).abs().max():.1e}")
 
 # %% [markdown]
-# BatchNorm in training mode does, and nothing else here. In evaluation mode it uses its running statistics and looks at nobody.
-# GroupNorm takes mean and variance over a group of channels *of one sample*, LayerNorm over all of them.
+# It changes only with BatchNorm in training mode. In evaluation mode BatchNorm uses its running statistics and ignores the
+# batch. GroupNorm takes the mean and the variance over a group of channels *of one sample*, and LayerNorm over all its
+# channels. RMSNorm, the normalization in Llama 2, also stays within one token: most language models have nothing to fear here.
 
 # %% [markdown]
-# ## A cure that is none: SyncBatchNorm
+# ## SyncBatchNorm does not help
 #
-# You can read "use sync BN across micro-batches". `SyncBatchNorm` joins the **ranks** of one forward pass, the devices that
-# share a batch (unit 10), by sending statistics between them at one moment; with a single rank it is a BatchNorm.
-# Micro-batches come one after the other: when the first is normalized, the second has not been seen. Try it:
+# You may read the advice to "use sync BN across micro-batches". `SyncBatchNorm` joins the **ranks** of one forward pass, that
+# is, the devices that share a batch (unit 10): they exchange their statistics at one moment. With a single rank it is an
+# ordinary BatchNorm. Micro-batches, however, come one after another. When the first is normalized, nobody has seen the second.
+# Try it:
 
 # %%
 window = batchnorm_divergence.window(0)
@@ -115,7 +125,8 @@ for name, tried in {"BatchNorm": model, "SyncBatchNorm": synced}.items():
     print(f"{name:14}: {(accumulated - large).norm() / large.norm():.0%} off the large batch's gradient, in this one window")
 
 # %% [markdown]
-# The same error to the last digit. What does help: larger micro-batches, or a layer that treats samples one by one.
+# The error is the same to the last digit. What does help is larger micro-batches, or a layer that treats each sample on its
+# own.
 
 # %% [markdown]
 # ## Exercise 1 · `replace_batchnorm`
@@ -123,22 +134,23 @@ for name, tried in {"BatchNorm": model, "SyncBatchNorm": synced}.items():
 # *Difficulty ●●● · about 12 minutes · 4 points*
 #
 # Write `replace_batchnorm(model, num_groups)`. It returns a model in which every `nn.BatchNorm1d` and `nn.BatchNorm2d`, at
-# **any depth**, is an `nn.GroupNorm(num_groups, channels)` instead, and everything else is as it was, related layers such as
-# `nn.BatchNorm3d` or `nn.InstanceNorm2d` included.
+# **any depth**, has become an `nn.GroupNorm(num_groups, channels)`. Everything else stays as it was, including related layers
+# such as `nn.BatchNorm3d` or `nn.InstanceNorm2d`.
 #
-# - The affine `weight` and `bias` of each BatchNorm are kept, in their dtype and on their device. A BatchNorm made with
-#   `affine=False` becomes a GroupNorm with `affine=False`.
-# - The given model stays untouched, and the result shares no parameter or buffer with it. Both, and all their parts, are in the
-#   mode the given model was in (`model.training`).
+# - Each GroupNorm keeps the affine `weight` and `bias` of its BatchNorm, in their dtype and on their device. A BatchNorm made
+#   with `affine=False` becomes a GroupNorm with `affine=False`.
+# - The given model stays untouched, and the result shares no parameter or buffer with it. Both models, and all their parts, are
+#   in the mode the given model was in (`model.training`).
 #
 # What earns points:
 #
 # - **1 point · every BatchNorm replaced and nothing else changed**: the layers at each path, and all other weights.
-# - **1 point · weights and biases kept**: also in a float64 model with a layer that has none.
+# - **1 point · weights and biases kept**: also in a float64 model, and where a layer has none.
 # - **1 point · the given model left as it was**: layers, values, mode, and no shared memory.
-# - **1 point · gradients that add up to the large batch's**: of the result, over four micro-batches of three.
+# - **1 point · gradients that add up to the large batch's**: those of the result, over four micro-batches of three.
 #
-# The model itself is never a BatchNorm, `num_groups` divides all channels, and `eps` is the same default in both layers.
+# The model itself is never a BatchNorm, `num_groups` divides every number of channels, and both layers have the same default
+# `eps`.
 
 
 # %% exercise="replace_batchnorm"
@@ -162,43 +174,44 @@ check(replace_batchnorm)
 # %% [markdown]
 # <details><summary>Hint 1: where to begin</summary>
 #
-# `copy.deepcopy(model)` gives you a model you may change. In a BatchNorm, `num_features` is the number of channels.
+# `copy.deepcopy(model)` gives you a model that you may change. The `num_features` of a BatchNorm is its number of channels.
 # </details>
 #
 # <details><summary>Hint 2: any depth</summary>
 #
-# `model.named_children()` gives a module's own children with their names, and `setattr(module, name, new)` replaces one. For
-# a child that is no BatchNorm, do the same with *its* children: with a function that changes a module in place and is called
-# on the copy. (Or go through `model.named_modules()`, whose paths `model.get_submodule(path)` understands and `setattr` not.)
+# `model.named_children()` gives a module's own children with their names, and `setattr(module, name, new)` replaces one of
+# them. If a child is not a BatchNorm, do the same with *its* children. A function that changes a module in place can call
+# itself; call it on the copy. (Or go through `model.named_modules()`. `model.get_submodule(path)` understands its paths, but
+# `setattr` does not.)
 # </details>
 #
 # <details><summary>Hint 3: weights</summary>
 #
-# A parameter of the *copy* may be handed on as it is, or its values copied with `torch.no_grad()` and `copy_`. Mind
-# `affine=False`, where `weight` and `bias` are `None`, and a model in float64.
+# You may hand on a parameter of the *copy* as it is, or copy its values under `torch.no_grad()` with `copy_`. Mind models in
+# float64, and layers with `affine=False`, whose `weight` and `bias` are `None`.
 # </details>
 
 # %% [markdown]
 # ## If you must keep BatchNorm
 #
-# Then at least its running statistics can be mended. At every forward pass in training mode
+# Then you can at least slow down its running statistics. At every forward pass in training mode,
 #
 # $$\text{running} \leftarrow (1-m)\cdot\text{running} + m\cdot\text{batch}$$
 #
-# with the momentum $m$ of BatchNorm (0.1 unless you say otherwise; it has nothing to do with the optimizer's). Per window this
-# happens N times where the large batch does it once.
+# where $m$ is BatchNorm's momentum (0.1 unless you say otherwise; it has nothing to do with the optimizer's). This happens
+# N times per window, where the large batch does it once.
 
 # %% [markdown]
 # ## Exercise 2 · `matched_bn_momentum`
 #
 # *Difficulty ●●○ · about 5 minutes · 1.5 points*
 #
-# Write `matched_bn_momentum(momentum, accumulation_steps)`: the momentum with which N passes leave as much of the old running
-# value as **one** pass with `momentum` does.
+# Write `matched_bn_momentum(momentum, accumulation_steps)`. It returns the momentum with which N passes leave as much of the
+# old running value as **one** pass with `momentum` does.
 #
 # What earns points:
 #
-# - **1.5 points · the momentum for any N**: several momenta between 0 and 1, N = 1 among them, to five digits.
+# - **1.5 points · the momentum for any N**: several momenta between 0 and 1, including N = 1, to five digits.
 
 
 # %% exercise="matched_bn_momentum"
@@ -220,10 +233,34 @@ check(matched_bn_momentum)
 # </details>
 
 # %% [markdown]
+# ## And the running variance?
+#
+# The mean of a window is the mean of its micro-batches' means. Its variance is *not* the mean of their variances: the spread
+# between the micro-batches is missing. With shuffled samples, torch's unbiased estimate makes up for that on average. Where
+# similar samples stay together, as frames of one video do, it does not. Here the true variance is 4, and both momenta are
+# matched:
+
+
+# %%
+def running_variance(n, together):
+    generator = torch.Generator().manual_seed(0)
+    norm = nn.BatchNorm1d(1, momentum=1 - (1 - 0.05) ** (1 / n))
+    for _ in range(100):
+        window = 2 * torch.randn(32, 1, generator=generator)
+        window = window.sort(dim=0).values if together else window
+        for micro_batch in window.chunk(n):
+            norm(micro_batch)
+    return norm.running_var.item()
+
+
+for name, together in {"shuffled samples": False, "similar samples together": True}.items():
+    print(f"{name:24}  N = 1: {running_variance(1, together):.2f}   N = 16: {running_variance(16, together):.2f}")
+
+# %% [markdown]
 # ## The optimizer is innocent
 #
-# "Momentum and optimizer state behave differently under accumulation." Do they? Fifty windows under AdamW, in float64: each as
-# one large batch, as four micro-batches and one update, and as four micro-batches with an update after each.
+# "Momentum and optimizer state behave differently under accumulation." Do they? Here are fifty windows under AdamW, in float64:
+# each as one large batch, as four micro-batches with one update, and as four micro-batches with an update after each.
 
 
 # %%
@@ -243,22 +280,22 @@ def fifty_windows(n, update_each):
 
 large = fifty_windows(1, update_each=False)
 for name, each in {"accumulation": False, "an update per micro-batch": True}.items():
-    print(f"{name}: {(fifty_windows(4, each) - large).norm() / large.norm():.0e} away from the large batch's end")
+    print(f"{name}: ends {(fifty_windows(4, each) - large).norm() / large.norm():.0e} away from where the large batch ends")
 
 # %% [markdown]
-# An optimizer sees one gradient per window. It is the large batch's gradient, so its state is the large batch's state. The
-# claim holds only against *another* training, the one that updates after every micro-batch. There, memory is a matter of what
-# you count.
+# The optimizer sees one gradient per window. It is the large batch's gradient, so the state becomes the large batch's state.
+# The claim is true only of a *different* training, the one that updates after every micro-batch. How long that one remembers
+# depends on what you count.
 
 # %% [markdown]
 # ## Explore: momentum effects
 #
-# SGD with momentum β. On the left the loss of two runs over the same samples, on the right how much of a gradient is still in
-# the updates that come after it.
+# This is SGD with momentum β. The left side shows the loss of two runs over the same samples. The right side shows how much of
+# a gradient is still in the updates that come after it.
 #
-# 1. It opens with an update per micro-batch. After how many samples has a gradient's weight halved, in either run?
-# 2. Now **Count** updates. What has become of the difference on the right? And on the left?
-# 3. Press **Fix**, then try every β. Is there one that tells accumulation and large batch apart?
+# 1. It opens with an update per micro-batch. In each run, after how many samples has a gradient's weight halved?
+# 2. Now **Count** updates. What happens to the difference on the right? And on the left?
+# 3. Press **Fix**, then try every β. Does any of them tell accumulation and the large batch apart?
 # 4. Press **Break otherwise**: the 1/N is missing. Do the two memories differ? What else does?
 
 # %%
@@ -268,7 +305,7 @@ explore("momentum_effects")
 # <details><summary>What you should have seen</summary>
 #
 # 1. The large batch remembers four times as many samples.
-# 2. Per update both forget alike. On the left one run makes four times as many updates.
+# 2. Per update, both forget at the same pace. On the left, one run makes four times as many updates.
 # 3. No.
 # 4. The memories are the same. The updates are four times as long, and with momentum they swing past the goal and back.
 # </details>
@@ -276,29 +313,29 @@ explore("momentum_effects")
 # %% [markdown]
 # ## Nothing is stale
 #
-# You may also read that the older gradients of a window are *stale*, or coupled in time. Between two updates no parameter
-# moves, so there is nothing to be stale against. If the order of time mattered, reversing it would show:
+# You may also read that the older gradients of a window are *stale*, or "temporally coupled". Between two updates no parameter
+# moves, so every gradient of a window is as fresh as the last. If their order mattered, reversing it would show:
 
 # %%
 model = batchnorm_divergence.build("LayerNorm")
 x, y = batchnorm_divergence.window(0)
 forwards = batchnorm_divergence.gradient(model, (x, y), accumulation_steps=8)
 backwards = batchnorm_divergence.gradient(model, (x.flip(0), y.flip(0)), accumulation_steps=8)
-print(f"first to last against last to first: {(forwards - backwards).norm() / forwards.norm():.0e}")
+print(f"first to last and last to first differ by {(forwards - backwards).norm() / forwards.norm():.0e}")
 
 # %% [markdown]
 # ## Exercise 3 · `matched_beta`
 #
 # *Difficulty ●●○ · about 4 minutes · 1.5 points*
 #
-# A recipe updates after every micro-batch, with momentum β. You now accumulate N of them, so N updates become one. What was in
-# the momentum before those N updates was multiplied by β at each of them. Write `matched_beta(beta, accumulation_steps)`: the
-# momentum with which your **one** update leaves as much of it as the recipe's **N** did. Counted in samples, the memory is
-# then unchanged.
+# A recipe updates after every micro-batch, with momentum β. You now accumulate N of them, so N updates become one. Whatever was
+# in the momentum before those N updates was multiplied by β at each of them. Write `matched_beta(beta, accumulation_steps)`. It
+# returns the momentum with which your **one** update leaves as much of it as the recipe's **N** did. Counted in samples, the
+# memory is then unchanged.
 #
 # What earns points:
 #
-# - **1.5 points · the coefficient for any N**: several β between 0 and 1, N = 1 among them, to five digits.
+# - **1.5 points · the coefficient for any N**: several β between 0 and 1, including N = 1, to five digits.
 
 
 # %% exercise="matched_beta"
@@ -319,10 +356,40 @@ check(matched_beta)
 # </details>
 
 # %% [markdown]
+# ## Stretch: what else does β change?
+#
+# Momentum is more than memory. In torch's SGD a gradient moves the weights by lr at first, then by lr·β, lr·β² and so on: by
+# **lr / (1 − β)** in all. Matching β therefore changes how far a run gets. This question is not graded.
+
+
+# %%
+def way_gone(beta, lr, updates):
+    w = torch.zeros(1, dtype=torch.float64, requires_grad=True)
+    optimizer = torch.optim.SGD([w], lr=lr, momentum=beta)
+    for _ in range(updates):
+        w.grad = torch.ones_like(w)
+        optimizer.step()
+    return -w.item()
+
+
+predict(
+    "A recipe has lr = 0.01 and β = 0.9. You accumulate N = 4, average, and use β⁴. "
+    "Which lr moves the weights as far per sample, under a gradient that stays the same?",
+    choices=("0.01, unchanged", "about 0.029", "0.04, N times as large", "about 0.138"),
+    answer="about 0.138",
+    because=lambda: (
+        "Over 4,000 micro-batches the recipe goes "
+        f"{way_gone(0.9, 0.01, 4000):.0f}. In 1,000 updates with β⁴, lr = 0.01 goes {way_gone(0.9**4, 0.01, 1000):.0f}, "
+        f"0.04 goes {way_gone(0.9**4, 0.04, 1000):.0f}, and 0.01 · N · (1 − β⁴) / (1 − β) = 0.1376 goes "
+        f"{way_gone(0.9**4, 0.01 * 4 * (1 - 0.9**4) / (1 - 0.9), 1000):.0f}."
+    ),
+)
+
+# %% [markdown]
 # ## Weight decay
 #
-# Weight decay shrinks the weights at each **update**. Once per window that is once, as with the large batch. Here gradients
-# are zero, so that only the decay is left:
+# Weight decay shrinks the weights at each **update**. With one update per window it does so once, as with the large batch. Here
+# all gradients are zero, so that only the decay is left:
 
 # %%
 for updates in (1, 4):
@@ -331,7 +398,7 @@ for updates in (1, 4):
     for _ in range(updates):
         w.grad = torch.zeros(1)
         optimizer.step()
-    print(f"{updates} update(s) per window of 4 micro-batches: a weight of 1 becomes {w.item():.4f}")
+    print(f"updates in a window of 4 micro-batches: {updates}; a weight of 1 becomes {w.item():.4f}")
 
 # %% [markdown]
 # ## Predict again
@@ -340,7 +407,7 @@ for updates in (1, 4):
 
 # %%
 predict(
-    "You forget the 1/N. Which optimizers end, after ten updates, where they should, so that no loss curve tells you?",
+    "You forget the 1/N. Which optimizers end where they should after ten updates, so that no loss curve tells you?",
     choices=("none of them", "AdamW only", "AdamW and RMSprop", "AdamW, RMSprop and SGD with momentum"),
     answer="AdamW and RMSprop",
     because=lambda: who_hides.describe(who_hides.compute(who_hides.PRESETS["Break"])),
@@ -349,11 +416,11 @@ predict(
 # %% [markdown]
 # ## Explore: who hides the mistake
 #
-# Each line is one optimizer, trained twice: with the mistake and as one large batch. The axis is logarithmic: in the grey
-# area the runs cannot be told apart in a plot.
+# Each line is one optimizer, trained twice: with the mistake and as one large batch. The axis is logarithmic. In the grey
+# area no plot can tell the two runs apart.
 #
-# 1. Which two do not show a missing 1/N? And a division that is made twice?
-# 2. Clipping hides it at the first update. Why no longer at the tenth?
+# 1. Which two hide a missing 1/N? Which hide a division that is made twice?
+# 2. Clipping hides the mistake at the first update. Why does it no longer hide it at the tenth?
 # 3. Press **Fix**. What is left?
 
 # %%
@@ -362,40 +429,41 @@ explore("who_hides")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. RMSprop and AdamW, both times: they divide the gradient by a running size of itself, so a constant factor cancels.
-# 2. Clipping cuts every long gradient to the same length. Near the goal gradients are short, and nothing is cut any more.
-# 3. Rounding errors, about 1e-16.
+# 1. RMSprop and AdamW, both times: they divide the gradient by its own running size, so a constant factor cancels, all but the
+#    optimizer's ε. (Adam with `weight_decay` adds the decay to the gradient, and then the factor does not cancel.)
+# 2. Clipping cuts every long gradient to the same length. Near the goal the gradients are short, and nothing is cut any more.
+# 3. Rounding errors of about 1e-16.
 #
-# Hidden is not harmless: change the optimizer, and the mistake is there.
+# Hidden is not harmless: change the optimizer, and the mistake shows.
 # </details>
 
 # %% [markdown]
 # ## Exact, or not?
 #
-# Some texts call it a myth that accumulation replicates a large batch exactly; others claim it without conditions. Both are
-# too short. It is exact, up to rounding, if
+# Some texts call it a myth that accumulation replicates a large batch exactly. Others claim that it does, without conditions.
+# The conditions are the point. Accumulation is exact, up to rounding, if
 #
-# - each sample goes through the model by itself: **no BatchNorm in training mode**;
-# - the loss is a mean over samples: **no comparison between the samples of a batch**, as contrastive losses make;
+# - each sample goes through the model on its own: **no BatchNorm in training mode**;
+# - the loss is a mean over samples, with **no comparison between the samples of a batch**, as contrastive losses make it;
 # - random layers such as dropout draw the same numbers;
-# - what happens to the gradient or the weights, **clipping, decay, the update, happens once per window**.
+# - whatever happens to the gradient or the weights (**clipping, decay, the update**) **happens once per window**.
 
 # %% [markdown]
 # ## Exercise 4 · `breaks_equivalence`
 #
 # *Difficulty ●●○ · about 6 minutes · 3 points*
 #
-# Below are twelve components of a training run. For each, a small model is trained for three updates in float64, as one batch
-# of 12 and as four micro-batches of three whose losses are divided by four.
+# Below are twelve components of a training run. With each of them, a small model is trained for three updates in float64: once
+# with batches of 12, and once with four micro-batches of three, whose losses are divided by four.
 
 # %%
 for key, component in COMPONENTS.items():
     print(f"{key:22} {component.about}")
 
 # %% [markdown]
-# Write `breaks_equivalence()`: a dictionary with these twelve names as keys, and for each `True` if the two runs end apart by
-# more than rounding, `False` if they end at the same place. The key is not written down anywhere: the check runs the
-# experiment. You may make experiments of your own.
+# Write `breaks_equivalence()`. It returns a dictionary with these twelve names as keys, and for each `True` if the two runs end
+# apart by more than rounding, `False` if they end in the same place. The solution is not written down anywhere: the check runs
+# the experiment. You may run experiments of your own.
 #
 # What earns points, each for getting all of its names right:
 #
@@ -431,11 +499,20 @@ check(breaks_equivalence)
 # ## What to remember
 #
 # - Accumulation equals the large batch **if every sample goes its own way** and everything else happens once per window.
-# - **BatchNorm in training mode breaks it**: another gradient, and running statistics that move N times. The momentum
-#   $1-(1-m)^{1/N}$ repairs the running mean, **not the gradient**. GroupNorm and LayerNorm are exact.
+# - **BatchNorm in training mode breaks it**: the gradient is another one, and running statistics move N times. The momentum
+#   $1-(1-m)^{1/N}$ repairs the running mean, **not the gradient**. GroupNorm, LayerNorm and RMSNorm are exact.
 # - SyncBatchNorm joins ranks, **not micro-batches over time**.
-# - **Optimizer state and weight decay are the same**, and no gradient of a window is stale. Against an update per micro-batch,
-#   the memory in samples is N times as long; $\beta^N$ makes up for it.
+# - **Optimizer state and weight decay are the same**, and no gradient of a window is stale. Compared with an update per
+#   micro-batch, the memory in samples is N times as long. $\beta^N$ makes up for that, and changes lr / (1 − β).
 # - **Adam, RMSprop and clipping hide a wrong scale.** Check gradients, not curves.
+#
+# <details><summary>References</summary>
+#
+# - Wu and He 2018, [Group Normalization](https://arxiv.org/abs/1803.08494)
+# - Ioffe and Szegedy 2015, [Batch Normalization](https://arxiv.org/abs/1502.03167)
+# - torch on [BatchNorm](https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm1d.html) and
+#   [SyncBatchNorm](https://docs.pytorch.org/docs/stable/generated/torch.nn.SyncBatchNorm.html)
+# - The claims of this unit are rows 4, 16 and 20 to 25 of [the claims ledger](../docs/claims.md).
+# </details>
 #
 # Next: **[08 · Unequal micro-batches](08_unequal_micro_batches.ipynb)**

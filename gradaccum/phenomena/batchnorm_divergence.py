@@ -53,8 +53,8 @@ class Result:
     Attributes:
         cosines: for every cut, the cosine of the accumulated gradient and the large batch's, a mean over three windows.
         differences: for every cut, the length of their difference over that of the large batch's, likewise.
-        running, large_running: ``(UPDATES + 1,)``, how much of the way to the data's mean the running mean has gone, by
-            window; empty where there is no running mean.
+        running, large_running: ``(UPDATES + 1,)``, how much of the distance to the data's mean the running mean has covered,
+            by window; empty where there is no running mean.
         momentum: of the layer when it sees micro-batches.
     """
 
@@ -67,7 +67,7 @@ class Result:
 
 
 def compute(settings: Settings) -> Result:
-    """Take the gradients at frozen parameters, then send windows through and look at the running mean."""
+    """The gradients at frozen parameters, and the running mean while windows pass through."""
     n = settings.accumulation_steps
     momentum = 1 - (1 - MOMENTUM) ** (1 / n) if settings.corrected else MOMENTUM
     compared: dict[int, list[Tensor]] = {cut: [] for cut in CUTS}
@@ -116,7 +116,7 @@ def gradient(model: nn.Module, batch: tuple[Tensor, Tensor], accumulation_steps:
 
 @torch.no_grad()
 def running_means(normalization: str, accumulation_steps: int, momentum: float) -> Tensor:
-    """How much of the way to the data's mean the running mean has gone after each window."""
+    """How much of the distance to the data's mean the running mean has covered after each window."""
     model = build(normalization)
     if normalization != "BatchNorm":
         return torch.empty(0)
@@ -134,10 +134,10 @@ def running_means(normalization: str, accumulation_steps: int, momentum: float) 
 
 
 def draw(result: Result, figure: Figure) -> None:
-    """The cosine for every cut, and the running mean from window to window."""
-    cosines = figure.add_axes((0.065, 0.14, 0.4, 0.77))
+    """The error of the gradient for every cut, and the running mean from window to window."""
+    errors = figure.add_axes((0.065, 0.14, 0.4, 0.77))
     running = figure.add_axes((0.57, 0.14, 0.41, 0.77))
-    _draw_cosines(cosines, result)
+    _draw_errors(errors, result)
     _draw_running(running, result)
 
 
@@ -147,40 +147,42 @@ def describe(result: Result) -> str:
     difference, cosine = result.differences[n], result.cosines[n]
     start = f"{settings.normalization}, N = {n} micro-batches of {SAMPLES // n}:"
     if difference < SAME:
-        momentum = "the momentum you corrected is nowhere used" if settings.corrected else "no momentum needs correcting"
+        momentum = "the momentum that you corrected is never used" if settings.corrected else "no momentum needs correcting"
         return (
             f"{start} the accumulated gradient is the large batch's, up to {difference:.0e} of its length: each sample is "
-            f"normalized by itself. {settings.normalization} keeps no running statistics, so {momentum}."
+            f"normalized on its own. {settings.normalization} keeps no running statistics, so {momentum}."
         )
     gone, due = float(result.running[1]), float(result.large_running[1])
-    said = "as with the large batch" if abs(gone - due) < 0.03 else f"with the large batch {due:.0%}"
-    still = " The gradient is as wrong as before: the momentum does not take part in it." if settings.corrected else ""
+    said = "as it does with the large batch" if abs(gone - due) < 0.03 else f"with the large batch {due:.0%}"
+    still = " The gradient is as wrong as before: the momentum plays no part in it." if settings.corrected else ""
     return (
         f"{start} the accumulated gradient is {difference:.0%} off the large batch's (cosine {cosine:.2f}; "
-        f"means of {DRAWS} windows). After one window the running mean has gone {gone:.0%} of its way, {said} "
-        f"(momentum {result.momentum:.2g}).{still}"
+        f"means of {DRAWS} windows). After one window the running mean has covered {gone:.0%} of the distance to the true "
+        f"mean, {said} (momentum {result.momentum:.2g}).{still}"
     )
 
 
-def _draw_cosines(axes: Axes, result: Result) -> None:
-    tidy(axes, "Accumulated gradient against the large batch's", "N (micro-batches of 32/N samples)", "cosine", y_away=38)
+def _draw_errors(axes: Axes, result: Result) -> None:
+    tidy(axes, "Error of the accumulated gradient", "N (micro-batches of 32/N samples)", "", y_away=38)
     places, n = range(len(CUTS)), result.settings.accumulation_steps
     exact = result.differences[n] < SAME
     look: Style = {"color": BLUE, "marker": "o"} if exact else {"color": VERMILLION, "marker": "x", "markeredgewidth": 1.8}
-    axes.axhline(1, color=GREEN, linestyle="--", linewidth=1.4)
-    axes.plot(places, list(result.cosines.values()), linewidth=1.2, **look)
-    here = CUTS.index(n)
-    axes.plot([here], [result.cosines[n]], marker="o", markersize=13, markerfacecolor="none", color="black", linestyle="")
-    axes.text(
-        here, result.cosines[n] - 0.055, f"{result.cosines[n]:.2f}", ha="center", va="top", fontsize=9, color=look["color"]
-    )
-    axes.text(0, 1.015, "the large batch's direction", fontsize=9, color=GREEN, va="bottom")
-    axes.set(xlim=(-0.3, len(CUTS) - 0.6), ylim=(0.3, 1.08), yticks=[0.4, 0.6, 0.8, 1.0])
+    axes.axhline(0, color=GREEN, linestyle="--", linewidth=1.4)
+    axes.axhline(1, color=GREY, linestyle=":", linewidth=1.2)
+    axes.plot(places, list(result.differences.values()), linewidth=1.2, **look)
+    here, error = CUTS.index(n), result.differences[n]
+    axes.plot([here], [error], marker="o", markersize=13, markerfacecolor="none", color="black", linestyle="")
+    said = f"{error:.0e}" if exact else f"{error:.0%}"
+    axes.text(here - 0.16, error + 0.04, said, ha="right", va="bottom", fontsize=9, color=look["color"])
+    axes.text(-0.25, 1.02, "as long as the gradient itself", fontsize=9, color=GREY, va="bottom")
+    axes.text(-0.25, -0.03, "the large batch's gradient", fontsize=9, color=GREEN, va="top")
+    axes.set(xlim=(-0.3, len(CUTS) - 0.6), ylim=(-0.12, 1.5))
+    axes.set_yticks([0, 0.5, 1], ["0%", "50%", "100%"])
     axes.set_xticks(places, [str(cut) for cut in CUTS])
 
 
 def _draw_running(axes: Axes, result: Result) -> None:
-    tidy(axes, "Running mean: how much of its way it has gone", "windows of 32 samples", "", y_away=38)
+    tidy(axes, "Running mean: share of the distance covered", "windows of 32 samples", "", y_away=38)
     axes.set(xlim=(0, UPDATES), ylim=(0, 1.2), xticks=range(0, UPDATES + 1, 2))
     axes.set_yticks([0, 0.5, 1], ["0%", "50%", "100%"])
     if not len(result.running):

@@ -54,7 +54,7 @@ class Result:
         losses, large_losses: the loss on all samples, at the start and after each update.
         memory, large_memory: the weight of a gradient in the update it belongs to and in those after it, over its weight in
             the first.
-        difference: distance between where the runs end, over the way the large batch went.
+        difference: distance between the ends of the two runs, over the distance the large batch went.
     """
 
     settings: Settings
@@ -132,18 +132,18 @@ def describe(result: Result) -> str:
     start = f"Momentum β = {settings.beta:g}, {samples} samples as {WINDOWS} large batches of {BATCH}, against {name}"
     ends = f"loss {result.losses[-1]:.2g} at the end, large batch {result.large_losses[-1]:.2g}"
     if result.difference < SAME:
-        exact = f"up to {result.difference:.0e} of the way" if result.difference else "to the last bit"
-        same = f"{start}: they end at the same place, {exact}, and counted in {settings.axis} the memory is the same"
-        return f"{same}. The optimizer is handed the same gradients and cannot tell them apart."
+        exact = f"up to {result.difference:.0e} of the distance gone" if result.difference else "to the last bit"
+        same = f"{start}: they end in the same place, {exact}, and counted in {settings.axis} the memory is the same"
+        return f"{same}. The optimizer receives the same gradients, so it cannot tell the two apart."
     counted = f"{len(result.losses) - 1} updates" if settings.axis == "updates" else f"the same {samples} samples"
     if settings.loop == "sum":
         said = f"its {len(result.losses) - 1} updates are each {STEPS} times as long{_climb(result.losses)} ({ends})"
-        return f"{start}: {said}. Counted in {settings.axis}, the memory is the large batch's: that is not what is wrong."
+        return f"{start}: {said}. Counted in {settings.axis}, the memory is the large batch's, so the memory is not at fault."
     fades, large = (_half_life(m) for m in (result.memory, result.large_memory))
     if settings.axis == "samples":
         fades, large = fades * SIZE_OF_ONE, large * BATCH
     remembers = f"A gradient's weight has halved after {fades} {settings.axis}, with the large batch after {large}"
-    return f"{start}: {counted}, and the ends are {result.difference:.0%} of the way apart ({ends}). {remembers}."
+    return f"{start}: after {counted} the runs are {result.difference:.0%} of the distance gone apart ({ends}). {remembers}."
 
 
 def _climb(losses: Tensor) -> str:

@@ -19,7 +19,7 @@ SIZE = (9.2, 3.6)
 SAMPLES = 16
 MAX_NORM = 1.0
 VISIBLE = 1e-3
-"""Runs that end less than a thousandth of their way apart look the same in any plot."""
+"""Runs that end less than a thousandth of the distance they go apart look the same in any plot."""
 
 ROUNDING = 1e-12
 
@@ -52,7 +52,7 @@ OPTIMIZERS: dict[str, Callable[[Tensor], torch.optim.Optimizer]] = {
 
 @dataclass(frozen=True)
 class Result:
-    """By optimizer, how far a run with the mistake ends from the right one, over the way the right one went."""
+    """By optimizer, how far a run with the mistake ends from the right one, over the distance the right one went."""
 
     settings: Settings
     differences: dict[str, float]
@@ -105,11 +105,13 @@ def describe(result: Result) -> str:
     start = f"{what}, N = {settings.accumulation_steps}, {after}:"
     if settings.mistake == "right":
         most = max(result.differences.values())
-        return f"{start} under every optimizer the run ends where the large batch's ends, up to {most:.0e} of its way."
+        return (
+            f"{start} under every optimizer the run ends where the large batch's ends, up to {most:.0e} of the distance gone."
+        )
     shown = [f"{_percent(value)} ({key})" for key, value in result.differences.items() if value >= VISIBLE]
     hidden = [f"{key} ({value:.0e})" for key, value in result.differences.items() if value < VISIBLE]
     return (
-        f"{start} it shows where runs end too far from the right end, by {_listed(shown)} of the way. "
+        f"{start} these runs end visibly far from the right end, as a share of the distance gone: {_listed(shown)}. "
         f"It does not show under {_listed(hidden)}: their loss curves would look right."
     )
 
@@ -127,7 +129,7 @@ LEFT, RIGHT = 1e-17, 1e3
 
 def _draw_differences(axes: Axes, result: Result) -> None:
     after = f"{result.settings.updates} update{'s' if result.settings.updates > 1 else ''}"
-    tidy(axes, f"How far from the right run, after {after}", "distance between the ends / length of the right way", "")
+    tidy(axes, f"How far from the right run, after {after}", "distance between the ends / distance the right run goes", "")
     axes.axvspan(LEFT, VISIBLE, color="#eef1f4")
     axes.axvline(VISIBLE, color=GREY, linestyle=":", linewidth=1.2)
     axes.text(VISIBLE / 2, -0.62, "looks right in any plot", ha="right", va="center", fontsize=9, color=GREY)

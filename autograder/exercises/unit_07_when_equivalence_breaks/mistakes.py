@@ -7,37 +7,37 @@ from gradaccum.diagnosis.catalogue import add_mistake
 for _slug, _message, _hint in (
     (
         "nothing-replaced",
-        "The result has every BatchNorm the given model had.",
+        "The result still has every BatchNorm of the given model.",
         "What does your function return? And which of its lines puts a new layer into that?",
     ),
     (
         "shallow-replace",
-        "You replace the model's own children, but not those of its children: BatchNorms inside blocks are still there.",
+        "You replace the model's own children, but not their children: BatchNorms inside blocks are still there.",
         "A child may have children. How do you get to a layer that is three levels down? If you call your own function on "
         "a child, where does what it returns go?",
     ),
     (
         "path-as-name",
-        "You give setattr a path such as '1.0': that makes a further child of this name, and the BatchNorm stays where it is.",
-        "Which module is the BatchNorm a child of, and what is it called there? get_submodule finds a module by its path.",
+        "You give setattr a path such as '1.0'. That adds a child with this name, and the BatchNorm stays where it is.",
+        "Which module has the BatchNorm as a child, and under what name? get_submodule finds a module by its path.",
     ),
     (
         "froze-affine",
-        "A new GroupNorm's weight or bias has requires_grad=False: it is kept, but can no longer be trained.",
+        "A new GroupNorm's weight or bias has requires_grad=False: its values are kept, but it can no longer be trained.",
         "Which of your lines makes the new parameter, and what does it say about requires_grad?",
     ),
     (
         "result-in-other-mode",
-        "Your result is in another mode (training or evaluation) than the model it was made from.",
-        "Who decides about the mode of the result? Do you need to call train() or eval() at all?",
+        "Your result is not in the mode (training or evaluation) of the model it was made from.",
+        "What decides the mode of the result? Do you need to call train() or eval() at all?",
     ),
     ("misses-batchnorm2d", "You replace BatchNorm1d and leave BatchNorm2d.", "Which classes are you asked to replace?"),
     ("misses-batchnorm1d", "You replace BatchNorm2d and leave BatchNorm1d.", "Which classes are you asked to replace?"),
-    ("not-groupnorm", "You put something else than a GroupNorm in BatchNorm's place.", "Which layer were you asked for?"),
+    ("not-groupnorm", "You put something other than a GroupNorm in BatchNorm's place.", "Which layer were you asked for?"),
     ("wrong-groups", "Your GroupNorms do not have num_groups groups.", "What is the first argument of nn.GroupNorm?"),
     (
         "changes-other-layers",
-        "You also change layers that are no BatchNorm, or their weights.",
+        "You also change layers that are not BatchNorms, or their weights.",
         "Does every other layer come from the given model, values included?",
     ),
     (
@@ -47,13 +47,13 @@ for _slug, _message, _hint in (
     ),
     (
         "adds-affine",
-        "A BatchNorm with affine=False became a GroupNorm that has a weight and a bias to be trained.",
-        "nn.GroupNorm takes affine as well. Where do you learn what the old layer had?",
+        "A BatchNorm with affine=False became a GroupNorm with a trainable weight and bias.",
+        "nn.GroupNorm takes affine as well. Where can you read what the old layer had?",
     ),
     (
         "wrong-dtype",
-        "A new layer is made in float32 on the CPU, and yours stays there, whatever the rest of the model is in.",
-        "Which dtype and device has the tensor you copy from?",
+        "A new layer starts in float32 on the CPU, and yours stays there, whatever dtype and device the model has.",
+        "What dtype and device does the tensor have that you copy from?",
     ),
     (
         "mutates-original",
@@ -62,8 +62,8 @@ for _slug, _message, _hint in (
     ),
     (
         "shares-parameters",
-        "The result holds the very parameters of the given model, not copies: train one and you train the other.",
-        "Which of your steps makes new tensors, and which only a new name for old ones?",
+        "The result holds the given model's own parameters, not copies: if you train one, you train the other.",
+        "Which of your steps makes new tensors, and which only gives old ones a new name?",
     ),
     (
         "momentum-unchanged",
@@ -72,12 +72,12 @@ for _slug, _message, _hint in (
     ),
     (
         "momentum-divided",
-        "You divide the momentum by N. That is close while it is small, but what several passes leave multiplies.",
+        "You divide the momentum by N. That is close as long as it is small, but what each pass leaves is multiplied.",
         "What is left of the old running mean after N passes with your momentum? It should be 1 − momentum.",
     ),
     (
         "matched-wrong-way",
-        "You make the momentum larger; it has to become smaller, because it now acts N times.",
+        "You make the momentum larger. It has to become smaller, because it now acts N times.",
         "You compute what N passes do together. You are asked for one of the N.",
     ),
     (
@@ -87,7 +87,7 @@ for _slug, _message, _hint in (
     ),
     (
         "beta-unchanged",
-        "You leave β as it is. Counted in updates the memory is the same, counted in samples it is N times as long.",
+        "You leave β as it is. Counted in updates the memory stays the same, but counted in samples it is N times as long.",
         "How much is left of an old gradient after N small updates? One large update should leave as much.",
     ),
     ("beta-divided", "You divide β by N, but what is left of an old gradient is a product.", "What is left after N updates?"),
@@ -103,12 +103,12 @@ for _slug, _message, _hint in (
     ),
     (
         "beta-first-order",
-        "You multiply what is forgotten, 1 − β, by N. That is close while β is near 1, and no more than that.",
+        "You multiply what is forgotten, 1 − β, by N. That is close as long as β is near 1, but it is not exact.",
         "Two updates with β = 0.5 leave a quarter. What does your formula leave?",
     ),
     (
         "sound-layer-blamed",
-        "You blame a layer that treats each sample by itself: its gradient for a batch is the mean of those of the samples.",
+        "You blame a layer that treats each sample on its own: its gradient for a batch is the mean of the samples' gradients.",
         "Does the output for one sample depend on which others are in the batch?",
     ),
     (
@@ -118,8 +118,8 @@ for _slug, _message, _hint in (
     ),
     (
         "optimizer-blamed",
-        "You blame an optimizer that is handed the large batch's gradient once per window: it cannot tell the difference.",
-        "What does the optimizer see of a window? Compare that with what it sees of a large batch.",
+        "You blame an optimizer that receives the large batch's gradient once per window: it cannot tell the difference.",
+        "What does the optimizer see of a window? And what does it see of a large batch?",
     ),
     (
         "many-updates-trusted",
@@ -129,7 +129,7 @@ for _slug, _message, _hint in (
     (
         "window-clip-blamed",
         "You blame clipping that happens once, to the gradient the large batch would have given.",
-        "What is in .grad when it is clipped?",
+        "What is in .grad at the moment it is clipped?",
     ),
     (
         "micro-clip-trusted",

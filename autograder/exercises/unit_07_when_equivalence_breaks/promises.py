@@ -7,11 +7,11 @@ from autograder.contract.promises import Promise, Promises
 MODELS = ("flat", "deep", "conv", "double")
 CALLS = tuple(f"call {k}" for k in range(4))
 REPLACED = "every `nn.BatchNorm1d` and `nn.BatchNorm2d`, at any depth"
-EVERYTHING_ELSE = "everything else is as it was, related layers such as `nn.BatchNorm3d` or `nn.InstanceNorm2d` included."
-KEPT = "The affine `weight` and `bias` of each BatchNorm are kept, in their dtype and on their device."
+EVERYTHING_ELSE = "Everything else stays as it was, including related layers such as `nn.BatchNorm3d` or `nn.InstanceNorm2d`."
+KEPT = "Each GroupNorm keeps the affine `weight` and `bias` of its BatchNorm, in their dtype and on their device."
 UNTOUCHED = "The given model stays untouched, and the result shares no parameter or buffer with it."
-MODES = "Both, and all their parts, are in the mode the given model was in (`model.training`)."
-TWELVE = "if the two runs end apart by more than rounding, `False` if they end at the same place."
+MODES = "Both models, and all their parts, are in the mode the given model was in (`model.training`)."
+TWELVE = "if the two runs end apart by more than rounding, `False` if they end in the same place."
 
 PROMISES = {
     "replace_batchnorm": Promises(
@@ -20,8 +20,8 @@ PROMISES = {
             Promise("1d", REPLACED, MODELS, "replace_batchnorm_only_2d"),
             Promise("2d", REPLACED, ("conv",), "replace_batchnorm_only_1d"),
             Promise("any depth", REPLACED, MODELS, "replace_batchnorm_shallow"),
-            Promise("group norm", "is an `nn.GroupNorm(num_groups, channels)` instead", MODELS, "replace_batchnorm_layernorm"),
-            Promise("groups", "is an `nn.GroupNorm(num_groups, channels)` instead", MODELS, "replace_batchnorm_group_size"),
+            Promise("group norm", "has become an `nn.GroupNorm(num_groups, channels)`.", MODELS, "replace_batchnorm_layernorm"),
+            Promise("groups", "has become an `nn.GroupNorm(num_groups, channels)`.", MODELS, "replace_batchnorm_group_size"),
             Promise("everything else", EVERYTHING_ELSE, MODELS, "replace_batchnorm_all_norms"),
             Promise("relatives", EVERYTHING_ELSE, ("conv",), "replace_batchnorm_relatives"),
             Promise("weight", KEPT, MODELS, "replace_batchnorm_loses_affine"),
@@ -33,7 +33,9 @@ PROMISES = {
             Promise("given mode", MODES, MODELS, "replace_batchnorm_evaluates_both"),
             Promise("mode", MODES, MODELS, "replace_batchnorm_eval_mode"),
             Promise("mode of parts", MODES, ("deep",), "replace_batchnorm_parts_in_another_mode"),
-            Promise("gradients", "of the result, over four micro-batches of three.", MODELS, "replace_batchnorm_frozen_affine"),
+            Promise(
+                "gradients", "those of the result, over four micro-batches of three.", MODELS, "replace_batchnorm_frozen_affine"
+            ),
         ),
         (
             "Write `replace_batchnorm",
@@ -47,20 +49,27 @@ PROMISES = {
     "matched_bn_momentum": Promises(
         (
             Promise("formula", "as one pass with `momentum` does.", CALLS, "matched_bn_momentum_power"),
-            Promise("N = 1", "N = 1 among them", ("call 0",), "matched_bn_momentum_not_for_one"),
+            Promise("N = 1", "including N = 1", ("call 0",), "matched_bn_momentum_not_for_one"),
             Promise("any momentum", "several momenta between 0 and 1", ("call 3",), "matched_bn_momentum_small_only"),
             Promise("number", "to five digits.", CALLS, "matched_bn_momentum_as_text"),
         ),
-        ("The BatchNorm momentum",),
+        ("Write `matched_bn_momentum", "The BatchNorm momentum"),
     ),
     "matched_beta": Promises(
         (
             Promise("formula", "leaves as much of it as the recipe's N did.", CALLS, "matched_beta_root"),
-            Promise("N = 1", "N = 1 among them", ("call 0",), "matched_beta_not_for_one"),
+            Promise("N = 1", "including N = 1", ("call 0",), "matched_beta_not_for_one"),
             Promise("any beta", "several β between 0 and 1", CALLS, "matched_beta_first_order"),
             Promise("number", "to five digits.", CALLS, "matched_beta_as_text"),
         ),
-        ("A recipe updates", "You now accumulate", "What was in", "Counted in samples", "The momentum that forgets"),
+        (
+            "A recipe updates",
+            "You now accumulate",
+            "Whatever was in",
+            "Write `matched_beta",
+            "Counted in samples",
+            "The momentum that forgets",
+        ),
     ),
     "breaks_equivalence": Promises(
         (
@@ -72,9 +81,10 @@ PROMISES = {
         ),
         (
             "Below are twelve",
-            "For each, a small model",
-            "The key is not",
-            "You may make",
+            "With each of them, a small model",
+            "Write `breaks_equivalence",
+            "The solution is not",
+            "You may run",
             "`linear` to",
             "`momentum` to",
             "`clip-per-window` to",

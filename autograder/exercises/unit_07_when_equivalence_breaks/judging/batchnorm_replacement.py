@@ -37,18 +37,18 @@ def replacement_message(trial: NormTrial, seen: Observation, slugs: list[str]) -
     kept = all(_near(seen.tensors.get(f"state/{name}"), state[name]) for name in others)
     if not kept or {p: found.get(p) for p in due if p not in old} != {p: due[p] for p in due if p not in old}:
         slugs.append("changes-other-layers")
-        return "Something else than a BatchNorm is not what it was."
+        return "Something other than a BatchNorm has changed."
     if found.keys() != due.keys():
-        return "The result has other layers than the given model."
+        return "The result does not have the layers of the given model."
     if still := [path for path in old if found[path]["kind"].startswith("BatchNorm")]:
         return f"There is still a {found[still[0]]['kind']} at {still[0]!r}: that is model.get_submodule({still[0]!r})."
     kinds = {found[path]["kind"] for path in old}
     if kinds != {"GroupNorm"}:
         slugs.append("not-groupnorm")
-        return "A BatchNorm became something else than a GroupNorm."
+        return "A BatchNorm became something other than a GroupNorm."
     if any(found[path].get("groups") != trial.num_groups for path in old):  # a student's own class may have that name
         slugs.append("wrong-groups")
-        return "A GroupNorm has another number of groups than was asked for."
+        return "A GroupNorm does not have the number of groups that was asked for."
     return ""
 
 
@@ -87,7 +87,7 @@ def affine_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> str
     for path, old in groups.items():
         if not old.affine and seen.facts["layers"][path].get("affine"):
             slugs.append("adds-affine")
-            return "A layer without weight and bias has been given some."
+            return "A layer without weight and bias has been given both."
         for name in (f"{path}.weight", f"{path}.bias") if old.affine else ():
             found, due = seen.tensors.get(f"state/{name}"), state[name]
             if not _near(found, due):
@@ -110,7 +110,7 @@ def original_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
     same = all(torch.equal(seen.tensors.get(f"given/{name}", torch.empty(0)), value.cpu()) for name, value in state.items())
     if seen.facts["given"] != layers_of(model) or not same:
         slugs.append("mutates-original")
-        return "The given model is not what it was."
+        return "The given model has changed."
     if seen.facts["shared"]:
         slugs.append("shares-parameters")
         return "The result shares parameters with the given model: training one changes the other."

@@ -20,7 +20,7 @@ _LEFT_OF_RUNNING = (
 )
 _LEFT_OF_GRADIENT = (
     "For β = {0:g} and N = {1} you return {value:g}. One update with that leaves {left} of a gradient; "
-    "N updates with {0:g} leave another share."
+    "N updates with {0:g} leave a different share."
 )
 
 
