@@ -29,6 +29,10 @@ demo: .venv/.installed
 trainers: .venv/.installed
 	.venv/bin/python trainers/run.py $(ARGS)
 
+# Draws docs/poster.pdf and docs/poster.png: right and wrong loops, each with what its updates hold.
+poster: .venv/.installed
+	.venv/bin/python poster/make.py
+
 # Pins all that is installed, for every Python and platform. Versions stay unless ARGS=--upgrade, or --upgrade-package=NAME.
 pins: .venv/bin/uv
 	.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --extra dev --no-annotate \

@@ -290,10 +290,10 @@ def source(slug: str) -> str:
     """
     if slug not in GALLERY:
         raise KeyError(f"no loop in the gallery is called {slug!r}; there are {', '.join(GALLERY)}")
-    return _without_annotations(inspect.getsource(GALLERY[slug]))
+    return without_annotations(inspect.getsource(GALLERY[slug]))
 
 
-def _without_annotations(code: str) -> str:
+def without_annotations(code: str) -> str:
     """A function's code with a signature on one line, and no types in it or in its assignments."""
     function = ast.parse(code).body[0]
     assert isinstance(function, ast.FunctionDef)
