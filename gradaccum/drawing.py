@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
@@ -23,10 +26,13 @@ BLUE, VERMILLION, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A
 
 PALE_BLUE = "#8fc1de"
 
-DPI = 100
-
 Style = dict[str, Any]
 """Keyword arguments of a drawing method of matplotlib."""
+
+BAND: Style = {"facecolor": GREY, "alpha": 0.15, "edgecolor": "none"}
+"""Of a part of a picture that is set off from the rest, on light and on dark pages."""
+
+DPI = 100
 
 SHADES = LinearSegmentedColormap.from_list("shades", ["#e9ebee", PALE_BLUE, BLUE])
 
@@ -61,6 +67,53 @@ def as_png(figure: Figure) -> bytes:
     file = io.BytesIO()
     picture.save(file, "png")
     return file.getvalue()
+
+
+ON_DARK, ON_PALE, ON_GREY = "#fefefe", "#0b0b0b", "#6c6c6c"
+"""Of texts and dots on coloured areas, which keep their colour in a dark theme, as the areas do."""
+
+_THEME = {
+    "#000000": "currentColor",
+    "#ffffff": "var(--jp-layout-color0, #ffffff)",
+    f"stroke: {GREY}": f"stroke: var(--jp-ui-font-color2, {GREY})",
+}
+"""What black, white and grey lines are on a page: its text, its background and its less important text."""
+
+
+_TEXT_COLOR = re.compile(r'(?<=<text style=")([^"]*fill: )(#\w{6})')
+
+
+def _text_color(found: re.Match[str]) -> str:
+    """The start of a text's style: nearer to the page's own text, so that coloured words are legible on light and dark."""
+    before, color = found.groups()
+    if color in (ON_DARK, ON_PALE):
+        return found[0]
+    name = f"var(--jp-ui-font-color2, {GREY})" if color == GREY else f"color-mix(in srgb, {color} 75%, currentColor)"
+    return before + name
+
+
+def as_svg(figure: Figure, alt: str) -> str:
+    """The figure as an element of a page: crisp at any size, in the colours of JupyterLab's theme, light or dark.
+
+    Faster to make than a PNG file, as nothing is painted; 14 to 170 kB.
+
+    Args:
+        figure: what to show.
+        alt: its alternative text.
+    """
+    width, height = (round(DPI * inches) for inches in figure.get_size_inches())
+    file = io.StringIO()
+    with rc_context({"svg.fonttype": "none"}):
+        FigureCanvasSVG(figure).print_svg(file, metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    drawing = re.sub(r' id="[\w.]+_\d+"', "", file.getvalue().partition("<svg")[2].partition(">")[2])
+    for color, name in _THEME.items():
+        drawing = drawing.replace(color, name)
+    drawing = _TEXT_COLOR.sub(_text_color, drawing)
+    return (
+        f'<svg role="img" aria-label="{escape(alt, quote=True)}" viewBox="0 0 {0.72 * width:g} {0.72 * height:g}" '
+        f'width="{width}" height="{height}" fill="currentColor" style="max-width:100%;height:auto;display:block" '
+        f'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">{drawing}'
+    )
 
 
 def tidy(axes: Axes, title: str = "", x: str = "", y: str = "", y_away: float = 30) -> None:
@@ -109,7 +162,9 @@ def draw_fingerprint(
     for u, y in updates.items():
         axes.text(axes.get_xlim()[0], y, str(u + 1), ha="right", va="center", fontsize=8)
         axes.text(columns - 0.35, y, notes[u], va="center", fontsize=8, color=VERMILLION)
-    axes.annotate("update", (0, 1), (-16, 0), "axes fraction", "offset pixels", va="top", ha="right", rotation=90, fontsize=9.5)
+    axes.annotate(
+        "update", (0, 1), (-11.5, 0), "axes fraction", "offset points", va="top", ha="right", rotation=90, fontsize=9.5
+    )
     new_epochs = [k for k in range(1, columns) if fingerprint.columns[k][0] != fingerprint.columns[k - 1][0]]
     _draw_column_numbers(axes, title, columns, f"micro-batch{', dotted line: next epoch' if new_epochs else ''}")
     for k in new_epochs:
@@ -195,10 +250,10 @@ def _draw_cells(axes: Axes, cells: list[_Cell], peak: float) -> None:
             autolim=False,
         )
     zeros = [cell for cell in cells if cell.value is not None and not _text(cell.value)]
-    axes.plot([cell.x for cell in zeros], [cell.y for cell in zeros], linestyle="", marker=".", markersize=2.5, color=GREY)
+    axes.plot([cell.x for cell in zeros], [cell.y for cell in zeros], linestyle="", marker=".", markersize=2.5, color=ON_GREY)
     for cell in cells:
         if cell.value is not None and (text := _text(cell.value)):
-            color = "white" if abs(cell.value) / peak > 0.7 else "black"
+            color = ON_DARK if abs(cell.value) / peak > 0.7 else ON_PALE
             weight = "bold" if cell.differs else "normal"
             axes.text(cell.x, cell.y, text, ha="center", va="center", fontsize=8, color=color, fontweight=weight)
 

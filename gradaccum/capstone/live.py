@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import math
 import time
 from collections.abc import Callable
@@ -22,7 +21,7 @@ from gradaccum.capstone.config import LARGE, MIB, SMALL, Config
 from gradaccum.capstone.model import CharGPT, token_loss
 from gradaccum.capstone.run import History, Run
 from gradaccum.capstone.text import LETTERS, encode, floor, log_lines
-from gradaccum.drawing import BLUE, DPI, GREEN, GREY, VERMILLION, as_png, erase, new_figure, tidy
+from gradaccum.drawing import BLUE, DPI, GREEN, GREY, VERMILLION, as_svg, erase, new_figure, tidy
 from gradaccum.recording import LiveBytes
 from gradaccum.threads import one_thread
 
@@ -140,8 +139,7 @@ class LiveRun(widgets.VBox):
         erase(self._figure)
         draw(progress, self._figure)
         caption = describe(progress)
-        png = base64.b64encode(as_png(self._figure)).decode()
-        self._picture.value = still.image(png, caption, (round(DPI * SIZE[0]), round(DPI * SIZE[1])))
+        self._picture.value = as_svg(self._figure, caption)
         lines = "".join(f"<li><code>{escape(line)}</code></li>" for line in progress.written)
         self._words.value = _paragraph(caption) + (f"It makes up lines like these:<ul>{lines}</ul>" if lines else "")
 

@@ -15,10 +15,13 @@ from typing import Any
 import ipywidgets as widgets
 
 from gradaccum import phenomena, still
-from gradaccum.drawing import DPI, GREEN, VERMILLION, as_png, erase, new_figure
+from gradaccum.drawing import DPI, GREEN, VERMILLION, as_png, as_svg, erase, new_figure
 from gradaccum.notebook.keyboard import KEYS_STAY_HERE
 from gradaccum.phenomena import Listing
 from gradaccum.threads import one_thread
+
+SHARP = 2
+"""Dots of a picture file for each pixel of a page, as screens have them."""
 
 MAX_RESULTS = 64
 """Results that a panel remembers for controls that are moved back."""
@@ -53,7 +56,7 @@ class Panel(widgets.VBox):
 
     def __init__(self, phenomenon: ModuleType, opening: Any):
         self.phenomenon, self.opening, self.settings = phenomenon, opening, opening
-        self._png, self.caption = "", ""
+        self.caption = ""
         self._listing: Listing | None = None
         self.error: Exception | None = None
         self._quiet = False
@@ -100,12 +103,25 @@ class Panel(widgets.VBox):
         """The live panel, and for pages without a kernel the picture, the code and the caption."""
         code = [self._listing.source] if self._listing else []
         plain = "\n".join([f"{self.phenomenon.TITLE}. {self.caption}", *code])
-        picture = {"image/png": self._png} if self._png else {}
-        page = self._title + self._picture.value + self._words.value
+        png = self._as_png()
+        picture = still.image(png, self.caption, self._size) if png else ""
+        page = self._title + picture + self._words.value
         if self._listing:
             column = f'<div style="flex:1 1 380px;min-width:0">{self._code.value}{self._words.value}</div>'
-            page = f'{self._title}<div style="display:flex;flex-wrap:wrap;gap:4px 16px">{self._picture.value}{column}</div>'
-        return super()._repr_mimebundle_(**kwargs) | picture | {"text/html": page, "text/plain": plain}
+            page = f'{self._title}<div style="display:flex;flex-wrap:wrap;gap:4px 16px">{picture}{column}</div>'
+        return (
+            super()._repr_mimebundle_(**kwargs) | ({"image/png": png} if png else {}) | {"text/html": page, "text/plain": plain}
+        )
+
+    def _as_png(self) -> str:
+        """The picture as a file in base64, for pages that remove drawings; empty if there is none."""
+        if self.error:
+            return ""
+        figure = new_figure(*self.phenomenon.SIZE)
+        figure.set_dpi(SHARP * DPI)
+        with _garbage_later(), one_thread():
+            self.phenomenon.draw(self._computed(self.settings), figure)
+            return base64.b64encode(as_png(figure)).decode()
 
     def _ipython_display_(self) -> None:
         still.show(self._repr_mimebundle_(), alt=self.caption)
@@ -125,18 +141,22 @@ class Panel(widgets.VBox):
         try:
             result = self._computed(self.settings)
             self.phenomenon.draw(result, self._figure)
-            self._png = base64.b64encode(as_png(self._figure)).decode()
             self.caption, self.error = self.phenomenon.describe(result), None
+            self._picture.value = as_svg(self._figure, self.caption)
             self._listing = self.phenomenon.code(result) if hasattr(self.phenomenon, "code") else None
         except Exception as error:
-            self._png, self.caption, self._listing, self.error = "", _in_words(error), None, error
-        size = tuple(round(DPI * inches) for inches in self.phenomenon.SIZE)
-        self._picture.value = still.image(self._png, self.caption, size) if self._png else ""
+            self._picture.value, self.caption, self._listing, self.error = "", _in_words(error), None, error
         edge = f"border-left:4px solid {VERMILLION};padding-left:10px;" if self.error else ""
         role = 'role="alert"' if self.error else 'aria-live="polite"'
-        style = f"{edge}max-width:{max(size[0], 560)}px;margin:0;line-height:1.45"
+        style = f"{edge}max-width:{max(self._size[0], 560)}px;margin:0;line-height:1.45;min-height:4.35em"
         self._words.value = f'<p {role} style="{style}">{escape(self.caption)}</p>'
         self._code.value = _code_html(self._listing) if self._listing else ""
+
+    @property
+    def _size(self) -> tuple[int, int]:
+        """Width and height of the picture in pixels of a page."""
+        width, height = self.phenomenon.SIZE
+        return round(DPI * width), round(DPI * height)
 
     def _preset_button(self, name: str, settings: Any) -> widgets.Button:
         button = widgets.Button(description=name, layout={"width": "auto"})

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, Style, tidy
+from gradaccum.drawing import BAND, BLUE, GREEN, GREY, VERMILLION, Style, tidy
 from gradaccum.phenomena import control
 
 TITLE = "Learning rate × effective batch"
@@ -181,7 +181,7 @@ def _draw_curves(axes: Axes, result: Result) -> None:
 def _draw_factors(axes: Axes, result: Result) -> None:
     tidy(axes, f"{result.settings.optimizer}: how far off", "N", "factor to the small batch's loss")
     places = range(len(STEPS))
-    axes.axvspan(*(STEPS.index(result.settings.accumulation_steps) + d for d in (-0.3, 0.3)), color="#e8e8e8")
+    axes.axvspan(*(STEPS.index(result.settings.accumulation_steps) + d for d in (-0.3, 0.3)), **BAND)
     axes.axhline(1, color=GREEN, linewidth=5, alpha=0.45)
     for k, rule in enumerate(RULES):
         axes.plot(places, result.factors[:, k].clamp(max=MAX_FACTOR * 0.97), linewidth=1.6, markersize=5, **LOOKS[rule])

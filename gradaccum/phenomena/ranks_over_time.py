@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from torch import nn
 
 from gradaccum.collectives import ALL_REDUCE, Collectives
-from gradaccum.drawing import BLUE, GREEN, GREY, PALE_BLUE, VERMILLION, tidy
+from gradaccum.drawing import BLUE, GREEN, GREY, ON_DARK, ON_PALE, PALE_BLUE, VERMILLION, tidy
 from gradaccum.fingerprint import batch_gradient
 from gradaccum.loops.ddp import DDP_GALLERY
 from gradaccum.phenomena import control
@@ -231,13 +231,13 @@ def _draw_ranks(axes: Axes, result: Result) -> None:
         axes.text(place + 0.4, -0.82, word, va="center_baseline", fontsize=8.5)
     for block in shared:
         middle, word = block.start + block.length / 2, "all-reduce" if block.length >= 1 else ""
-        axes.text(middle, (RANKS - 1) / 2, word, rotation=90, ha="center", va="center", fontsize=9, color="white")
+        axes.text(middle, (RANKS - 1) / 2, word, rotation=90, ha="center", va="center", fontsize=9, color=ON_DARK)
     if result.apart:
         words = f"every rank updates\nwith its own gradient,\n{result.apart:.0%} off the mean"
         axes.text(result.time + 0.5, (RANKS - 1) / 2, words, va="center", fontsize=9.5, color=VERMILLION)
     for block in result.blocks:
         if block.kind in ("forward", "backward"):
-            color = "white" if block.kind == "backward" else "black"
+            color = ON_DARK if block.kind == "backward" else ON_PALE
             axes.text(block.start + block.length / 2, 0, str(block.number), ha="center", va="center", fontsize=8, color=color)
     axes.set(xlim=(0, MAX_TIME), ylim=(RANKS - 0.4, -0.6), yticks=range(RANKS))
     axes.set_yticklabels([f"rank {r}" for r in range(RANKS)])

@@ -15,7 +15,7 @@ from gradaccum.capstone.config import Config
 from gradaccum.capstone.model import CharGPT, token_loss
 from gradaccum.capstone.run import Run
 from gradaccum.capstone.variants import MISTAKES, RIGHT, RunVariant, Window, joined, train_window
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, Style, tidy
+from gradaccum.drawing import BAND, BLUE, GREEN, GREY, VERMILLION, Style, tidy
 from gradaccum.loops import windows
 from gradaccum.phenomena import control
 from gradaccum.problems import flat_parameters
@@ -227,7 +227,7 @@ def _draw_losses(axes: Axes, result: Result) -> None:
 def _draw_distances(axes: Axes, result: Result) -> None:
     tidy(axes, "Distance from large batches, over the way gone", "windows so far", "", y_away=38)
     numbers = range(1, len(result.distances) + 1)
-    axes.axhspan(1e-17, 1e-13, color="#e9ebee", linewidth=0)
+    axes.axhspan(1e-17, 1e-13, **BAND)
     axes.text(6.15, 10**-13.6, "rounding of float64", fontsize=8.5, color=GREY)
     for number in range(PER_EPOCH, len(result.distances) + 1, PER_EPOCH):
         axes.axvline(number, color=GREY, linestyle=":", linewidth=1)

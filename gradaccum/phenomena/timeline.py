@@ -11,7 +11,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
-from gradaccum.drawing import BLUE, GREEN, GREY, PALE_BLUE, VERMILLION, Style, draw_fingerprint, draw_strip, tidy
+from gradaccum.drawing import (
+    BLUE,
+    GREEN,
+    GREY,
+    ON_DARK,
+    ON_PALE,
+    PALE_BLUE,
+    VERMILLION,
+    Style,
+    draw_fingerprint,
+    draw_strip,
+    tidy,
+)
 from gradaccum.fingerprint import Fingerprint, expected, read, solve
 from gradaccum.fingerprint_words import listing, number
 from gradaccum.loops import GALLERY
@@ -269,7 +281,7 @@ def _draw_blocks(axes: Axes, result: Result) -> None:
                     ha="center",
                     va="center",
                     fontsize=7.5,
-                    color="white" if dark else "black",
+                    color=ON_DARK if dark else ON_PALE,
                 )
         if now.kind == kind:
             axes.broken_barh([(now.start, now.length)], (lane - 0.45, 0.9), facecolor="none", edgecolor="black", linewidth=2)

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, tidy
+from gradaccum.drawing import BAND, BLUE, GREEN, GREY, VERMILLION, tidy
 from gradaccum.phenomena import control
 
 TITLE = "Who hides the mistake"
@@ -130,7 +130,7 @@ LEFT, RIGHT = 1e-17, 1e3
 def _draw_differences(axes: Axes, result: Result) -> None:
     after = f"{result.settings.updates} update{'s' if result.settings.updates > 1 else ''}"
     tidy(axes, f"How far from the right run, after {after}", "distance between the ends / distance the right run goes", "")
-    axes.axvspan(LEFT, VISIBLE, color="#eef1f4")
+    axes.axvspan(LEFT, VISIBLE, **BAND)
     axes.axvline(VISIBLE, color=GREY, linestyle=":", linewidth=1.2)
     axes.text(VISIBLE / 2, -0.62, "looks right in any plot", ha="right", va="center", fontsize=9, color=GREY)
     axes.text(VISIBLE * 2, -0.62, "can be seen", ha="left", va="center", fontsize=9, color=GREY)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+from xml.etree import ElementTree
 
 import pytest
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 from PIL import Image
 
-from gradaccum.drawing import VERMILLION, as_png, draw_fingerprint, draw_strip, erase, new_figure
+from gradaccum.drawing import BLUE, GREY, ON_PALE, VERMILLION, as_png, as_svg, draw_fingerprint, draw_strip, erase, new_figure
 from gradaccum.fingerprint import expected, fingerprint
 from gradaccum.loops import GALLERY
 from gradaccum.problems import Problem
@@ -116,3 +117,43 @@ def test_an_erased_figure_is_empty():
     figure.subplots(1, 2)
     erase(figure)
     assert figure.axes == []
+
+
+@pytest.fixture
+def page_element():
+    """A drawing with a line, a grey and a coloured text, and a text on a pale area."""
+    figure = new_figure(4, 2)
+    axes = figure.add_subplot()
+    axes.plot([0, 1], color="black")
+    for y, color in enumerate((GREY, BLUE, ON_PALE)):
+        axes.text(0, y, "word", color=color)
+    return ElementTree.fromstring(as_svg(figure, 'rises to "1" & stays'))
+
+
+def styles_of(page_element, tag: str) -> list[str]:
+    return [one.get("style", "") for one in page_element.iter(f"{{http://www.w3.org/2000/svg}}{tag}")]
+
+
+def test_a_drawing_for_a_page_has_its_size_in_pixels_and_an_alternative_text(page_element):
+    assert (page_element.get("width"), page_element.get("height")) == ("400", "200")
+    assert (page_element.get("role"), page_element.get("aria-label")) == ("img", 'rises to "1" & stays')
+
+
+def test_a_drawing_for_a_page_takes_text_and_lines_from_the_theme(page_element):
+    lines, texts = styles_of(page_element, "path"), styles_of(page_element, "text")
+    assert any("stroke: currentColor" in style for style in lines)
+    assert not any("#000000" in style or "#ffffff;" in style for style in [*lines, *texts])
+    assert any("var(--jp-ui-font-color2" in style for style in texts)
+    assert any(f"color-mix(in srgb, {BLUE.lower()} 75%, currentColor)" in style for style in texts)
+
+
+def test_words_on_an_area_keep_their_colour_in_every_theme(page_element):
+    assert any(f"fill: {ON_PALE}" in style for style in styles_of(page_element, "text"))
+
+
+def test_two_drawings_on_one_page_share_no_name_that_means_something_else(page_element):
+    figure = new_figure(4, 2)
+    figure.add_subplot().plot([2, 1])
+    other = ElementTree.fromstring(as_svg(figure, "falls"))
+    names, others = ({one.get("id") for one in drawing.iter()} - {None} for drawing in (page_element, other))
+    assert not names & others

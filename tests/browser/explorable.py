@@ -30,11 +30,11 @@ class Explorable:
 
     @property
     def picture(self) -> Locator:
-        return self.panel.locator("img:not([alt=''])")
+        return self.panel.locator("svg[role='img']")
 
     @property
     def alt(self) -> str:
-        return self.picture.get_attribute("alt")
+        return self.picture.get_attribute("aria-label")
 
     @property
     def caption(self) -> Locator:
@@ -46,11 +46,11 @@ class Explorable:
 
     def wait_for_other_picture(self, alt: str) -> None:
         """Until the picture's alternative text is no longer ``alt``."""
-        expect(self.picture).not_to_have_attribute("alt", alt, timeout=ANSWER)
+        expect(self.picture).not_to_have_attribute("aria-label", alt, timeout=ANSWER)
 
     def wait_for_picture(self, alt: str) -> None:
         """Until the picture's alternative text is ``alt``."""
-        expect(self.picture).to_have_attribute("alt", alt, timeout=ANSWER)
+        expect(self.picture).to_have_attribute("aria-label", alt, timeout=ANSWER)
 
 
 def key_for(control: Locator) -> str:

@@ -266,7 +266,7 @@ def test_a_panel_is_displayed_as_a_hidden_still_and_a_live_widget(panel, outputs
     still, live = outputs
     assert set(still.data) == {"text/html", "text/plain"}
     assert 'class="gradaccum-still" style="display:none"' in still.data["text/html"]
-    assert panel._png in still.data["text/html"]
+    assert live.data["image/png"] in still.data["text/html"]
     assert "application/vnd.jupyter.widget-view+json" in live.data
     assert live.metadata["image/png"]["alt"] == panel.caption
 
@@ -274,5 +274,7 @@ def test_a_panel_is_displayed_as_a_hidden_still_and_a_live_widget(panel, outputs
 def test_a_notebook_without_widget_state_exports_with_the_picture(panel, outputs):
     cell = nbformat.v4.new_code_cell("explore('toy')", outputs=outputs)
     exported, _ = HTMLExporter().from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))
-    assert exported.count(panel._png) == 2, "the still, and the form of the panel for pages without style sheets"
+    assert exported.count(outputs[1].data["image/png"]) == 2, (
+        "the still, and the form of the panel for pages without style sheets"
+    )
     assert panel.model_id not in exported
