@@ -31,18 +31,6 @@
 # they are worth, and to see at a glance what a wrong loop computes instead. This page shows you how it works and lets you try
 # everything once. *About 15 minutes, no points.*
 
-# %%
-import torch
-
-from autograder.check import check
-from autograder.devices import pick_device
-from autograder.progress import show_progress
-from gradaccum.explore import explore
-from gradaccum.loops import GALLERY
-from gradaccum.predict import predict
-from gradaccum.problems import Problem
-from gradaccum.showing import show_fingerprint
-
 # %% [markdown]
 # ## How a unit works
 #
@@ -75,6 +63,18 @@ from gradaccum.showing import show_fingerprint
 # ## Your machine
 #
 # You need no GPU for this course. If you have one, `check` uses it.
+
+# %%
+import torch
+
+from autograder.check import check
+from autograder.devices import pick_device
+from autograder.progress import show_progress
+from gradaccum.explore import explore
+from gradaccum.loops import GALLERY
+from gradaccum.predict import predict
+from gradaccum.problems import Problem
+from gradaccum.showing import show_fingerprint
 
 # %%
 device = pick_device()

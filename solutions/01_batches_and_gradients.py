@@ -28,6 +28,13 @@
 #
 # *About 35 minutes, 10 points. You should have trained a PyTorch model before, if only by following a tutorial.*
 
+# %% [markdown]
+# ## The setting
+#
+# A `Problem` is a small regression task made from a seed: a model, a loss and data. Here is one with a single batch of four
+# samples. `x[i : i + 1]` is sample `i` as a batch of one: it has the shape of a batch whose first dimension is 1, so the model
+# takes it like any other batch.
+
 # %%
 import torch
 from torch.nn import functional as F
@@ -36,13 +43,6 @@ from autograder.check import check
 from gradaccum.explore import explore
 from gradaccum.predict import predict
 from gradaccum.problems import Problem
-
-# %% [markdown]
-# ## The setting
-#
-# A `Problem` is a small regression task made from a seed: a model, a loss and data. Here is one with a single batch of four
-# samples. `x[i : i + 1]` is sample `i` as a batch of one: it has the shape of a batch whose first dimension is 1, so the model
-# takes it like any other batch.
 
 # %%
 problem = Problem(seed=3, epochs=((4,),))

@@ -15,9 +15,10 @@
 #
 # **Where do `step` and `zero_grad` go?**
 #
-# In May 2025 somebody who fine-tuned with `torchtune` noticed that from the second epoch on [the logged accuracy began above
-# 100 %](https://github.com/meta-pytorch/torchtune/pull/2745). The epoch had 63 micro-batches and N was 8. The last 7 found no
-# update in their epoch, stayed where they were, and joined the next one: its first update held 15 micro-batches.
+# In May 2025 somebody who fine-tuned with `torchtune` noticed that [the logged accuracy exceeded 100
+# %](https://github.com/meta-pytorch/torchtune/pull/2745) whenever a new epoch began. The reason: with 63 micro-batches in an
+# epoch, say, and N = 8, the last 7 find no update in their epoch. They stay where they are and join the next one, whose first
+# update then holds 15.
 #
 # `optimizer.step()` applies what is in `.grad`, and `optimizer.zero_grad()` throws it away. An epoch is many windows in a row,
 # and each of the two calls belongs in it once per window. One line too high or one indent too deep, and the loop still runs and

@@ -25,17 +25,6 @@
 #
 # *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 
-# %%
-import torch
-
-from autograder.check import check
-from gradaccum.explore import explore
-from gradaccum.loops import windows
-from gradaccum.phenomena import learning_rate_scaling
-from gradaccum.phenomena.gradient_noise import noise_scales
-from gradaccum.predict import predict
-from gradaccum.problems import Problem
-
 # %% [markdown]
 # ## The effective batch
 #
@@ -46,6 +35,17 @@ from gradaccum.problems import Problem
 # $$\text{effective batch size} = B \times N \times W$$
 #
 # This number, and not B, N or W alone, is what a learning rate depends on.
+
+# %%
+import torch
+
+from autograder.check import check
+from gradaccum.explore import explore
+from gradaccum.loops import windows
+from gradaccum.phenomena import learning_rate_scaling
+from gradaccum.phenomena.gradient_noise import noise_scales
+from gradaccum.predict import predict
+from gradaccum.problems import Problem
 
 # %% [markdown]
 # ## Predict

@@ -29,6 +29,17 @@
 #
 # *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 
+# %% [markdown]
+# ## Clipping
+#
+# One strange batch can make a gradient a hundred times as long as the others. **Clipping by norm** shortens what is longer than
+# a threshold and leaves the rest alone. With $g$ the gradient of *all* parameters as one vector,
+#
+# $$g \leftarrow g \cdot \min\left(1, \frac{\text{max\_norm}}{\lVert g\rVert}\right).$$
+#
+# The direction stays the same. `clip_grad_norm_(model.parameters(), max_norm)` does this to `.grad`, and returns the norm from
+# *before* the clipping.
+
 # %%
 from itertools import islice
 
@@ -41,17 +52,6 @@ from gradaccum.loops import windows
 from gradaccum.phenomena import low_precision_sums, order_of_operations
 from gradaccum.predict import predict
 from gradaccum.problems import Problem, flat_gradient
-
-# %% [markdown]
-# ## Clipping
-#
-# One strange batch can make a gradient a hundred times as long as the others. **Clipping by norm** shortens what is longer than
-# a threshold and leaves the rest alone. With $g$ the gradient of *all* parameters as one vector,
-#
-# $$g \leftarrow g \cdot \min\left(1, \frac{\text{max\_norm}}{\lVert g\rVert}\right).$$
-#
-# The direction stays the same. `clip_grad_norm_(model.parameters(), max_norm)` does this to `.grad`, and returns the norm from
-# *before* the clipping.
 
 # %%
 problem = Problem(seed=6, accumulation_steps=4, epochs=((2, 2, 2, 2),))
