@@ -15,14 +15,13 @@
 #
 # **Where do `step` and `zero_grad` go?**
 #
-# In May 2025 somebody who fine-tuned with `torchtune` noticed that [the logged accuracy exceeded 100
-# %](https://github.com/meta-pytorch/torchtune/pull/2745) whenever a new epoch began. The reason: with 63 micro-batches in an
-# epoch, say, and N = 8, the last 7 find no update in their epoch. They stay where they are and join the next one, whose first
-# update then holds 15.
+# In May 2025 a user of `torchtune` saw [an accuracy above 100 %](https://github.com/meta-pytorch/torchtune/pull/2745) whenever
+# a new epoch began. With 63 micro-batches in an epoch, say, and N = 8, the last 7 found no update. They stayed where they were
+# and joined the next epoch, whose first update then held 15.
 #
-# `optimizer.step()` applies what is in `.grad`, and `optimizer.zero_grad()` throws it away. An epoch is many windows in a row,
-# and each of the two calls belongs in it once per window. One line too high or one indent too deep, and the loop still runs and
-# the loss still falls, but it trains something else.
+# `optimizer.step()` applies what is in `.grad`, and `optimizer.zero_grad()` throws it away. Each of them belongs in the loop
+# once per window. One line too high or one indent too deep, and the loop still runs and the loss still falls, but it trains
+# something else.
 #
 # You will learn to see such mistakes at a glance, repair three loops, and write one that has none.
 #
@@ -61,11 +60,9 @@ predict(
 # %% [markdown]
 # ## Explore: loop timeline
 #
-# Time runs to the right. Every forward, backward, update (*step*) and clear is a block, and the memory below is on the same
-# axis. The axis is not to scale: each block is one unit wide, and a backward through several graphs one unit for each. On the
-# right you see the loop's **fingerprint**: one row for each update, one column for each micro-batch, and in each cell how much
-# of that micro-batch's gradient was in `.grad` when the update came. Above it you see what `.grad` holds at the **moment** you
-# choose.
+# Time runs to the right, with a block for every forward, backward, update (*step*) and clear; it is not to scale. The memory
+# below is on the same axis. On the right is the loop's **fingerprint**, a row for each update and a column for each
+# micro-batch, and above it what `.grad` holds at the **moment** you choose.
 #
 # 1. You begin with the loop of the question. Step back and forth through its first window. Which blocks empty `.grad`?
 # 2. Press **Fix**. When does the first update come? Does a single parameter move before it? And what comes right after it?
@@ -167,8 +164,8 @@ def eager_step(model, loss_fn, optimizer, micro_batches, accumulation_steps):  #
 show_fingerprint(eager_step, two_windows)
 
 # %% [markdown]
-# Every micro-batch is there, and yet nothing is accumulated: the loop makes eight small updates where two were due, each from
-# two samples and each a quarter as long. Worse, the second is computed at parameters that the first has already moved.
+# Every micro-batch is there, and yet nothing is accumulated. Where two updates were due there are eight small ones, each from
+# two samples and a quarter as long. Worse, the second is computed at parameters that the first has already moved.
 
 # %% [markdown]
 # ## Exercise 2 · `repaired_eager_step`
@@ -226,9 +223,9 @@ def looks_mended(model, loss_fn, optimizer, micro_batches, accumulation_steps): 
 show_fingerprint(looks_mended, two_windows)
 
 # %% [markdown]
-# The blocks are right, but they are filled with 1 where 1/4 was due: the update is N times too long, as if somebody had
-# multiplied the learning rate by N. With plain SGD this loop is right in two cases only: if the loss *sums* over samples and so
-# does the large batch you compare with, or if the rate was divided by N (exercise 2 of the last unit).
+# The blocks are right, but filled with 1 where 1/4 was due: the update is N times too long, as with N times the learning rate.
+# With plain SGD this loop is right in two cases only: if the loss *sums* over samples and so does the large batch you compare
+# with, or if the rate was divided by N.
 
 # %% [markdown]
 # ## Explore: missing 1/N
@@ -259,8 +256,8 @@ explore("missing_scale")
 # %% [markdown]
 # ## Predict: leftovers
 #
-# Data sets rarely come in multiples of N. [Stanford Alpaca](https://github.com/tatsu-lab/stanford_alpaca) fine-tuned a model of
-# 7 billion parameters on 52,002 examples, with 4 GPUs, micro-batches of 4 and N = 8. Count what each GPU sees in an epoch:
+# Data sets rarely come in multiples of N. [Stanford Alpaca](https://github.com/tatsu-lab/stanford_alpaca) fine-tuned 7 billion
+# parameters on 52,002 examples, with 4 GPUs, micro-batches of 4 and N = 8. What does each GPU see in an epoch?
 
 # %%
 micro_batches = -(-52_002 // (4 * 4))  # rounded up
@@ -319,17 +316,17 @@ def lost_tail(model, loss_fn, optimizer, micro_batches, accumulation_steps):  # 
 show_fingerprint(lost_tail, with_leftover)
 
 # %% [markdown]
-# Loops that count `(i + 1) % N == 0` lose their leftover as well, unless they do something about it after the loop. Some do not
-# even lose it: they leave it in `.grad`, where it joins the first update of the next epoch. That is the loop from the beginning
-# of this unit. Here are two epochs of seven micro-batches each, N = 4:
+# Loops that count `(i + 1) % N == 0` lose their leftover as well, unless they act on it after the loop. Some leave it in
+# `.grad`, where it joins the first update of the next epoch. That is the loop from the beginning of this unit. Here are two
+# epochs of seven micro-batches each, N = 4:
 
 # %%
 show_fingerprint(GALLERY["tail-stale"], Problem(seed=4, accumulation_steps=4, epochs=((2,) * 7, (2,) * 7), width=10))
 
 # %% [markdown]
-# And some apply it, but divide by N instead of by what is there. [Lightning does
-# so](https://github.com/Lightning-AI/pytorch-lightning/issues/19987), reported in June 2024, and so does
-# [accelerate](../docs/trainers.md). The update of a leftover of 3 with N = 8 is then 3/8 as long as it should be.
+# Others apply it but divide by N: [Lightning](https://github.com/Lightning-AI/pytorch-lightning/issues/19987) does, as reported
+# in June 2024, and so does [accelerate](../docs/trainers.md). With 3 left over and N = 8 that update is 3/8 as long as it
+# should be.
 
 # %% [markdown]
 # ## Exercise 3 · `repaired_lost_tail`
@@ -464,9 +461,11 @@ check(train_epoch)
 # 2. the one that divides the leftover by N, although it has fewer;
 # 3. the one whose rows are triangles.
 #
-# The first is not made up. [Fabric's
-# documentation](https://lightning.ai/docs/fabric/stable/advanced/gradient_accumulation.html) printed a loop with this condition
-# when we [recorded it](../docs/trainers.md), and that loop did not divide either.
+# <details><summary>Who would write the first of them?</summary>
+#
+# [Fabric's documentation](https://lightning.ai/docs/fabric/stable/advanced/gradient_accumulation.html) printed a loop with this
+# condition when we [recorded it](../docs/trainers.md), and that loop did not divide either.
+# </details>
 
 # %%
 explore("gallery", loop="zero-every")
@@ -519,7 +518,7 @@ check(name_that_loop)
 # %% [markdown]
 # ## One for the road
 #
-# Loops that log their losses often keep the tensors: `losses.append(loss)`. This question is not graded.
+# Loops that log losses often keep the tensors. (Not graded.)
 # %%
 def bytes_kept(backward):
     model, batches = two_windows.build_model(), two_windows.batches()

@@ -19,9 +19,9 @@
 # 2,500](https://github.com/huggingface/transformers/issues/18436). Nothing crashed; the schedule had counted something other
 # than updates.
 #
-# You have a loop that trains as if the batch were N times as large. The recipe you follow names a learning rate and a schedule
-# for *its* batch. Do they still hold for yours? One text says that the rate must be adjusted when you accumulate, another that
-# it need not be. Both are right, each in its own case, and you will see which is which.
+# The recipe you follow names a learning rate and a schedule for *its* batch. Do they still hold for yours? One text says that
+# the rate must be adjusted when you accumulate, another that it need not be. Both are right, each in its own case, and you will
+# see which is which.
 #
 # *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 
@@ -147,9 +147,9 @@ explore("learning_rate_scaling")
 # %% [markdown]
 # ## A heuristic, not a law
 #
-# The linear rule became famous in June 2017, when [Goyal et al.](https://arxiv.org/abs/1706.02677) trained ImageNet in an hour
-# with batches of 8,192 in place of 256, and the rate 3.2 in place of 0.1. It is often printed as if it were part of
-# accumulation. What you have measured says:
+# In 2017 [Goyal et al.](https://arxiv.org/abs/1706.02677) trained ImageNet in an hour: batches of 8,192 in place of 256, and
+# the rate 3.2 in place of 0.1. Since then the linear rule is often printed as if it were part of accumulation. What you have
+# measured says:
 #
 # - It is a **heuristic for plain SGD** and holds within limits: fine at N = 16 here, divergent at N = 64. Starting with a low
 #   rate that climbs slowly (a *warmup*, see below) extends the limit, but does not remove it.
@@ -270,10 +270,13 @@ for update in range(1, 5):
 # training would run at its smallest rate. Recipes count **updates**, because the schedule belongs to the large batch: move on
 # **once per update, after it**. Then the first update uses the first rate.
 #
+# The optimizer holds the current rate in `optimizer.param_groups[0]["lr"]`, and `scheduler.get_last_lr()[0]` says the same.
+#
+# <details><summary>And the 10,000 steps that became 2,500?</summary>
+#
 # The same happens with ranks if a library moves the schedule on once for each of them, as accelerate does by default. (Llama 2
 # warms up for 2,000 updates. With N = 64, a schedule that counts micro-batches would have finished its warmup by update 32.)
-#
-# The optimizer holds the current rate in `optimizer.param_groups[0]["lr"]`, and `scheduler.get_last_lr()[0]` says the same.
+# </details>
 
 # %% [markdown]
 # ## Exercise 3 · `train_with_schedule`
@@ -418,8 +421,8 @@ check(gradient_noise_scale)
 
 # %% [markdown]
 # For the samples of the picture the truth is known, so you can see how good the estimate is. A single window says little.
-# Average $\operatorname{tr}\Sigma$ and $|G|^2$ over many windows before you divide, as practitioners do. (The two averages are
-# unbiased, but their quotient is not: dividing by an uncertain number distorts it. That is why it matters when you divide.)
+# Average $\operatorname{tr}\Sigma$ and $|G|^2$ over many windows before you divide, as practitioners do: each of the two is
+# unbiased, their quotient is not.
 
 # %%
 single, together, true = noise_scales(windows=200, accumulation_steps=8, micro_batch_size=4)
@@ -430,7 +433,7 @@ print(f"from 200 windows, both estimates averaged before dividing: {together:.2f
 # %% [markdown]
 # ## One for the road
 #
-# Not graded, and it takes a pencil.
+# Not graded.
 # %%
 predict(
     "Llama 2 with 7 billion parameters was trained with AdamW, batches of 4 million tokens and a rate of 3e-4. Your budget "

@@ -16,16 +16,14 @@
 # **What must happen once per window?**
 #
 # In 2022 the authors of a model with 175 billion parameters [wrote down what went wrong](https://arxiv.org/abs/2205.01068)
-# (section 2.5). They trained in float16. When the loss diverged, the scale that mixed precision depends on crashed towards 0
-# with it. They lowered the learning rate, went back to earlier checkpoints, and lowered the threshold of clipping from 1.0 to
-# 0.3.
+# (section 2.5). They trained in float16, and when the loss diverged, the scale that mixed precision depends on crashed towards
+# 0. They restarted from earlier checkpoints, and lowered the threshold of clipping from 1.0 to 0.3.
 #
-# Whenever such a scale falls, an update is skipped. With accumulation that is a whole window. In the run from unit 02, with N =
-# 64 on 8 GPUs and 2 sequences to a micro-batch, it would be a thousand sequences read for nothing.
+# Whenever such a scale falls, an update is skipped, and with accumulation that is a whole window. In the run of unit 02 (8
+# GPUs, N = 64, B = 2) it would be a thousand sequences read for nothing.
 #
-# Real training loops do more between `backward` and `step` than ours so far: they clip gradients, and in mixed precision they
-# scale and unscale them. Each of these lines has a place where it belongs, and other places where it runs without an error.
-# With accumulation there are more such places.
+# Clipping, scaling and unscaling each have a place where they belong, and other places where they run without an error. With
+# accumulation there are more such places.
 #
 # *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 
@@ -63,9 +61,8 @@ print(f"returned {clip_grad_norm_(model.parameters(), 0.5):.3f}, now it is {flat
 # %% [markdown]
 # ## Where and with which threshold?
 #
-# Texts on accumulation say to clip what was accumulated, and that the threshold "may need adjustment". The first is right. The
-# second leaves you wondering when, and by how much. Try it: the same window clipped as one large batch, after averaging, after
-# summing, and piece by piece.
+# Texts on accumulation say to clip what was accumulated, and that the threshold "may need adjustment". When, and by how much?
+# Try it: the same window clipped as one large batch, after averaging, after summing, and piece by piece.
 
 
 # %%
@@ -95,8 +92,7 @@ for name, g in {
 #
 # - **Averaged, the threshold stays as it was.** The accumulated mean *is* the large batch's gradient.
 # - **Summed, the threshold has to be N times as large**, since the vector is. (With the same number, clipping sets in N times
-#   too early. You cannot see that here, because both vectors are above the threshold: clipping hides a missing 1/N, as in unit
-#   04.)
+#   too early. You cannot see that here, because both vectors are above the threshold.)
 # - **Piece by piece, you get another direction.** No threshold repairs that.
 
 # %% [markdown]
@@ -347,9 +343,9 @@ explore("low_precision_sums")
 # %% [markdown]
 # ## Do small micro-batches lose precision?
 #
-# One text warns that very small micro-batches "accumulate numerical errors". They do not as such: it depends on where the sum
-# is kept. Here are 256 samples in N micro-batches. The gradient of each is computed in bfloat16, and added up in bfloat16 or in
-# float32. The yardstick is the same gradients summed in float64.
+# One text warns that very small micro-batches "accumulate numerical errors". It depends on where the sum is kept. Here are 256
+# samples in N micro-batches, whose gradients are computed in bfloat16 and added up in bfloat16 or in float32, compared with a
+# sum in float64.
 
 
 # %%
@@ -427,7 +423,7 @@ check(accumulate_in_float32)
 # %% [markdown]
 # ## One for the road
 #
-# Float32 sums are not free. This question is not graded.
+# Float32 sums are not free. (Not graded.)
 # %%
 predict(
     "A model of 7 billion parameters is kept in bfloat16, and its .grad with it. How much memory do the float32 sums of "
