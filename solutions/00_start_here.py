@@ -31,18 +31,6 @@
 # they are worth, and to see at a glance what a wrong loop computes instead. This page shows you how it works and lets you try
 # everything once. *About 15 minutes, no points.*
 
-# %%
-import torch
-
-from autograder.check import check
-from autograder.devices import pick_device
-from autograder.progress import show_progress
-from gradaccum.explore import explore
-from gradaccum.loops import GALLERY
-from gradaccum.predict import predict
-from gradaccum.problems import Problem
-from gradaccum.showing import show_fingerprint
-
 # %% [markdown]
 # ## How a unit works
 #
@@ -77,6 +65,18 @@ from gradaccum.showing import show_fingerprint
 # You need no GPU for this course. If you have one, `check` uses it.
 
 # %%
+import torch
+
+from autograder.check import check
+from autograder.devices import pick_device
+from autograder.progress import show_progress
+from gradaccum.explore import explore
+from gradaccum.loops import GALLERY
+from gradaccum.predict import predict
+from gradaccum.problems import Problem
+from gradaccum.showing import show_fingerprint
+
+# %%
 device = pick_device()
 name = torch.cuda.get_device_name() if device == "cuda" else f"threads: {torch.get_num_threads()}"
 print(f"torch {torch.__version__} on {device} ({name})")
@@ -96,10 +96,9 @@ print(f"torch {torch.__version__} on {device} ({name})")
 # %% [markdown]
 # ## A run to keep in mind
 #
-# The models in this course are tiny, so that everything runs in an instant. To see what is at stake, keep one real run in mind:
-# **Llama 2 with 7 billion parameters**. Its authors averaged every update over [4 million
-# tokens](https://arxiv.org/abs/2307.09288), that is, about a thousand sequences of 4,096 tokens each. How many of them does one
-# GPU take at a time?
+# The models in this course are tiny, so that everything runs in an instant. Keep one real run in mind to see what is at stake:
+# **Llama 2 with 7 billion parameters**, whose authors averaged every update over [4 million
+# tokens](https://arxiv.org/abs/2307.09288), in sequences of 4,096.
 
 # %%
 parameters = 6.74e9
@@ -154,8 +153,8 @@ explore("fingerprint_reading")
 show_fingerprint(GALLERY["step-every"], Problem(accumulation_steps=4, epochs=((2, 2, 2, 2),)))
 
 # %% [markdown]
-# A fingerprint does not depend on what the code looks like. We run the loop and measure what `.grad` holds at each update. So
-# the course accepts any loop that computes the right thing, however you write it, and can tell you what a wrong one computes.
+# A fingerprint does not depend on what the code looks like: we run the loop and measure what `.grad` holds at each update. So
+# any loop that computes the right thing is accepted, however you write it.
 
 # %% [markdown]
 # ## What `check` says

@@ -15,18 +15,23 @@
 #
 # **What is the gradient of a batch?**
 #
-# One word decides it: *mean* or *sum*. The image classifier of `ultralytics` 8.4.190 makes an update for every 8 images, say,
-# and cuts them into micro-batches of 2 if you ask for that. The loss of each micro-batch is a mean; the trainer adds the four
-# of them up. [We watched it](../docs/trainers.md): the gradient is four times as long as with 8 images at once. Nobody typed a
-# 4 anywhere.
+# One word decides it: *mean* or *sum*. Ask the image classifier of `ultralytics` 8.4.190 for an update every 8 images, in
+# micro-batches of 2. Its gradient is [four times as long](../docs/trainers.md) as with 8 images at once. Each micro-batch's
+# loss is a mean, and the trainer adds four of them up.
 #
 # You push 32 samples through a model, call `backward()`, and get *one* gradient. Which of the 32 does it belong to? Would it be
 # a different one if you had pushed them through one at a time?
 #
 # The answer is one line of mathematics, and gradient accumulation is nothing but that line. You will see it in a picture, prove
-# it in two lines, and write it in code.
+# it, and write it in code.
 #
 # *About 35 minutes, 10 points. You should have trained a PyTorch model before, if only by following a tutorial.*
+
+# %% [markdown]
+# ## The setting
+#
+# A `Problem` is a small regression task made from a seed: a model, a loss and data. Here is one with a single batch of four
+# samples. `x[i : i + 1]` is sample `i` as a batch of one.
 
 # %%
 import torch
@@ -36,13 +41,6 @@ from autograder.check import check
 from gradaccum.explore import explore
 from gradaccum.predict import predict
 from gradaccum.problems import Problem
-
-# %% [markdown]
-# ## The setting
-#
-# A `Problem` is a small regression task made from a seed: a model, a loss and data. Here is one with a single batch of four
-# samples. `x[i : i + 1]` is sample `i` as a batch of one: it has the shape of a batch whose first dimension is 1, so the model
-# takes it like any other batch.
 
 # %%
 problem = Problem(seed=3, epochs=((4,),))
@@ -81,10 +79,9 @@ predict(
 # %% [markdown]
 # ## Explore: gradients of samples
 #
-# The model is $w x + b$, so a gradient has two components and can be drawn as an arrow. On the left you see the data, with the
-# batch filled in; the lines are the errors that the model makes on it. In the middle there is one blue arrow for each sample of
-# the batch, and a thick one for their average. The circle is what `backward()` gives for the whole batch. On the right you see
-# where the average ends up for 200 other batches of the same size.
+# The model is $w x + b$, so a gradient is an arrow with two components. On the left are the data, with the batch filled in and
+# its errors as lines. In the middle is a blue arrow for each sample of the batch, a thick one for their average, and a circle
+# for what `backward()` gives for the whole batch. On the right is the average for 200 other batches of the same size.
 #
 # 1. Which samples have the longest arrows? Do all arrows point the same way?
 # 2. Choose other batches. Does the thick arrow ever miss the circle?
@@ -338,7 +335,7 @@ check(sgd_step)
 # %% [markdown]
 # ## One for the road
 #
-# You have every tool this question needs. It is not graded.
+# Not graded, but you have everything it needs.
 # %%
 predict(
     "Llama 2 with 7 billion parameters averages about 1,000 sequences in an update. You could keep the gradient of each "
@@ -357,7 +354,7 @@ predict(
 #
 # - The gradient of a batch is the **average of its samples' gradients**. This is exact for any model whose samples do not see
 #   each other and any loss that averages over them.
-# - It holds whether samples pass through **together or one at a time**, as long as the parameters stay where they are.
+# - Samples may pass through **together or one at a time**, as long as the parameters stay where they are.
 # - If a loss adds, the gradient adds: with $n$ samples **the sum is $n$ times as long as the mean**.
 # - A larger batch has a **less random** gradient, not a different one.
 # - `backward()` **adds** to `.grad`, and `torch.autograd.grad` **returns** gradients. "In place" means in the model's own

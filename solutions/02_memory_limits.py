@@ -28,20 +28,6 @@
 # *About 40 minutes, 10 points. You need unit [01 · Batches and gradients](01_batches_and_gradients.ipynb).*
 
 # %%
-from time import perf_counter
-
-import torch
-from torch import nn
-from torch.nn import functional as F
-from torch.utils.flop_counter import FlopCounterMode
-
-from autograder.check import check
-from gradaccum.explore import explore
-from gradaccum.phenomena import memory_bar
-from gradaccum.predict import predict
-from gradaccum.recording import LiveBytes
-
-# %%
 parameters, layers, width, tokens, words = 6.74e9, 32, 4096, 4096, 32_000  # of Llama 2 7B, and of one sequence
 bytes_each = {"weights": 2, "gradients": 2, "weights in float32": 4, "Adam's first moment": 4, "Adam's second moment": 4}
 for name, size in bytes_each.items():
@@ -59,6 +45,20 @@ print(f"activations of the recipe's 1,024 sequences {1024 * per_sequence / 1e12:
 # the estimate of [Korthikanti et al.](https://arxiv.org/abs/2205.05198) for the block of a GPT, without the attention matrix,
 # which modern kernels do not store. Llama's block differs in details, so read the result as about 19 GB, not as 18.8.
 # </details>
+
+# %%
+from time import perf_counter
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.utils.flop_counter import FlopCounterMode
+
+from autograder.check import check
+from gradaccum.explore import explore
+from gradaccum.phenomena import memory_bar
+from gradaccum.predict import predict
+from gradaccum.recording import LiveBytes
 
 # %% [markdown]
 # ## Predict

@@ -15,8 +15,8 @@
 #
 # **Are B = 8, N = 1 and B = 2, N = 4 the same?**
 #
-# One training run pushes eight samples through the model at once and updates. Another pushes two samples through, four times
-# over, and updates only then. Same model, same eight samples. Is it the same update?
+# One run pushes eight samples through the model at once and updates. Another pushes two samples through, four times over, and
+# updates only then. Is it the same update?
 #
 # In March 2025 somebody trained LLaVA with 128 samples to an update, cut in different ways, and [reported the loss at the first
 # step](https://github.com/hiyouga/LlamaFactory/issues/7443):
@@ -25,8 +25,7 @@
 # |---|---|---|---|---|
 # | reported loss at the start | 6.4 | 13.65 | 69 | 138 |
 #
-# Same model, same samples, one number in a configuration file. You will answer the question by measurement, find out when the
-# answer changes, and write the function that makes it true.
+# You will answer the question by measurement, find out when the answer changes, and write the function that makes it true.
 #
 # *About 40 minutes, 10 points. You need `loss.backward()` and a rough idea of what a gradient is.*
 
@@ -54,9 +53,8 @@ for k, (x, y) in enumerate(micro_batches, 1):
     print(f"micro-batch {k}: x {tuple(x.shape)}, y {tuple(y.shape)}, loss {loss_fn(model(x), y).item():.3f}")
 
 # %% [markdown]
-# `loss_fn(prediction, target)` **averages over the samples of the batch it is given**. That holds for most losses in PyTorch
-# (`reduction="mean"` is their default) and for every loss in this course unless we say otherwise. Keep it in mind: the whole
-# unit depends on it.
+# `loss_fn(prediction, target)` **averages over the samples of the batch it is given**, as every loss in this course does unless
+# we say otherwise. The whole unit depends on it.
 
 # %% [markdown]
 # ## Predict
@@ -121,16 +119,15 @@ for a, b in zip(added_up[0], large[0], strict=True):
 # \;=\; \frac1N\,(g_1+\dots+g_N)$$
 #
 # The sum that `backward()` builds up for you is right except for the $1/N$. Divide each loss by $N$ before its `backward()`,
-# and the sum *is* the mean. Version 4.48.0 of `transformers` left that division out for many language models; [we
-# recorded](../docs/trainers.md) the weights 1, 1, 1, 1 in one of its windows.
+# and the sum *is* the mean. (`transformers` 4.48.0 left that out for many language models: [we recorded](../docs/trainers.md) a
+# window with weights 1, 1, 1, 1.)
 
 # %% [markdown]
 # ## Explore: B×N equivalence
 #
-# You see sixteen samples as one batch and as N micro-batches. In the middle the accumulated gradient grows, measured in lengths
-# of the large batch's gradient; above 2 that axis is logarithmic, so that 16 still fits. On the right, each point is one
-# component of the gradient: its horizontal position is the large batch's value, its vertical position the accumulated one. If
-# the two agree, the points lie on $y = x$.
+# You see sixteen samples as one batch and as N micro-batches. In the middle the accumulated gradient grows, in lengths of the
+# large batch's; above 2 that axis is logarithmic. On the right each point is one component of the gradient, the large batch's
+# across and the accumulated one upwards. If the two agree, the points lie on $y = x$.
 #
 # 1. Press **Break**. What happens to the points, and by what factor? Change N: does the factor follow?
 # 2. With the division off, one choice of N still agrees. Which one, and why?
@@ -161,8 +158,8 @@ for divide in (True, False):
         print(f"divided by N: {divide!s:5}   {precision}: largest difference {result.difference:.1e}")
 
 # %% [markdown]
-# This is how the course marks you as well: in float64 where your device has it, with a tolerance far above rounding and far
-# below any mistake. You will never lose a point to the order of your additions.
+# The course marks you in the same way: in float64 where your device has it, with a tolerance far above rounding and far below
+# any mistake. You will never lose a point to the order of your additions.
 
 # %% [markdown]
 # ## Two right formulas
@@ -172,8 +169,8 @@ for divide in (True, False):
 # $$w_{t+1} = w_t - \alpha\sum_{k=1}^{N} g_k \qquad\text{instead of}\qquad w_{t+1} = w_t - \alpha\,\frac1N\sum_{k=1}^{N} g_k$$
 #
 # With the same $\alpha$ the left update is $N$ times as long, so B = 8, N = 1 and B = 2, N = 4 are *not* the same there. With
-# plain SGD you can fix that in either of two places: divide the gradient, or choose another rate. One of the two is enough. (In
-# exercise 2 you find the rate.) In this course we average, because then the rate of a recipe keeps its meaning whatever N is.
+# plain SGD you can fix that in either of two places: divide the gradient, or choose another rate (exercise 2). In this course
+# we average, because then the rate of a recipe keeps its meaning whatever N is.
 
 # %% [markdown]
 # ## Do old gradients go stale?
@@ -372,7 +369,7 @@ check(same_update)
 # %% [markdown]
 # ## One for the road
 #
-# Exercise 2 promised the rate for plain SGD only. This question is not graded.
+# Exercise 2 promised the rate for plain SGD only. (Not graded.)
 # %%
 def distance(optimizer, rate, **options):
     ends = []

@@ -15,11 +15,15 @@
 #
 # **Where do `step` and `zero_grad` go?**
 #
-# `optimizer.step()` applies what is in `.grad`; `optimizer.zero_grad()` throws it away. An epoch is many windows in a row, and
-# each of the two calls belongs in it once per window. One line too high or one indent too deep, and the loop still runs, the
-# loss still falls, and it trains something else.
+# In May 2025 a user of `torchtune` saw [an accuracy above 100 %](https://github.com/meta-pytorch/torchtune/pull/2745) whenever
+# a new epoch began. With 63 micro-batches in an epoch, say, and N = 8, the last 7 found no update. They stayed where they were
+# and joined the next epoch, whose first update then held 15.
 #
-# You will learn to see such mistakes at a glance, mend three loops, and write one that has none.
+# `optimizer.step()` applies what is in `.grad`, and `optimizer.zero_grad()` throws it away. Each of them belongs in the loop
+# once per window. One line too high or one indent too deep, and the loop still runs and the loss still falls, but it trains
+# something else.
+#
+# You will learn to see such mistakes at a glance, repair three loops, and write one that has none.
 #
 # *About 45 minutes, 10 points. You need unit [03 · Accumulate](03_accumulate.ipynb).*
 
@@ -29,8 +33,10 @@ from itertools import islice
 from autograder.check import check
 from autograder.puzzle import show_puzzle
 from gradaccum.explore import explore
+from gradaccum.loops import GALLERY
 from gradaccum.predict import predict
 from gradaccum.problems import Problem
+from gradaccum.recording import LiveBytes
 from gradaccum.showing import show_fingerprint
 
 # %% [markdown]
@@ -47,20 +53,19 @@ predict(
         "none",
     ),
     answer="the last of every four",
-    because="Clearing before a backward throws away what the three before it have gathered. "
-    "When the update comes, `.grad` holds one micro-batch; the work done for the other three is lost.",
+    because="Clearing before a backward throws away what earlier ones have gathered. "
+    "When the update comes, `.grad` holds one micro-batch, and the work done for the other three is lost.",
 )
 
 # %% [markdown]
 # ## Explore: loop timeline
 #
-# Time runs to the right. Every forward, backward, update (*step*) and clear is a block, and the memory below is on the same
-# axis. On the right stands the loop's **fingerprint**: one row for each update, one column for each micro-batch, and in each
-# cell how much of that micro-batch's gradient was in `.grad` when the update came. Above it you see what `.grad` holds at the
-# **moment** you choose.
+# Time runs to the right, with a block for every forward, backward, update (*step*) and clear; it is not to scale. The memory
+# below is on the same axis. On the right is the loop's **fingerprint**, a row for each update and a column for each
+# micro-batch, and above it what `.grad` holds at the **moment** you choose.
 #
-# 1. You begin with the loop of the question. Go back and forth through its first window. Which blocks empty `.grad`?
-# 2. Press **Fix**. When does the first update come? Before it, does a single parameter move? And what comes right after it?
+# 1. You begin with the loop of the question. Step back and forth through its first window. Which blocks empty `.grad`?
+# 2. Press **Fix**. When does the first update come? Does a single parameter move before it? And what comes right after it?
 # 3. Where is the memory highest, and does it grow from one micro-batch of a window to the next? Press **Fill the memory** to
 #    see a loop in which it does.
 
@@ -73,15 +78,15 @@ explore("timeline")
 # 1. A clear after each of the first three backwards. A quarter of micro-batch 4 is all that is left for the update.
 # 2. After the last backward of the window. You may hear that the model learns from each small batch as it passes. It does not:
 #    nothing moves before the window is full. Then comes a clear; without it, the next window would be added on top of this one.
-# 3. Where a forward ends and its backward begins: then one micro-batch's graph is complete. It does not grow, because
-#    `backward()` frees the graph, unless something keeps it.
+# 3. Where a forward ends and its backward begins: at that moment one micro-batch's graph is complete. Memory does not grow,
+#    because `backward()` frees what the graph holds, unless something asks it not to.
 # </details>
 
 # %% [markdown]
 # ## Clearing too early
 #
-# The loop from your prediction. It divides by N, and it updates at the right moment. On the left is the fingerprint of a right
-# loop, on the right its own; cells that differ are framed.
+# This is the loop from your prediction. It divides by N, and it updates at the right moment. On the left is the fingerprint of
+# a right loop, on the right its own. Cells that differ are framed.
 
 # %%
 two_windows = Problem(seed=4, accumulation_steps=4, epochs=((2,) * 8,), width=8)
@@ -99,8 +104,8 @@ def early_clear(model, loss_fn, optimizer, micro_batches, accumulation_steps):  
 show_fingerprint(early_clear, two_windows)
 
 # %% [markdown]
-# Read a row as a sentence: *update 1 holds a quarter of micro-batch 4, and nothing else.* No error, no warning, and the loss
-# goes down: a quarter of the data, at a quarter of the rate, is still training.
+# Read a row as a sentence: *update 1 holds a quarter of micro-batch 4, and nothing else.* There is no error and no warning, and
+# the loss goes down: a quarter of the data, at a quarter of the rate, is still training.
 
 # %% [markdown]
 # ## Exercise 1 · `repaired_early_clear`
@@ -120,7 +125,7 @@ show_fingerprint(early_clear, two_windows)
 
 # %% exercise="repaired_early_clear"
 def repaired_early_clear(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    """early_clear, mended: every micro-batch of a window reaches its update."""
+    """early_clear, repaired: every micro-batch of a window reaches its update."""
     ### BEGIN SOLUTION
     optimizer.zero_grad()
     for i, (x, y) in enumerate(micro_batches):
@@ -144,7 +149,7 @@ check(repaired_early_clear)
 # %% [markdown]
 # ## Updating too early
 #
-# The ordinary training loop, with a division by N put in, and nothing else changed.
+# This is the ordinary training loop with a division by N put in, and nothing else changed.
 
 
 # %%
@@ -159,8 +164,8 @@ def eager_step(model, loss_fn, optimizer, micro_batches, accumulation_steps):  #
 show_fingerprint(eager_step, two_windows)
 
 # %% [markdown]
-# Every micro-batch is there, and yet nothing is accumulated: eight small updates where two were due, each from two samples and
-# each a quarter as long. Worse, the second is computed at parameters that the first has already moved.
+# Every micro-batch is there, and yet nothing is accumulated. Where two updates were due there are eight small ones, each from
+# two samples and a quarter as long. Worse, the second is computed at parameters that the first has already moved.
 
 # %% [markdown]
 # ## Exercise 2 · `repaired_eager_step`
@@ -176,7 +181,7 @@ show_fingerprint(eager_step, two_windows)
 
 # %% exercise="repaired_eager_step"
 def repaired_eager_step(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    """eager_step, mended: one update for every window."""
+    """eager_step, repaired: one update for every window."""
     ### BEGIN SOLUTION
     optimizer.zero_grad()
     for i, (x, y) in enumerate(micro_batches, 1):
@@ -218,15 +223,15 @@ def looks_mended(model, loss_fn, optimizer, micro_batches, accumulation_steps): 
 show_fingerprint(looks_mended, two_windows)
 
 # %% [markdown]
-# The right blocks, filled with 1 where 1/4 was due: the update is N times too long, as if somebody had multiplied the learning
-# rate by N. It is right in two cases only: if the loss *sums* over samples and the large batch you compare with does too, or if
-# the rate was divided by N (exercise 2 of the last unit).
+# The blocks are right, but filled with 1 where 1/4 was due: the update is N times too long, as with N times the learning rate.
+# With plain SGD this loop is right in two cases only: if the loss *sums* over samples and so does the large batch you compare
+# with, or if the rate was divided by N.
 
 # %% [markdown]
 # ## Explore: missing 1/N
 #
-# A model of two parameters is trained twice from the same start, with the division (green) and without. On the left you see the
-# way both take, on the right how long each update is, compared with the one that was due at the same place.
+# A model of two parameters is trained twice from the same start, once with the division (green) and once without. On the left
+# you see the path that both take, on the right how long each update is, compared with the one that was due at the same place.
 #
 # 1. With **SGD**, how much too long is every update? Change N. Does the mistake always do harm?
 # 2. Press **Hide it**. Where did the mistake go?
@@ -238,20 +243,26 @@ explore("missing_scale")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. N times, whatever N is. With N = 2 this problem is even learnt faster, because its rate was low; with N = 4 the same loop
+# 1. N times, whatever N is. With N = 2 this problem is even learned faster, because its rate was low. With N = 4 the same loop
 #    leaves the picture. So the loss alone will not tell you.
-# 2. AdamW divides each component by its own typical size. A gradient N times as large has a typical size N times as large: the
-#    factor cancels, but for a tiny constant in the denominator.
-# 3. Clipping shortens every long gradient to the same length, so as long as both would be clipped, both take the same step.
-#    Near the goal gradients are short, nothing is clipped, and the mistake is back.
+# 2. AdamW divides each component by its own typical size. A gradient N times as large has a typical size N times as large, so
+#    the factor cancels, except for a tiny constant in the denominator.
+# 3. Clipping shortens every long gradient to the same length. As long as both gradients would be clipped, both loops take the
+#    same step. Near the goal gradients are short, nothing is clipped, and the mistake is back.
 #
-# Hidden is not harmless: change the optimizer or the threshold, and the rate is N times too high from one day to the next.
+# Hidden is not harmless: change the optimizer or the threshold, and from one day to the next the rate is N times too high.
 # </details>
 
 # %% [markdown]
 # ## Predict: leftovers
 #
-# Data sets rarely come in multiples of N.
+# Data sets rarely come in multiples of N. [Stanford Alpaca](https://github.com/tatsu-lab/stanford_alpaca) fine-tuned 7 billion
+# parameters on 52,002 examples, with 4 GPUs, micro-batches of 4 and N = 8. What does each GPU see in an epoch?
+
+# %%
+micro_batches = -(-52_002 // (4 * 4))  # rounded up
+full, leftover = divmod(micro_batches, 8)
+print(f"{micro_batches:,} micro-batches for each GPU: {full} full windows of 8, and {leftover} left over")
 
 # %%
 predict(
@@ -260,14 +271,15 @@ predict(
     choices=("1/4", "1/2", "1", "nothing: leave them out"),
     answer="1/2",
     because="An update averages over the samples it has, and here each micro-batch has half of them. With 1/4 the last "
-    "update of every epoch would be half as long as it should be; left out, their samples would be read for nothing.",
+    "update of every epoch would be half as long as it should be. If you left them out, you would have read them for nothing.",
 )
 
 # %% [markdown]
 # ## Cutting a stream into windows
 #
-# To divide by what a window *has*, you must know what it has before its first `backward()`, or scale `.grad` just before the
-# update. Fetching one window at a time is often the simplest. `islice` takes the next few from any stream and needs no length.
+# To divide by what a window *has*, you must either know what it has before its first `backward()`, or scale `.grad` just before
+# the update. Fetching one window at a time is often simplest. `islice` takes the next few items from any stream and needs no
+# length.
 
 # %%
 stream = iter("abcdefghij")  # ten micro-batches
@@ -277,14 +289,14 @@ while window := list(islice(stream, 4)):
 # %% [markdown]
 # The `iter` is needed: on a list, `islice` would begin at the front again and again, and the loop would never end.
 #
-# One window of data in memory is cheap, since data are small beside a graph. The whole epoch would not be, and a stream may
-# never end.
+# One window of data in memory is cheap, because data are small compared with a graph. The whole epoch would not be, and a
+# stream may never end.
 
 # %% [markdown]
 # ## A leftover that is lost
 #
-# Ten micro-batches in windows of four. This loop divides by what the window has, and still the epoch ends too early. Count the
-# rows.
+# Ten micro-batches come in windows of four. This loop divides by what the window has, and still its epoch ends too early. Count
+# the rows.
 
 # %%
 with_leftover = Problem(seed=4, accumulation_steps=4, epochs=((2,) * 10,), width=8)
@@ -304,8 +316,17 @@ def lost_tail(model, loss_fn, optimizer, micro_batches, accumulation_steps):  # 
 show_fingerprint(lost_tail, with_leftover)
 
 # %% [markdown]
-# Loops that count `(i + 1) % N == 0` lose their leftover as well, unless something is done about it after the loop. Some do not
-# even lose it: they leave it in `.grad`, where it joins the first update of the next epoch.
+# Loops that count `(i + 1) % N == 0` lose their leftover as well, unless they act on it after the loop. Some leave it in
+# `.grad`, where it joins the first update of the next epoch. That is the loop from the beginning of this unit. Here are two
+# epochs of seven micro-batches each, N = 4:
+
+# %%
+show_fingerprint(GALLERY["tail-stale"], Problem(seed=4, accumulation_steps=4, epochs=((2,) * 7, (2,) * 7), width=10))
+
+# %% [markdown]
+# Others apply it but divide by N: [Lightning](https://github.com/Lightning-AI/pytorch-lightning/issues/19987) does, as reported
+# in June 2024, and so does [accelerate](../docs/trainers.md). With 3 left over and N = 8 that update is 3/8 as long as it
+# should be.
 
 # %% [markdown]
 # ## Exercise 3 · `repaired_lost_tail`
@@ -321,7 +342,7 @@ show_fingerprint(lost_tail, with_leftover)
 
 # %% exercise="repaired_lost_tail"
 def repaired_lost_tail(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    """lost_tail, mended: the leftover window makes an update, too."""
+    """lost_tail, repaired: the leftover window makes an update, too."""
     ### BEGIN SOLUTION
     stream = iter(micro_batches)
     while window := list(islice(stream, accumulation_steps)):
@@ -339,7 +360,7 @@ check(repaired_lost_tail)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# This loop knows everything it needs. Which line keeps it from acting?
+# This loop knows everything it needs. Which line keeps it from acting on that?
 # </details>
 
 # %% [markdown]
@@ -413,19 +434,20 @@ check(train_epoch)
 #
 # <details><summary>Hint 2: the weight</summary>
 #
-# Unit 03, ragged micro-batches: a micro-batch weighs by its share of the samples. Of which samples, those of the epoch or those
-# of the window?
+# Unit 03, ragged micro-batches: a micro-batch is weighted by its share of the samples. Of which samples, those of the epoch or
+# those of the window?
 # </details>
 #
 # <details><summary>Hint 3: the losses</summary>
 #
 # If each loss is weighted so that the gradients add up to the gradient of a mean, what do the weighted losses themselves add up
-# to? Collect plain numbers (`loss.item()`): a list of tensors keeps their graphs alive.
+# to? Plain numbers (`loss.item()`) are safest to collect: a loss that has been through `backward()` holds no activations any
+# more, but one that has not keeps its whole graph alive.
 # </details>
 #
 # <details><summary>Hint 4: the fingerprint in the verdict is hard to read</summary>
 #
-# Its data are meant to be nasty: several epochs, divided by gaps, with leftovers, ragged micro-batches and an epoch shorter
+# Its data are nasty on purpose: several epochs, separated by gaps, with leftovers, ragged micro-batches and an epoch shorter
 # than one window. Look at the first framed cell only, and read its row as a sentence. A column *before* stands for what `.grad`
 # held when you were called.
 # </details>
@@ -433,11 +455,17 @@ check(train_epoch)
 # %% [markdown]
 # ## Explore: the gallery
 #
-# The right loop and many wrong ones, each beside its fingerprint. All of them run without an error. Find
+# Here are the right loop and many wrong ones, each with its fingerprint. All of them run without an error. Find
 #
 # 1. the one whose first window is one micro-batch wide: it updates when `i % N == 0`, and 0 passes that test;
 # 2. the one that divides the leftover by N, although it has fewer;
 # 3. the one whose rows are triangles.
+#
+# <details><summary>Who would write the first of them?</summary>
+#
+# [Fabric's documentation](https://lightning.ai/docs/fabric/stable/advanced/gradient_accumulation.html) printed a loop with this
+# condition when we [recorded it](../docs/trainers.md), and that loop did not divide either.
+# </details>
 
 # %%
 explore("gallery", loop="zero-every")
@@ -448,7 +476,7 @@ explore("gallery", loop="zero-every")
 # *Difficulty ●●○ · about 6 minutes · 1 point*
 #
 # Six loops have lost their names. Below their fingerprints you find the mistakes to choose from; some of them are not in the
-# picture, none is there twice. Return a dictionary from letters to names, such as `{"A": "step-every", "B": …}`.
+# picture, and none is there twice. Return a dictionary from letters to names, such as `{"A": "step-every", "B": …}`.
 #
 # What earns points:
 #
@@ -482,20 +510,59 @@ check(name_that_loop)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# Describe a row first, then look for the sentence. Three questions are enough: how many rows are there, how wide is each, and
-# what do its numbers add up to? In a right loop every row adds up to 1.
+# Describe a row first, then look for the sentence that says the same. Three questions are enough: how many rows are there, how
+# wide is each, and what do its numbers add up to? In a right loop every row adds up to 1.
 # </details>
+
+
+# %% [markdown]
+# ## One for the road
+#
+# Loops that log losses often keep the tensors. (Not graded.)
+# %%
+def bytes_kept(backward):
+    model, batches = two_windows.build_model(), two_windows.batches()
+    with LiveBytes() as live:
+        losses = []
+        for x, y in batches:
+            losses.append(two_windows.loss_fn(model(x), y))
+            if backward:
+                losses[-1].backward()
+        return live.now - sum(p.grad.nbytes for p in model.parameters() if p.grad is not None)
+
+
+# %%
+predict(
+    "A list holds the loss tensors of eight micro-batches. When does that keep the activations of all eight alive?",
+    choices=("always", "only if backward has not been called on them", "never"),
+    answer="only if backward has not been called on them",
+    because=lambda: (
+        f"Without backward the list keeps {bytes_kept(False):,} bytes alive; after backward it keeps {bytes_kept(True):,}, "
+        "gradients aside. backward() frees what its graph has saved. What is left are the losses themselves and chains of "
+        "empty nodes. So the losses of a validation pass without no_grad fill the memory; those of training do so only if "
+        "something passes retain_graph=True."
+    ),
+)
 
 # %% [markdown]
 # ## What to remember
 #
 # - Once per window: **clear, accumulate, update.** Nothing moves in between.
-# - Clear too early and only the last micro-batch counts; update too early and nothing accumulates; clear never and everything
+# - Clear too early and only the last micro-batch counts. Update too early and nothing accumulates. Never clear and everything
 #   counts again and again.
-# - `step` and `zero_grad` in the right place do not make a loop right: **without the 1/N it is N times too fast**, and Adam or
-#   clipping can hide that.
+# - `step` and `zero_grad` in the right place do not make a loop right: **without the 1/N every update is N times too long**,
+#   and Adam or clipping can hide that.
 # - A leftover window is a window: **apply it, and average over what it has.**
 # - Do not trust a falling loss. **Read the fingerprint**: in a right loop, each row is one block and adds up to 1.
 #
-# The loop is right. Which learning rate does it need, now that its batch is N times as large?
-# **[05 · Learning rate](05_learning_rate.ipynb)**
+# <details><summary>References</summary>
+#
+# - The reports: [torchtune PR 2745](https://github.com/meta-pytorch/torchtune/pull/2745), [Lightning issue
+#   19987](https://github.com/Lightning-AI/pytorch-lightning/issues/19987)
+# - PyTorch: [`Optimizer.zero_grad`](https://pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html),
+#   [`Tensor.backward`](https://pytorch.org/docs/stable/generated/torch.Tensor.backward.html) with `retain_graph`
+# - [The claims ledger](../docs/claims.md): rows 4 to 7 and 37; [real trainers](../docs/trainers.md)
+# </details>
+#
+# The loop is right. Which learning rate does it need, now that its batch is N times as large? **[05 · Learning
+# rate](05_learning_rate.ipynb)**

@@ -15,11 +15,26 @@
 #
 # **What changes when the effective batch changes?**
 #
-# You have a loop that trains as if the batch were N times as large. The recipe you follow names a learning rate and a schedule
-# for *its* batch. Do they still hold for yours? One text says that the rate must be adjusted when you accumulate, another that
-# it need not. Both are right, each in its own case, and you will see which is which.
+# In February 2023 somebody trained BERT on 8 GPUs with N = 2 and asked for 10,000 steps of warmup. [The rate peaked at step
+# 2,500](https://github.com/huggingface/transformers/issues/18436). Nothing crashed; the schedule had counted something other
+# than updates.
+#
+# The recipe you follow names a learning rate and a schedule for *its* batch. Do they still hold for yours? One text says that
+# the rate must be adjusted when you accumulate, another that it need not be. Both are right, each in its own case, and you will
+# see which is which.
 #
 # *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
+
+# %% [markdown]
+# ## The effective batch
+#
+# An update averages over B samples in each micro-batch, times N micro-batches in a window, times W **ranks**: copies of the
+# model on several devices. Ranks work in parallel, each on micro-batches of its own, and average their gradients before the
+# update. W is called the **world size**; on one device it is 1. (Unit 10 is about ranks. Here they only count.)
+#
+# $$\text{effective batch size} = B \times N \times W$$
+#
+# This number, and not B, N or W alone, is what a learning rate depends on.
 
 # %%
 import torch
@@ -33,17 +48,6 @@ from gradaccum.predict import predict
 from gradaccum.problems import Problem
 
 # %% [markdown]
-# ## The effective batch
-#
-# What an update averages over are B samples in each micro-batch, times N micro-batches in a window, times W **ranks**: copies
-# of the model on several devices that work side by side, each on micro-batches of its own, and average their gradients before
-# the update. W is called the **world size**; on one device it is 1. (Unit 10 is about ranks. Here they only count.)
-#
-# $$\text{effective batch size} = B \times N \times W$$
-#
-# This number, and not B, N or W alone, is what a learning rate depends on.
-
-# %% [markdown]
 # ## Predict
 
 # %%
@@ -52,14 +56,14 @@ predict(
     "Which rate trains as the recipe does?",
     choices=("0.1", "0.4, since N = 4", "0.2, since √4 = 2", "0.025, since B is a quarter"),
     answer="0.1",
-    because="The effective batch is the recipe's, 8 × 4 = 32, so every update is the same gradient. The next cell measures it.",
+    because="The effective batch is the recipe's, 8 × 4 = 32, so the gradients are the same. The next cell measures it.",
 )
 
 # %% [markdown]
 # ## The same effective batch, the same rate
 #
-# Thirty-two samples an update, cut in four ways, all trained at the *same* rate. The number is how far the parameters end from
-# those of the uncut run.
+# There are thirty-two samples to an update, cut in four ways, and all runs train at the *same* rate. The number is how far the
+# parameters end from those of the uncut run.
 
 
 # %%
@@ -82,24 +86,24 @@ for b, n in ((16, 2), (8, 4), (2, 16)):
 
 # %% [markdown]
 # Rounding, nothing else. So if N only *replaces* a larger B, the text that says the rate need not be adjusted is right. It is
-# another matter when the **effective batch itself changes**: you accumulate to get larger updates than before, or you own fewer
-# devices than the authors of the recipe.
+# another matter when the **effective batch itself changes**: because you accumulate to get larger updates than before, or
+# because you own fewer devices than the authors of the recipe.
 
 # %% [markdown]
 # ## Three rules
 #
-# Suppose a rate $\alpha$ worked for batches of $b$, and you now average over $b'$ samples. An epoch makes $b/b'$ times as many
-# updates: fewer, if the batch has grown. Three rules are in use:
+# Suppose a rate $\alpha$ worked for batches of $b$, and you now average over $b'$ samples. An epoch then makes $b/b'$ times as
+# many updates: fewer, if the batch has grown. Three rules are in use:
 #
 # | rule | new rate | idea |
 # |---|---|---|
 # | none | $\alpha$ | each update is as long as before, only less noisy |
-# | linear | $\alpha \cdot b'/b$ | fewer updates, each as much longer: the way per *sample* stays the same |
+# | linear | $\alpha \cdot b'/b$ | fewer updates, each longer in proportion: the distance per *sample* stays the same |
 # | sqrt | $\alpha \cdot \sqrt{b'/b}$ | for optimizers that divide by the typical size of a gradient, such as Adam |
 #
-# Why a root for Adam? It divides by about the length of the *noise* in a gradient, as long as noise outweighs the gradient.
-# Averaging $N$ times as many samples makes that noise $\sqrt N$ times shorter, so Adam's update already grows by $\sqrt N$ by
-# itself. The other $\sqrt N$ is for the rate.
+# Why a root for Adam? As long as noise outweighs the gradient, Adam divides by roughly the length of the *noise*. Averaging $N$
+# times as many samples makes that noise $\sqrt N$ times shorter, so Adam's update already grows by a factor of $\sqrt N$ on its
+# own. The rate supplies the other $\sqrt N$.
 
 # %% [markdown]
 # ## Predict
@@ -116,14 +120,14 @@ predict(
 # %% [markdown]
 # ## Explore: learning rate × effective batch
 #
-# A linear model learns from 8,192 samples with noisy targets. The broad green curve is the reference, batches of 8. The others
-# use batches N times as large under the three rules. On the right, for every N: the factor by which a curve typically lies
-# above or below the reference.
+# A linear model learns from 8,192 samples with noisy targets. The broad green curve is the reference, batches of 8. The other
+# curves use batches N times as large under the three rules. On the right you see, for every N, the factor by which a curve
+# typically lies above or below the reference.
 #
 # 1. It opens with SGD and N = 16. Which rule follows the green curve?
-# 2. Press **Break**: N = 64. What happens to that rule, and why does another number of samples not help?
+# 2. Press **Break**: N = 64. What happens to that rule? Would reading more samples help?
 # 3. Press **Adam**. Which rule follows now?
-# 4. Press **Count updates**. Whoever plots loss against updates: what would they say about large batches?
+# 4. Press **Count updates**. If you plotted loss against updates, what would you say about large batches?
 
 # %%
 explore("learning_rate_scaling")
@@ -132,23 +136,26 @@ explore("learning_rate_scaling")
 # <details><summary>What you should have seen</summary>
 #
 # 1. The linear one, closely. With the rate unchanged the loss is several times too high: each update is as long as before, but
-#    there are only 1/16 of them. (√N ends below the green curve, because its steps are less noisy. That is a lower end, but
-#    another training: the question is which rule *follows*.)
-# 2. It leaves the picture. A rate N times as high is soon too high for the steepest direction of the loss, whatever the noise.
+#    there are only 1/16 as many. (√N ends below the green curve, because its steps are less noisy. That is a lower end, but a
+#    different training run: the question is which rule *follows*.)
+# 2. It leaves the picture, and more samples only take it further. A rate N times as high is soon too high for the steepest
+#    direction of the loss, however little noise there is.
 # 3. The square root, up to about N = 16. The linear rule starts faster, but stays far above the green curve at the end.
-# 4. That they are better: per update they are. Per sample, which is what you pay for, they are not.
+# 4. That they are better. Per update they are; per sample, which is what you pay for, they are not.
 # </details>
 
 # %% [markdown]
 # ## A heuristic, not a law
 #
-# The linear rule is often printed as if it were part of accumulation. What you have measured says:
+# In 2017 [Goyal et al.](https://arxiv.org/abs/1706.02677) trained ImageNet in an hour: batches of 8,192 in place of 256, and
+# the rate 3.2 in place of 0.1. Since then the linear rule is often printed as if it were part of accumulation. What you have
+# measured says:
 #
-# - It is a **heuristic for plain SGD** and holds within limits: fine at N = 16 here, divergent at N = 64. Starting with a
-#   low rate that climbs slowly (a *warmup*, see below) pushes the limit, but does not remove it.
-# - For **Adam the square root** is the common rule, and holds while noise outweighs the gradient.
-# - **Never put it on top of a missing 1/N.** A loop that adds gradients up already makes updates N times as long. With a rate N
-#   times as high they are N² times as long:
+# - It is a **heuristic for plain SGD** and holds within limits: fine at N = 16 here, divergent at N = 64. Starting with a low
+#   rate that climbs slowly (a *warmup*, see below) extends the limit, but does not remove it.
+# - For **Adam the square root** is the common rule, and it holds while noise outweighs the gradient.
+# - **Never apply it on top of a missing 1/N.** A loop that adds gradients up already makes updates N times as long. With a rate
+#   N times as high they are N² times as long:
 
 # %%
 problem = Problem(seed=3, accumulation_steps=4, epochs=((8, 8, 8, 8),))
@@ -194,12 +201,12 @@ check(effective_batch_size)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# Look at the three numbers before you multiply. `isinstance(number, int)` says whether something is a whole number; compare
-# only what is one, because a text is not greater than 1, and not smaller either.
+# Look at the three numbers before you multiply. `isinstance(number, int)` says whether something is a whole number. Compare
+# only whole numbers with 1: comparing a string with a number is an error of its own, and not the one that was asked for.
 # </details>
 
 # %% [markdown]
-# Here is that table. Compare the rows that end alike: the same effective batch comes from different cuts.
+# Here is that table. Compare the rows with the same result: the same effective batch comes from different cuts.
 
 # %%
 published = [(128, 1, 8), (128, 2, 8), (128, 4, 8), (64, 8, 8), (256, 1, 4), (256, 4, 4)]
@@ -237,8 +244,8 @@ check(scale_learning_rate)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# First the ratio of the two batches: which of them is on top, if a *larger* batch is to get a higher rate? `** 0.5` is a square
-# root.
+# Begin with the ratio of the two batches: which of them goes on top, so that a *larger* batch gets a higher rate? `** 0.5` is a
+# square root.
 # </details>
 
 # %% [markdown]
@@ -246,7 +253,7 @@ check(scale_learning_rate)
 #
 # Recipes rarely use one rate. It climbs during a **warmup** and then decays, and a `torch.optim.lr_scheduler` does the
 # arithmetic: each `scheduler.step()` moves it on by one position. PyTorch does not know what a window is. Here is a warmup of
-# eight steps, moved on after every *micro-batch*; N = 4.
+# eight steps that moves on after every *micro-batch*, with N = 4.
 
 # %%
 weight = torch.zeros(1, requires_grad=True)
@@ -259,11 +266,17 @@ for update in range(1, 5):
         scheduler.step()
 
 # %% [markdown]
-# A warmup that was meant for eight updates is over after two. A decay would be over N times too early as well, and the rest of
-# the training would run at its smallest rate. Recipes count **updates**, because the schedule belongs to the large batch: move
-# on **once per update, after it**. Then the first update uses the first rate.
+# A warmup that was meant for eight updates is over after two. A decay would end N times too early as well, and the rest of the
+# training would run at its smallest rate. Recipes count **updates**, because the schedule belongs to the large batch: move on
+# **once per update, after it**. Then the first update uses the first rate.
 #
-# The optimizer holds the current rate in `optimizer.param_groups[0]["lr"]`; `scheduler.get_last_lr()[0]` says the same.
+# The optimizer holds the current rate in `optimizer.param_groups[0]["lr"]`, and `scheduler.get_last_lr()[0]` says the same.
+#
+# <details><summary>And the 10,000 steps that became 2,500?</summary>
+#
+# The same happens with ranks if a library moves the schedule on once for each of them, as accelerate does by default. (Llama 2
+# warms up for 2,000 updates. With N = 64, a schedule that counts micro-batches would have finished its warmup by update 32.)
+# </details>
 
 # %% [markdown]
 # ## Exercise 3 · `train_with_schedule`
@@ -312,19 +325,20 @@ check(train_with_schedule)
 # %% [markdown]
 # <details><summary>Hint 1: where to begin</summary>
 #
-# Take your `train_epoch`. Two lines change their place or their content: what is collected, and what follows the update.
+# Start from your `train_epoch`. Two things change: what you collect, and what follows the update.
 # </details>
 #
 # <details><summary>Hint 2: the returned rates are those of the next update</summary>
 #
-# Once the schedule has moved on, the old rate is nowhere to be found. When can you still read it?
+# Once the schedule has moved on, the old rate is gone. When can you still read it?
 # </details>
 
 # %% [markdown]
 # ## Explore: gradient noise
 #
-# Why may a larger batch take longer steps at all? Because its gradient is less noisy. 256 samples, and 1,000 batches of every
-# size drawn from them; each point is the mean squared distance of their gradients from the gradient of all samples.
+# Why may a larger batch take longer steps at all? Because its gradient is less noisy. There are 256 samples, and 1,000 batches
+# of every size are drawn from them. Each point is the mean squared distance between the gradients of those batches and the
+# gradient of all samples.
 #
 # 1. Both axes are logarithmic. What does a slope of −1 say about doubling the batch?
 # 2. Press **Without replacement**, which is how an epoch reads its data. Where do the points leave the line?
@@ -339,24 +353,25 @@ explore("gradient_noise")
 #
 # 1. Half the variance. That is the claim "variance goes as 1 / effective batch", and it is true **for independent samples**.
 # 2. As soon as a batch holds a fair share of all samples. The variance is smaller by a factor of (n − B)/(n − 1), and for B = n
-#    it is zero: there is only one such batch. For batches that are small beside the data the factor is nearly 1.
-# 3. Both shrink, the gradient much faster, so the batch at which they are equally long, the one worth having, grows.
+#    it is zero: there is only one such batch. For batches that are small compared with the data the factor is nearly 1.
+# 3. Both shrink, but the gradient much faster. So the batch at which they are equally long, the one worth having, grows.
 # </details>
 
 # %% [markdown]
 # ## The noise scale, for free
 #
-# The batch at which the noise in a gradient is as long as the gradient is called the **simple noise scale** (McCandlish et al.,
-# 2018):
+# The batch at which the noise in a gradient is as long as the gradient is called the **simple noise scale** ([McCandlish et
+# al., 2018](https://arxiv.org/abs/1812.06162)):
 #
 # $$\mathcal B_{\text{simple}} = \frac{\operatorname{tr}\Sigma}{|G|^2}$$
 #
-# $|G|^2$ is the squared length of the true gradient, $\operatorname{tr}\Sigma$ the variance of one sample's gradient, summed
-# over all components. Far below it, twice the batch is nearly worth twice the updates; far above it, hardly anything is gained.
+# $|G|^2$ is the squared length of the true gradient, and $\operatorname{tr}\Sigma$ is the variance of one sample's gradient,
+# summed over all components. Far below this batch size, a batch twice as large is worth nearly twice the updates; far above it,
+# there is hardly anything to gain.
 #
 # You know neither of the two, but the lengths of averages give them away. The average over $m$ samples has an expected squared
-# length of $|G|^2 + \operatorname{tr}\Sigma / m$: noise adds length. A window computes averages over two sizes anyway,
-# $m = B$ (each micro-batch, with its mean gradient $g_k$) and $m = BN$ (their mean). Two equations, two unknowns:
+# length of $|G|^2 + \operatorname{tr}\Sigma / m$: noise adds length. A window computes averages over two sizes anyway, $m = B$
+# (each micro-batch, with its mean gradient $g_k$) and $m = BN$ (their mean). That gives two equations for two unknowns:
 #
 # $$S = \tfrac1N\sum_k |g_k|^2 \approx |G|^2 + \frac{\operatorname{tr}\Sigma}{B}
 # \qquad L = \Big|\tfrac1N\sum_k g_k\Big|^2 \approx |G|^2 + \frac{\operatorname{tr}\Sigma}{BN}$$
@@ -401,12 +416,13 @@ check(gradient_noise_scale)
 #
 # <details><summary>Hint 2: the gradient</summary>
 #
-# Do not take $L$ for $|G|^2$: it still holds noise. Multiply the first equation by $B$ and the second by $BN$, and subtract.
+# Do not mistake $L$ for $|G|^2$: it still holds noise. Multiply the first equation by $B$ and the second by $BN$, and subtract.
 # </details>
 
 # %% [markdown]
-# On the samples of the picture the truth is known, so you can see how good the estimate is. A single window says little;
-# average $\operatorname{tr}\Sigma$ and $|G|^2$ over many windows before you divide, as practitioners do.
+# For the samples of the picture the truth is known, so you can see how good the estimate is. A single window says little.
+# Average $\operatorname{tr}\Sigma$ and $|G|^2$ over many windows before you divide, as practitioners do: each of the two is
+# unbiased, their quotient is not.
 
 # %%
 single, together, true = noise_scales(windows=200, accumulation_steps=8, micro_batch_size=4)
@@ -415,14 +431,43 @@ print("from single windows:", ", ".join(f"{value:.1f}" for value in single[:8]),
 print(f"from 200 windows, both estimates averaged before dividing: {together:.2f}")
 
 # %% [markdown]
+# ## One for the road
+#
+# Not graded.
+# %%
+predict(
+    "Llama 2 with 7 billion parameters was trained with AdamW, batches of 4 million tokens and a rate of 3e-4. Your budget "
+    "allows batches of 1 million tokens. Which rate do you try first?",
+    choices=("3e-4: AdamW adapts the rate itself", "1.5e-4", "7.5e-5", "6e-4"),
+    answer="1.5e-4",
+    because=lambda: (
+        f"The batch shrinks by a factor of 4, so the square root rule divides the rate by 2: {3e-4 * (1 / 4) ** 0.5:.1e}. "
+        f"That is a first guess; try {3e-4 / 4:.1e} and {3e-4:.1e} in short runs as well. If you keep 4 million tokens and "
+        "accumulate four times as long instead, the rate stays 3e-4."
+    ),
+)
+
+# %% [markdown]
 # ## What to remember
 #
 # - Effective batch = **B × N × W**. If it stays the same, **the rate stays the same**, however it is cut.
 # - If it changes, retune. **Linear for SGD and the square root for Adam are good first guesses within limits**, no more, and
 #   never on top of a missing 1/N.
 # - **Schedules count updates.** One step after each, warmup included.
-# - The variance of a gradient goes as **1 / effective batch** for independent samples; without replacement it is smaller by
-#   (n − B)/(n − 1).
+# - The variance of a gradient goes as **1 / effective batch** for independent samples. Without replacement it is smaller by a
+#   factor of (n − B)/(n − 1).
 # - The **noise scale** says how large a batch is worth having, and a window gives it away for free.
+#
+# <details><summary>References</summary>
+#
+# - Goyal et al. 2017, [Accurate, Large Minibatch SGD: Training ImageNet in 1 Hour](https://arxiv.org/abs/1706.02677)
+# - McCandlish et al. 2018, [An Empirical Model of Large-Batch Training](https://arxiv.org/abs/1812.06162)
+# - Malladi et al. 2022, [On the SDEs and Scaling Rules for Adaptive Gradient Algorithms](https://arxiv.org/abs/2205.10287), on
+#   the square root for Adam. Strictly, its β's have to change as well
+# - Touvron et al. 2023, [Llama 2](https://arxiv.org/abs/2307.09288)
+# - Reports on schedules: [transformers issue 18436](https://github.com/huggingface/transformers/issues/18436), [accelerate
+#   issue 963](https://github.com/huggingface/accelerate/issues/963)
+# - [The claims ledger](../docs/claims.md): rows 12 to 15 and 26
+# </details>
 #
 # Next: **[06 · Mixed precision and clipping](06_mixed_precision_and_clipping.ipynb)**

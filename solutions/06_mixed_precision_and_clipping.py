@@ -15,11 +15,28 @@
 #
 # **What must happen once per window?**
 #
-# Real training loops do more between `backward` and `step`: they clip gradients, and in mixed precision they scale and unscale
-# them. Each of these lines has a place where it belongs, and other places where it runs without an error. With accumulation
-# there are more of those.
+# In 2022 the authors of a model with 175 billion parameters [wrote down what went wrong](https://arxiv.org/abs/2205.01068)
+# (section 2.5). They trained in float16, and when the loss diverged, the scale that mixed precision depends on crashed towards
+# 0. They restarted from earlier checkpoints, and lowered the threshold of clipping from 1.0 to 0.3.
+#
+# Whenever such a scale falls, an update is skipped, and with accumulation that is a whole window. In the run of unit 02 (8
+# GPUs, N = 64, B = 2) it would be a thousand sequences read for nothing.
+#
+# Clipping, scaling and unscaling each have a place where they belong, and other places where they run without an error. With
+# accumulation there are more such places.
 #
 # *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
+
+# %% [markdown]
+# ## Clipping
+#
+# One strange batch can make a gradient a hundred times as long as the others. **Clipping by norm** shortens what is longer than
+# a threshold and leaves the rest alone. With $g$ the gradient of *all* parameters as one vector,
+#
+# $$g \leftarrow g \cdot \min\left(1, \frac{\text{max\_norm}}{\lVert g\rVert}\right).$$
+#
+# The direction stays the same. `clip_grad_norm_(model.parameters(), max_norm)` does this to `.grad`, and returns the norm from
+# *before* the clipping.
 
 # %%
 from itertools import islice
@@ -34,17 +51,6 @@ from gradaccum.phenomena import low_precision_sums, order_of_operations
 from gradaccum.predict import predict
 from gradaccum.problems import Problem, flat_gradient
 
-# %% [markdown]
-# ## Clipping
-#
-# One strange batch can make a gradient a hundred times as long as the others. **Clipping by norm** shortens what is longer than
-# a threshold and leaves the rest alone: with $g$ the gradient of *all* parameters as one vector,
-#
-# $$g \leftarrow g \cdot \min\left(1, \frac{\text{max\_norm}}{\lVert g\rVert}\right).$$
-#
-# The direction stays. `clip_grad_norm_(model.parameters(), max_norm)` does it to `.grad`, and returns the norm there was
-# *before*.
-
 # %%
 problem = Problem(seed=6, accumulation_steps=4, epochs=((2, 2, 2, 2),))
 model = problem.build_model()
@@ -55,9 +61,8 @@ print(f"returned {clip_grad_norm_(model.parameters(), 0.5):.3f}, now it is {flat
 # %% [markdown]
 # ## Where and with which threshold?
 #
-# Texts on accumulation say to clip what was accumulated, and that the threshold "may need adjustment". The first is right. The
-# second leaves you alone with the question when, and by how much. Try it: the same window clipped as one large batch, after
-# averaging, after summing, and piece by piece.
+# Texts on accumulation say to clip what was accumulated, and that the threshold "may need adjustment". When, and by how much?
+# Try it: the same window clipped as one large batch, after averaging, after summing, and piece by piece.
 
 
 # %%
@@ -85,20 +90,23 @@ for name, g in {
 # %% [markdown]
 # So, exactly:
 #
-# - **averaged: the threshold stays as it was.** The accumulated mean *is* the large batch's gradient;
-# - **summed: the threshold has to be N times as large**, since the vector is. (With the same number it clips N times as early.
-#   Here that shows nowhere, because both are above it: clipping hides a missing 1/N, as in unit 04.)
-# - **piece by piece: another direction.** No threshold mends that.
+# - **Averaged, the threshold stays as it was.** The accumulated mean *is* the large batch's gradient.
+# - **Summed, the threshold has to be N times as large**, since the vector is. (With the same number, clipping sets in N times
+#   too early. You cannot see that here, because both vectors are above the threshold.)
+# - **Piece by piece, you get another direction.** No threshold repairs that.
 
 # %% [markdown]
 # ## Mixed precision in four lines
 #
-# Half the bits, about half the memory for activations, and on a GPU several times the speed. Two things are needed:
+# Half the bits mean up to half the memory for activations, and on a GPU with tensor cores matrix products that are several
+# times as fast. You need two things:
 #
-# - **`torch.autocast(device_type, dtype=dtype)`**: inside the block, operations that bear it run in `float16` or `bfloat16`.
-#   The parameters and their `.grad` stay in float32. The forward and the loss belong inside, `backward` does not.
-# - **`GradScaler`**, for float16, whose smallest numbers are not very small: gradients would become 0 on their way. So the loss
-#   is multiplied by a **scale**, and `.grad` is divided by it afterwards.
+# - **`torch.autocast(device_type, dtype=dtype)`**: inside the block, operations that tolerate it run in `float16` or
+#   `bfloat16`. The parameters and their `.grad` stay in float32. The forward pass and the loss belong inside, `backward` does
+#   not.
+# - **`GradScaler`**, for float16, whose smallest numbers are not small enough: gradients would become 0 on their way. So the
+#   loss is multiplied by a **scale**, and `.grad` is divided by it afterwards. (bfloat16 has the range of float32 and needs no
+#   scale.)
 
 # %%
 tiny = torch.tensor(2e-8)
@@ -106,14 +114,14 @@ print("a gradient in float16:           ", tiny.half().item())
 print("scaled by 65,536, there and back:", (tiny * 65536).half().float().item() / 65536)
 
 # %% [markdown]
-# The scaler's calls, and what each does:
+# The scaler's calls, and what each of them does:
 #
 # | call | what it does |
 # |---|---|
-# | `scaler.scale(loss)` | multiplies by the scale |
-# | `scaler.unscale_(optimizer)` | divides every `.grad` by it, and notes whether there is an inf or NaN |
+# | `scaler.scale(loss)` | multiplies the loss by the scale |
+# | `scaler.unscale_(optimizer)` | divides every `.grad` by the scale, and notes whether there is an inf or NaN |
 # | `scaler.step(optimizer)` | updates, unless there was one; unscales first if you have not |
-# | `scaler.update()` | after an inf halves the scale; after many good updates doubles it |
+# | `scaler.update()` | halves the scale after an inf; doubles it after 2,000 good updates in a row |
 
 # %%
 predict(
@@ -127,7 +135,7 @@ predict(
     ),
     answer="all eight are lost, the parameters do not move",
     because=lambda: (
-        "inf plus anything is inf: what is in .grad can no longer be taken apart. "
+        "inf plus any finite number is inf, so what is in .grad can no longer be taken apart. "
         + order_of_operations.describe(order_of_operations.compute(order_of_operations.PRESETS["Overflow"]))
     ),
 )
@@ -135,14 +143,14 @@ predict(
 # %% [markdown]
 # ## Explore: order of operations
 #
-# One window of four micro-batches, a model of two parameters, a real `GradScaler` on the CPU. On the left you see how long
-# `.grad` is after each operation (a step of the axis is a factor of 1,000), on the right the update that comes out, with the
-# threshold as a dotted circle.
+# You see one window of four micro-batches, a model of two parameters, and a real `GradScaler` on the CPU. On the left is the
+# length of `.grad` after each operation (one tick of the axis is a factor of 1,000), on the right the update that results, with
+# the threshold as a dotted circle.
 #
-# 1. It opens on a common mistake. By which factor is the update too short? Change the scale.
+# 1. It opens on a common mistake. By what factor is the update too short? Change the scale.
 # 2. Press **Hide it**. Why is the same code right now?
-# 3. Go through the other orders. Which turn the update, which only change its length? Which one is hidden by clipping? Set the
-#    threshold to 1,000 to be sure.
+# 3. Go through the other orders. Which of them turn the update, and which only change its length? Which one is hidden by
+#    clipping? Set the threshold to 1,000 to be sure.
 # 4. Press **Overflow**.
 
 # %%
@@ -151,10 +159,11 @@ explore("order_of_operations")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. By the scale: the threshold is for real gradients, and what is clipped is as many times longer.
+# 1. By the scale. The threshold is meant for real gradients, and what is clipped here is that many times longer.
 # 2. With a scale of 1 there is nothing to unscale. So a test without a scaler does not find this mistake.
-# 3. Whatever happens *between* the micro-batches turns it: clipping parts, unscaling early ones again, a scale that moves.
-#    Stepping without the scaler looks right while the clipped length is the due one; without clipping it is 256 times too long.
+# 3. Whatever happens *between* the micro-batches turns the update: clipping parts, unscaling early ones again, a scale that
+#    moves. Stepping without the scaler looks right as long as clipping cuts the gradient to the length that was due. Without
+#    clipping the update is 256 times too long.
 # 4. The whole window is gone and the scale is halved. That is as it should be.
 # </details>
 
@@ -167,10 +176,10 @@ explore("order_of_operations")
 # and each window's gradient is clipped to `max_norm` before its update. Return a list with one number for each window: the norm
 # of its gradient **before** clipping.
 #
-# As there, micro-batches may be ragged, the last window may be shorter, `micro_batches` may be a one-shot stream, and `.grad`
-# may hold anything when you are called. The model is in training mode; leave it there. Every parameter is trained. Update by
-# `optimizer.step()`; the optimizer may have momentum. (`islice` and `windows` are imported, whichever your loop of unit 04 or
-# 05 is built on.)
+# As in unit 04, micro-batches may be ragged, the last window may be shorter, `micro_batches` may be a one-shot stream, and
+# `.grad` may hold anything when you are called. The model is in training mode; leave it there. Every parameter is trained.
+# Update by `optimizer.step()`; the optimizer may have momentum. (`islice` and `windows` are imported, whichever your loop of
+# unit 04 or 05 is built on.)
 #
 # What earns points:
 #
@@ -207,12 +216,12 @@ check(train_epoch_clipped)
 # %% [markdown]
 # <details><summary>Hint 1: where</summary>
 #
-# The threshold speaks of the gradient an update uses. After which line is that gradient complete, and which line reads it?
+# The threshold is for the gradient that an update uses. After which line is that gradient complete, and which line reads it?
 # </details>
 #
 # <details><summary>Hint 2: the norms</summary>
 #
-# You need not compute them. Look again at what `clip_grad_norm_` returns.
+# You don't have to compute them. Look again at what `clip_grad_norm_` returns.
 # </details>
 
 # %% [markdown]
@@ -221,13 +230,13 @@ check(train_epoch_clipped)
 # One of the texts this course grew out of says that mixed precision with accumulation works identically. It does not. A scaler
 # thinks in **updates**, not in micro-batches:
 #
-# - **every micro-batch**: autocast, scale the loss, backward;
-# - **once per window, in this order**: `unscale_`, clip, `scaler.step`, `scaler.update`;
-# - **within a window the scale must not move**: gradients in different units do not add up;
-# - **one inf costs the whole window**, N micro-batches and not one. The larger N, the more a skipped update costs.
+# - **For every micro-batch**: autocast, scale the loss, backward.
+# - **Once per window, in this order**: `unscale_`, clip, `scaler.step`, `scaler.update`.
+# - **Within a window the scale must not move**, because gradients in different units do not add up.
+# - **One inf costs the whole window**, N micro-batches and not one. The larger N, the more a skipped update costs.
 #
 # A window with inf has to leave the parameters alone and lower the scale. `scaler.step` and `scaler.update` see to that, if you
-# let them.
+# let them. (Rows 17 and 18 of [the claims ledger](../docs/claims.md).)
 
 # %% [markdown]
 # ## Exercise 2 · `train_epoch_amp`
@@ -281,7 +290,7 @@ check(train_epoch_amp)
 # %% [markdown]
 # <details><summary>Hint 1: begin with what you have</summary>
 #
-# Copy exercise 1. Two lines of it change, and three are new.
+# Copy your exercise 1. Two of its lines change, and three are new.
 # </details>
 #
 # <details><summary>Hint 2: the scaler raises an error</summary>
@@ -293,7 +302,7 @@ check(train_epoch_amp)
 #
 # <details><summary>Hint 3: windows with inf</summary>
 #
-# You need not look for them. Who calls `optimizer.step`, you or the scaler?
+# You don't have to look for them. Who calls `optimizer.step`, you or the scaler?
 # </details>
 
 # %% [markdown]
@@ -303,8 +312,8 @@ check(train_epoch_amp)
 
 # %%
 predict(
-    "A model is kept in bfloat16, so its .grad is bfloat16 too. You accumulate 1,024 micro-batches "
-    "whose gradients all happen to be 1. What is in .grad?",
+    "A model is kept in bfloat16, so its .grad is bfloat16 too. You accumulate 1,024 micro-batches, "
+    "and all their gradients happen to be 1. What is in .grad?",
     choices=("1024, exactly", "about 1024, off by less than 1 %", "256", "inf"),
     answer="256",
     because=lambda: low_precision_sums.describe(low_precision_sums.compute(low_precision_sums.Settings())),
@@ -313,12 +322,12 @@ predict(
 # %% [markdown]
 # ## Explore: low-precision sums
 #
-# On the left, how wrong a running sum is after N additions, for three dtypes; on the right, the sum itself in the dtype you
-# choose. Both axes are logarithmic. (An error of exactly 0 is drawn at the lower end.)
+# On the left you see how wrong a running sum is after N additions, for three dtypes; on the right the sum itself, in the dtype
+# you choose. Both axes are logarithmic. (An error of exactly 0 is drawn at the lower end.)
 #
 # 1. Where does bfloat16 stop growing? Where does float16?
 # 2. Press **Like gradients**. Real ones differ and partly cancel. How large is the error at N = 4, at 64, at 1,024?
-# 3. Is there any N here at which float32 is worth a thought?
+# 3. Is there any N here at which you would worry about float32?
 
 # %%
 explore("low_precision_sums")
@@ -326,17 +335,17 @@ explore("low_precision_sums")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. At 256 = 2⁸ and 2,048 = 2¹¹: there the next number the dtype has is 2 further on, and + 1 is rounded away.
+# 1. At 256 = 2⁸ and 2,048 = 2¹¹. From there on the dtype has only every second whole number, and 1 more is rounded away.
 # 2. It grows with N, from tenths of a percent to percents.
-# 3. No. Its error is that of rounding, thousands of times smaller than the noise in any gradient.
+# 3. No. Its error is far smaller than the difference between one random batch and the next.
 # </details>
 
 # %% [markdown]
 # ## Do small micro-batches lose precision?
 #
-# A text warns that very small micro-batches "accumulate numerical errors". Not as such: it depends on where the sum is kept.
-# Here are 256 samples in N micro-batches, with the gradient of each computed in bfloat16 and added up in bfloat16 or in
-# float32. The yardstick is the same gradients summed in float64.
+# One text warns that very small micro-batches "accumulate numerical errors". It depends on where the sum is kept. Here are 256
+# samples in N micro-batches, whose gradients are computed in bfloat16 and added up in bfloat16 or in float32, compared with a
+# sum in float64.
 
 
 # %%
@@ -355,8 +364,9 @@ for n in (4, 64, 256):
     print(f"N = {n:3}: bfloat16 sum {sums(n, torch.bfloat16):.2%} off, float32 sum {sums(n, torch.float32):.0e}")
 
 # %% [markdown]
-# So the error is one of **low-precision `.grad`**, and it is gone when the sum is float32. Under autocast it always is, since
-# parameters and `.grad` are float32. It matters when the model itself was converted, as is common for large ones.
+# So the error is one of **low-precision `.grad`**, and it is gone when the sum is float32. Under autocast it always is, as long
+# as the parameters, and with them `.grad`, are float32. It matters when the model itself was converted, as is common for large
+# ones. (Row 19 of [the claims ledger](../docs/claims.md).)
 
 # %% [markdown]
 # ## Exercise 3 · `accumulate_in_float32`
@@ -411,11 +421,39 @@ check(accumulate_in_float32)
 # </details>
 
 # %% [markdown]
+# ## One for the road
+#
+# Float32 sums are not free. (Not graded.)
+# %%
+predict(
+    "A model of 7 billion parameters is kept in bfloat16, and its .grad with it. How much memory do the float32 sums of "
+    "exercise 3 cost on top?",
+    choices=("nothing: they replace .grad", "about 13 GB", "about 27 GB", "about 54 GB"),
+    answer="about 27 GB",
+    because=lambda: (
+        f"They have 4 bytes for each parameter, {4 * 6.74:.0f} GB in all, and the {2 * 6.74:.0f} GB of .grad are still needed "
+        "for the micro-batch at hand. (Hooks could add and clear one parameter at a time.) "
+        "What you buy with N = 64: "
+        + low_precision_sums.describe(low_precision_sums.compute(low_precision_sums.Settings(addends="different", count=64)))
+    ),
+)
+
+# %% [markdown]
 # ## What to remember
 #
-# - Every micro-batch: autocast, scale, backward. **Once per window: unscale, clip, step, update**, in this order.
+# - For every micro-batch: autocast, scale, backward. **Once per window: unscale, clip, step, update**, in this order.
 # - **Clip what is complete and unscaled.** The threshold stays as it is when you average, and is N times as large when you sum.
 # - **The scale is constant within a window**, and one inf skips all of it.
-# - **Sums belong into float32.** In bfloat16 a sum stops growing at 256 to 512 times its addend.
+# - **Sums belong in float32.** In bfloat16 a sum stops growing at 256 to 512 times its addend.
+#
+# <details><summary>References</summary>
+#
+# - Zhang et al. 2022, [OPT: Open Pre-trained Transformer Language Models](https://arxiv.org/abs/2205.01068)
+# - Micikevicius et al. 2017, [Mixed Precision Training](https://arxiv.org/abs/1710.03740)
+# - PyTorch: [automatic mixed precision, with a section on gradient
+#   accumulation](https://pytorch.org/docs/stable/notes/amp_examples.html),
+#   [`clip_grad_norm_`](https://pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html)
+# - [The claims ledger](../docs/claims.md): rows 4 and 17 to 19
+# </details>
 #
 # Next: **[07 · When equivalence breaks](07_when_equivalence_breaks.ipynb)**

@@ -115,15 +115,15 @@ def describe(result: Result) -> str:
     """Which rule follows the small batch, and where each ends."""
     settings, n, factors = result.settings, result.settings.accumulation_steps, result.factor_by_rule
     best = min(factors, key=lambda rule: factors[rule])
-    said = ", ".join(f"{_times(factors[rule])} with the {NAMES[rule]}" for rule in RULES)
+    said = ", ".join(f"{_times(factors[rule])} ({NAMES[rule]})" for rule in RULES)
     start = f"{settings.optimizer}, batches of {MICRO_BATCH} × N = {MICRO_BATCH * n}, 1/{n} of the updates:"
-    follows = f"best follows the small batch: {NAMES[best]}." if factors[best] < 1.5 else "no rule follows the small batch."
+    follows = f"The rule that follows it best is {NAMES[best]}." if factors[best] < 1.5 else "No rule follows it."
     if settings.axis == "updates":
         taken = len(result.reference) // n
         after = float(result.reference[taken])
-        ends = ", ".join(f"{in_words(float(result.curves[-1, k]))} with the {NAMES[rule]}" for k, rule in enumerate(RULES))
-        return f"{start} after {taken} updates the small batch's loss is {in_words(after)}, the large one's {ends}."
-    return f"{start} compared with batches of {MICRO_BATCH} the loss is off by a factor of {said}. Here {follows}"
+        ends = ", ".join(f"{in_words(float(result.curves[-1, k]))} ({NAMES[rule]})" for k, rule in enumerate(RULES))
+        return f"{start} after {taken} updates the small batch's loss is {in_words(after)}, the large one's is {ends}."
+    return f"{start} compared with batches of {MICRO_BATCH}, the loss is off by a factor of {said}. {follows}"
 
 
 def in_words(loss: float) -> str:

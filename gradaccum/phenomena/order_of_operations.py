@@ -121,17 +121,17 @@ def describe(result: Result) -> str:
         f"{settings.chain[0].upper()}{settings.chain[1:]}, with scale {settings.scale:,} and threshold {settings.max_norm:g}:"
     )
     if result.ruined:
-        return f"{start} a gradient overflowed float16 and nobody looked, so the parameters are no numbers any more."
+        return f"{start} a gradient overflowed float16 and nothing checked for it, so the parameters are no longer numbers."
     if result.skipped:
         return (
-            f"{start} a gradient overflowed float16, so the scaler skips the whole window, all {STEPS} micro-batches of it, "
+            f"{start} a gradient overflowed float16, so the scaler skips the whole window with all its {STEPS} micro-batches "
             f"and lowers its scale to {result.scale:,.0f}."
         )
     length = float(result.update.norm())
     if result.right:
         why = " Nothing is clipped here." if settings.max_norm > float(result.gradient.norm()) else ""
         if settings.chain == "clip, step without the scaler" and settings.scale > 1:
-            why = " Nobody divided by the scale, but clipping hides it: what is too long is cut to the same length."
+            why = " Nothing divided by the scale, but clipping hides it: what is too long is cut to the same length."
         return f"{start} the update is {length:.2f} long, as due.{why}"
     angle = math.degrees(math.acos(min(1.0, float(result.update @ result.due) / length / due)))
     turned = f" and points {angle:.0f}° away" if angle > 1 else ""
@@ -148,10 +148,10 @@ def _reason(result: Result) -> str:
     return {
         "clip, unscale, step, update": f"When it is clipped, .grad is still {scale} times too long.",
         "unscale, step, clip, update": "The update has read .grad before it is clipped.",
-        "clip, step without the scaler": f"Nobody divided by the scale of {scale}.",
+        "clip, step without the scaler": f"Nothing divided by the scale of {scale}.",
         "clip in between, then unscale, step, update": "Parts of a gradient were cut, so their sum is another gradient.",
         "unscale in between, then clip, step, update": "The first micro-batches were divided by the scale again and again.",
-        "the scale grows in between, then as due": "Later micro-batches were multiplied by more, and all divided by the same.",
+        "the scale grows in between, then as due": "Later micro-batches were multiplied by more, but all were divided alike.",
     }.get(result.settings.chain, "Every number was rounded to float16 on its way.")
 
 

@@ -108,7 +108,9 @@ def describe(result: Result) -> str:
             f"{who}. Added up and not divided, they make an arrow {float(result.combined.norm()):.1f} long: "
             f"{1 + result.difference:.0f} times the gradient of the batch, which is their average."
         )
-    ending = f"Averages of other batches of {size} lie {result.typical_distance:.2f} from the gradient of all {SAMPLES}."
+    ending = (
+        f"Averages of other batches of {size} are typically {result.typical_distance:.2f} from the gradient of all {SAMPLES}."
+    )
     if size == SAMPLES:
         ending = "There is only one batch of all samples, so nothing depends on the choice any more."
     same = "Their average is what backward() gives for the batch" if size > 1 else "It is what backward() gives for the batch"

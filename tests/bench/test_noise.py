@@ -62,13 +62,13 @@ def test_each_optimizer_has_the_rule_that_follows_the_small_batch(optimizer, rul
     for steps in (4, 8, 16):
         result = learning_rate_scaling.compute(learning_rate_scaling.Settings(steps, optimizer))
         assert min(result.factor_by_rule, key=result.factor_by_rule.get) == rule
-        assert f"best follows the small batch: {learning_rate_scaling.NAMES[rule]}" in learning_rate_scaling.describe(result)
+        assert f"follows it best is {learning_rate_scaling.NAMES[rule]}." in learning_rate_scaling.describe(result)
 
 
 def test_the_linear_rule_diverges_when_the_batch_grows_too_far():
     result = learning_rate_scaling.compute(learning_rate_scaling.PRESETS["Break"])
     assert float(result.curves[-1, 2]) > 1000 * float(result.curves[0, 2])
-    assert "no rule follows" in learning_rate_scaling.describe(result)
+    assert "No rule follows" in learning_rate_scaling.describe(result)
 
 
 @pytest.mark.filterwarnings("ignore:Detected call of `lr_scheduler.step")

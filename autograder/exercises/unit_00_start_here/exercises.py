@@ -38,7 +38,7 @@ class AverageGradients(Exercise[ListTrial]):
             elif "value" not in seen.tensors:
                 message = message or f"Your function returned {seen.facts['type']} where a tensor was due."
             elif not close(seen.tensors["value"].double(), gradients.mean(0), "float64"):
-                message = message or f"For {name} your tensor is not their mean."
+                message = message or f"For {name}, your tensor is not their mean."
                 summed |= trial.count > 1 and close(seen.tensors["value"].double(), gradients.sum(0), "float64")
         mistakes = (mistake("no-scale"),) if summed else ()
         return self.verdict({"mean": message}, mistakes=mistakes, failure=first_failure(observations))

@@ -65,7 +65,7 @@ def _count_message(trial: SavedTrial, seen: Observation) -> tuple[str, float | N
     if isinstance(value, bool) or not isinstance(value, int | float):
         return f"Your function returned {seen.facts.get('type', type(value).__name__)} where a number of bytes was due.", None
     due = due_bytes(trial)
-    return "" if value == due else f"You count {'more' if value > due else 'less'} than autograd holds.", value
+    return "" if value == due else f"You count {'more' if value > due else 'fewer'} bytes than autograd holds.", value
 
 
 class MemoryLine(Exercise[CallTrial]):

@@ -31,7 +31,7 @@ def clean_message(trial: LoopTrial, seen: Observation) -> str:
     found = read_observation(trial, seen)
     assert found.stale is not None  # the trial's problem is stale
     if not found.linear:
-        return "Updates are not combinations of micro-batch gradients, so it cannot be seen which of them they hold."
+        return "Updates are not combinations of micro-batch gradients, so we cannot tell which of them they hold."
     if bool((found.stale.abs() > 1e-4).any()):
         return "What .grad held before the call is part of an update."
     for row, epoch in zip(found.coefficients, found.row_epochs, strict=True):
@@ -40,7 +40,7 @@ def clean_message(trial: LoopTrial, seen: Observation) -> str:
             return "A gradient of one epoch is part of an update of the next."
     epochs_with_updates = {e for row, e in zip(found.coefficients, found.row_epochs, strict=True) if bool(row.any())}
     if len(epochs_with_updates) < len(trial.problem.epochs):
-        return "There is an epoch without an update that moves the parameters."
+        return "In at least one epoch no update moves the parameters."
     return ""
 
 
@@ -67,14 +67,14 @@ def losses_message(trial: LoopTrial, seen: Observation) -> tuple[str, tuple[str,
     slugs = loss_mistakes(trial.problem, returned)
     for found, wanted in zip(returned, due, strict=True):
         if len(found) != len(wanted):
-            return f"Of an epoch of {len(wanted)} windows your function returned {len(found)} losses.", slugs
+            return f"The epoch has {len(wanted)} windows, but your function returned {len(found)} losses.", slugs
     return "The numbers returned are not the mean losses of the windows over their samples.", slugs
 
 
 def moving_losses_message(trial: LoopTrial, seen: Observation) -> str:
     """What is wrong with the losses that a loop returned while it trained as it should."""
     same = same_numbers([row or [] for row in seen.facts["losses"]], moving_window_losses(trial.problem))
-    return "" if same else "The losses are not those that the forwards computed, at the parameters before the update."
+    return "" if same else "The losses are not those that your forwards computed before the update."
 
 
 def is_prefetched(trial: LoopTrial, seen: Observation) -> bool:

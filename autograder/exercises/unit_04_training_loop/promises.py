@@ -16,19 +16,19 @@ PROMISES = {
             "Write `early_clear` again",
             "Full windows",
             "What you return is ignored",
-            "early_clear, mended",
+            "early_clear, repaired",
         ),
     ),
     "repaired_eager_step": Promises(
         (Promise("trains", "exactly as in exercise 1", ("training",), "eager_step_unchanged"),),
-        ("Write `eager_step` again", "eager_step, mended"),
+        ("Write `eager_step` again", "eager_step, repaired"),
     ),
     "repaired_lost_tail": Promises(
         (
             Promise("trains", "as in exercise 1, but every epoch ends with", ("training",), "lost_tail_unchanged"),
             Promise("mean", "averaged over the micro-batches it has", ("training",), "lost_tail_divided_by_n"),
         ),
-        ("lost_tail, mended",),
+        ("lost_tail, repaired",),
     ),
     "train_epoch": Promises(
         (

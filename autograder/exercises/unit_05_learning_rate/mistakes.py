@@ -31,7 +31,7 @@ add_mistake(
 )
 add_mistake(
     "biased-signal",
-    "You take the squared length of the mean gradient for that of the true one, but it still holds noise and is too large.",
+    "You use the squared length of the mean gradient as that of the true one, but it still holds noise and is too large.",
     "What would that length be if the true gradient were zero?",
 )
 add_mistake(
@@ -41,7 +41,7 @@ add_mistake(
 )
 add_mistake(
     "biased-noise",
-    "Your estimate of the noise is too small: you take all that L holds for the gradient's, but part of it is noise.",
+    "Your estimate of the noise is too small: you treat all of L as gradient, but part of it is noise.",
     "Subtract the two equations term by term. What becomes of the noise in the second?",
 )
 add_mistake(
@@ -52,12 +52,12 @@ add_mistake(
 add_mistake(
     "lengths-not-squared",
     "You put lengths into the equations, which are about squared lengths.",
-    "By which factor does the noise scale change if all gradients are twice as long? By which does yours?",
+    "By what factor does the noise scale change if all gradients are twice as long? By what factor does yours?",
 )
 add_mistake(
     "schedule-per-micro-batch",
     "The schedule advances with every micro-batch, N times too fast: warmup ends early and so does training.",
-    "In which unit does a schedule count: micro-batches or updates?",
+    "What does a schedule count: micro-batches or updates?",
 )
 add_mistake(
     "schedule-before-step",
@@ -91,6 +91,6 @@ add_mistake(
 )
 add_mistake(
     "lr-multiplied",
-    "Updates of yours use N times the rate that the schedule gives.",
-    "Who decides on the rate of an update here? Does your loop have a say in it?",
+    "Your updates use N times the rate that the schedule gives.",
+    "What decides the rate of an update here? Does your loop have a say in it?",
 )

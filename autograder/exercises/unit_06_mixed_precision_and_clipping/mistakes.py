@@ -28,12 +28,12 @@ add_mistake(
 add_mistake(
     "one-forward",
     "All samples go through the model in one forward. Nothing is accumulated, and memory grows with their number.",
-    "The micro-batches are what fits into memory. How many of them may be in the model at a time?",
+    "A micro-batch is what fits into memory. How many of them may be in the model at a time?",
 )
 add_mistake(
     "clip-per-micro-batch",
-    "You clip inside the window, after each micro-batch: what is clipped are parts of the gradient, so its direction changes.",
-    "The threshold speaks of the gradient an update uses. When is that gradient complete?",
+    "You clip inside the window, after each micro-batch. That cuts parts of the gradient, so its direction changes.",
+    "The threshold is for the gradient that an update uses. When is that gradient complete?",
 )
 add_mistake(
     "clip-too-late",
@@ -47,12 +47,12 @@ add_mistake(
 )
 add_mistake(
     "clip-by-value",
-    "You clip each component by itself, which turns the gradient; the threshold here is for the length of the whole.",
+    "You clip each component on its own, which turns the gradient. The threshold is for the length of the whole.",
     "After clipping by norm a gradient points where it pointed before. Does yours?",
 )
 add_mistake(
     "clip-per-parameter",
-    "You clip the gradient of each parameter by itself, which turns the whole; the threshold is for the length of the whole.",
+    "You clip the gradient of each parameter on its own, which turns the whole. The threshold is for the length of the whole.",
     "The norm that counts is that of one long vector. Which numbers are in it?",
 )
 add_mistake(
@@ -62,13 +62,13 @@ add_mistake(
 )
 add_mistake(
     "clip-always",
-    "Every gradient gets the length of the threshold, also those that were shorter: you lengthen what should be left alone.",
+    "Every gradient gets the length of the threshold, even those that were shorter: you lengthen what should be left alone.",
     "What should happen to a gradient that is shorter than the threshold?",
 )
 add_mistake(
     "threshold-too-high",
-    "Your threshold is too high for what you clip, by as many times as the window has micro-batches.",
-    "Which is as long as one large batch's gradient, the sum or the mean? Which of the two do you clip?",
+    "Your threshold is too high for what you clip, by a factor of the number of micro-batches in the window.",
+    "Which is as long as one large batch's gradient: the sum or the mean? Which of the two do you clip?",
 )
 add_mistake(
     "threshold-too-low",
@@ -79,12 +79,12 @@ add_mistake(
 add_mistake(
     "clip-before-unscale",
     "You clip while the gradients are still multiplied by the scale, so the threshold is in effect divided by it.",
-    "In which unit is the threshold, and in which are the gradients when you clip?",
+    "In what unit is the threshold, and in what unit are the gradients when you clip?",
 )
 add_mistake(
     "unscale-missing",
     "The update uses gradients that are still multiplied by the scale.",
-    "Which call divides the gradients by the scale, and who calls it in your loop?",
+    "Which call divides the gradients by the scale, and where is it in your loop?",
 )
 add_mistake(
     "unscale-each",
@@ -108,7 +108,7 @@ add_mistake(
 )
 add_mistake(
     "inf-not-reported",
-    "You sort out windows with infinities yourself, so the scaler never hears of them and keeps a scale that is too high.",
+    "You filter out windows with infinities yourself, so the scaler never hears of them and keeps a scale that is too high.",
     "Which calls look for infinities and lower the scale? Do they run for such a window?",
 )
 add_mistake(
@@ -119,7 +119,7 @@ add_mistake(
 add_mistake(
     "steps-twice",
     "Each window moves the parameters twice: the scaler makes an update, and the optimizer another with the same gradient.",
-    "Who calls optimizer.step? Look at what each of the scaler's calls does.",
+    "Which lines end up in optimizer.step? Look at what each of the scaler's calls does.",
 )
 add_mistake(
     "model-converted",
@@ -146,7 +146,7 @@ add_mistake(
 add_mistake(
     "autocast-missing",
     "The model does not compute in the dtype asked for.",
-    "Which block makes operations run in another dtype, which lines belong into it, and for which device and dtype?",
+    "Which block makes operations run in another dtype, which lines belong in it, and for which device and dtype?",
 )
 add_mistake(
     "norm-after-clip",

@@ -45,7 +45,7 @@ def returned_gradient(trial: BatchTrial, seen: Observation) -> Tensor | str:
         if name in needed and value is None:
             return f"There is no tensor under the name {name!r}."
         if value is not None and value.shape != parameter.shape:
-            return f"Under the name {name!r} there is a tensor of another shape than the parameter's."
+            return f"The tensor under the name {name!r} does not have the parameter's shape."
         if parameter.requires_grad:
             flat.append(torch.zeros(parameter.numel()) if value is None else value.reshape(-1))
     dtype = trial.problem.torch_dtype

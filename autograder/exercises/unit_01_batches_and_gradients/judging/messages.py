@@ -34,7 +34,7 @@ CHANGED = {"parameters": "parameters-moved", ".grad": "grad-touched", "mode": "m
 """By what a function must leave as it was, the mistake of changing it."""
 
 MOVED = {
-    "parameters-unmoved": "The parameters are where they were.",
+    "parameters-unmoved": "The parameters have not moved.",
     "update-uphill": "The parameters moved the right distance in the opposite direction.",
     "rate-unused": "The parameters moved by the whole gradient, whatever lr says.",
 }
@@ -60,14 +60,14 @@ def gradient_message(part: str, trial: BatchTrial, seen: Observation) -> Found:
             return "What you return holds nothing of any sample.", slugs
         return ("What .grad held before the call is part of what you return.", slugs) if slugs else ("", ())
     if part == "frozen" and frozen_returned(trial, seen):
-        return "There is an entry for a frozen parameter.", ("frozen-returned",)
+        return "You return an entry for a frozen parameter.", ("frozen-returned",)
     return name_shares(trial, gradient)
 
 
 def changed_message(trial: BatchTrial, seen: Observation) -> Found:
     """What a function changed that it had to leave alone."""
     changed = changes(trial, seen)
-    message = f"After the call this is not as it was: {', '.join(changed)}." if changed else ""
+    message = f"Your function changed what it should leave alone: {', '.join(changed)}." if changed else ""
     return message, tuple(CHANGED[what] for what in changed if what in CHANGED)
 
 
@@ -83,7 +83,7 @@ def update_message(kept: str, trial: BatchTrial, seen: Observation) -> Found:
         return seen.failure.message, ()
     message, slugs = _movement_message(trial, seen)
     if kept in changes(trial, seen):
-        return message or f"After the call this is not as it was: {kept}.", (*slugs, CHANGED[kept])
+        return message or f"Your function changed what it should leave alone: {kept}.", (*slugs, CHANGED[kept])
     return message, slugs
 
 
@@ -114,7 +114,7 @@ def clean_message(trial: BatchTrial, seen: Observation) -> Found:
         return "What .grad held before the call is part of the update.", slugs
     if left:
         return "After the call .grad still holds a gradient.", slugs
-    return "" if mixture.has_samples else "The parameters are where they were.", slugs
+    return "" if mixture.has_samples else "The parameters have not moved.", slugs
 
 
 def loss_message(trial: BatchTrial, seen: Observation) -> Found:

@@ -41,7 +41,7 @@ def cut_message(trial: ScheduleTrial, seen: Observation) -> str:
     gradient = window_gradient(problem, seen) / trial.factors[0]
     if is_cut_finely(problem, gradient):
         return ""
-    return JOINED if is_one_forward(problem, gradient) else "The samples of a forward are not those of one micro-batch."
+    return JOINED if is_one_forward(problem, gradient) else "A forward did not get the samples of exactly one micro-batch."
 
 
 RATES = 1e-6
@@ -60,7 +60,7 @@ def rates_message(trial: ScheduleTrial, seen: Observation, updates_right: bool) 
     if seen.failure:
         return seen.failure.message
     if any(row is None for row in seen.facts["losses"]):
-        return "Return a list with one rate for each update, a plain number each."
+        return "Return a list with one plain number for each update: its rate."
     due = _rates_due(trial)
     if [len(row) for row in seen.facts["losses"]] != [len(row) for row in due]:
         return "The list you return does not have one number for each update."
@@ -75,7 +75,7 @@ def rates_message(trial: ScheduleTrial, seen: Observation, updates_right: bool) 
         return ""
     if shown:
         return "The numbers returned are not the rates the updates used."
-    return "The rates you return are those that were due, but there is no update for each that moves the parameters."
+    return "The rates you return are right, but not each of them has an update that moves the parameters."
 
 
 def _rates_due(trial: ScheduleTrial, ahead: int = 0) -> list[list[float]]:

@@ -66,7 +66,7 @@ def kept_message(observations: Iterable[Observation]) -> str:
         if seen.failure:
             return seen.failure.message
         if "type" in seen.facts or not seen.tensors:
-            return "There are no tensors by parameter name whose dtype could be looked at."
+            return "You return no tensors by parameter name, so their dtype cannot be checked."
         if any(tensor.dtype != torch.float32 for tensor in seen.tensors.values()):
             return "The tensors you return are not float32."
         if seen.facts["moved"]:
@@ -90,9 +90,9 @@ SUM_WORDS = {
         "times too long as there are micro-batches.",
     },
     "mean-of-means": {
-        "message": "All micro-batches weigh alike, although some hold fewer samples: you compute a mean of means, and the "
-        "samples of small micro-batches count too much.",
-        "hint": "By which share of all samples should a micro-batch weigh?",
+        "message": "All micro-batches get the same weight, although some hold fewer samples: you compute a mean of means, and "
+        "the samples of small micro-batches count too much.",
+        "hint": "What share of all samples does a micro-batch have, and what weight should it get?",
     },
 }
 """What replaces a text that speaks of windows and updates, of which this exercise has none."""

@@ -57,7 +57,7 @@ def cut_message(replay: Callable[[T], Observation], trial: T, seen: Observation,
     found = next(matches, 0)
     if found and sizes[0] % found == 0:  # pieces of a micro-batch are as good
         return "", False
-    return (JOINED if found == sum(sizes) else "The samples of a forward are not those of one micro-batch."), found == sum(
+    return (JOINED if found == sum(sizes) else "A forward did not get the samples of exactly one micro-batch."), found == sum(
         sizes
     )
 
@@ -94,7 +94,7 @@ def norms_message(seen: Observation, due: Observation, tolerance: float) -> str:
     if seen.failure:
         return seen.failure.message
     if any(row is None for row in seen.facts["losses"]):
-        return "Return a list with one norm for each window, a plain number each."
+        return "Return a list with one plain number for each window: its norm."
     if [len(row) for row in seen.facts["losses"]] != [len(row) for row in due.facts["losses"]]:
         return "The list you return does not have one number for each window."
     if not _same_norms(seen.facts["losses"], due.facts["losses"], tolerance):
