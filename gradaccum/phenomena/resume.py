@@ -123,9 +123,7 @@ def draw(result: Result, figure: Figure) -> None:
 def describe(result: Result) -> str:
     """From where it goes on, what it has lost, and where it ends."""
     settings, total = result.settings, PROBLEM.total
-    start = (
-        f"Killed after micro-batch {settings.kill} of {total} (N = {PROBLEM.accumulation_steps}), it goes on from a checkpoint "
-    )
+    start = f"Killed after micro-batch {settings.kill} of {total} (N = {PROBLEM.accumulation_steps}), it continues from a checkpoint "
     start += f"made after {result.place}" if result.place else "that was never made, from the start"
     lacks = next(label for label, value in LOST.items() if value == settings.lacks)
     without = f", without {lacks}" if settings.lacks != "nothing" else ""
