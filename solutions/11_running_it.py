@@ -402,8 +402,8 @@ for n in (1, 4, 16):
     print(f"B = 8 kept, N = {n:2}: {max(samples_per_second(8, n) for _ in range(3)):8.0f} samples per second")
 
 # %% [markdown]
-# Throughput even rises, because more samples share the cost of the update and, with several ranks, of the communication. So the
-# claim needs a condition: it is B, the size of a piece, that has to stay the same.
+# Throughput does not fall. It may even rise a little, because more samples share the cost of the update and, with several
+# ranks, of the communication. So the claim needs a condition: B, the size of a piece, has to stay the same.
 
 # %% [markdown]
 # ## Powers of two?
