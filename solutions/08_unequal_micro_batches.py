@@ -15,14 +15,34 @@
 #
 # **Why is the mean of means wrong?**
 #
-# So far a loss was a mean over samples, and you weighed each micro-batch by the samples it has. A language model's loss is a
-# mean over **tokens**, and texts are long or short. Four texts per micro-batch may be 40 tokens here and 4,000 there. What is
+# On 4 October 2024 a user of a Hugging Face trainer [reported](https://github.com/huggingface/trl/issues/2175) that
+# micro-batches of 1 accumulated over 32 steps trained much worse than one batch of 32. Twelve days later the maintainers
+# [explained why](https://huggingface.co/blog/gradient_accumulation), and [repaired
+# it](https://github.com/huggingface/transformers/pull/34191). The mistake had been known [since
+# 2021](https://unsloth.ai/blog/gradient), and in July 2023 somebody had [done the
+# sums](https://github.com/huggingface/transformers/issues/24725): a token of an 11-token text pulled **ten times** as hard as
+# one of a 101-token text.
+#
+# So far your loss was a mean over samples, and you weighed each micro-batch by its samples. A language model's loss is a mean
+# over **tokens**, and texts are long or short: four texts may hold 40 tokens in one micro-batch and 4,000 in the next. What is
 # the share of a micro-batch now?
 #
-# Widely used training libraries had the wrong answer until October 2024, although it had been reported in 2021: runs with
-# accumulation trained worse than the same runs without.
-#
 # *About 40 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
+
+# %% [markdown]
+# ## Predict
+
+# %%
+from gradaccum.predict import predict
+
+predict(
+    "A window has two micro-batches, one with 2 tokens and one with 18. Each loss is the mean over its own tokens, and the "
+    "window's loss is the mean of the two. How much more does a token of the first count than one of the second?",
+    choices=("both count alike", "3 times as much", "9 times as much", "it depends on the model"),
+    answer="9 times as much",
+    because="Each micro-batch has half of the weight. In the first, two tokens share it, so each counts 1/4. In the second, "
+    "eighteen share it, so each counts 1/36. In one large batch, each of the twenty would count 1/20.",
+)
 
 # %%
 from itertools import islice
@@ -32,33 +52,19 @@ from torch.nn import functional as F
 
 from autograder.check import check
 from gradaccum.explore import explore
-from gradaccum.predict import predict
 from gradaccum.showing import show_fingerprint
 from gradaccum.token_problems import TokenProblem
 
 # %% [markdown]
-# ## Predict
-
-# %%
-predict(
-    "A window has two micro-batches, of 2 and of 18 tokens. Each loss is the mean over its own tokens, and the window's loss "
-    "is the mean of the two. How much more does a token of the first count than one of the second?",
-    choices=("both count alike", "3 times as much", "9 times as much", "that depends on the model"),
-    answer="9 times as much",
-    because="Each micro-batch has half of the weight. In the first two tokens share it, 1/4 each; in the second eighteen do, "
-    "1/36 each. As one large batch, all twenty would count 1/20.",
-)
-
-# %% [markdown]
 # ## Explore: token-weighted loss
 #
-# One window of four micro-batches. On the left every square is a token, **as large as it counts**, and every dot is padding. On
-# the right is the fingerprint, a bar for each micro-batch; the dashed outline is what is due.
+# This is one window of four micro-batches. On the left every square is a token, **as large as it counts**, and every dot is
+# padding. On the right is the fingerprint, with a bar for each micro-batch. The dashed outline shows what is due.
 #
 # 1. You begin with the mean of means. Which tokens count too much? Choose **one nearly empty**.
 # 2. Choose **weighted by sequences**, which is what you did with samples in unit 04. Is it better?
-# 3. And **over all positions**, padding included? Compare the squares with each other and with those of **Fix**.
-# 4. Press **Hide it**. What do tests say of such a loop if all their micro-batches hold equally many tokens?
+# 3. And **over all positions**, padding included? Compare the squares with each other, and with those of **Fix**.
+# 4. Press **Hide it**. What would a test find in such a loop if all its micro-batches held the same number of tokens?
 
 # %%
 explore("token_weighted_loss")
@@ -66,19 +72,20 @@ explore("token_weighted_loss")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. Those that have few others beside them. A single token can weigh as much as a whole micro-batch.
+# 1. Tokens with few others in their micro-batch count too much. A single token can weigh as much as a whole micro-batch.
 # 2. Here it is better, but not right: a micro-batch now counts by its sequences, and these are unequal, too. With *a little
 #    unequal* it is even worse than the mean of means.
-# 3. All squares are of one size, but a smaller one. Padding adds nothing to the sum and something to the denominator, so the
-#    update is too short, by as much as there happens to be padding.
-# 4. Nothing. That is why the mistake could live so long.
+# 3. All squares have the same size, but it is too small. Padding adds nothing to the sum and something to the denominator, so
+#    the update is too short, and how much too short depends on how much padding there happens to be.
+# 4. Nothing. Pretraining packs its tokens into sequences of one length, 4,096 in Llama 2, and hides the mistake in the same
+#    way. Fine-tuning does not.
 # </details>
 
 # %% [markdown]
 # ## The loop you already have
 #
-# `train_epoch` of unit 04, right for samples. Given tokens, its `loss_fn` averages over tokens, while `len(x)` counts
-# sequences. Micro-batches of 2, 6, 9 and 15 tokens:
+# The `train_epoch` of unit 04 is right for samples. With tokens, its `loss_fn` averages over tokens, while `len(x)` still
+# counts sequences. Here are micro-batches of 2, 6, 9 and 15 tokens:
 
 # %%
 window_of_texts = TokenProblem(seed=8, accumulation_steps=4, width=8, lengths=(((2,), (2, 4), (1, 2, 6), (7, 8)),))
@@ -98,13 +105,16 @@ def by_samples(model, loss_fn, optimizer, micro_batches, accumulation_steps):  #
 show_fingerprint(by_samples, window_of_texts)
 
 # %% [markdown]
-# The rule of unit 03 has not changed: **weigh by what the loss averages over.** Here that is tokens.
+# The rule of unit 03 has not changed: **weigh by what the loss averages over.** Here it averages over tokens.
+#
+# The trainer in the opening story weighed all micro-batches alike. [Its fingerprint](../docs/trainers.md) before the repair, in
+# transformers 4.45.2, was 1/4, 1/4, 1/4, 1/4 where 7/26, 7/26, 3/13, 3/13 was due.
 
 # %% [markdown]
 # ## Does it matter?
 #
-# It decides what is learnt. Take a model with nothing but the logits of two tokens, `a` and `b`. Short texts are all `a`, long
-# ones all `b`, and a window has one text of each: of all tokens, a tenth is `a`.
+# It decides what the model learns. Take a model that consists of two logits, one for the token `a` and one for `b`. Short texts
+# are all `a`, long ones all `b`, and every window has one of each, so that a tenth of all tokens are `a`.
 
 # %%
 texts = torch.zeros(2, dtype=torch.long), torch.ones(18, dtype=torch.long)  # 2 times a, 18 times b
@@ -128,9 +138,9 @@ print("learnt from the token mean:   ", learnt_share_of_a([2 / 20, 18 / 20]))
 # %% [markdown]
 # ## Targets that do not count
 #
-# The targets say which positions are to be predicted: where they hold `ignore_index`, usually −100, there is nothing to
-# predict. Padding is marked so, and in fine-tuning the question too, where only the answer is to be learnt. So count the
-# **targets** that are left, not positions; and a micro-batch may well have none at all.
+# The targets say which positions the model has to predict. Where they hold `ignore_index`, usually −100, there is nothing to
+# predict. Padding is marked like that, and so is the question in fine-tuning, where only the answer is to be learned. So count
+# the **targets** that are left, not the positions. A micro-batch may well have none at all:
 
 # %%
 nothing = torch.full((5,), -100)
@@ -142,9 +152,9 @@ for reduction in ("mean", "sum"):
     print(f"{reduction}: loss {loss.item()}, times 0 {0 * loss.item()}; gradient {gradient}, over 0 tokens {gradient / 0}")
 
 # %% [markdown]
-# The mean over nothing is 0/0, and a weight of 0 does not make NaN go away: every sum that this loss joins is NaN, your log
-# first of all. The gradient is 0 either way: torch sees to that. But divide it by a count of 0 yourself, and a single
-# micro-batch turns every parameter into NaN, for good.
+# The mean over nothing is 0/0, and a weight of 0 does not make NaN go away. Every sum that this loss joins becomes NaN, your
+# log first of all. The gradient is 0 in both cases, because torch takes care of that. But if you divide it by a count of 0
+# yourself, a single micro-batch turns every parameter into NaN, for good.
 
 # %% [markdown]
 # ## Exercise 1 · `train_epoch_tokens`
@@ -159,14 +169,14 @@ for reduction in ("mean", "sum"):
 #
 # - `model`, in training mode; leave it there. `model(x)` gives logits of shape (sequences, positions, vocabulary). Some
 #   parameters may be frozen or unused.
-# - `optimizer`. Update by `optimizer.step()`. The marks use plain SGD.
-# - `micro_batches`, a list or a one-shot stream of pairs `(x, targets)`, whole numbers of shape (sequences, positions). Both
-#   numbers differ from one micro-batch to the next. The logits of a position predict the target at the same position: do not
+# - `optimizer`. Update with `optimizer.step()`. The marks use plain SGD.
+# - `micro_batches`, a list or a one-shot stream of pairs `(x, targets)`, integer tensors of shape (sequences, positions). Both
+#   sizes differ from one micro-batch to the next. The logits at a position predict the target at the same position, so do not
 #   shift them.
 # - `accumulation_steps`, N. The last window may have fewer micro-batches; it is applied as well.
-# - `ignore_index`. Targets equal to it are no tokens. It may be another number than −100, for instance 0.
+# - `ignore_index`. Targets equal to it do not count as tokens. It may be a number other than −100, for instance 0.
 #
-# `F.cross_entropy` takes logits of shape (n, vocabulary) and n targets: the positions of all sequences in one row.
+# `F.cross_entropy` takes logits of shape (n, vocabulary) and n targets, with the positions of all sequences in one row.
 
 # %% [markdown]
 # What earns points, each on its own:
@@ -179,11 +189,11 @@ for reduction in ("mean", "sum"):
 # - **1 point · micro-batches without a single token**: no NaN, and such a micro-batch is one of the N of its window.
 # - **0.5 points · a whole window without a single token**: it changes nothing, and its loss in your list is 0.
 # - **1 point · another ignore index**: targets that equal 0, or 7, do not count.
-# - **1 point · the returned losses**: for each window one number, its mean over tokens, as your forwards computed it before
-#   the update.
+# - **1 point · the returned losses**: for each window one number, its mean over tokens, as your forward passes computed it
+#   before the update.
 #
-# The first four compare the parameters after each epoch with those of training with the token mean, the fifth compares single
-# updates. In all of them micro-batches hold unequal numbers of tokens.
+# The first four compare the parameters after each epoch with those of training with the token mean. The fifth compares single
+# updates. In all of them the micro-batches hold unequal numbers of tokens.
 
 
 # %% exercise="train_epoch_tokens"
@@ -212,13 +222,13 @@ check(train_epoch_tokens)
 # %% [markdown]
 # <details><summary>Hint 1: shapes</summary>
 #
-# `F.cross_entropy` wants one row of logits and one target for each position: `logits.flatten(0, 1)` and `targets.flatten()`.
+# `F.cross_entropy` needs one row of logits and one target for each position: `logits.flatten(0, 1)` and `targets.flatten()`.
 # </details>
 #
 # <details><summary>Hint 2: the share of a micro-batch</summary>
 #
-# Two ways lead there: the mean of the micro-batch times its share of the window's tokens, or its sum over the window's tokens.
-# Look at the cell before the exercise: which of them survives a micro-batch without tokens?
+# There are two ways: the micro-batch's mean times its share of the window's tokens, or its sum divided by the window's tokens.
+# Look at the cell before the exercise. Which of the two survives a micro-batch without tokens?
 # </details>
 #
 # <details><summary>Hint 3: a window without tokens</summary>
@@ -227,10 +237,45 @@ check(train_epoch_tokens)
 # </details>
 
 # %% [markdown]
+# ## Stretch: a window without tokens, under AdamW
+#
+# Your exercise was marked with plain SGD, where a step on zero gradients does nothing. Most language models are trained with
+# AdamW. This question is not graded.
+
+
+# %%
+def weights_around_an_empty_window(weight_decay):
+    w = torch.ones(1, requires_grad=True)
+    optimizer = torch.optim.AdamW([w], lr=0.1, weight_decay=weight_decay)
+    values = []
+    for gradient in (1.0, 0.0):
+        w.grad = torch.full_like(w, gradient)
+        optimizer.step()
+        values.append(f"{w.item():.3f}")
+    return " to ".join(values)
+
+
+predict(
+    "No target of a window counts, so every gradient is 0. AdamW's `step()` is called all the same. What do the weights do?",
+    choices=(
+        "they stay where they are",
+        "they move by weight decay only",
+        "they move by weight decay and by what earlier gradients left in AdamW's averages",
+        "they become NaN",
+    ),
+    answer="they move by weight decay and by what earlier gradients left in AdamW's averages",
+    because=lambda: (
+        f"After one window with a gradient, the step on zeros takes a weight from {weights_around_an_empty_window(0.0)}, and "
+        f"from {weights_around_an_empty_window(0.1)} with a weight decay of 0.1. SGD with momentum moves as well. "
+        "If a window without tokens is to change nothing, do not call step() for it."
+    ),
+)
+
+# %% [markdown]
 # ## Predict: class weights
 #
-# When classes are rare, `cross_entropy` takes a `weight` for each class and multiplies the loss of each target by the weight of
-# its class.
+# For rare classes, `cross_entropy` takes a `weight` for each class. It multiplies the loss of each target by the weight of its
+# class.
 
 # %%
 predict(
@@ -242,14 +287,15 @@ predict(
         "the sum of the weights of the targets",
     ),
     answer="the sum of the weights of the targets",
-    because="It is a weighted mean: weights that all double change nothing. So the denominator depends on which classes happen "
+    because="It is a weighted mean: if all weights double, nothing changes. So the denominator depends on which classes happen "
     "to be in the micro-batch.",
 )
 
 # %% [markdown]
 # ## Equal sizes, and still unequal
 #
-# Two micro-batches of four targets each, with a rare class that weighs 10. As many targets, and yet the mean of means is off.
+# Here are two micro-batches of four targets each, and a rare class that weighs 10. The sizes are equal, and still the mean of
+# means is off.
 
 # %%
 weight = torch.tensor([1.0, 1.0, 10.0])
@@ -265,8 +311,8 @@ print(f"sums over 8 targets       {sum(sums) / 8:.3f}")
 print(f"sums over their weights   {sum(sums) / weight[targets].sum():.3f}")
 
 # %% [markdown]
-# The pattern is always the same. A mean is a numerator over a denominator. **Numerators of micro-batches add up, and so do
-# denominators; their quotients do not.** Find out what a loss divides by, add that up over the window, and divide once.
+# The pattern is always the same. A mean is a numerator over a denominator. **The numerators of micro-batches add up, and so do
+# the denominators. Their quotients do not.** Find out what a loss divides by, add that up over the window, and divide once.
 
 # %% [markdown]
 # ## Exercise 2 · `window_denominator`
@@ -274,8 +320,8 @@ print(f"sums over their weights   {sum(sums) / weight[targets].sum():.3f}")
 # *Difficulty ●●○ · about 8 minutes · 4 points*
 #
 # Write `window_denominator(targets, weight=None, ignore_index=-100)`. `targets` is a list with the targets of each micro-batch
-# of a window, tensors of whole numbers of any shape; `weight`, if given, holds a weight for each class. Return the number by
-# which the sum of the micro-batches' summed losses has to be divided, to be what
+# of a window, integer tensors of any shape; `weight`, if given, holds a weight for each class. Return the number by which you
+# have to divide the sum of the micro-batches' summed losses to get what
 # `F.cross_entropy(…, weight=weight, ignore_index=ignore_index)` gives for the window as one large batch. A number or a tensor
 # with one element will do.
 #
@@ -283,8 +329,8 @@ print(f"sums over their weights   {sum(sums) / weight[targets].sum():.3f}")
 #
 # - **1 point · without weights**: with and without ignored targets; also a single target.
 # - **1.5 points · with a weight for each class**: no target is ignored.
-# - **1.5 points · with weights, where some targets are ignored**: `ignore_index` is −100, −1, 0 or 2, which then is no class;
-#   also a window in which every target is ignored, whose denominator is 0.
+# - **1.5 points · with weights, where some targets are ignored**: `ignore_index` is −100, −1, 0 or 2, which then is not a
+#   class; also a window in which every target is ignored, whose denominator is 0.
 
 
 # %% exercise="window_denominator"
@@ -307,15 +353,25 @@ check(window_denominator)
 #
 # <details><summary>Hint 2: leaving out</summary>
 #
-# `part[part != ignore_index]` are the targets that count, in one row.
+# `part[part != ignore_index]` holds the targets that count, in one row.
 # </details>
 
 # %% [markdown]
 # ## What to remember
 #
-# - **Weigh a micro-batch by what its loss averages over**: samples, tokens, weights. Not by what is easy to count.
+# - **Weigh a micro-batch by what its loss averages over**, be it samples, tokens or weights, and not by what is easy to count.
 # - The mean of means is right only where all denominators are equal. **Test with unequal ones.**
-# - **Add up sums and denominators over the window, divide once.** That also survives micro-batches with nothing in them.
-# - Several ranks have one more denominator to share; that is for unit 10.
+# - **Add up sums and denominators over the window, and divide once.** That also survives micro-batches with nothing in them.
+# - Several ranks have one more denominator to share. Unit 10 deals with it.
+#
+# <details><summary>References</summary>
+#
+# - Hugging Face 2024, [Fixing Gradient Accumulation](https://huggingface.co/blog/gradient_accumulation), and
+#   [transformers PR 34191](https://github.com/huggingface/transformers/pull/34191)
+# - torch on [cross_entropy](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.cross_entropy.html): what it
+#   divides by, with and without weights
+# - The claims of this unit are rows 39 and 40 of [the claims ledger](../docs/claims.md). What released trainers do with tokens
+#   is in [the table of trainers](../docs/trainers.md).
+# </details>
 #
 # Next: **[09 · Contrastive losses](09_contrastive_losses.ipynb)**

@@ -15,12 +15,36 @@
 #
 # **What if the loss does not decompose?**
 #
-# All you have accumulated so far were losses of single samples, averaged. A **contrastive loss** is of another kind: it asks
-# each image to find its own text among *all texts of the batch*. Here a larger batch is not only less noisy, it is a harder
-# question, and that is why people want it large. In this unit you accumulate such a loss exactly, and find a mistake that sits
-# in widely used code.
+# In December 2023 a user of open_clip [asked](https://github.com/mlfoundations/open_clip/issues/761) whether its accumulation
+# forgets to divide the loss by N. In October 2024 [another](https://github.com/mlfoundations/open_clip/issues/957) asked the
+# same. A maintainer replied that somebody should try it on a small scale, with the division and without. Both questions are
+# still open. In this unit you do the experiment.
+#
+# Everything that you have accumulated so far was a mean of losses of single samples. A **contrastive loss** is different: it
+# asks each image to find its own text among *all texts of the batch*. A larger batch is not only less noisy, it asks a harder
+# question, and that is why people want it large. CLIP [used 32,768 pairs](https://arxiv.org/abs/2103.00020).
 #
 # *About 45 minutes, 10 points. You need unit [03 · Accumulate](03_accumulate.ipynb).*
+
+# %% [markdown]
+# ## Predict
+
+# %%
+from gradaccum.phenomena import contrastive_negatives
+from gradaccum.predict import predict
+
+predict(
+    "You cut 32 pairs into N = 8 micro-batches of 4, take the contrastive loss of each micro-batch, divide it by N and "
+    "accumulate, as in unit 03. How does this gradient compare with that of the 32 pairs as one batch?",
+    choices=(
+        "it is the same, up to rounding",
+        "it points the same way, but it is shorter",
+        "it points another way",
+        "it is the same for images, but not for texts",
+    ),
+    answer="it points another way",
+    because=lambda: contrastive_negatives.describe(contrastive_negatives.compute(contrastive_negatives.PRESETS["Break"])),
+)
 
 # %%
 import torch
@@ -31,23 +55,21 @@ from autograder.check import check
 from gradaccum.contrastive import ContrastiveProblem, gradients, info_nce
 from gradaccum.explore import explore
 from gradaccum.loops_contrastive import GALLERY, cached_features, one_large_batch
-from gradaccum.phenomena import contrastive_negatives
-from gradaccum.predict import predict
 
 # %% [markdown]
 # ## The loss
 #
-# Of n pairs, one encoder makes **image features** $u_1 \dots u_n$, another one **text features** $v_1 \dots v_n$, each divided
-# by its length. The matrix of logits is $s_{ij} = e^{t}\, u_i \cdot v_j$, and $t$ is a parameter too, called `logit_scale`.
-# ($e^{-t}$ is known as the **temperature**: the lower it is, the more a small difference counts.) Pairs stand on its diagonal.
-# The loss (InfoNCE, as CLIP uses it) is a cross-entropy along the rows, in which each image looks for its text, and one along
-# the columns, in which each text looks for its image:
+# From n pairs, one encoder makes **image features** $u_1 \dots u_n$ and another makes **text features** $v_1 \dots v_n$, each
+# divided by its length. The matrix of logits is $s_{ij} = e^{t}\, u_i \cdot v_j$. Its diagonal holds the pairs. The factor's
+# exponent $t$ is a parameter too, called `logit_scale`. ($e^{-t}$ is known as the **temperature**: the lower it is, the more a
+# small difference counts.) The loss (InfoNCE, as CLIP uses it) averages two cross-entropies: one along the rows, in which each
+# image looks for its text, and one along the columns, in which each text looks for its image:
 #
 # $$L = -\frac{1}{2n}\sum_{i=1}^{n}\Big[\log\frac{e^{s_{ii}}}{\sum_j e^{s_{ij}}} +
 # \log\frac{e^{s_{ii}}}{\sum_j e^{s_{ji}}}\Big]$$
 #
 # The other texts, $j \neq i$, are the image's **negatives**. You have this loss as
-# `info_nce(image_features, text_features, logit_scale)`; the division by lengths and the $e^t$ are in it:
+# `info_nce(image_features, text_features, logit_scale)`, which also divides by lengths and takes the $e^t$:
 
 # %%
 problem = ContrastiveProblem(seed=1, sizes=(4,) * 8)
@@ -58,33 +80,16 @@ print("images", tuple(images.shape), "-> features", tuple(image_features.shape))
 print("loss of these 4 pairs:", info_nce(image_features, text_features, logit_scale).item())
 
 # %% [markdown]
-# ## Predict
-
-# %%
-predict(
-    "32 pairs, cut into N = 8 micro-batches of 4. You take the loss of each micro-batch, divide by N and accumulate, "
-    "as in unit 03. How does this gradient compare with that of the 32 pairs as one batch?",
-    choices=(
-        "it is the same, up to rounding",
-        "it points the same way, but it is shorter",
-        "it points another way",
-        "it is the same for images, not for texts",
-    ),
-    answer="it points another way",
-    because=lambda: contrastive_negatives.describe(contrastive_negatives.compute(contrastive_negatives.PRESETS["Break"])),
-)
-
-# %% [markdown]
 # ## Explore: who is compared with whom
 #
-# On the left the similarities of 32 images and 32 texts; what is white takes no part in any comparison. In the middle the
-# encoders' accumulated gradient against that of the large batch. On the right the bytes, and how often a sample goes through
-# its encoder.
+# On the left are the similarities of 32 images and 32 texts; white ones take no part in any comparison. The middle shows the
+# cosine between the encoders' accumulated gradient and the large batch's. On the right are the bytes that it takes, and below
+# them the number of times that a sample goes through its encoder.
 #
-# 1. It opens on micro-batches that look at themselves only. How many negatives does an image see? Change N: when is the
+# 1. It opens with micro-batches that look only at themselves. How many negatives does an image see? Change N: when is the
 #    gradient worst, and why?
 # 2. The loss in the caption is *smaller* than the large batch's. Is that good news?
-# 3. **Compare** "micro-batches so far": features of earlier micro-batches are kept. Who still sees too little?
+# 3. **Compare** "micro-batches so far": here the features of earlier micro-batches are kept. Who still sees too little?
 # 4. Press **Fix**. What is the price, and what do you get for it?
 # 5. Press **Break the temperature**. Which gradient is wrong now?
 
@@ -94,18 +99,18 @@ explore("contrastive_negatives")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. With N = 8 three negatives, with N = 16 a single one. The fewer, the less is left of the direction.
-# 2. No. To pick the right one of 4 texts is easier than to pick it of 32. Losses of different n cannot be compared.
-# 3. The first micro-batches: what comes later is not there yet.
-# 4. A second forward pass and a few KiB of features. For that, the activations of one micro-batch are enough.
-# 5. That of `logit_scale` alone, N times too large. You will find out why.
+# 1. With N = 8 it sees three negatives, with N = 16 a single one. The fewer there are, the less is left of the direction.
+# 2. No. Picking the right one of 4 texts is easier than picking it out of 32. Losses of different n cannot be compared.
+# 3. The first micro-batches do: what comes later is not there yet.
+# 4. It takes a second forward pass and a few KiB of features. In return, the activations of one micro-batch are enough.
+# 5. Only that of `logit_scale`, which is N times too large. You will find out why.
 # </details>
 
 # %% [markdown]
 # ## Why: the other pairs are in the loss
 #
-# The mean of a batch's losses is only then a mean of *its samples'* losses if no sample's loss depends on the others. So keep
-# one pair, change its neighbours, and look at what that one pair contributes:
+# A batch's loss is a mean of *its samples'* losses only if no sample's loss depends on the others. So keep one pair, change its
+# neighbours, and look at what that one pair contributes:
 
 
 # %%
@@ -122,33 +127,34 @@ with torch.no_grad():
 
 # %% [markdown]
 # It is never the same. And a micro-batch of a single pair has no negatives at all: its loss is 0, whatever the encoders do.
-# (`gradients` runs a loop and returns what it leaves in `.grad`, of the two encoders and of `logit_scale`.)
+# (`gradients` runs a loop and returns what it leaves in `.grad` of the two encoders and of `logit_scale`.)
 
 # %%
 one_by_one = gradients(GALLERY["local-negatives"], problem.with_(sizes=(1,) * 32))
-print("micro-batches of one pair, each alone; largest gradient:", max(g.abs().max().item() for g in one_by_one))
+print("largest gradient, with micro-batches of one pair:", max(g.abs().max().item() for g in one_by_one))
 
 # %% [markdown]
 # ## The way out
 #
-# What the pairs have to know of each other are **features**: a few numbers for each, nothing beside the activations it took to
-# compute them. And the chain rule goes through them. With $f_k$ the features of micro-batch k and $\theta$ the parameters of
-# the encoders,
+# All that the pairs need to know of each other are **features**. Those are a few numbers each, next to nothing compared with
+# the activations that it took to compute them. And the chain rule goes through them. If $f_k$ are the features of micro-batch
+# k and
+# $\theta$ the parameters of the encoders, then
 #
 # $$\frac{\partial L}{\partial \theta} = \sum_{k=1}^{N} \frac{\partial L}{\partial f_k}\,\frac{\partial f_k}{\partial \theta}$$
 #
-# (`logit_scale` is no part of $\theta$: it stands in $L$ itself.) The first factor needs the features of *all* micro-batches,
-# but no encoder's graph. The second one needs the graph of *one* micro-batch. So go through the window twice:
+# (`logit_scale` is not part of $\theta$: it is in $L$ itself.) The first factor needs the features of *all* micro-batches, but
+# no encoder's graph. The second factor needs the graph of *one* micro-batch. So go through the window twice:
 #
-# 1. **without gradients**: encode everything, keep the features;
+# 1. **without gradients**: encode everything and keep the features;
 # 2. **with gradients**: encode one micro-batch again, and send backward through it what the loss of the *whole window* asks of
-#    its features. Free its graph, take the next.
+#    its features. Free its graph, and take the next.
 #
-# Some descriptions have it the other way round, first with gradients and then without. That cannot work: for the first gradient
-# you need all features already. The method is known as a *gradient cache* (Gao et al. 2021, arXiv 2101.06983).
+# Some descriptions put the pass with gradients first. That cannot work: for the first gradient you already need all features.
+# The method is known as a *gradient cache* ([Gao et al. 2021](https://arxiv.org/abs/2101.06983)).
 #
-# Autograd can do two things that you have not needed so far. A tensor without a graph can become a place where backward stops
-# and leaves a gradient; and backward need not begin at a loss:
+# You need two abilities of autograd that you have not used so far. A tensor without a graph can become a place where backward
+# stops and leaves a gradient. And backward need not begin at a loss:
 
 # %%
 features = torch.tensor([[1.0, 2.0], [3.0, 4.0]])  # no graph, as if made under no_grad
@@ -158,7 +164,7 @@ print("in features.grad:", features.grad.tolist())
 
 layer = nn.Linear(3, 2)
 output = layer(torch.ones(2, 3))
-output.backward(torch.tensor([[1.0, 0.0], [0.0, 10.0]]))  # one number for each of the output's, from wherever it comes
+output.backward(torch.tensor([[1.0, 0.0], [0.0, 10.0]]))  # one number for each number in output, wherever it comes from
 print("in layer.bias.grad:", layer.bias.grad.tolist())
 
 # %% [markdown]
@@ -170,12 +176,13 @@ print("in layer.bias.grad:", layer.bias.grad.tolist())
 # `info_nce` over **all pairs of all micro-batches**, as if they were one batch, and returns that loss.
 #
 # - `micro_batches` yields `(images, texts)`, equally many of both; it may be a generator, and you may keep all of its inputs.
-# - `encode_image` and `encode_text` are modules that make `(n, width)` features; both may have frozen parameters (never all of
-#   them) and parameters that are never used; `.grad` of those may stay `None`. `logit_scale` is a single parameter.
+# - `encode_image` and `encode_text` are modules that make features of shape `(n, width)`. Both may have frozen parameters
+#   (never all of them) and parameters that are never used; `.grad` of those may stay `None`. `logit_scale` is a single
+#   parameter.
 # - Whatever `.grad` held before is discarded, in all three. No parameter changes, and no hook or switched `requires_grad` is
-#   left behind: you may be called again with the same encoders.
-# - Encoders are in training mode and stay there, in both passes: in evaluation mode they make other features. Nothing in them
-#   is random or looks at other samples.
+#   left behind: your function may be called again with the same encoders.
+# - The encoders are in training mode and stay in it, in both passes: in evaluation mode they would make other features. Nothing
+#   in them is random or looks at other samples.
 #
 # What earns points:
 #
@@ -215,8 +222,8 @@ check(accumulate_contrastive)
 # %% [markdown]
 # <details><summary>Hint 1: the first pass</summary>
 #
-# `with torch.no_grad():` and a list of features for each encoder. Put `micro_batches` into a list first: a generator cannot be
-# walked through twice.
+# Work under `with torch.no_grad():`, with a list of features for each encoder. Put `micro_batches` into a list first: you can
+# go through a generator only once.
 # </details>
 #
 # <details><summary>Hint 2: what the loss asks of the features</summary>
@@ -234,19 +241,19 @@ check(accumulate_contrastive)
 # <details><summary>Hint 4: the other way to write it</summary>
 #
 # You can also put the live features of one micro-batch among the cached ones of the others and send the whole loss backward,
-# once for each micro-batch. Then count: who is in one of these N losses, and who is in all of them?
+# once for each micro-batch. Then count: what is in one of these N losses, and what is in all of them?
 # </details>
 
 # %% [markdown]
 # ## Predict again
 #
-# A widely used trainer for image-text models writes the second pass like this: for each micro-batch, encode it with gradients,
-# put its features among the cached ones of all others, compute **the whole loss**, and call `backward()`. N micro-batches, N
-# backward passes of the whole loss. You saw under **Break the temperature** what that leaves in `.grad`.
+# open_clip writes the second pass like this: for each micro-batch, encode it with gradients, put its features among the cached
+# ones of all others, compute **the whole loss**, and call `backward()`. So there are N micro-batches, and N backward passes of
+# the whole loss. You saw under **Break the temperature** what that leaves in `.grad`.
 
 # %%
 predict(
-    "Somebody thinks that a division by N is missing, and divides each of the N losses by N. What does .grad hold now?",
+    "You follow the suggestion in the two issues and divide each of the N losses by N. What does .grad hold now?",
     choices=(
         "everything as it should be",
         "everything N times too small",
@@ -261,8 +268,8 @@ predict(
 # %% [markdown]
 # ## "The sum, effectively the mean"
 #
-# That is what its documentation says of this gradient, and users ask from time to time whether a division by N is missing. Here
-# are both, first as published, then divided:
+# That is how one page of documentation describes this gradient. Here is the experiment that the maintainer asked for, first as
+# published, then with the division:
 
 # %%
 due = gradients(one_large_batch, problem)
@@ -272,16 +279,16 @@ for slug in ("temperature-times-n", "window-loss-over-n"):
     print(f"{slug:20} image encoder × {times[0]:.3f}   text encoder × {times[1]:.3f}   logit_scale × {times[2]:.3f}")
 
 # %% [markdown]
-# So for the encoders it is the sum: each backward pass reaches **one** micro-batch's share of their gradient, and the shares
-# add up. For `logit_scale` it is neither: it stands in front of the whole matrix, is in every pass, and gets its **whole**
-# gradient N times. Under an optimizer such as Adam this hardly shows, see unit
-# [07 · When equivalence breaks](07_when_equivalence_breaks.ipynb); where clipping acts, it makes every other gradient smaller.
+# For the encoders it is the sum: each backward pass reaches **one** micro-batch's share of their gradient, and the shares add
+# up. For `logit_scale` it is neither. It multiplies the whole matrix, so it is in every pass and gets its **whole** gradient N
+# times. Watching open_clip 3.3.0 [found the same](../docs/trainers.md). Adam hides such a factor, as you saw in unit [07 ·
+# When equivalence breaks](07_when_equivalence_breaks.ipynb). Where clipping acts, it makes every other gradient smaller.
 
 # %% [markdown]
 # ## Both passes must see the same
 #
-# The gradient for the features is taken at the features of the *first* pass. If the second pass makes others, it does not fit.
-# Dropout draws new numbers each time:
+# The gradient for the features belongs to the features of the *first* pass. If the second pass makes other features, it does
+# not fit. Dropout draws new numbers each time:
 
 # %%
 dropping = nn.Sequential(encode_image, nn.Dropout(0.1))
@@ -294,20 +301,24 @@ print(f"second pass: features change by {(second - first).norm() / first.norm():
 print(f"second pass from the same random state: {(third - first).norm() / first.norm():.0%}")
 
 # %% [markdown]
-# So keep the random state of each micro-batch's first pass, and restore it before its second. (`torch.utils.checkpoint` does
-# this by itself.) BatchNorm in training mode is no better off here than in unit 07: it looks at the micro-batch.
+# So keep the random state from before each micro-batch's first pass, and restore it before its second.
+# (`torch.utils.checkpoint` does this on its own.) BatchNorm in training mode is no better off here than in unit 07: it looks
+# at the micro-batch.
 
 # %% [markdown]
 # ## What it costs
 #
-# "Two forward passes per sample", "the features of all batches stay in memory". Both are true of cached features. They are
-# also cheap, compared with what they replace:
+# "Two forward passes per sample", "the features of all batches stay in memory": both are true of cached features. A backward
+# pass costs about as much as two forward passes, so the second forward pass makes four where there were three. The bytes are
+# small compared with what they replace:
 
 # %%
 for method, label in {"local": "each alone", "cached": "cached features"}.items():
     cost = contrastive_negatives.measure(method, accumulation_steps=8)
-    print(f"{label:16} passes {cost.forwards:.0f}   features {cost.features} bytes   activations {cost.activations} bytes")
-print(f"{'one large batch':16} passes 1   features 0 bytes   activations {cost.large_activations} bytes")
+    print(
+        f"{label:16} forward passes: {cost.forwards:.0f}   bytes: {cost.features:5} features, {cost.activations:6} activations"
+    )
+print(f"{'one large batch':16} forward passes: 1   bytes: {0:5} features, {cost.large_activations:6} activations")
 
 # %% [markdown]
 # ## Exercise 2 · `accumulation_cost`
@@ -322,8 +333,8 @@ print(f"{'one large batch':16} passes 1   features 0 bytes   activations {cost.l
 # - `feature_bytes`: the bytes of the features that the first pass keeps, of both encoders and the whole window. A feature
 #   vector has `width` numbers of `dtype`, for instance `torch.float16`.
 #
-# With `accumulation_steps == 1` there is nothing to accumulate: the micro-batch *is* the batch, there is one ordinary pass and
-# no cache.
+# With `accumulation_steps == 1` there is nothing to accumulate: the micro-batch *is* the batch, so there is one ordinary pass
+# and no cache.
 #
 # What earns points:
 #
@@ -349,8 +360,8 @@ check(accumulation_cost)
 # %% [markdown]
 # <details><summary>Hint 1: bytes</summary>
 #
-# How many feature vectors does a pair have, and how many pairs are in the window? `torch.float16.itemsize` says what one number
-# takes.
+# How many feature vectors does a pair have, and how many pairs are in the window? `torch.float16.itemsize` is the number of
+# bytes that one number takes.
 # </details>
 #
 # <details><summary>Hint 2: passes</summary>
@@ -359,14 +370,15 @@ check(accumulation_cost)
 # </details>
 
 # %% [markdown]
-# Now take the numbers of a real training: B = 128, N = 4, width 512, float16. How many KiB does your function say? (If you
-# have a model at hand, `saved_bytes` from unit [02](02_memory_limits.ipynb) tells you what autograd keeps of one image.)
+# Now take the numbers of CLIP: 32,768 pairs as B = 128 and N = 256, width 512, float16. How many MiB does your function say?
+# (If you have a model at hand, `saved_bytes` from unit [02](02_memory_limits.ipynb) tells you what autograd keeps of one
+# image.)
 
 # %% [markdown]
 # ## "Not with distillation"
 #
-# The same documentation says that accumulation and **distillation**, learning from the similarities that a teacher finds,
-# exclude each other. Do they? A teacher's features can be cached like any others. Here the loss compares each row and column
+# The same page says that accumulation does not work with **distillation**, that is, with learning from the similarities that a
+# teacher finds. Doesn't it? A teacher's features can be cached like any others. Here the loss compares each row and each column
 # with the teacher's:
 
 # %%
@@ -387,21 +399,75 @@ def distillation(image_features, text_features, logit_scale):
 large, cached = (
     gradients(lambda *a, loop=loop: loop(*a, distillation), problem) for loop in (one_large_batch, cached_features)
 )
-print("largest difference to the large batch:", max((c - d).abs().max().item() for c, d in zip(cached, large, strict=True)))
+print("largest difference from the large batch:", max((c - d).abs().max().item() for c, d in zip(cached, large, strict=True)))
 
 # %% [markdown]
-# Rounding. It is a limit of that program, not of the method: **any** loss of the window's features can be accumulated this way.
+# That is rounding. The limit is that program's and not the method's: you can accumulate **any** loss of the window's features
+# this way.
+
+# %% [markdown]
+# ## Stretch: a loss that does decompose?
+#
+# [SigLIP](https://arxiv.org/abs/2303.15343) replaces InfoNCE by a sigmoid loss: the mean over images of a sum of
+# $-\log\sigma(\pm s_{ij})$, with a plus on the diagonal and a minus elsewhere. No term depends on another. This question is not
+# graded.
+
+
+# %%
+def sigmoid_loss(image_features, text_features, logit_scale):
+    logits = logit_scale.exp() * F.normalize(image_features, dim=1) @ F.normalize(text_features, dim=1).T
+    signs = 2 * torch.eye(len(logits), dtype=logits.dtype) - 1
+    return -F.logsigmoid(signs * logits).sum() / len(logits)
+
+
+def error_of_sigmoid_loss(alone):
+    def gradient_of(k):
+        return torch.cat(gradients(lambda *a: one_large_batch(*a[:3], [list(a[3])[k]], sigmoid_loss), problem))
+
+    whole = torch.cat(gradients(lambda *a: one_large_batch(*a, sigmoid_loss), problem))
+    if alone:
+        found = torch.stack([gradient_of(k) for k in range(len(problem.batches()))]).mean(0)
+    else:
+        found = torch.cat(gradients(lambda *a: cached_features(*a, sigmoid_loss), problem))
+    return (found - whole).norm() / whole.norm()
+
+
+predict(
+    "Can you accumulate the sigmoid loss as in unit 03, with each micro-batch alone and its loss divided by N?",
+    choices=(
+        "yes, exactly, because the terms are independent",
+        "no: the terms of images and texts from different micro-batches are missing",
+        "yes, but `logit_scale` gets N times its gradient",
+    ),
+    answer="no: the terms of images and texts from different micro-batches are missing",
+    because=lambda: (
+        f"With each micro-batch alone, the gradient is {error_of_sigmoid_loss(alone=True):.0%} off the large batch's. "
+        f"With cached features it is {error_of_sigmoid_loss(alone=False):.0e} off. Independent terms do allow something else: "
+        "you can compute the loss block by block, without ever holding the whole matrix."
+    ),
+)
 
 # %% [markdown]
 # ## What to remember
 #
-# - A contrastive loss **does not decompose**: a pair's loss depends on its neighbours, and the mean over micro-batches is
-#   another loss, with fewer negatives. A smaller value of it says nothing.
-# - **Features first, without gradients; then one micro-batch's graph at a time**, for the loss of the whole window. Exact, for
-#   any loss of the features.
-# - The parts **add up; nothing is divided by N**. What stands outside the encoders, such as `logit_scale`, must take part
+# - A contrastive loss **does not decompose**: a pair's loss depends on its neighbours. The mean over micro-batches is a
+#   different loss, with fewer negatives, and a smaller value of it says nothing.
+# - **Features first, without gradients; then one micro-batch's graph at a time**, for the loss of the whole window. This is
+#   exact for any loss of the features.
+# - The parts **add up, and nothing is divided by N**. Parameters outside the encoders, such as `logit_scale`, must take part
 #   **once**.
-# - The price: **two forward passes** per sample, and samples × width × 2 numbers, small beside activations. Both passes must
-#   see the same random numbers.
+# - The price is **two forward passes** per sample, and samples × width × 2 numbers, which are few compared with activations.
+#   Both passes must see the same random numbers.
+#
+# <details><summary>References</summary>
+#
+# - Radford et al. 2021, [CLIP](https://arxiv.org/abs/2103.00020); Zhai et al. 2023, [SigLIP](https://arxiv.org/abs/2303.15343)
+# - Gao et al. 2021, [Scaling Deep Contrastive Learning Batch Size under Memory Limited
+#   Setup](https://arxiv.org/abs/2101.06983): the gradient cache
+# - open_clip: [the change that brought accumulation](https://github.com/mlfoundations/open_clip/pull/267), issues
+#   [761](https://github.com/mlfoundations/open_clip/issues/761) and
+#   [957](https://github.com/mlfoundations/open_clip/issues/957)
+# - The claims of this unit are rows 27 to 30 of [the claims ledger](../docs/claims.md).
+# </details>
 #
 # Next: **[10 · Distributed](10_distributed.ipynb)**

@@ -15,14 +15,39 @@
 #
 # **How do ranks and windows multiply?**
 #
-# Until now one process trained one model. With several GPUs each has a process of its own, a **rank**, with a copy of the model
-# and samples of its own. An update then averages over the ranks *and* over a window: **B × N × W** samples, with W, the **world
-# size**, the number of ranks.
+# The developers of Accelerate [measured](https://github.com/huggingface/accelerate/pull/1153) what it costs to share gradients
+# too often: accumulation became **more than twice as slow**. There was no error, and all gradients were right.
 #
-# Ranks have to talk, and talking takes time. Accumulation lets them talk less, if you write it right. Some mistakes
-# here cost nothing but time; others let the ranks drift apart without an error.
+# Until now one process trained one model. With several GPUs, each has its own process, called a **rank**, with a copy of the
+# model and its own samples. An update then averages over the ranks *and* over a window: **B × N × W** samples, where the
+# **world size** W is the number of ranks. Ranks have to talk, and talking takes time. Accumulation lets them talk less, if you
+# write it right. Some mistakes here cost only time. Others let the ranks drift apart without an error.
 #
 # *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
+
+# %% [markdown]
+# ## Predict
+
+# %%
+from gradaccum.predict import predict
+
+
+def seconds_to_share(parameters, world_size, bytes_per_second):
+    sent = 2 * (world_size - 1) / world_size * 2 * parameters  # a ring all-reduce; bfloat16 takes 2 bytes
+    return sent / bytes_per_second
+
+
+predict(
+    "Llama 2 with 7 billion parameters trains on 64 GPUs, with N = 16 and gradients in bfloat16. To share them, each GPU sends "
+    "about twice the gradient's bytes, at 50 GB per second. How much longer does an update take if the GPUs share after every "
+    "micro-batch instead of once?",
+    choices=("a few milliseconds", "about half a second", "about 8 seconds", "about 2 minutes"),
+    answer="about 8 seconds",
+    because=lambda: (
+        f"The gradient has 13.5 GB. To share it once takes {seconds_to_share(6.74e9, 64, 50e9):.2f} seconds, and 15 times more "
+        f"takes {15 * seconds_to_share(6.74e9, 64, 50e9):.1f} seconds, as long as nothing else goes on in the meantime."
+    ),
+)
 
 # %%
 import os
@@ -42,19 +67,18 @@ from gradaccum.explore import explore
 from gradaccum.fingerprint import batch_gradient
 from gradaccum.loops_ddp import DDP_GALLERY
 from gradaccum.phenomena import ranks_over_time
-from gradaccum.predict import predict
 from gradaccum.problems import Problem, flat_gradient
 from gradaccum.ranks import on_ranks
 
 # %% [markdown]
 # ## Ranks on your machine
 #
-# You need no second GPU. `on_ranks(2, work)` calls `work(0)` and `work(1)` at the same time, each in a process of its own, and
-# returns a list of what they returned. The processes can talk through `torch.distributed`, with a library called gloo; on GPUs
-# it would be NCCL, and the code the same.
+# You need no second GPU. `on_ranks(2, work)` calls `work(0)` and `work(1)` at the same time, each in its own process, and
+# returns a list of what they returned. The processes talk through `torch.distributed`, with a library called gloo. On GPUs it
+# would be NCCL, and the code would be the same.
 #
-# The one thing they say to each other in this unit is **all-reduce**: everybody brings a tensor, and everybody leaves with the
-# sum. It works **in place** and returns nothing.
+# In this unit they have only one thing to say to each other, an **all-reduce**: everybody brings a tensor, and everybody leaves
+# with the sum. It works **in place** and returns nothing.
 
 
 # %%
@@ -67,23 +91,25 @@ def work(rank):
 on_ranks(2, work)
 
 # %% [markdown]
-# An all-reduce is also a rendezvous. A rank that gets there waits for the others, and if one of them never comes, it waits for
-# ever. So **all ranks make the same calls in the same order**.
+# An all-reduce is also a meeting point. A rank that gets there waits for the others. If one of them never comes, it waits
+# until a timeout ends the run, by default after 10 minutes with NCCL and 30 with gloo. So **all ranks must make the same calls
+# in the same order**.
 
 # %% [markdown]
 # ## DistributedDataParallel
 #
-# You hardly ever call `all_reduce` yourself. You wrap the model, once per rank:
+# You rarely call `all_reduce` yourself. You wrap the model, once on each rank:
 #
 # ```python
 # model = DistributedDataParallel(model)
 # ```
 #
-# From then on each `backward` all-reduces the gradients and divides them by W. After it every rank has **the mean over the
-# ranks** in `.grad`; each takes the same step, and the models stay identical although no parameter is ever sent. (The model you
-# wrapped is still there, as `model.module`. Called directly, it shares nothing.)
+# Wrapping sends the parameters of rank 0 to all others, so that all start alike. From then on each `backward` all-reduces the
+# gradients and divides them by W, and every rank has **the mean over the ranks** in `.grad`. Each takes the same step, so the
+# models stay identical although no parameter is sent again. (The model that you wrapped is still there, as `model.module`.
+# Called directly, it shares nothing.)
 #
-# Here are two ranks with two samples each, beside one process with all four:
+# Here two ranks with two samples each are compared with one process that has all four:
 
 
 # %%
@@ -105,23 +131,23 @@ for rank, gradient in enumerate(on_ranks(2, shared_gradient)):
     print(f"rank {rank}: largest difference {(gradient - alone).abs().max():.0e}")
 
 # %% [markdown]
-# ## Predict
+# ## Predict again
 #
 # Take the loop of unit 04 as it is, and give it such a model.
 
 # %%
 predict(
     "N = 4, and `model` is a DistributedDataParallel. The loop of unit 04 calls `backward` for every micro-batch and "
-    "`step` once per window. What comes out?",
+    "`step` once per window. What do you get?",
     choices=(
-        "wrong updates: gradients of the ranks are averaged four times",
+        "wrong updates: the ranks' gradients are averaged four times",
         "right updates, with 1 all-reduce per window",
         "right updates, with 4 all-reduces per window",
-        "the ranks drift apart",
+        "ranks that drift apart",
     ),
     answer="right updates, with 4 all-reduces per window",
     because=lambda: (
-        "The mean over ranks of a sum is the sum of the means, so you may share early or late. But every backward shares: "
+        "The mean over ranks of a sum is the sum of the means, so it does not matter when you share. But each backward shares: "
         + ranks_over_time.describe(ranks_over_time.compute(ranks_over_time.Settings(place="sync-every")))
     ),
 )
@@ -129,39 +155,40 @@ predict(
 # %% [markdown]
 # ## no_sync
 #
-# Three of these four are for nothing. `model.no_sync()` switches sharing off:
+# Three of these four are wasted. `model.no_sync()` switches sharing off:
 #
 # ```python
 # with model.no_sync():
 #     ...            # gradients are added to .grad here, and stay on this rank
 # ```
 #
-# The first backward that shares again shares **all that has come together in `.grad`**, its own gradient and those before it.
-# So one all-reduce is enough, *at the last micro-batch of the window*. (Where a `with` should do nothing, `nullcontext()` from
-# the first cell may stand in place of `model.no_sync()`.)
+# The next backward that shares sends **everything that has accumulated in `.grad`**: its own gradient and those before it. So
+# one all-reduce is enough, *at the last micro-batch of the window*. (Where a `with` should do nothing, write `nullcontext()`,
+# which is imported above, in place of `model.no_sync()`.)
 #
-# Where exactly does the `with` have to stand?
+# What exactly must the `with` contain?
 
 # %%
 predict(
-    "N = 4. For the first three micro-batches somebody writes `loss = loss_fn(model(x), y)` and in the next line "
+    "N = 4. For the first three micro-batches you write `loss = loss_fn(model(x), y)` and on the next line "
     "`with model.no_sync(): loss.backward()`. How many all-reduces are there per window?",
     choices=("0", "1", "3", "4"),
     answer=lambda: str(len(ranks_over_time.compute(ranks_over_time.Settings()).own.bytes)),
-    because="DistributedDataParallel gets its all-reduce ready in the forward. By the time of the backward nobody looks at "
-    "no_sync any more. There is no error, and the gradients are right: you only pay.",
+    because="DistributedDataParallel prepares its all-reduce in the forward pass. In the backward pass it no longer looks at "
+    "no_sync. There is no error and the gradients are right; you only pay. The documentation of no_sync warns of this.",
 )
 
 # %% [markdown]
 # ## Explore: ranks over time
 #
-# Four ranks, each with four micro-batches. The calls and bytes on the right are counted on a real DistributedDataParallel; the
-# times on the left are a model: a backward takes two forward passes, an all-reduce what you choose, and all ranks wait for it.
+# Here are four ranks with four micro-batches each. The calls and bytes on the right are counted on a real
+# DistributedDataParallel. The times on the left come from a model: a backward pass takes as long as two forward passes, an
+# all-reduce takes what you choose, and all ranks wait for it.
 #
-# 1. It opens on what you have just predicted. How much faster are four ranks than one? Press **Fix**.
-# 2. Press **Break** again and take the fast link. Is the mistake still worth mending? When is it worth most?
-# 3. With **Fix** and the slow link, go through N = 1, 2, 4. What does accumulation buy here, though memory is no problem?
-# 4. Press **Drift**. Nothing is faster. What is lost?
+# 1. It opens with what you have just predicted. How much faster are four ranks than one? Press **Fix**.
+# 2. Press **Break** again and choose the fast link. Is the mistake still worth repairing? When is it worth most?
+# 3. With **Fix** and the slow link, go through N = 1, 2, 4. Memory is not a problem here. What does accumulation buy you?
+# 4. Press **Drift**. Nothing is faster than this. What is lost?
 
 # %%
 explore("ranks_over_time")
@@ -170,17 +197,17 @@ explore("ranks_over_time")
 # <details><summary>What you should have seen</summary>
 #
 # 1. Half of what four ranks could do is lost to waiting. With **Fix** it is a fifth.
-# 2. It then costs about a tenth. Mending it is worth most where an all-reduce is slow beside a micro-batch: big models, small
-#    micro-batches, ranks on several machines.
-# 3. Fewer all-reduces per sample. At N = 1 every micro-batch has one, at N = 4 every fourth.
+# 2. It then costs about a tenth. The repair is worth most where an all-reduce is slow compared with a micro-batch: with big
+#    models, small micro-batches, or ranks on several machines.
+# 3. You get fewer all-reduces per sample. At N = 1 every micro-batch has one, at N = 4 every fourth.
 # 4. Each rank updates with its own samples only, and from then on there are four different models.
 # </details>
 
 # %% [markdown]
 # ## Four to eight times less?
 #
-# A text claims that with accumulation "communication falls 4–8×". Count it: two real ranks, eight micro-batches each, with the
-# right loop and with one that shares every time.
+# A text claims that with accumulation "communication falls 4–8×". Count it, on two real ranks with eight micro-batches each,
+# with the right loop and with one that shares every time.
 
 
 # %%
@@ -202,14 +229,36 @@ for n, ((often, much), (once, little)) in zip((1, 2, 4, 8), on_ranks(2, work)[0]
     print(f"N = {n}: {often} → {once} all-reduces, {much:,} → {little:,} bytes: {much // little} times less")
 
 # %% [markdown]
-# So it is **exactly N times** less, in calls and in bytes; 4–8 is what you get for N between 4 and 8. Three things to add:
+# So it is **exactly N times** less, in calls and in bytes. You get 4–8 for N between 4 and 8. It holds with the *forward* pass
+# inside `no_sync`, and how much *faster* it is depends on the link, as you have seen. "Several GPUs are faster where bandwidth
+# allows" is true in this sense.
 #
-# - How much *faster* that is depends on the link, as you have seen. "Several GPUs are faster where bandwidth allows" is true in
-#   this sense, and the picture shows both halves of the sentence. (DistributedDataParallel hides a part of its all-reduces
-#   behind the backward, which the picture leaves out.)
-# - It holds for DistributedDataParallel. Where the **parameters** are sharded over the ranks, as in FSDP, they are gathered
-#   anew for every micro-batch, and accumulation saves nothing of that.
-# - It holds with the *forward* inside `no_sync`.
+# <details><summary>Overlap, and sharded parameters</summary>
+#
+# - DistributedDataParallel hides part of an all-reduce behind the backward pass, which the picture leaves out.
+# - In FSDP the **parameters** are sharded over the ranks too. By default, every micro-batch gathers them twice (for its forward
+#   and for its backward pass) and reduces its gradients, so accumulation saves no communication. You can trade memory for it:
+#   `set_requires_gradient_sync(False)` keeps the gradients whole and reduces them once per window, and
+#   `set_reshard_after_backward(False)` keeps gathered parameters for the next forward pass. Switch both back on for the last
+#   micro-batch.
+# </details>
+
+# %% [markdown]
+# ## Stretch: more ranks, more bytes?
+#
+# In a ring all-reduce the gradient travels around all ranks in W pieces: once to add them up, and once to hand out the sums. A
+# rank sends 2 (W − 1) of these pieces. This question is not graded.
+
+# %%
+predict(
+    "A run goes from 8 ranks to 64 and keeps B and N. How many bytes does each rank send for one all-reduce?",
+    choices=("8 times as many", "about as many as before", "an eighth"),
+    answer="about as many as before",
+    because=lambda: (
+        f"2 (W − 1) / W is {2 * 7 / 8:.2f} with 8 ranks and {2 * 63 / 64:.2f} with 64: never more than twice the "
+        "gradient. But there are more and smaller pieces, so the delay of each message begins to count."
+    ),
+)
 
 # %% [markdown]
 # ## Exercise 1 · `ddp_train_epoch`
@@ -217,13 +266,13 @@ for n, ((often, much), (once, little)) in zip((1, 2, 4, 8), on_ranks(2, work)[0]
 # *Difficulty ●●○ · about 15 minutes · 7 points*
 #
 # Write `ddp_train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps)`: one epoch as in unit 04, as every rank
-# runs it. `model` is a DistributedDataParallel, `optimizer` SGD on its parameters, with or without momentum, and
-# `micro_batches` a list with this rank's own micro-batches. Every rank has as many as the others, and the k-th is of the same
+# runs it. `model` is a DistributedDataParallel, `optimizer` is SGD on its parameters, with or without momentum, and
+# `micro_batches` is a list with this rank's own micro-batches. Every rank has as many as the others, and the k-th has the same
 # size on all of them.
 #
 # Each update has to use the mean over the window's samples **of all ranks**. Micro-batches may be ragged, the last window may
-# be shorter, and `.grad` may hold anything when you are called. Leave the model in training mode. What you return does not
-# matter.
+# be shorter, and `.grad` may hold anything when your function is called. Leave the model in training mode. What you return does
+# not matter.
 #
 # Your function runs on two real processes. What earns points:
 #
@@ -265,27 +314,27 @@ check(ddp_train_epoch)
 #
 # <details><summary>Hint 2: sometimes inside, sometimes not</summary>
 #
-# What follows `with` may be any expression, such as `a if last else b`. Which of your micro-batches need `no_sync`, and which
-# need `nullcontext`?
+# Any expression may follow `with`, such as `a if last else b`. Which of your micro-batches need `no_sync`, and which need
+# `nullcontext`?
 # </details>
 #
 # <details><summary>Hint 3: the last one</summary>
 #
-# Of a leftover window the last micro-batch is not the N-th. If you have the window as a list, you know how long it is.
+# In a leftover window the last micro-batch is not the N-th. If you have the window as a list, you know how long it is.
 # </details>
 #
 # <details><summary>How to read the fingerprint of a verdict</summary>
 #
-# It is that of one rank, and has a column for each micro-batch of *every* rank: in each epoch first those of rank 0, then those
-# of rank 1. Where the second half of an epoch is empty, nothing came from the other rank.
+# It belongs to one rank, and it has a column for each micro-batch of *every* rank: in each epoch first those of rank 0, then
+# those of rank 1. Where the second half of an epoch is empty, nothing came from the other rank.
 # </details>
 
 # %% [markdown]
 # ## Tokens on ranks
 #
-# In exercise 1 the ranks had equally many samples. Language models count **tokens**, and sequences differ in length. Each rank
-# averages over its own tokens, then DistributedDataParallel averages over ranks: a mean of means, for the same reason as ever.
-# You know the remedy from ragged micro-batches: weigh by the share. Only the shares are now spread over several processes.
+# In exercise 1 all ranks had the same number of samples. Language models count **tokens**, and sequences differ in length. Each
+# rank averages over its own tokens, and then DistributedDataParallel averages over ranks. That is a mean of means again. You
+# know the remedy from ragged micro-batches: weigh by the share. But now the shares are spread over several processes.
 
 # %%
 tokens, mean_losses = [30, 10], [1.0, 3.0]
@@ -301,8 +350,8 @@ print("mean over tokens:", sum(n * loss for n, loss in zip(tokens, mean_losses, 
 # and multiplies its loss, **the mean over its own tokens**, by what it gets. Return a tensor with one number, so that
 # DistributedDataParallel's average over the ranks becomes the mean over the tokens of **all** ranks.
 #
-# A rank without tokens gets 0, and if no rank has any, all get 0. (The mean over no tokens is NaN, and 0 × NaN is NaN as well:
-# such a rank has to put a 0 in the place of its loss. That is not part of this exercise.)
+# A rank without tokens gets 0, and if no rank has any, all get 0. (The mean over no tokens is NaN, and 0 × NaN is NaN as well.
+# Such a rank has to replace its loss, for instance by its sum over tokens, which is 0. That is not part of this exercise.)
 #
 # What earns points:
 #
@@ -335,23 +384,35 @@ check(global_token_scale)
 #
 # <details><summary>Hint 2: what the others have</summary>
 #
-# An all-reduce of the counts tells every rank their sum. It works in place, and you still need your own count afterwards.
+# An all-reduce of the counts tells every rank their sum. It works in place, and you will still need your own count afterwards.
 # </details>
 #
 # <details><summary>Hint 3: no tokens anywhere</summary>
 #
-# Divide by at least 1: what stands above is 0 then. Tensors have `clamp(min=1)`.
+# Divide by at least 1: the numerator is 0 then. Tensors have `clamp(min=1)`.
 # </details>
 
 # %% [markdown]
 # ## What to remember
 #
-# - **An update averages over B × N × W samples.** DistributedDataParallel does the W; dividing by W yourself is once too often.
-# - **Share at the last micro-batch of a window, the leftover included.** `no_sync` goes around *forward and backward* of all
-#   others.
-# - **Sharing too often costs time, sharing too little costs the model**: ranks that miss an all-reduce drift apart, and nobody
-#   says so.
-# - **Communication falls N times**, in calls and bytes. How much time that is, the link decides.
+# - **An update averages over B × N × W samples.** DistributedDataParallel divides by W. If you do so too, it happens once too
+#   often.
+# - **Share at the last micro-batch of each window, leftovers included.** `no_sync` goes around the *forward and backward*
+#   passes of all others.
+# - **Sharing too often costs time, sharing too little costs the model**: ranks that miss an all-reduce drift apart without an
+#   error.
+# - **Communication falls N times**, in calls and bytes. How much time that saves depends on the link.
 # - Ranks with unequal numbers of tokens need a weight: their share of all tokens, times W.
 #
-# The run works on as many ranks as you have. Can it be stopped, resumed and watched? **[11 · Running it](11_running_it.ipynb)**
+# <details><summary>References</summary>
+#
+# - torch on [DistributedDataParallel and
+#   no_sync](https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html), and on
+#   [fully_shard](https://docs.pytorch.org/docs/stable/distributed.fsdp.fully_shard.html), which is FSDP
+# - Accelerate on [gradient synchronization](https://huggingface.co/docs/accelerate/concept_guides/gradient_synchronization),
+#   with timings
+# - Li et al. 2020, [PyTorch Distributed](https://arxiv.org/abs/2006.15704): how DistributedDataParallel works
+# - The claims of this unit are rows 26, 32, 33 and 38 of [the claims ledger](../docs/claims.md).
+# </details>
+#
+# The run works on as many ranks as you have. Can you stop, resume and watch it? **[11 · Running it](11_running_it.ipynb)**

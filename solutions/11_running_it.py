@@ -15,12 +15,40 @@
 #
 # **How do you stop, resume, watch and plan a run?**
 #
-# A real run lasts longer than the machine under it. It is killed at night and started again in the morning, somebody reads its
-# curves in between, and before all that somebody chose B and N. Each of these goes wrong in ways of its own when an update is
-# made of several micro-batches.
+# In May 2021 a GPT-NeoX run, restarted again and again because its jobs had time limits, [kept returning to data that it had
+# already seen](https://github.com/EleutherAI/gpt-neox/pull/308): the code that found its place in the data forgot the
+# accumulation steps. And restarts are the rule. Llama 3 on 16,384 GPUs was [interrupted 466 times in 54
+# days](https://arxiv.org/abs/2407.21783), about once every three hours.
+#
+# A real run is killed at night and started again in the morning. In between somebody reads its curves, and before all that
+# somebody chose B and N. Each of these can go wrong in its own way when an update is made of several micro-batches.
 #
 # *About 45 minutes, 10 points. You need units [02 · Memory limits](02_memory_limits.ipynb) and
 # [06 · Mixed precision and clipping](06_mixed_precision_and_clipping.ipynb).*
+
+# %% [markdown]
+# ## Predict
+#
+# A **checkpoint** is a file from which a killed run can continue. A script that trains with N = 4 writes one after every
+# micro-batch: the `state_dict` of model, optimizer, schedule and scaler, the place in the data, and the state of the random
+# numbers. Nothing seems to be missing.
+
+# %%
+from gradaccum.phenomena import resume
+from gradaccum.predict import predict
+
+predict(
+    "The script is killed after micro-batch 6, in the middle of a window, and started again from the checkpoint that it has "
+    "just written. Does it end where it would have ended?",
+    choices=(
+        "yes, to the last bit",
+        "yes, up to rounding",
+        "no: one update misses some of its gradients",
+        "no: some micro-batches are trained on twice",
+    ),
+    answer="no: one update misses some of its gradients",
+    because=lambda: resume.describe(resume.compute(resume.PRESETS["Break"])),
+)
 
 # %%
 import inspect
@@ -32,43 +60,21 @@ from torch.nn import functional as F
 
 from autograder.check import check
 from gradaccum.explore import explore
-from gradaccum.phenomena import memory_bar, resume
-from gradaccum.predict import predict
+from gradaccum.phenomena import memory_bar
 from gradaccum.recording import LiveBytes
 from gradaccum.resuming import Run, RunProblem
 
 # %% [markdown]
-# ## Predict
-#
-# A **checkpoint** is a file from which a killed run can go on. A script that trains with N = 4 writes one after every
-# micro-batch: the `state_dict` of model, optimizer, schedule and scaler, the place in the data, and the random numbers. Nothing
-# is forgotten.
-
-# %%
-predict(
-    "The script is killed after micro-batch 6, in the middle of a window, and started again from the checkpoint it has just "
-    "written. Does it end where it would have ended?",
-    choices=(
-        "yes, to the last bit",
-        "yes, up to rounding",
-        "no: one update misses some of its gradients",
-        "no: some micro-batches are trained on twice",
-    ),
-    answer="no: one update misses some of its gradients",
-    because=lambda: resume.describe(resume.compute(resume.PRESETS["Break"])),
-)
-
-# %% [markdown]
 # ## Explore: killed and resumed
 #
-# A small run of 20 micro-batches, 10 to an epoch, with N = 4: an epoch has two full windows and a leftover of two. It is killed
-# at the black line and goes on from its last checkpoint. On the right you see how far its parameters are from those of the run
-# that was never killed.
+# This is a small run of 20 micro-batches, 10 to an epoch, with N = 4, so an epoch has two full windows and a leftover of two.
+# It is killed at the black line and continues from its last checkpoint. On the right you see how far its parameters are from
+# those of the run that was never killed.
 #
-# 1. It opens with a checkpoint after every micro-batch. Look at the losses: would you notice? Look to the right.
-# 2. Press **Fix**. From where does it go on, and what is computed twice?
-# 3. **Killed after micro-batch** 8, and a checkpoint after every micro-batch: why does this one work?
-# 4. Press **Fix** again, and let the **Checkpoint lack** one thing after the other. Does each matter here?
+# 1. It opens with a checkpoint after every micro-batch. Look at the losses: would you notice? Then look to the right.
+# 2. Press **Fix**. Where does the run continue, and what is computed twice?
+# 3. Choose **Killed after micro-batch** 8, and a checkpoint after every micro-batch. Why does this one work?
+# 4. Press **Fix** again, and let the **Checkpoint lack** one thing after another. Does each of them matter here?
 
 # %%
 explore("resume")
@@ -76,26 +82,31 @@ explore("resume")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. The losses lie on top of each other, and yet the run goes another way. What waited in `.grad` is gone: the next update is
-#    made of the rest of its window.
-# 2. From the last update, after micro-batch 4. Two micro-batches are computed again, and every bit is the same.
-# 3. Eight micro-batches are two windows. Nothing waits in `.grad`.
-# 4. Each matters at some moment, and few at all of them: a run that is killed between two epochs needs no order, one that is
-#    killed before its last update hardly needs a schedule. So one lucky test proves nothing.
+# 1. The losses look alike, and yet the run goes another way. What waited in `.grad` is gone, so the next update is made of the
+#    rest of its window.
+# 2. It continues from the last update, after micro-batch 4. Two micro-batches are computed again, and every bit is the same.
+# 3. Eight micro-batches are two windows, so nothing waits in `.grad`.
+# 4. Each matters at some moment, and few matter at every moment. A run that is killed between two epochs needs no order, and
+#    one that is killed before its last update hardly needs a schedule. So one lucky test proves nothing.
 # </details>
 
 # %% [markdown]
 # ## Between two updates
 #
-# "Checkpoint every so many updates, not micro-batches", says one of the texts. It is true, and now you know why: gradients are
-# in no `state_dict`. (You *could* save them too. They are as large as the model, and a checkpoint is only a few micro-batches
-# away from the next update anyway.)
+# "Checkpoint every N updates, not micro-batches" is good advice, and now you know why: gradients are in no `state_dict`. You
+# *could* save them too. For Llama 2 with 7 billion parameters that would be a third more, for a few micro-batches' work:
+
+# %%
+for name, numbers in {"weights and AdamW's two averages": 3, "the same and the gradients": 4}.items():
+    print(f"{name:34} {numbers * 4 * 6.74e9 / 1e9:4.0f} GB in float32")
+
+# %% [markdown]
+# A kill may also come *while* a checkpoint is being written, and half a file is useless. So write it under another name in the
+# same folder. Then `os.replace(new, old)` puts the whole file in the old one's place, all at once. (To survive a power failure,
+# too, a program has to call `os.fsync` before that.)
 #
-# A kill may also come *while* a checkpoint is being written, and half a file is none. So write it under another name in the
-# same folder; `os.replace(new, old)` then puts the whole file into the old one's place, all at once.
-#
-# Here is everything the run of the picture does for one micro-batch. `run.window_open` is true while gradients wait in `.grad`
-# for the rest of their window.
+# Here is everything that the run in the picture does for one micro-batch. `run.window_open` is true while gradients wait in
+# `.grad` for the rest of their window.
 
 # %%
 print(inspect.getsource(Run.train_micro_batch))
@@ -104,19 +115,19 @@ print(inspect.getsource(Run._update))
 # %% [markdown]
 # ## What the future of a run depends on
 #
-# Everything that this code reads and changes:
+# It depends on everything that this code reads and changes:
 #
 # | in the run | what it is | how to read and set it |
 # |---|---|---|
 # | `run.model`, `run.optimizer` | parameters; AdamW's averages | `.state_dict()`, `.load_state_dict(state)` |
-# | `run.scheduler`, `run.scaler` | the place in the schedule; the scale of the gradients | the same two |
+# | `run.scheduler`, `run.scaler` | the place in the schedule; the scale of the gradients | likewise |
 # | `run.position` | micro-batches done since the beginning, over all epochs | an integer attribute |
 # | `run.order` | the order of the samples in this epoch, a tensor | an attribute |
 # | `run.shuffler` | the generator that draws the next epoch's order | `.get_state()`, `.set_state(state)` |
 # | torch's own random numbers | what dropout draws from | `torch.get_rng_state()`, `torch.set_rng_state(state)` |
 #
-# Elsewhere there may be more: `torch.cuda.get_rng_state_all()` if layers draw on a GPU, `random.getstate()`, a data loader with
-# workers. The question is always the same: *what does the next micro-batch depend on?*
+# Other runs may need more: `torch.cuda.get_rng_state_all()` if layers draw on a GPU, `random.getstate()`, or the state of a
+# data loader with workers. The question is always the same: *what does the next micro-batch depend on?*
 
 # %%
 OBJECTS = ("model", "optimizer", "scheduler", "scaler")  # getattr(run, "model") is run.model
@@ -133,15 +144,15 @@ states["scaler"]
 #
 # - `save_checkpoint(path, run)` is called after **every micro-batch**. If a checkpoint is due, it writes one to the file
 #   `path`, or to other files in the same folder. It only reads the run.
-# - `load_checkpoint(path, run)` is called with a run that the same script has just built anew, from the same seeds. It
+# - `load_checkpoint(path, run)` is called with a run that the same script has just built again, from the same seeds. It
 #   brings this run to where the checkpoint was made. If there is no checkpoint yet, it leaves the run alone.
 #
 # `path` is a string; its folder exists, and nothing else is in it. `torch.save(something, path)` writes dictionaries, lists,
 # tuples, tensors and numbers; `torch.load(path)` reads them back. `os.path.exists(path)` says whether a file is there.
 #
-# To try them out: `run = RunProblem().start()` builds a run, and `run.train_micro_batch()` trains it on one micro-batch. This
-# run has everything; a simple one, with all attributes of the table too, is made by
-# `RunProblem(shuffled=False, dropout=False, overflowing=False).start()`.
+# To try them out, build a run with `run = RunProblem().start()` and train it on one micro-batch with
+# `run.train_micro_batch()`. This run has everything. `RunProblem(shuffled=False, dropout=False, overflowing=False).start()`
+# builds a simple one, which also has all attributes of the table.
 #
 # The run is killed; only the files in the folder are left. The script starts again in a new process, loads and trains on, and
 # saves as before. **All its losses and the final parameters have to be the same, to the last bit, as those of a run that was
@@ -165,7 +176,7 @@ def save_checkpoint(path, run):
         state = {name: getattr(run, name).state_dict() for name in OBJECTS}
         random = [run.shuffler.get_state(), torch.get_rng_state()]
         torch.save((state, run.position, run.order, random), path + ".part")
-        os.replace(path + ".part", path)  # at once: whoever looks finds the old file or the new one
+        os.replace(path + ".part", path)  # at once: there is always the whole old file or the whole new one
     ### END SOLUTION
 
 
@@ -187,8 +198,8 @@ check(load_checkpoint)
 # %% [markdown]
 # <details><summary>Hint 1: where to begin</summary>
 #
-# Begin with the dictionary `states` from above, and add the other rows of the table. What has a `state_dict` gets it back with
-# `load_state_dict`, the two generators get their states back in place, and the rest is assigned.
+# Begin with the dictionary `states` from above, and add the other rows of the table. Objects with a `state_dict` get it back
+# with `load_state_dict`, the two generators get their states back in place, and the rest is assigned.
 # </details>
 #
 # <details><summary>Hint 2: kills in the middle of a window</summary>
@@ -198,14 +209,36 @@ check(load_checkpoint)
 #
 # <details><summary>Hint 3: a kill while writing</summary>
 #
-# If the last line of your `save_checkpoint` were never reached, would `path` still hold a whole checkpoint? And if the line
-# before it had only done half of its work?
+# If the last line of your `save_checkpoint` were never reached, would `path` still hold a whole checkpoint? And what if the
+# line before it had done only half of its work?
 # </details>
+
+# %% [markdown]
+# ## Stretch: how often?
+#
+# Saving costs time, and so does repeating what was lost. If a checkpoint takes $w$ minutes to write and the run is interrupted
+# every $m$ minutes on average, then saving every $t$ minutes costs about $w/t$ of the time for writing and $t/2m$ for
+# repeating. This question is not graded.
+
+# %%
+between_interruptions = 54 * 24 * 60 / 466  # minutes, for Llama 3
+
+predict(
+    "A run is interrupted as often as that of Llama 3, and a checkpoint takes one minute to write. How often should it save?",
+    choices=("every 2 minutes", "every 18 minutes", "every 3 hours"),
+    answer="every 18 minutes",
+    because=lambda: (
+        "The loss is smallest at t = √(2wm), which Young found in 1974. "
+        + " ".join(
+            f"Saving every {t} minutes costs {1 / t + t / (2 * between_interruptions):.0%} of the time." for t in (2, 18, 180)
+        )
+    ),
+)
 
 # %% [markdown]
 # ## Predict again
 #
-# The run is alive; now watch it. A dashboard shows loss, samples per second, memory and the effective batch size.
+# The run is alive, so watch it. A dashboard shows the loss, samples per second, memory and the effective batch size.
 
 # %%
 predict(
@@ -213,18 +246,18 @@ predict(
     "B × N unchanged. What does the logged loss do?",
     choices=("it stays the same", "it falls to about a quarter", "it rises to about four times", "it only gets noisier"),
     answer="it falls to about a quarter",
-    because="The training is the same, but what is logged is one micro-batch's loss divided by N, and N is four times as "
+    because="The training is the same, but the log shows one micro-batch's loss divided by N, and N is four times as "
     "large. The curve looks better, and nothing has improved.",
 )
 
 # %% [markdown]
 # ## Explore: run dashboard
 #
-# Another small run, 20 updates of 32 samples, as a right logger shows it (green, dashed) and as one with a classic mistake
-# does. Losses and memory are measured. Time comes from a modelled clock with fixed costs for a micro-batch, a sample and an
-# update, so that the picture is the same on every machine.
+# This is another small run, with 20 updates of 32 samples. Green and dashed is what a right logger shows, and orange is what a
+# logger with a classic mistake shows. Losses and memory are measured. Time comes from a modelled clock with fixed costs for a
+# micro-batch, a sample and an update, so that the picture is the same on every machine. The axis of memory is logarithmic.
 #
-# 1. It opens on the mistake of the question. Change N: what happens to the orange curve, and what to the green one?
+# 1. It opens with the mistake from the question. Change N: what happens to the orange curve, and what to the green one?
 # 2. Go through the other mistakes. Which make a run look better than it is? Which can you not see with N = 1?
 # 3. Press **Fix** and change N. Which panels follow, and what would you choose N for?
 
@@ -234,47 +267,64 @@ explore("run_dashboard")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. Orange falls as 1/N, green does not move: it is the same training.
-# 2. Better: the scaled loss, and memory read after the update. Worse: steps that count micro-batches, the samples of a single
-#    micro-batch, losses that keep their graphs (there the memory is really used). With N = 1 you only see the two about memory:
-#    a window *is* a micro-batch then. That is why the others survive in code that used to run without accumulation.
-# 3. Speed and memory. More steps cost time and save memory: so as few as memory allows.
+# 1. Orange falls as 1/N. Green does not move, because it is the same training.
+# 2. The scaled loss and memory read after the update make it look better. Steps that count micro-batches, the samples of a
+#    single micro-batch, and losses that keep their graphs make it look worse (the last one really uses the memory). With N = 1
+#    you see only the two about memory, because then a window *is* a micro-batch. That is why the others survive in code that
+#    used to run without accumulation.
+# 3. Speed and memory follow. More steps cost time and save memory, so take as few as memory allows.
 # </details>
 
 # %% [markdown]
 # ## What to write down
 #
-# One line **per update**:
+# Write one line **per update**, with
 #
 # - the **loss** as a mean over the samples of the window: that is the loss whose gradient the update follows;
-# - **samples per second** over the whole window, its update included: comparable between any two cuts;
-# - the **effective batch size** and the **rate** the update used: without them nobody can repeat the run;
+# - **samples per second** over the whole window, including its update: you can compare them between any two cuts;
+# - the **effective batch size** and the **rate** that the update used: without them nobody can repeat the run;
 # - the **peak** of memory, not what is left after the update (`torch.cuda.max_memory_allocated()` on a GPU).
 #
-# And numbers, never tensors with a history: a loss that you keep keeps its graph. `loss.item()` is a plain number. A mean loss
-# times its samples is a sum over samples, and such sums may be added.
+# Write numbers, never tensors with a history: a loss that you keep keeps its graph. After `backward()` that is only a skeleton,
+# because the activations have been freed. But a loss that never goes backward, such as a validation loss computed without
+# `torch.no_grad()`, holds all its activations:
+
+# %%
+network, x = memory_bar.Stack(checkpointing=False), torch.randn(8, memory_bar.WIDTH)
+for name, goes_backward in {"after backward": True, "without backward": False}.items():
+    with LiveBytes() as live:
+        kept = []
+        for _ in range(20):
+            kept.append(network(x).square().mean())
+            if goes_backward:
+                kept[-1].backward()
+        network.zero_grad()
+        print(f"20 losses kept {name:16}: {live.now:8,} bytes alive")
+
+# %% [markdown]
+# `loss.item()` is a plain number. A mean loss times its samples is a sum over samples, and you may add up such sums.
 
 # %% [markdown]
 # ## Exercise 2 · `RunMeter`
 #
 # *Difficulty ●●○ · about 8 minutes · 3 points*
 #
-# Write a class `RunMeter` that a loop can tell what happens:
+# Write a class `RunMeter`. A loop tells it what happens:
 #
 # - `RunMeter(clock)`: made right before the first window begins. `clock()` says what time it is, in seconds.
-# - `meter.micro_batch(loss, samples)`: called after each backward pass, with the micro-batch's mean loss, a tensor with its
-#   graph, *before* it was scaled, and with the number of its samples.
+# - `meter.micro_batch(loss, samples)`: called after each backward pass, with the micro-batch's mean loss (a tensor with its
+#   graph, *before* it was scaled) and with the number of its samples.
 # - `meter.update(lr)`: called after each update with the rate it used, when the next window is about to begin. Returns a
 #   new dictionary with the numbers `"loss"`, `"samples_per_second"`, `"effective_batch"` and `"lr"` of this window. More keys
 #   do no harm.
 #
-# There may be several meters at once, each with a run of its own.
+# There may be several meters at once, each with its own run.
 #
 # What earns points, for runs with full windows, with ragged micro-batches and with a leftover window:
 #
 # - **1 point · the mean loss over the samples of each window**: every sample counts alike.
-# - **1 point · samples per second over the whole window**: from the end of the last window, or the making of the meter, to this
-#   call of `update`.
+# - **1 point · samples per second over the whole window**: from the end of the last window, or from the making of the meter, to
+#   this call of `update`.
 # - **0.5 points · effective batch size and rate of each update**: the samples the update averages over, on this rank.
 # - **0.5 points · no graph kept alive**: when `update` returns, no graph of the window is alive because of your meter.
 
@@ -312,8 +362,8 @@ check(RunMeter)
 # %% [markdown]
 # <details><summary>Hint 1: where to begin</summary>
 #
-# Keep three things in `self`: a sum of losses, a number of samples, and the time at which the window began. All three start
-# anew in `update`.
+# Keep three things in `self`: a sum of losses, a number of samples, and the time at which the window began. `update` resets all
+# three.
 # </details>
 #
 # <details><summary>Hint 2: which loss, and which time</summary>
@@ -321,14 +371,14 @@ check(RunMeter)
 # What do you divide a sum over samples by, to get a mean? And which call of `clock()` is the beginning of the second window?
 # </details>
 #
-# On a GPU work is queued, and a clock that is read too early measures the queueing. `loss.item()` waits for the loss; call
+# On a GPU, work is queued, and a clock that you read too early measures the queueing. `loss.item()` waits for the loss. Call
 # `torch.cuda.synchronize()` before you read the clock at the end of a window.
 
 # %% [markdown]
 # ## What steps cost
 #
-# "Overall throughput stays similar", says one text. In unit 02 you cut the same batch into smaller pieces, and throughput fell:
-# the device is busy with starting work. Now keep a B that fits, and let N grow:
+# "Overall throughput stays similar", says one text. In unit 02 you cut the same batch into smaller pieces, and throughput fell
+# because the device was busy with starting work. Now keep a B that fits, and let N grow:
 
 
 # %%
@@ -352,14 +402,14 @@ for n in (1, 4, 16):
     print(f"B = 8 kept, N = {n:2}: {max(samples_per_second(8, n) for _ in range(3)):8.0f} samples per second")
 
 # %% [markdown]
-# Throughput even rises: the update, and with several ranks the communication, is shared by more samples. So the claim needs a
-# condition, and no cut is faster than the same effective batch in one piece, where that fits.
+# Throughput does not fall. It may even rise a little, because more samples share the cost of the update and, with several
+# ranks, of the communication. So the claim needs a condition: B, the size of a piece, has to stay the same.
 
 # %% [markdown]
 # ## Powers of two?
 #
-# "Use powers of two for the accumulation steps, for better memory alignment." Memory holds a micro-batch, and N is only how
-# often one follows another. Does the peak know whether N is a power of two?
+# "Use powers of two for the accumulation steps, for better memory alignment." Memory holds one micro-batch, and N only says how
+# many follow one another. Does the peak depend on whether N is a power of two?
 
 # %%
 network, (x, y) = memory_bar.Stack(checkpointing=False), torch.randn(2, 16, memory_bar.WIDTH)
@@ -372,23 +422,23 @@ for n in range(2, 10):
     print(f"N = {n}: {live.peak} bytes at most  {note}")
 
 # %% [markdown]
-# The same bytes for every N. There is nothing to align. (For B, and for the widths of layers, multiples of 8 or more can matter
-# on a GPU, because its matrix units take tiles of that size. N is in no shape.) The advice even costs something: of 48
-# samples per update with room for 16, N = 3 takes B = 16, but the next power of two, N = 4, only B = 12.
+# The bytes are the same for every N: there is nothing to align. (For B, and for the widths of layers, multiples of 8 or more
+# can matter on a GPU, because its matrix units take tiles of that size. But no tensor has N in its shape.) The advice even
+# costs something. With 48 samples per update and room for 16, N = 3 takes B = 16, but the next power of two, N = 4, takes only
+# B = 12.
 
 # %% [markdown]
 # ## A plan
 #
 # The documentation of a contrastive trainer recommends an order of steps. Most of it follows from what you have measured:
 #
-# 1. **Other techniques first.** Activation checkpointing makes a sample cheaper; a larger B then fits, and fewer steps are
-#    needed.
+# 1. **Other techniques first.** Activation checkpointing makes a sample cheaper, so a larger B fits and you need fewer steps.
 # 2. **B first**: the largest micro-batch that fits and divides what a rank has to read.
 # 3. **Then N**, so that B × N × W is the recipe's batch.
 # 4. **Start small**: try N = 2, compare with one batch, and only then use more.
 # 5. **Watch** memory and samples per second, and **write down** the effective batch size.
 #
-# The first step in numbers, for 512 samples per update and a budget of 460 KiB:
+# Here is the first step in numbers, for 512 samples per update and a budget of 460 KiB:
 
 # %%
 for checkpointing in (False, True):
@@ -404,9 +454,9 @@ for checkpointing in (False, True):
 # *Difficulty ●○○ · about 5 minutes · 2 points*
 #
 # Write `plan_run(recipe_batch, memory_budget, fixed, per_sample, world_size)`. The recipe's updates average over
-# `recipe_batch` samples, shared evenly: for what a rank reads this is the plan of unit 02. You have `world_size` ranks;
-# **each** has `memory_budget` bytes of its own, and a micro-batch of B samples needs `fixed + per_sample * B` of them. Return
-# a dictionary with three integers, not `4.0`:
+# `recipe_batch` samples, which the ranks share evenly: for what a rank reads, this is the plan of unit 02. You have
+# `world_size` ranks; **each** has `memory_budget` bytes of its own, and a micro-batch of B samples needs `fixed + per_sample *
+# B` of them. Return a dictionary with three integers, not `4.0`:
 #
 # - `"micro_batch_size"`: the largest B on each rank that fits and with which the recipe's batch can be met exactly;
 # - `"accumulation_steps"`: the N that goes with it;
@@ -443,8 +493,8 @@ check(plan_run)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# How many of the recipe's samples does each rank read for one update? For that number you have planned in unit 02: the first
-# size, from the largest down, that divides it and fits.
+# How many of the recipe's samples does each rank read for one update? For that number, do as in unit 02: take the first size,
+# from the largest down, that divides it and fits.
 # </details>
 
 # %% [markdown]
@@ -453,9 +503,20 @@ check(plan_run)
 # - **Save between two updates.** What waits in `.grad` is in no `state_dict`.
 # - A run's future depends on **model, optimizer, schedule, scaler, position, order and every source of random numbers**. With
 #   all of them a resumed run is the same **to the last bit**; that is a test you can run.
-# - Write a checkpoint beside the old one and **rename** it.
+# - Write a new checkpoint next to the old one, then **rename** it.
 # - Log **once per update**, as numbers: mean loss over the window's samples, samples per second over all N, effective batch
 #   size, rate, peak memory.
-# - **B first, then N.** N needs no power of two; smaller pieces cost throughput, more of them do not.
+# - **B first, then N.** N need not be a power of two. Smaller pieces cost throughput; more of them do not.
+#
+# <details><summary>References</summary>
+#
+# - GPT-NeoX, [Fix gas checkpoint resuming](https://github.com/EleutherAI/gpt-neox/pull/308); transformers on [gradients that a
+#   save in mid-window loses](https://github.com/huggingface/transformers/issues/22143)
+# - Llama Team 2024, [The Llama 3 Herd of Models](https://arxiv.org/abs/2407.21783): what interrupts a large run
+# - Young 1974, A First Order Approximation to the Optimum Checkpoint Interval, Communications of the ACM 17(9)
+# - torch on [saving and loading](https://docs.pytorch.org/docs/stable/notes/serialization.html) and on
+#   [reproducibility](https://docs.pytorch.org/docs/stable/notes/randomness.html)
+# - The claims of this unit are rows 31, 35 and 36 of [the claims ledger](../docs/claims.md).
+# </details>
 #
 # Next: **[12 · Capstone](12_capstone.ipynb)**

@@ -15,14 +15,35 @@
 #
 # **Can you train a small GPT inside a memory budget, and be sure that it is the large batch?**
 #
-# Everything at once: a transformer that reads letters, lines of unequal length, leftovers, clipping, a schedule, a memory
-# limit, and a run that is stopped and goes on. Model, data and bookkeeping are given. The loop is yours.
+# Since October 2024 the developers of transformers have repaired the accumulation in their trainer [six
+# times](../docs/trainers.md). It divided by the wrong number, by none, or in the wrong window. No version raised an error. Can
+# you get it right the first time, and know that you have?
+#
+# Here everything comes together: a transformer that reads letters, lines of unequal length, leftovers, clipping, a schedule, a
+# memory limit, and a run that is stopped and resumed. You are given the model, the data and the bookkeeping. The loop is yours.
 #
 # *About 45 minutes, and two more for the run at the end; 20 points. You need units
 # [02 · Memory limits](02_memory_limits.ipynb), [04 · Training loop](04_training_loop.ipynb),
 # [05 · Learning rate](05_learning_rate.ipynb) and
 # [06 · Mixed precision and clipping](06_mixed_precision_and_clipping.ipynb); [08](08_unequal_micro_batches.ipynb) and
 # [11](11_running_it.ipynb) make it easier.*
+
+# %% [markdown]
+# ## Predict
+#
+# The loss falls. Is the loop right?
+
+# %%
+from gradaccum.phenomena import run_drift
+from gradaccum.predict import predict
+
+predict(
+    "A loop with AdamW divides each leftover window by N, and not by the micro-batches it has. After three epochs, "
+    "how far is its loss from that of a right loop, when both are about 3.1?",
+    choices=("more than 0.5", "between 0.01 and 0.5", "less than 0.01, too little to see"),
+    answer="less than 0.01, too little to see",
+    because=lambda: run_drift.describe(run_drift.compute(run_drift.Settings())),
+)
 
 # %%
 import os
@@ -39,24 +60,23 @@ from gradaccum.capstone.live import live_run
 from gradaccum.capstone.model import token_loss
 from gradaccum.capstone.text import IGNORE, encode, floor, tokens_in
 from gradaccum.explore import explore
-from gradaccum.phenomena import run_drift
-from gradaccum.predict import predict
 
 # %% [markdown]
 # ## The text
 #
-# The log of a small harbour, a line for everything that happens. A few rules wrote it, so we know something that is usually
-# unknown: what a **perfect** model would pay per token. On average, no honest loss on new lines is below that.
+# The text is the log of a small harbour, with a line for everything that happens. A few rules wrote it, so we know something
+# that is usually unknown: the loss of a **perfect** model. On average, no honest loss on new lines is below that.
 
 # %%
 for line in SMALL.text[:6]:
     print(line.text)
-print(f"\n{SMALL.lines} lines; a perfect model pays {floor(SMALL.text):.3f} nats per token")
+print(f"\n{SMALL.lines} lines; the loss of a perfect model is {floor(SMALL.text):.3f} per token")
 
 # %% [markdown]
-# A token is a letter. The model sees the letters so far (`x`) and has to say the next one (`y`), the end of the line included.
-# Lines differ in length, so a micro-batch is **padded** to its longest line. Places in `y` that hold no token hold `IGNORE`,
-# and `token_loss(logits, y)` averages over the others. `tokens_in(y)` counts them, of a line or of a whole micro-batch.
+# A token is a letter. The model sees the letters so far (`x`) and has to predict the next one (`y`), including the end of the
+# line. Lines differ in length, so a micro-batch is **padded** to its longest line. Places in `y` that hold no token hold
+# `IGNORE`, and `token_loss(logits, y)` averages over the others. `tokens_in(y)` counts those, in a line or in a whole
+# micro-batch.
 
 # %%
 x, y = encode(["fog", "wind west, calm"])
@@ -65,7 +85,7 @@ print(x.shape, "places in all:", y.numel(), " tokens in each line:", [tokens_in(
 # %% [markdown]
 # ## What you are given
 #
-# A `config` holds all settings of a run, and makes what you need:
+# A `config` holds all settings of a run and makes what you need:
 #
 # | | |
 # |---|---|
@@ -77,34 +97,20 @@ print(x.shape, "places in all:", y.numel(), " tokens in each line:", [tokens_in(
 # | `config.max_norm`, `config.budget` | the clipping threshold, and the bytes a micro-batch may need |
 # | `config.with_(micro_batch_size=8)` | a copy with another B, and so another N; a config itself cannot be changed |
 #
-# After each update you enter it: `run.history.add(loss, norm, rate, tokens)`. The model has no dropout and no BatchNorm, so
+# After each update, enter it with `run.history.add(loss, norm, rate, tokens)`. The model has no dropout and no BatchNorm, so
 # accumulation can equal the large batch exactly.
-
-# %% [markdown]
-# ## Predict
-#
-# The loss falls. Is the loop right?
-
-# %%
-predict(
-    "A loop with AdamW divides each leftover window by N, not by the micro-batches it has. After three epochs, "
-    "how far is its loss from that of a right loop, both about 3.1?",
-    choices=("more than 0.5", "between 0.01 and 0.5", "less than 0.01, too little to be seen"),
-    answer="less than 0.01, too little to be seen",
-    because=lambda: run_drift.describe(run_drift.compute(run_drift.Settings())),
-)
 
 # %% [markdown]
 # ## Explore: where a run leaves the large batch's
 #
-# A tiny version of this unit's run, in float64, beside the same run with large batches: windows of 12 lines, as three
-# micro-batches of 4, and a leftover at the end of every epoch. On the left the losses, on the right the distance between the
-# two models, window by window. Its axis is logarithmic, and the grey ground is rounding.
+# This is a tiny version of this unit's run, in float64, next to the same run with large batches. Windows have 12 lines, in
+# three micro-batches of 4, and every epoch ends with a leftover. The left side shows the losses, and the right side the
+# distance between the two models after each window. Its axis is logarithmic, and the grey band is rounding.
 #
-# 1. Where does the line leave the ground, and what is special about that window?
+# 1. Where does the line leave the grey band, and what is special about that window?
 # 2. Press **Break late**. Which window is it now? How large is the jump in the loss?
-# 3. Try **schedule per micro-batch**. At which window does it part, and why not at the first?
-# 4. Press **Hide it**. Why is nothing to be seen, and which control brings it to light?
+# 3. Try **schedule per micro-batch**. At which window do the runs part, and why not at the first?
+# 4. Press **Hide it**. Why can you see nothing, and which control brings the mistake to light?
 
 # %%
 explore("run_drift")
@@ -112,21 +118,22 @@ explore("run_drift")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. At window 3, the first leftover. Before it, the two models agree to 15 digits.
-# 2. At window 5, the first after the stop: AdamW came back without its memory. The losses hardly tell.
-# 3. At the second, since the first update has the same rate. (Wrong weights part at the first window, whatever goes wrong with
-#    leftovers at the third.)
+# 1. It leaves the band at window 3, the first leftover. Before that, the two models agree up to rounding.
+# 2. It is window 5, the first after the stop: AdamW came back without its memory. The losses hardly show it.
+# 3. They part at the second window, because the first update still has the same rate. (With wrong weights for micro-batches the
+#    runs part at the first window, and with any mistake about leftovers at the third.)
 # 4. Clipping each micro-batch does nothing as long as no norm reaches the threshold. Clip at 0.1.
 # </details>
 #
-# So this is how you prove a loop right: **run it beside the large batch, in float64, on something tiny, and look at the
-# weights.** That is also how you will be marked.
+# So this is how you check a loop: **run it next to the large batch, in float64, on something tiny, and look at the weights.**
+# The marks do the same.
 
 # %% [markdown]
 # ## The budget
 #
-# `activation_bytes(model, x, y)` measures one forward and backward pass: the most bytes alive at once beyond the weights, the
-# pass's own gradients included. It leaves the model as it was. The window of the small run is 48 lines, its budget 10 MiB.
+# `activation_bytes(model, x, y)` measures one forward and backward pass: the most bytes alive at once beyond the weights,
+# including the pass's own gradients. It leaves the model as it was. A window of the small run has 48 lines, and the budget is
+# 10 MiB.
 
 # %%
 model, some = SMALL.build_model(), SMALL.with_(micro_batch_size=8)
@@ -138,17 +145,17 @@ for name, (x, y) in {
     print(f"{name:33} padded to {x.shape[1]}: {activation_bytes(model, x, y) / MIB:5.1f} MiB of {SMALL.budget / MIB:.0f}")
 
 # %% [markdown]
-# Two things to take from this. A window does not fit, so you have to accumulate. And what a micro-batch needs depends on **its
-# longest line**: a size that fits today's lines may fail tomorrow. `config.longest_micro_batch(lines)` is the worst case.
+# This tells you two things. A window does not fit, so you have to accumulate. And what a micro-batch needs depends on **its
+# longest line**, so a size that fits today's lines may fail tomorrow. `config.longest_micro_batch(lines)` is the worst case.
 
 # %% [markdown]
 # ## Exercise 1 · `pick_micro_batch_size`
 #
 # *Difficulty ●●○ · about 7 minutes · 3 points*
 #
-# Write `pick_micro_batch_size(config)`: the largest number of lines, an integer, that divides `config.effective_batch` and
-# whose worst case needs at most `config.budget` bytes, measured with `activation_bytes`. Whatever `config.micro_batch_size` is
-# at the time does not matter. If not even one line fits, raise a `ValueError` with a reason.
+# Write `pick_micro_batch_size(config)`. It returns the largest number of lines, an integer, that divides
+# `config.effective_batch` and whose worst case needs at most `config.budget` bytes, measured with `activation_bytes`. The
+# current value of `config.micro_batch_size` does not matter. If not even one line fits, raise a `ValueError` with a reason.
 #
 # What earns points:
 #
@@ -183,7 +190,7 @@ check(pick_micro_batch_size)
 #
 # <details><summary>Hint 2: which lines</summary>
 #
-# Measure the worst micro-batch, not just any. Who gives it to you?
+# Measure the worst micro-batch, not just any. What gives it to you?
 # </details>
 
 # %% [markdown]
@@ -192,12 +199,13 @@ check(pick_micro_batch_size)
 # *Difficulty ●●● · about 12 minutes · 8 points*
 #
 # Write `train_window(run, window, max_norm)`: one update. `window` is a list of micro-batches `(x, y)`. The gradient has to be
-# that of the loss averaged over **all tokens of the window**, as if its lines were one large batch; it is clipped once; the
-# optimizer makes its update; the schedule makes its step. Then enter into `run.history`:
+# that of the loss averaged over **all tokens of the window**, as if its lines were one large batch. Clip it once, let the
+# optimizer make its update, and let the schedule make its step. Then enter into `run.history`:
 #
 # - `loss`: the mean over the window's tokens, at the weights before the update;
-# - `norm`: of the gradient before clipping;
-# - `rate`: the one the update used, `run.optimizer.param_groups[0]["lr"]` or `run.scheduler.get_last_lr()[0]`, read in time;
+# - `norm`: that of the gradient before clipping;
+# - `rate`: the one that the update used, `run.optimizer.param_groups[0]["lr"]` or `run.scheduler.get_last_lr()[0]`, read in
+#   time;
 # - `tokens`: those of the window, padding not counted.
 #
 # What you return does not matter. Leave the model in training mode.
@@ -211,8 +219,8 @@ check(pick_micro_batch_size)
 # - **1 point · one step of the schedule per update**: a warm-up and a cosine.
 # - **2 points · honest numbers**: the history of all of these.
 #
-# The first four compare the weights with those of large batches, up to rounding; for the last, if weights are wrong, only
-# updates, tokens and the first loss count.
+# The first four compare the weights with those of large batches, up to rounding. If the weights are wrong, the last looks only
+# at the number of updates, the tokens and the first loss.
 
 
 # %% exercise="train_window"
@@ -239,32 +247,52 @@ check(train_window)
 # %% [markdown]
 # <details><summary>Hint 1: weights</summary>
 #
-# `token_loss` is a mean over the tokens of a micro-batch. The mean over the window is made of these means; each counts by its
+# `token_loss` is a mean over the tokens of a micro-batch. The mean over the window is made of these means, each weighed by its
 # share of the window's tokens. You have the window as a list, so you can count before you begin.
 # </details>
 #
 # <details><summary>Hint 2: what happens once</summary>
 #
-# Inside the loop over micro-batches: forward, backward. Everything else stands after it or before it.
+# Only the forward and backward passes are inside the loop over micro-batches. Everything else comes before or after it.
 # </details>
 #
 # <details><summary>Hint 3: honest numbers</summary>
 #
-# What you multiply by its weight for `backward` is just what has to be added up for the report. `clip_grad_norm_` returns the
-# norm before clipping. And after the schedule's step the rate is the next update's.
+# The weighted losses that you send to `backward` are also what you add up for the report. `clip_grad_norm_` returns the norm
+# before clipping. And after the schedule's step, the rate is the next update's.
 # </details>
+
+# %% [markdown]
+# ## Stretch: the weight of a micro-batch on 64 GPUs
+#
+# Remember Llama 2 on 64 GPUs, with N = 16. In fine-tuning only some tokens count. Units 08 and 10 have all that you need.
+# This question is not graded.
+
+# %%
+predict(
+    "A micro-batch has 3,000 tokens that count, its rank's window has 30,000, and the windows of all 64 ranks together have "
+    "2,000,000. DistributedDataParallel averages over the ranks. By what do you multiply the micro-batch's mean loss?",
+    choices=("1 / 16", "3,000 / 30,000", "3,000 / 2,000,000", "64 · 3,000 / 2,000,000"),
+    answer="64 · 3,000 / 2,000,000",
+    because=lambda: (
+        f"Its share of all tokens is 3,000 / 2,000,000 = {3000 / 2e6:.4f}. DistributedDataParallel divides by 64, so the "
+        f"factor is {64 * 3000 / 2e6:.3f}. 1 / 16 = {1 / 16:.4f} and 3,000 / 30,000 = {3000 / 30000:.1f} are close enough to "
+        "train, and wrong."
+    ),
+)
 
 # %% [markdown]
 # ## Stop and go on
 #
-# A long run gets stopped: the time is up, the machine is needed. It goes on later, from a file, and must not show that it ever
-# stopped. This run draws no random numbers and has no scaler, so what its next update depends on is soon told:
+# A long run gets stopped: its time is up, or somebody needs the machine. Later it continues from a file, and nothing must show
+# that it ever stopped. This run draws no random numbers and has no scaler, so its next update depends on only five things:
 #
-# - `run.parts()` gives a dictionary of the run's four parts: model, optimizer, scheduler, history.
+# - `run.parts()` gives a dictionary of four of them: model, optimizer, scheduler, history.
 # - **The place in the data** is the fifth. The order of an epoch is the same whenever you ask for it, so the number of updates
-#   made, `run.history.updates`, says which windows are used up. They have to be passed over, through all epochs.
+#   made, `run.history.updates`, says which windows are used up. Skip them, through all epochs.
 #
-# The parts go into a file and come back as in unit 11. (Here nobody kills you while you write, so nothing has to be renamed.)
+# The parts go into a file and come back as in unit 11. (Nobody kills your process here while it writes, so you need not rename
+# anything.)
 
 # %%
 stopped, fresh = SMALL.build(), SMALL.build()
@@ -280,32 +308,33 @@ with TemporaryDirectory() as folder:
 # *Difficulty ●●● · about 13 minutes · 9 points*
 #
 # Write `train(config)`: the whole run, from `config.build()` to the `History` it returns. In every epoch, cut the stream of
-# micro-batches into windows of `config.accumulation_steps` and train on each, the leftover at the epoch's end included. You may
-# call your `train_window`, with `config.max_norm`. Take `config.micro_batch_size` as it is: choosing it is not part of `train`.
+# micro-batches into windows of `config.accumulation_steps` and train on each, including the leftover at the epoch's end. You
+# may call your `train_window`, with `config.max_norm`. Take `config.micro_batch_size` as it is: choosing it is not part of
+# `train`.
 #
 # Two more settings are about stopping. Both may be `None`; `stop_after` is only set where `checkpoint` is:
 #
-# - `config.checkpoint` is the path of a file. **If it exists** when you are called, go on from it.
+# - `config.checkpoint` is the path of a file. **If it exists** when `train` is called, continue from it.
 # - `config.stop_after`: once the history holds that many updates, counted from the very start, write `config.checkpoint` and
-#   return the history. It is always more than the file holds when you are called.
+#   return the history. It is always more than the file holds when `train` is called.
 #
-# A run that goes on obeys the config of *that* call, whose `max_norm` may be another one and whose file may lie elsewhere. The
-# history it returns tells of all updates, those before the stop included.
+# A resumed run obeys the config of *that* call, whose `max_norm` may differ and whose file may be elsewhere. The history it
+# returns covers all updates, including those before the stop.
 #
 # What earns points:
 #
 # - **1 point · full windows, clipped, at the schedule's rates**: lines of one length, two epochs.
 # - **2 points · padding, ragged micro-batches and leftovers**: the whole thing, with AdamW.
-# - **2 points · memory within the budget**: every byte your run makes is counted. A budget with room for two micro-batches,
-#   where a window has six; beside it, weights, gradients, optimizer state and two more copies of the weights. The window's
-#   micro-batches may be in a list, but go through the model one at a time, as they come.
-# - **3 points · stopping and going on**: stopped within the second epoch; the file is moved; on to a second stop, and on from
-#   there, each time in a new process; a stop at a leftover, and one in the third epoch, once the second check passes. Here the
-#   history must tell of all updates.
+# - **2 points · memory within the budget**: every byte your run makes is counted. The budget has room for two micro-batches,
+#   where a window has six. In addition there is room for weights, gradients, optimizer state and two more copies of the
+#   weights. The window's micro-batches may be in a list, but go through the model one at a time, as they come.
+# - **3 points · stopping and going on**: a stop within the second epoch, after which the file is moved; a second stop later on,
+#   and the rest of the run, each time in a new process; a stop at a leftover, and one in the third epoch, once the second check
+#   passes. Here the history must cover all updates.
 # - **1 point · an honest history**: the four numbers of every update, in those of the runs above whose weights are right.
 #
 # The first four compare weights with those of large batches, up to rounding. A number that `train_window` reports wrongly costs
-# the last point only.
+# only the last point.
 
 
 # %% exercise="train"
@@ -335,28 +364,28 @@ check(train)
 # %% [markdown]
 # <details><summary>Hint 1: begin without stopping</summary>
 #
-# Two loops, one inside the other: epochs, and windows of the epoch's stream. Unit 04 has the line that cuts a stream into
-# windows.
+# You need two loops, one inside the other: epochs, and windows of the epoch's stream. Unit 04 has the line that cuts a stream
+# into windows.
 # </details>
 #
-# <details><summary>Hint 2: passing over</summary>
+# <details><summary>Hint 2: skipping windows</summary>
 #
-# Count windows through all epochs, also those you do not train on. After a resume, the first
-# `run.history.updates` of them are used up.
+# Count windows through all epochs, including those that you do not train on. After a resume, the first `run.history.updates` of
+# them are used up.
 # </details>
 #
-# <details><summary>Hint 3: going on ends elsewhere</summary>
+# <details><summary>Hint 3: the resumed run ends somewhere else</summary>
 #
-# Which of the four parts is not back? AdamW without its memory and a schedule that warms up a second time both train, and both
-# end elsewhere. Load all four.
+# Which of the four parts is not back? AdamW without its memory trains, and so does a schedule that warms up a second time, but
+# both end somewhere else. Load all four.
 # </details>
 
 # %% [markdown]
 # ## The run
 #
-# Now for real, with your functions: the whole text, four times, within the budget. Press **Train**. It takes less than 90
-# seconds on two CPU cores. While it runs you see the loss beside what a perfect model would pay, and the bytes beside what is
-# allowed. If there is a GPU, a larger run is on offer as well.
+# Now train for real, with your functions: the whole text, four times, within the budget. Press **Train**. It takes less than 90
+# seconds on two CPU cores. While it runs, you see the loss next to that of a perfect model, and the bytes next to what is
+# allowed. If you have a GPU, you can choose a larger run as well.
 
 # %%
 live_run(train, pick_micro_batch_size)
@@ -364,21 +393,32 @@ live_run(train, pick_micro_batch_size)
 # %% [markdown]
 # <details><summary>What to look at</summary>
 #
-# - The loss falls fast while it learns letters and words, and slowly while it learns which ship comes from where. Below the
-#   dashed line it can get by luck only, or by learning lines by heart: the hour of the next ship is chance.
+# - The loss falls fast while the model learns letters and words, and slowly while it learns which ship comes from where. It can
+#   get below the dashed line only by luck, or by learning lines by heart: the hour of the next ship is chance.
 # - **The loss on new lines is the number that counts**, and it is a little higher.
-# - The bytes are those of one micro-batch, from the first update to the last. The window does not enter.
-# - Ships in the lines it makes up have the right kind and come from the right port, if it has learned its lesson.
+# - The bytes are those of one micro-batch, from the first update to the last. The size of the window does not matter.
+# - If the model has learned its lesson, the ships in the lines that it makes up have the right kind and come from the right
+#   port.
 # </details>
 
 # %% [markdown]
 # ## What to remember
 #
-# - **A loss curve does not prove a loop right.** Weights beside the large batch's do, in float64, on something tiny; where they
-#   part says what to look at.
+# - **A loss curve does not show that a loop is right.** Compare the weights with the large batch's, in float64, on something
+#   tiny. The window where they part tells you what to look at.
 # - **Count tokens, not lines and not places.** The window's mean is over its tokens.
 # - **Measure the worst micro-batch.** B comes from the budget, N from the window.
-# - **This run is five things**: model, optimizer, schedule, history, place in the data. Others have a scaler and more.
-# - Report what happened: mean over the window, norm before the clip, rate that was used, tokens without padding.
+# - **The state of this run is five things**: model, optimizer, schedule, history, and the place in the data. Other runs have a
+#   scaler and more.
+# - Report what happened: the mean over the window, the norm before the clip, the rate that was used, the tokens without
+#   padding.
+#
+# <details><summary>References</summary>
+#
+# - Karpathy, [nanoGPT](https://github.com/karpathy/nanoGPT), a small GPT whose training loop accumulates
+# - Loshchilov and Hutter 2017, [Decoupled Weight Decay Regularization](https://arxiv.org/abs/1711.05101): AdamW
+# - What the updates of widely used trainers hold: [the table of trainers](../docs/trainers.md). The claims of all units are in
+#   [the claims ledger](../docs/claims.md).
+# </details>
 #
 # You have come to the end of the course. Back to **[the start page](00_start_here.ipynb)**, where your points are.

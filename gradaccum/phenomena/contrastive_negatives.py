@@ -248,7 +248,7 @@ def describe(result: Result) -> str:
         else f"{fewest} to {most} of {others}"
     )
     name = next(label for label, method in METHODS.items() if method == settings.method)
-    start = f"{name[0].upper()}{name[1:]}, N = {n}: an image is told apart from {told}"
+    start = f"{name[0].upper()}{name[1:]}, N = {n}: an image tells its own text from {told}"
     if one.difference > SAME:
         easier = f"the loss says {one.loss:.2f} instead of {one.large_loss:.2f}, but only because the choice is easier"
         return f"{start}. The encoders' gradient has a cosine of {one.cosine:.2f} with the large batch's, and {easier}."
@@ -306,13 +306,17 @@ def _draw_cost(axes: Axes, result: Result) -> None:
         "activations, one large batch": (cost.large_activations / KIB, GREY),
         "activations, one micro-batch": (cost.activations / KIB, PALE_BLUE),
         "features kept without a graph": (cost.features / KIB, BLUE),
-        "forward passes per sample": (cost.forwards, GREEN),
     }
     for place, (name, (value, color)) in enumerate(rows.items()):
-        unit = "" if name.startswith("forward") else " KiB"
-        length = value / 2 if name.startswith("forward") else value * KIB / cost.large_activations
-        axes.barh([place], [0.72 * length], height=0.36, color=color)
+        length = 0.72 * value * KIB / cost.large_activations
+        axes.barh([place], [length], height=0.36, color=color)
         axes.text(0.01, place - 0.28, name, fontsize=9, va="bottom")
-        axes.text(0.72 * length + 0.02, place, f"{value:.0f}{unit}", fontsize=9, va="center")
-    axes.set(xlim=(0, 1), ylim=(len(rows) - 0.6, -0.62), xticks=[], yticks=[])
+        axes.text(length + 0.02, place, f"{value:.0f} KiB", fontsize=9, va="center")
+    passes = round(cost.forwards)
+    axes.text(0.01, len(rows) - 0.28, "forward passes per sample", fontsize=9, va="bottom")
+    axes.plot(
+        [0.03 + 0.07 * k for k in range(passes)], [len(rows)] * passes, linestyle="", marker="o", markersize=8, color=GREEN
+    )
+    axes.text(0.07 * passes + 0.02, len(rows), str(passes), fontsize=9, va="center")
+    axes.set(xlim=(0, 1), ylim=(len(rows) + 0.4, -0.62), xticks=[], yticks=[])
     axes.spines[["top", "right", "bottom"]].set_visible(False)

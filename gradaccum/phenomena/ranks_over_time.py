@@ -142,11 +142,11 @@ def describe(result: Result) -> str:
     said = (
         f"{where} each update averages B × N × W = {SIZE_OF_ONE} × {n} × {RANKS} = {batch} samples"
         if per_window
-        else f"{where} each rank updates with its own {SIZE_OF_ONE} × {n} samples, {result.apart:.0%} off the mean over ranks"
+        else f"{where} each rank uses only its own {SIZE_OF_ONE} × {n} samples, {result.apart:.0%} off the mean over ranks"
     )
     due = sum(result.counted["right"].bytes) // result.windows
     calls = f"{per_window:g} all-reduce{'s' if per_window != 1 else ''} and {carried:,} bytes per window"
-    needless = f", where 1 and {due:,} would do" if per_window > 1 else ""
+    needless = f", where 1 and {due:,} are enough" if per_window > 1 else ""
     return f"{said}: {calls}{needless}. In this model of time, {RANKS} ranks do {result.speed:.1f} times the work of one."
 
 

@@ -123,13 +123,12 @@ def draw(result: Result, figure: Figure) -> None:
 def describe(result: Result) -> str:
     """From where it goes on, what it has lost, and where it ends."""
     settings, total = result.settings, PROBLEM.total
-    start = (
-        f"Killed after micro-batch {settings.kill} of {total} (N = {PROBLEM.accumulation_steps}), it goes on from a checkpoint "
-    )
+    killed = f"Killed after micro-batch {settings.kill} of {total} (N = {PROBLEM.accumulation_steps})"
+    start = f"{killed}, the run continues from a checkpoint "
     start += f"made after {result.place}" if result.place else "that was never made, from the start"
     lacks = next(label for label, value in LOST.items() if value == settings.lacks)
     without = f", without {lacks}" if settings.lacks != "nothing" else ""
-    grads = f" In .grad, {result.lost} of the window's gradients waited, and no state_dict holds those." if result.lost else ""
+    grads = f" In .grad, {result.lost} of the window's gradients waited, and no state_dict holds them." if result.lost else ""
     if result.identical:
         repeated = settings.kill - result.place
         several = f"{repeated} micro-batches are" if repeated > 1 else "1 micro-batch is"
@@ -137,10 +136,10 @@ def describe(result: Result) -> str:
         losses = f"all {total - result.place} losses" if result.place < total - 1 else "the last loss"
         luck = " That is luck: this window's gradients overflow, so there is no update." if result.lost else ""
         return f"{start}{without}; {again}, and {losses} and the parameters are the same to the last bit.{luck}"
-    off = f"the run ends {float(result.distances[-1]):.0%} of its way from where it should"
+    off = f"it ends off by {float(result.distances[-1]):.0%} of the distance that the uninterrupted run goes"
     if not result.distances[-1]:
         others = int((result.again != result.losses[result.place :]).sum())
-        off = f"this time the parameters end where they should, but {others} of the losses are others"
+        off = f"this time the parameters end where they should, but {others} of the losses differ"
     return f"{start}{without}: {off}.{grads}"
 
 

@@ -28,7 +28,7 @@ MISTAKES = {
     "loss of the last micro-batch": "last",
     "steps count micro-batches": "steps",
     "samples/s of one micro-batch": "one",
-    "losses kept with their graphs": "graphs",
+    "validation losses kept with graphs": "graphs",
     "memory read after the update": "after",
     "effective batch without N": "batch",
 }
@@ -83,7 +83,7 @@ class Result:
 
 
 def compute(settings: Settings) -> Result:
-    """Log a run rightly, and with the mistake."""
+    """A run logged without a mistake, and with it."""
     steps = settings.accumulation_steps
     return Result(settings, log(settings.mistake, steps), log("none", steps))
 
@@ -113,9 +113,9 @@ def train(accumulation_steps: int, keep_graphs: bool) -> tuple[Seen, ...]:
             live.peak, losses = live.now, []
             for a, b in zip(window_x.chunk(accumulation_steps), window_y.chunk(accumulation_steps), strict=True):
                 loss = F.mse_loss(model(a), b)
-                (loss / accumulation_steps).backward(retain_graph=keep_graphs)
+                (loss / accumulation_steps).backward()
                 losses.append(loss.item())
-                kept += [loss] if keep_graphs else []
+                kept += [F.mse_loss(model(a), b)] if keep_graphs else []  # never goes backward, so keeps its activations
             del loss
             optimizer.step()
             optimizer.zero_grad()
@@ -171,22 +171,22 @@ def describe(result: Result) -> str:
         )
     if not result.wrong_panels:
         said = next(label for label, value in MISTAKES.items() if value == mistake)
-        return f"{run}, logged with a mistake ({said}): with N = 1 nothing of it is to be seen."
+        return f"{run}, logged with a mistake ({said}): with N = 1 you cannot see it."
     said = {
-        "scaled": f"the loss is logged as it was scaled for backward and ends at {logged.losses[-1]:.3f}, 1/{n} of the "
+        "scaled": f"the loss is logged after it was scaled for backward, and ends at {logged.losses[-1]:.3f}, 1/{n} of the "
         f"true {right.losses[-1]:.3f}. It looks {n} times as good, and better for every larger N",
-        "last": f"the loss of {size} samples is taken for that of {BATCH}. It is off by "
+        "last": f"the loss of {size} samples stands for that of {BATCH}. It is off by "
         f"{_typically_off(logged.losses, right.losses):.0%} on average, and the curve jumps about more than the training does",
         "steps": f"{UPDATES} updates are logged as {UPDATES * n} {steps}, so only the first {UPDATES // n} fit here. The run "
-        f"seems {n} times as slow to learn as one logged by updates",
+        f"seems to learn {n} times as slowly as one logged by updates",
         "one": f"the samples of one micro-batch, divided by the time of all {n}: {logged.speeds[-1]:.0f} samples per second "
         f"instead of {right.speeds[-1]:.0f}. Accumulation seems {n} times as slow as it is",
-        "graphs": f"the losses are collected as they are, each with its graph. In the end {logged.kilobytes[-1]:.0f} KiB "
-        f"are alive instead of {right.kilobytes[-1]:.1f}: the logger itself eats the memory",
+        "graphs": f"validation losses are collected as they are, each with its graph, which no backward pass frees. In the end "
+        f"{logged.kilobytes[-1]:.0f} KiB are alive instead of {right.kilobytes[-1]:.1f}: the logger itself eats the memory",
         "after": f"memory is read after each update, when all graphs are gone: {logged.kilobytes[-1]:.1f} KiB, but at most "
         f"{right.kilobytes[-1]:.1f} were alive. What decides whether a batch fits is the peak",
-        "batch": f"{size} is logged, the size of a micro-batch, where each update averages over {BATCH} samples. Whoever "
-        f"repeats the run with batches of {size} gets another training",
+        "batch": f"{size}, the size of a micro-batch, is logged where each update averages over {BATCH} samples. If you repeat "
+        f"the run with batches of {size}, you get a different training",
     }[mistake]
     return f"{run}: {said}."
 

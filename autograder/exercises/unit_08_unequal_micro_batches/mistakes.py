@@ -6,26 +6,26 @@ from gradaccum.diagnosis.catalogue import add_mistake
 
 add_mistake(
     "weights-left-out",
-    "You count targets, although each of them counts with the weight of its class.",
+    "You count targets, although each target counts with the weight of its class.",
     "With reduction='sum', by what is the loss of a single target multiplied?",
 )
 add_mistake(
     "counts-ignored",
-    "Targets that are ignored are part of your denominator.",
+    "Your denominator includes targets that are ignored.",
     "What do ignored targets add to the sum of the losses?",
 )
 add_mistake(
     "weights-of-classes",
-    "You add up the weights of the classes there are, however often each class occurs.",
-    "A class that occurs ten times: how often is its weight in the sum of the losses?",
+    "You add up the weights of all classes, however often each class occurs.",
+    "If a class occurs ten times, how often is its weight in the sum of the losses?",
 )
 add_mistake(
     "counts-micro-batches",
-    "Your denominator is the number of micro-batches: that makes a mean of their sums.",
+    "Your denominator is the number of micro-batches, so you take the mean of their sums.",
     "How many targets share the sum you divide?",
 )
 add_mistake(
     "mean-of-denominators",
     "You divide the denominator by the number of micro-batches: it is that of an average micro-batch, not of the window.",
-    "The sum runs over the whole window. Over what should its denominator run?",
+    "The sum runs over the whole window. What should its denominator run over?",
 )

@@ -11,8 +11,8 @@ WINDOWS = (
     *("ignored", "ignored last", "ignored class", "ignored in between", "ignored all"),
 )
 TOKEN_MEAN = "with the gradient of the cross-entropy averaged over all tokens of the window."
-REPORTED = "for each window one number, its mean over tokens, as your forwards computed it before the update."
-SHAPES = "tensors of whole numbers of any shape"
+REPORTED = "for each window one number, its mean over tokens, as your forward passes computed it before the update."
+SHAPES = "integer tensors of any shape"
 
 PROMISES = {
     "train_epoch_tokens": Promises(
@@ -28,15 +28,17 @@ PROMISES = {
             Promise("training", "in training mode; leave it there.", ("tokens", "probe"), "eval_mode"),
             Promise("mode", "in training mode; leave it there.", ("tokens",), "leaves_evaluation"),
             Promise("frozen or unused", "Some parameters may be frozen or unused.", ("tokens",), "needs_every_gradient"),
-            Promise("optimizer", "Update by `optimizer.step()`.", LOOPS, "updates_by_hand"),
+            Promise("optimizer", "Update with `optimizer.step()`.", LOOPS, "updates_by_hand"),
             Promise("stream", "a list or a one-shot stream of pairs", ("leftover", "empty"), "needs_a_list"),
-            Promise("shapes", "Both numbers differ from one micro-batch to the next.", LOOPS, "same_lengths_only"),
+            Promise("shapes", "Both sizes differ from one micro-batch to the next.", LOOPS, "same_lengths_only"),
             Promise("not shifted", "do not shift them.", LOOPS, "targets_shifted"),
             Promise("leftover", "it is applied as well.", (*LOOPS,), "tail_dropped"),
-            Promise("ignore", "Targets equal to it are no tokens.", ("ignore", "ignore another"), "ignores_only_minus_100"),
+            Promise(
+                "ignore", "Targets equal to it do not count as tokens.", ("ignore", "ignore another"), "ignores_only_minus_100"
+            ),
             Promise(
                 "not only negative",
-                "It may be another number than −100",
+                "It may be a number other than −100",
                 ("ignore", "ignore another"),
                 "negatives_are_no_tokens",
             ),
@@ -55,12 +57,13 @@ PROMISES = {
             "`model(x)` gives",
             "`optimizer`.",
             "The marks use plain SGD",
-            "The logits of a position",
+            "The logits at a position",
             "`accumulation_steps`, N.",
             "`ignore_index`.",
             "`F.cross_entropy` takes",
             "full windows, three epochs",
             "The first four",
+            "The fifth compares",
             "In all of them",
             "Train for one epoch",
         ),
@@ -78,13 +81,13 @@ PROMISES = {
             Promise("one", "also a single target.", ("count one",), "denominator_not_of_one"),
             Promise(
                 "index",
-                "which then is no class;",
+                "which then is not a class;",
                 ("ignored last", "ignored class", "ignored in between"),
                 "denominator_fixed_index",
             ),
             Promise(
                 "not only negative",
-                "which then is no class;",
+                "which then is not a class;",
                 ("ignored in between", "ignored class"),
                 "denominator_negatives_only",
             ),

@@ -12,14 +12,14 @@ add_mistake(
 )
 add_mistake(
     "negatives-so-far",
-    "Each micro-batch is compared with those before it, but not with those to come: early ones see too few negatives.",
-    "When must all features of the window be known? What do you have to do before the first backward, then?",
+    "Each micro-batch is compared with those before it, but not with those after it, so early ones see too few negatives.",
+    "By when must you know all features of the window? So what do you have to do before the first backward?",
 )
 add_mistake(
     "window-loss-over-n",
     "What you send backward for a micro-batch is already its share of the whole window's loss. You divide it once more, so the "
     "encoders' gradients are too small.",
-    "The loss averages over all pairs of the window by itself. Add the parts up: what is there left to divide?",
+    "The loss already averages over all pairs of the window. If you add the parts up, what is left to divide?",
 )
 add_mistake(
     "temperature-times-n",
@@ -30,21 +30,21 @@ add_mistake(
     "temperature-again",
     "The gradient of logit_scale is a multiple of the one due: it is part of several backward passes, and each carries "
     "all of it.",
-    "Go through your backward passes one by one: which of them reach logit_scale? One is enough.",
+    "Go through your backward passes one by one. Which of them reach logit_scale? One is enough.",
 )
 add_mistake(
     "temperature-over-n",
-    "The gradient of logit_scale is divided by N, although it is a part of one backward pass and complete after it.",
+    "The gradient of logit_scale is divided by N, although it takes part in one backward pass and is complete after it.",
     "In how many of your backward passes is logit_scale?",
 )
 add_mistake(
     "scale-exponentiated",
-    "You hand info_nce the exponential of logit_scale. It takes the exponential itself, so your logits are far too large.",
+    "You pass info_nce the exponential of logit_scale. It takes the exponential itself, so your logits are far too large.",
     "Compare your call of info_nce with the one at the beginning of the unit.",
 )
 add_mistake(
     "backward-twice",
-    "Every gradient is twice the one due, and the loss you return is right: it goes backward twice.",
+    "The loss you return is right, but every gradient is twice the one due: the loss goes backward twice.",
     "Count the calls that send the window's loss backward.",
 )
 add_mistake(
@@ -67,17 +67,17 @@ add_mistake(
 )
 add_mistake(
     "features-swapped",
-    "Each encoder is sent the gradient for the features of the other one.",
+    "Each encoder gets the gradient for the other encoder's features.",
     "Which half of the loss's gradient belongs to the images?",
 )
 add_mistake(
     "first-rows-for-all",
-    "Every micro-batch is sent rows from the top of the loss's gradient for all features, as if it were the first one.",
+    "Every micro-batch gets the top rows of the loss's gradient for all features, as if it were the first one.",
     "In which row of all features does micro-batch k begin? Follow the variable that says so through two micro-batches.",
 )
 add_mistake(
     "equal-sizes-assumed",
-    "With micro-batches of equal size your gradients are right, with ragged ones they are not.",
+    "Your gradients are right with micro-batches of equal size, but not with ragged ones.",
     "In which row of all features does micro-batch k begin, and in which does it end?",
 )
 add_mistake(
@@ -87,8 +87,8 @@ add_mistake(
 )
 add_mistake(
     "directions-added",
-    "You add the losses of the two directions, image to text and text to image, where their mean was due.",
-    "How many averages does the loss consist of, and what is done with them?",
+    "You add the losses of the two directions, image to text and text to image, instead of taking their mean.",
+    "How many averages does the loss consist of, and how are they combined?",
 )
 add_mistake(
     "one-direction",
@@ -97,9 +97,9 @@ add_mistake(
 )
 add_mistake(
     "stream-spent",
-    "With a list the encoders get gradients, with a generator they do not. A generator can be walked through only once, and "
-    "has neither a length nor places.",
-    "How often does your function walk through micro_batches, and what else does it ask of them? Where could they wait for the "
+    "With a list the encoders get gradients, with a generator they do not. You can go through a generator only once, and it "
+    "has neither a length nor an index.",
+    "How often does your function go through micro_batches, and what else does it ask of them? Where could they wait for the "
     "second pass?",
 )
 add_mistake(
@@ -109,23 +109,23 @@ add_mistake(
 )
 add_mistake(
     "first-pass-forgotten",
-    "You count one forward pass per sample. The pass that fills the cache is one, too.",
+    "You count one forward pass per sample. The pass that fills the cache is a forward pass, too.",
     "How often does a sample go through its encoder until its gradient is there?",
 )
 add_mistake(
     "window-for-each",
-    "You let every sample through its encoder again for each micro-batch. That is what the cache saves.",
-    "Which features are computed anew for a micro-batch, and which ones come from the cache?",
+    "You send every sample through its encoder again for each micro-batch. The cache is there to save that.",
+    "Which features are computed again for a micro-batch, and which come from the cache?",
 )
 add_mistake(
     "backward-counted",
     "You count a backward pass as a forward pass.",
-    "Only calls of the encoder are asked for.",
+    "The exercise asks only for calls of the encoder.",
 )
 add_mistake(
     "encoders-added",
     "You add up the passes of both encoders.",
-    "An image goes through one encoder, a text through the other. How often each?",
+    "An image goes through one encoder, a text through the other. How often does each go through its own?",
 )
 add_mistake(
     "passes-of-all",

@@ -11,11 +11,11 @@ _ONE = tuple(f"single {k}" for k in range(4))
 
 _GRADIENT = "It leaves in `.grad` the gradient of `info_nce` over all pairs of all micro-batches, as if they were one batch"
 _DISCARDED = "Whatever `.grad` held before is discarded, in all three."
-_BEHIND = "no hook or switched `requires_grad` is left behind: you may be called again with the same encoders."
+_BEHIND = "no hook or switched `requires_grad` is left behind: your function may be called again with the same encoders."
 _NUMBER = "of the whole window, a number or a tensor with one number."
 _PASSES = "until all gradients of the window are there;"
 _BYTES = "the bytes of the features that the first pass keeps, of both encoders and the whole window."
-_SINGLE = "the micro-batch *is* the batch, there is one ordinary pass and no cache."
+_SINGLE = "the micro-batch *is* the batch, so there is one ordinary pass and no cache."
 
 PROMISES = {
     "accumulate_contrastive": Promises(
@@ -39,10 +39,10 @@ PROMISES = {
             Promise("unchanged", "No parameter changes", _LEFT, "contrastive_moves_the_parameters"),
             Promise("hooks", _BEHIND, ("again",), "contrastive_hook_left_behind"),
             Promise("requires_grad", _BEHIND, _LEFT, "contrastive_requires_grad_left_off"),
-            Promise("mode", "Encoders are in training mode and stay there", _LEFT, "contrastive_eval_mode_left_behind"),
+            Promise("mode", "The encoders are in training mode and stay in it", _LEFT, "contrastive_eval_mode_left_behind"),
             Promise(
                 "both passes",
-                "in both passes: in evaluation mode they make other features.",
+                "in both passes: in evaluation mode they would make other features.",
                 _LEFT,
                 "contrastive_cache_in_eval_mode",
             ),
@@ -51,6 +51,7 @@ PROMISES = {
         ),
         asks_nothing=(
             "Write `accumulate_contrastive",
+            "`encode_image` and `encode_text` are modules",
             "`logit_scale` is a single parameter.",
             "Nothing in them is random",
             "Leave in .grad",

@@ -7,24 +7,24 @@ from gradaccum.diagnosis.catalogue import add_mistake
 for _slug, _message, _hint in (
     (
         "sync-every",
-        "Your gradients travel after every micro-batch: N all-reduces per window where one would do. No update is another one "
-        "for that, it only costs time.",
-        "Which of a window's backwards is the only one that has to talk to the other ranks?",
+        "Your gradients travel after every micro-batch: N all-reduces per window where one would do. The updates are right, "
+        "but all this costs time.",
+        "Which of a window's backward passes is the only one that has to talk to the other ranks?",
     ),
     (
         "sync-again",
-        "Your gradients travel more than once per window, where once would do.",
+        "Your gradients travel more than once per window. Once is enough.",
         "Who shares gradients in your code: DistributedDataParallel, you, or both?",
     ),
     (
         "sync-around-backward-only",
-        "Your no_sync comes too late: it is on during the backward and off during the forward, so every micro-batch still "
+        "Your no_sync comes too late: it covers the backward pass but not the forward pass, so every micro-batch still "
         "costs an all-reduce.",
-        "DistributedDataParallel prepares its all-reduce in the forward. What has to stand inside the with block?",
+        "DistributedDataParallel prepares its all-reduce in the forward pass. What has to be inside the with block?",
     ),
     (
         "never-sync",
-        "No gradient ever reaches another rank: each rank trains a model of its own.",
+        "No gradient ever reaches another rank, so each rank trains its own model.",
         "Which call tells the others? In which micro-batch of a window must it not be switched off?",
     ),
     (
@@ -36,17 +36,17 @@ for _slug, _message, _hint in (
         "windows-not-synced",
         "Some windows are shared and others are not at all: their updates use each rank's own gradient, and the ranks drift "
         "apart.",
-        "Which micro-batches trigger an all-reduce in your code? Is there one of them in every window?",
+        "Which micro-batches trigger an all-reduce in your code? Does every window have one of them?",
     ),
     (
         "shared-out-again",
-        "Part of each rank's own micro-batches is never read. They are shared out among the ranks before you are called, and "
-        "you share them out once more.",
+        "Some of each rank's own micro-batches are never read. They have been divided among the ranks already, and you "
+        "divide them once more.",
         "Whose micro-batches are in the list that a rank is given?",
     ),
     (
         "one-rank-for-all",
-        "All ranks follow the gradients of one of them, and what the others have computed is lost.",
+        "All ranks follow the gradients of a single rank, and what the others computed is lost.",
         "Which operation takes something from every rank?",
     ),
     (
@@ -56,24 +56,24 @@ for _slug, _message, _hint in (
     ),
     (
         "ranks-update-apart",
-        "The ranks do not make the same number of updates: some train, others stand by.",
-        "Every rank has a model of its own. Who moves the parameters of the others?",
+        "The ranks do not make the same number of updates: some train while others stand by.",
+        "Every rank has its own model. Who moves the parameters of the others?",
     ),
     (
         "rank-sum",
-        "Gradients are added up over the ranks where their mean was due: each update is as many times too long as there are "
-        "ranks.",
-        "Which operation does your all-reduce do, and what does DistributedDataParallel do by itself?",
+        "You add gradients up over the ranks instead of taking their mean, so each update is W times too long, where W is the "
+        "number of ranks.",
+        "What does your all-reduce compute, and what does DistributedDataParallel already do?",
     ),
     (
         "rank-divided-twice",
-        "The number of ranks divides twice: each update is as many times too short as there are ranks.",
+        "You divide by the number of ranks twice, so each update is W times too short, where W is that number.",
         "DistributedDataParallel already averages over the ranks. Who else divides?",
     ),
     (
         "ranks-call-apart",
-        "The ranks do not make the same calls: one returns without the all-reduce that another makes, which is then "
-        "answered by the next that comes along.",
+        "The ranks do not make the same calls. One returns without an all-reduce that the other makes, and the next one "
+        "that comes along answers it.",
         "What does a rank without tokens still have to do, so that the others learn their sum?",
     ),
     (
@@ -83,8 +83,8 @@ for _slug, _message, _hint in (
     ),
     (
         "world-size-missing",
-        "Your factor is the rank's share of all tokens. DistributedDataParallel then averages: the result is as many times too "
-        "small as there are ranks.",
+        "Your factor is the rank's share of all tokens. DistributedDataParallel then averages, which makes the result W times "
+        "too small, where W is the number of ranks.",
         "Add up your factors over the ranks and divide by their number, as the average does. It should come out as 1.",
     ),
     (
@@ -110,7 +110,7 @@ for _slug, _message, _hint in (
     (
         "world-size-twice",
         "The number of ranks is in your factor twice.",
-        "Is the total you divide by a sum over ranks or a mean?",
+        "Is the total by which you divide a sum over ranks or a mean?",
     ),
     (
         "same-factor-for-all",

@@ -8,7 +8,7 @@ _LIVE = ("full", "leftover")
 _ALL = (*_LIVE, "memory")
 
 _MEAN = "Each update has to use the mean over the window's samples of all ranks."
-_SGD = "`model` is a DistributedDataParallel, `optimizer` SGD on its parameters, with or without momentum"
+_SGD = "`model` is a DistributedDataParallel, `optimizer` is SGD on its parameters, with or without momentum"
 _LARGE = (
     "after each epoch the parameters of every rank are those of large batches, one per window, with the samples of all ranks."
 )
@@ -31,7 +31,7 @@ PROMISES = {
             Promise("ragged", "Micro-batches may be ragged", ("leftover",), "mean_of_means"),
             Promise("shorter", "the last window may be shorter", ("leftover",), "tail_dropped"),
             Promise("of one", "the last window may be shorter", ("leftover",), "window_of_one_skipped"),
-            Promise("stale", "`.grad` may hold anything when you are called.", ("leftover",), "stale_start"),
+            Promise("stale", "`.grad` may hold anything when your function is called.", ("leftover",), "stale_start"),
             Promise("training mode", "Leave the model in training mode.", ("full",), "module_left_in_eval_mode"),
             Promise("in training mode", _LARGE, ("full",), "eval_mode"),
             Promise("graphs", _MEMORY, ("memory",), "one_big_batch"),
@@ -69,6 +69,7 @@ PROMISES = {
             "Write `global_token_scale(local_tokens)`.",
             "Every rank calls it",
             "(The mean over no tokens",
+            "Such a rank has to replace",
             "That is not part of this exercise.)",
             "the factor on both.",
             "one of two ranks, and both.",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from gradaccum.diagnosis.catalogue import add_mistake
 
 for _slug, _what, _hint in (
-    ("model", "parameters are", "With which weights does a run go on that is built anew by the same script?"),
+    ("model", "parameters are", "The same script builds the run again. Which weights does it then start with?"),
     ("optimizer", "optimizer's state is", "What does AdamW know after ten updates that it does not know before the first?"),
-    ("schedule", "schedule's place is", "Which rate should the first update after the pause use, and who knows it?"),
-    ("scaler", "scale of the gradients is", "With which scale does a new scaler begin, and where had the old one got to?"),
+    ("schedule", "schedule's place is", "Which rate should the first update after the pause use, and what knows it?"),
+    ("scaler", "scale of the gradients is", "What scale does a new scaler begin with, and what scale had the old one reached?"),
     ("position", "place in the data is", "Which micro-batch should the resumed run read first?"),
     ("order", "order of this epoch's samples is", "The epoch is half over. In which order will the other half be read?"),
-    ("shuffler", "state of the generator that shuffles is", "Who draws the order of the next epoch, and from where on?"),
-    ("rng", "state of torch's own random numbers is", "What does a dropout layer draw from, and where was it?"),
+    ("shuffler", "state of the generator that shuffles is", "What draws the order of the next epoch, and from which state?"),
+    ("rng", "state of torch's own random numbers is", "What does a dropout layer draw from, and in which state was that?"),
 ):
     add_mistake(f"state-missing-{_slug}", f"After loading, the {_what} not the same as when the run was saved.", _hint)
 add_mistake(
@@ -22,23 +22,23 @@ add_mistake(
 )
 add_mistake(
     "checkpoint-in-memory",
-    "Your checkpoint is kept in the memory of the process, and that dies with it: only what is in files is left.",
+    "Your checkpoint is in the memory of the process and dies with it. Only files are left.",
     "Restart Python in your mind between save_checkpoint and load_checkpoint. What is still there?",
 )
 add_mistake(
     "saving-disturbs",
-    "Saving changes the run: with your checkpoints it does not go where it goes without.",
+    "Saving changes the run: with your checkpoints it does not go where it goes without them.",
     "Does your save_checkpoint clear, step, draw or move anything? It should only read.",
 )
 add_mistake(
     "mid-window-checkpoint",
-    "You also save in the middle of a window. The gradients gathered so far wait in .grad and are in no state_dict, so they "
+    "You also save in the middle of a window. The gradients accumulated so far wait in .grad and are in no state_dict, so they "
     "are lost, and the next update is made of the rest.",
     "At which moments is nothing waiting in .grad? The run knows.",
 )
 add_mistake(
     "checkpoint-too-old",
-    "Not every update is followed by a checkpoint, so updates are made again that had been made before the kill.",
+    "You do not save after every update, so a resumed run repeats updates that were made before the kill.",
     "After which micro-batches does an update come? At the end of an epoch it may be sooner than after N.",
 )
 add_mistake(
@@ -48,34 +48,35 @@ add_mistake(
 )
 add_mistake(
     "objects-in-the-file",
-    "torch.load refuses what is in your file. It reads what torch.save has written of tensors, of numbers, and of dictionaries "
-    "and lists of these, and no other objects.",
-    "What does each object of the run give you to be saved in its place?",
+    "torch.load refuses what is in your file. It reads tensors, numbers, and dictionaries and lists of these, but no other "
+    "objects.",
+    "What can you get from each object of the run and save in its place?",
 )
 add_mistake(
     "state-in-place-of-object",
     "After loading, an object of the run has been replaced by something else, such as its own state, and the run cannot go on.",
-    "The fresh run has all its objects. How does a state get into an object that is there?",
+    "The fresh run has all its objects. How does a state get into an object that already exists?",
 )
 add_mistake(
     "checkpoint-overwritten",
-    "If the process dies while you save, load finds no whole checkpoint: the old one is written over, removed or half replaced "
-    "by then, or load takes the unfinished one although an older one is whole.",
+    "If the process dies while you save, load finds no whole checkpoint. By then the old one is overwritten, removed or half "
+    "replaced, or load takes the unfinished one although an older one is whole.",
     "Go through save_checkpoint line by line. If it ended there, which files would there be, and which would load take?",
 )
 add_mistake(
     "graph-kept",
-    "You keep losses as they come, and with each the graph of its micro-batch: memory grows for as long as you do.",
-    "What of a loss do you need for a report, and what else hangs on it?",
+    "You keep losses as they come, each with the graph of its micro-batch. Before backward a graph holds all activations, "
+    "after backward it is only a skeleton. Either way memory grows for as long as you keep them.",
+    "Which part of a loss do you need for a report, and what else is attached to it?",
 )
 add_mistake(
     "loss-never-restarted",
-    "Your loss is a mean over all windows so far: it follows late and hides what happens now.",
+    "Your loss is a mean over all windows so far: it lags behind and hides what happens now.",
     "What should your sums hold when a new window begins?",
 )
 add_mistake(
     "loss-sum-never-restarted",
-    "Your sum of losses goes on from window to window and is never set back, so the loss seems to rise.",
+    "Your sum of losses goes on from window to window and is never reset, so the loss seems to rise.",
     "What should your sums hold when a new window begins?",
 )
 add_mistake(
@@ -85,28 +86,28 @@ add_mistake(
 )
 add_mistake(
     "throughput-of-updates",
-    "You report updates per second, which change when N does, though nothing has become faster.",
-    "Which number can you compare between two runs with another N?",
+    "You report updates per second. They change when N does, although nothing has become faster.",
+    "Which number can you compare between two runs with different N?",
 )
 add_mistake(
     "throughput-of-micro-batches",
-    "You report micro-batches per second, which change when B does, though nothing has become faster.",
-    "Which number can you compare between two runs with another B?",
+    "You report micro-batches per second. They change when B does, although nothing has become faster.",
+    "Which number can you compare between two runs with different B?",
 )
 add_mistake(
     "throughput-without-update",
     "Your clock stops at the last micro-batch, so the time of the window's own update is missing.",
-    "From which moment to which does a window last? The time of an update belongs to it.",
+    "When does a window begin and end? The time of its update belongs to it.",
 )
 add_mistake(
     "throughput-without-first",
-    "Your clock starts in the first call of micro_batch, when the first forward and backward pass are already over.",
+    "Your clock starts in the first call of micro_batch, when the first forward and backward passes are already over.",
     "When does a window begin? Which call comes last before that?",
 )
 add_mistake(
     "throughput-turned-round",
     "You report how long it takes, not how many samples there are in a second.",
-    "Which of two numbers is divided by the other?",
+    "Which of the two numbers do you divide by the other?",
 )
 add_mistake(
     "throughput-since-start",
@@ -120,7 +121,7 @@ add_mistake(
 )
 add_mistake(
     "samples-never-restarted",
-    "Your count of samples goes on from window to window and is never set back.",
+    "Your count of samples goes on from window to window and is never reset.",
     "What should your sums hold when a new window begins?",
 )
 add_mistake(
@@ -145,23 +146,23 @@ add_mistake(
 )
 add_mistake(
     "loss-means-over-samples",
-    "You add up the mean losses of micro-batches and divide by the number of samples: each was divided by its samples before.",
+    "You add up the mean losses of micro-batches and divide by the number of samples, but each was already divided by its own.",
     "How do you get from a mean loss to the sum over its samples?",
 )
 add_mistake(
     "throughput-mean-of-rates",
-    "You average the speeds of the micro-batches: one that was over soon then counts as much as one that took long.",
+    "You average the speeds of the micro-batches, so a quick one counts as much as one that took long.",
     "60 km at 60 km/h and 60 km at 20 km/h: how fast is that on average?",
 )
 add_mistake(
     "largest-or-nothing",
     "You look at one size only, the largest that fits, and refuse to plan if it does not divide. A smaller one may.",
-    "There is room for 16 and the share is 60. Which sizes come next, and which of them divides 60?",
+    "If there is room for 16 and the share is 60, which sizes come next, and which of them divides 60?",
 )
 add_mistake(
     "size-divides-recipe-only",
     "Your micro-batch divides the recipe's batch, but not what one rank reads of it: B × N × W misses the recipe's batch.",
-    "Of 90 samples each of 2 ranks reads 45. Is 18 a size that one rank can cut them into?",
+    "If 2 ranks share 90 samples, each reads 45. Can one rank cut these into micro-batches of 18?",
 )
 add_mistake(
     "plan-for-one-rank",
@@ -170,7 +171,7 @@ add_mistake(
 )
 add_mistake(
     "micro-batch-of-all-ranks",
-    "The micro-batch size you return is that of all ranks together.",
+    "You return the micro-batch size of all ranks together.",
     "B is what goes through one model at once. Which one do you multiply by W?",
 )
 add_mistake(
@@ -180,7 +181,7 @@ add_mistake(
 )
 add_mistake(
     "budget-divided-among-ranks",
-    "You divide the memory among the ranks. Each rank is a device of its own with a budget of its own.",
+    "You divide the memory among the ranks. Each rank has its own device with its own budget.",
     "Whose memory does memory_budget describe?",
 )
 add_mistake(
@@ -195,6 +196,6 @@ add_mistake(
 )
 add_mistake(
     "uneven-ranks-not-refused",
-    "The recipe's batch cannot be shared evenly among the ranks, and your function returns as if all were well.",
+    "The ranks cannot share the recipe's batch evenly, but your function returns as if they could.",
     "What becomes of the samples that are left over when 26 are shared among 4 ranks?",
 )

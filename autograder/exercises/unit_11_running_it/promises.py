@@ -14,7 +14,7 @@ _SAME = "All its losses and the final parameters have to be the same, to the las
 _AGAIN = "nothing before the last update may be trained on again."
 _WHOLE = "It goes on from the new checkpoint or from the one before."
 _NUMBERS = 'a new dictionary with the numbers `"loss"`, `"samples_per_second"`, `"effective_batch"` and `"lr"` of this window.'
-_SPEED = "from the end of the last window, or the making of the meter, to this call of `update`."
+_SPEED = "from the end of the last window, or from the making of the meter, to this call of `update`."
 _LARGEST = "the largest B on each rank that fits and with which the recipe's batch can be met exactly;"
 _REFUSAL = "a `ValueError` with a reason, in any words, if not even one sample fits"
 
@@ -76,9 +76,9 @@ PROMISES = {
             "`path` is a string",
             "`torch.save(something, path)` writes",
             "`os.path.exists(path)` says",
-            "To try them out:",
-            "`run = RunProblem().start()` builds",
+            "To try them out",
             "This run has everything",
+            "`RunProblem(shuffled=False",
             "What earns points:",
             "it has no dropout",
             "Called after every micro-batch",
@@ -102,13 +102,14 @@ PROMISES = {
             Promise("graphs", "no graph of the window is alive because of your meter.", _METERS, "meter_graph_kept"),
             Promise(
                 "several",
-                "There may be several meters at once, each with a run of its own.",
+                "There may be several meters at once, each with its own run.",
                 _METERS,
                 "meter_state_of_the_class",
             ),
         ),
         asks_nothing=(
             "Write a class",
+            "A loop tells it",
             "`RunMeter(clock)`: made right before",
             "More keys do no harm.",
             "Collects what happens",
@@ -116,7 +117,7 @@ PROMISES = {
     ),
     "plan_run": Promises(
         demands=(
-            Promise("for a rank", "for what a rank reads this is the plan of unit 02.", _RANKED, "plan_for_one_rank"),
+            Promise("for a rank", "for what a rank reads, this is the plan of unit 02.", _RANKED, "plan_for_one_rank"),
             Promise(
                 "own budget",
                 "each has `memory_budget` bytes of its own",

@@ -14,13 +14,13 @@ _SIZE = "the largest number of lines, an integer, that divides `config.effective
 _WORST = "whose worst case needs at most `config.budget` bytes"
 _REFUSAL = "If not even one line fits, raise a `ValueError` with a reason."
 _MEAN = "The gradient has to be that of the loss averaged over all tokens of the window, as if its lines were one large batch"
-_EPOCHS = "and train on each, the leftover at the epoch's end included."
+_EPOCHS = "and train on each, including the leftover at the epoch's end."
 _STOP = (
     "once the history holds that many updates, counted from the very start, write `config.checkpoint` and return the history."
 )
-_GOING_ON = "If it exists when you are called, go on from it."
-_OBEYS = "whose `max_norm` may be another one and whose file may lie elsewhere."
-_STOPS = "the file is moved; on to a second stop, and on from there, each time in a new process"
+_GOING_ON = "If it exists when `train` is called, continue from it."
+_OBEYS = "whose `max_norm` may differ and whose file may be elsewhere."
+_STOPS = "after which the file is moved; a second stop later on, and the rest of the run, each time in a new process"
 
 PROMISES = {
     "pick_micro_batch_size": Promises(
@@ -30,7 +30,10 @@ PROMISES = {
             Promise("largest", _SIZE, (*_FITS, *_LARGEST, "refuse"), "pick_always_one"),
             Promise("worst case", _WORST, (*_FITS, *_LARGEST, "refuse"), "pick_measures_the_first"),
             Promise(
-                "own size", "Whatever `config.micro_batch_size` is at the time", (*_FITS, *_LARGEST), "pick_up_to_its_own_size"
+                "own size",
+                "The current value of `config.micro_batch_size` does not matter.",
+                (*_FITS, *_LARGEST),
+                "pick_up_to_its_own_size",
             ),
             Promise("refusal", _REFUSAL, ("refuse",), "pick_none_when_nothing_fits"),
             Promise(
@@ -39,21 +42,21 @@ PROMISES = {
             Promise("last byte", "budgets that are used up to the last byte", _LARGEST, "pick_leaves_a_byte"),
             Promise("only then", "and only then.", (*_FITS, *_LARGEST), "pick_refuses_everything"),
         ),
-        asks_nothing=("The largest number of lines that divides",),
+        asks_nothing=("Write `pick_micro_batch_size", "The largest number of lines that divides"),
     ),
     "train_window": Promises(
         demands=(
             Promise("all tokens", _MEAN, ("uneven",), "window_mean_of_means"),
             Promise("mean", _MEAN, _WINDOWS, "window_no_scale"),
             Promise("all micro-batches", _MEAN, _WINDOWS, "window_zero_every"),
-            Promise("clip", "it is clipped once", ("clip",), "window_clips_each"),
+            Promise("clip", "Clip it once", ("clip",), "window_clips_each"),
             Promise("threshold", "the threshold is reached.", ("clip",), "window_never_clips"),
-            Promise("update", "the optimizer makes its update", _WINDOWS, "window_never_steps"),
-            Promise("schedule", "the schedule makes its step.", ("schedule",), "window_schedule_forgotten"),
+            Promise("update", "let the optimizer make its update", _WINDOWS, "window_never_steps"),
+            Promise("schedule", "let the schedule make its step.", ("schedule",), "window_schedule_forgotten"),
             Promise("per update", "a warm-up and a cosine.", ("schedule",), "window_schedule_per_micro_batch"),
             Promise("loss", "the mean over the window's tokens", ("uneven",), "window_reports_mean_of_means"),
             Promise("before", "at the weights before the update;", _WINDOWS, "window_reports_the_loss_after"),
-            Promise("norm", "`norm`: of the gradient before clipping;", ("clip",), "window_reports_the_clipped_norm"),
+            Promise("norm", "`norm`: that of the gradient before clipping;", ("clip",), "window_reports_the_clipped_norm"),
             Promise("rate", "read in time;", ("schedule",), "window_reports_the_next_rate"),
             Promise("tokens", "those of the window, padding not counted.", ("uneven",), "window_reports_places"),
             Promise("mode", "Leave the model in training mode.", ("full",), "window_leaves_eval_mode"),
@@ -69,6 +72,7 @@ PROMISES = {
             "the same with lines of any length.",
             "the history of all of these.",
             "The first four compare",
+            "If the weights are wrong",
             "One update for a window",
         ),
     ),
@@ -85,7 +89,7 @@ PROMISES = {
             Promise("from the start", _STOP, _STOPPING, "train_counts_stops_anew"),
             Promise("new threshold", _OBEYS, ("resume",), "train_saves_its_threshold"),
             Promise("new path", _OBEYS, _STOPPING, "train_saves_to_the_first_path"),
-            Promise("whole history", "those before the stop included.", _STOPPING, "train_keeps_no_history"),
+            Promise("whole history", "including those before the stop.", _STOPPING, "train_keeps_no_history"),
             Promise("large batches", "the whole thing, with AdamW.", ("uneven",), "train_mean_of_means"),
             Promise("bytes", "every byte your run makes is counted.", ("budget",), "train_keeps_all_graphs"),
             Promise("one at a time", "go through the model one at a time, as they come.", ("budget",), "train_one_large_batch"),
@@ -101,7 +105,8 @@ PROMISES = {
             "`config.checkpoint` is the path",
             "It is always more than",
             "lines of one length, two epochs.",
-            "A budget with room",
+            "The budget has room",
+            "In addition there is room",
             "Here the history must",
             "The first four compare",
             "A number that `train_window`",

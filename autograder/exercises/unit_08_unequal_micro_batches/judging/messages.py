@@ -59,14 +59,14 @@ def losses_message(trial: TokenLoopTrial, seen: Observation) -> str:
     if [len(row) for row in seen.facts["losses"]] != [len(row) for row in due]:
         return "Your list does not have one loss for each window."
     fine = same_numbers(seen.facts["losses"], due)
-    return "" if fine else "The numbers returned are not the mean losses of the windows over their tokens."
+    return "" if fine else "The returned numbers are not the mean losses over each window's tokens."
 
 
 def live_losses_message(trial: TokenLoopTrial, seen: Observation) -> str:
     """What is wrong with the losses returned by a loop whose updates on a trial are right; empty if nothing is."""
     due = reference(trial).facts["losses"]
     fine = None not in seen.facts["losses"] and same_numbers(seen.facts["losses"], due)
-    return "" if fine else "The numbers returned are not the mean losses that the forwards of each window had."
+    return "" if fine else "The returned numbers are not the mean losses of each window's forward passes."
 
 
 def mode_and_memory_message(trials: Mapping[str, TokenLoopTrial], observations: Mapping[str, Observation]) -> str:

@@ -47,7 +47,7 @@ def _wrong_towers(problem: ContrastiveProblem, found: Towers) -> str:
     if len(wrong) == len(wanted):
         return "What is in .grad of the encoders is not the gradient of the whole window's loss."
     (right,) = wanted.keys() - set(wrong)
-    return f"What is in .grad of the encoder of {wrong[0]} is not the gradient of the whole window's loss. Of {right} it is."
+    return f"What is in .grad of the encoder of {wrong[0]} is not the gradient of the whole window's loss. That of {right} is."
 
 
 def towers_in_words(problem: ContrastiveProblem, found: Towers | None) -> str:

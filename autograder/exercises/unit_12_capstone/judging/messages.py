@@ -28,10 +28,10 @@ from gradaccum.diagnosis.search import each_alone
 from gradaccum.loops import windows
 
 NAMES = {
-    "tokens": "The tokens you report are not those of the window that are no padding.",
+    "tokens": "The tokens you report are not the window's tokens without padding.",
     "losses": "The losses you report are not the mean over the window's tokens, before the update.",
     "norms": "The norms you report are not those of the window's gradient before clipping.",
-    "rates": "The rates you report are not those the updates used.",
+    "rates": "The rates you report are not those that the updates used.",
 }
 
 NUMBERS = 1e-5
@@ -91,21 +91,21 @@ def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:
     if seen.failure:
         return seen.failure.message
     if seen.facts.get("written") is not True:
-        return "Told to stop after some updates, your run wrote no file at config.checkpoint."
+        return "Your run should have stopped after some updates, but it wrote no file at config.checkpoint."
     stopped = history_of(seen, "stopped")
     if stopped is None or len(stopped["losses"]) != trial.stop_after:
-        return "Told to stop after some updates, your run did not return a history of just these."
+        return "Your run should have stopped after some updates and returned a history of exactly these, but it did not."
     if not weights_like(seen, run_due(trial), trial.config, "stopped"):
         return "The weights of the run that was stopped are not those of large batches."
     if not weights_like(seen, due, trial.config):
         found, wanted = history_of(seen), history_due(due)
         if found and len(found["losses"]) != len(wanted["losses"]):
-            return f"After going on, {_updates_told(found, wanted)}"
-        return "A run that was stopped and went on ends elsewhere than one that was not."
+            return f"After resuming, {_updates_told(found, wanted)}"
+        return "A run that was stopped and resumed does not end where an uninterrupted run ends."
     if said := _count_message(seen, due):
         return said
     if not weights_like(seen, due, trial.config, "last"):
-        return "A run that was stopped a second time, and went on from there, ends elsewhere than one that was not."
+        return "A run that was stopped and resumed a second time does not end where an uninterrupted run ends."
     return ""
 
 
@@ -150,7 +150,7 @@ def _count_message(seen: Observation, due: Observation) -> str:
 
 
 def _updates_told(found: History, wanted: History) -> str:
-    return f"the history tells of {len(found['losses'])} updates where there should be {len(wanted['losses'])}."
+    return f"the history covers {len(found['losses'])} updates where there should be {len(wanted['losses'])}."
 
 
 def same(found: Sequence[float], due: Sequence[float], tolerance: float = NUMBERS) -> bool:
