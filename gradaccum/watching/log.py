@@ -57,7 +57,6 @@ class Log:
         boundaries: numbers of backwards before which a data loader was started again.
         repeated: backwards of an input that another backward of the same update had already.
         alike: parameters that got the same gradient in all backwards of an update, and how often, while others did not.
-        optimizers: names of their classes.
         notes: sentences about what was seen, each once.
         cannot_tell: sentences that say why a run cannot be judged at all.
         ranks: how many ranks gradients were averaged over.
@@ -78,7 +77,6 @@ class Log:
     boundaries: list[int] = field(default_factory=list)
     repeated: set[int] = field(default_factory=set)
     alike: dict[str, int] = field(default_factory=dict)
-    optimizers: list[str] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)
     cannot_tell: dict[str, None] = field(default_factory=dict)
     ranks: int = 1

@@ -125,20 +125,23 @@ class Watcher(AbstractContextManager[Seen]):
 
     def point_out(self, value: Tensor, count: float | Tensor | None) -> None:
         """A loss that the user names."""
+        self.guard(self._pointed_out, value, count)
+
+    def _pointed_out(self, value: Tensor, count: float | Tensor | None) -> None:
         if value.requires_grad:
-            self.guard(lambda: self._backwards.found(own_loss(value, count), value))
+            self._backwards.found(own_loss(value, count), value)
 
     def _hook_loss(self, loss: nn.Module) -> Any:
         def look(module: nn.Module, inputs: tuple, output: object) -> None:
             if isinstance(output, Tensor):
-                self.point_out(output, _samples(inputs))
+                self._pointed_out(output, _samples(inputs))
 
-        return loss.register_forward_hook(ModuleHook(look))
+        return loss.register_forward_hook(ModuleHook(partial(self.guard, look)))
 
     def _around_loss(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         output = yield
         if isinstance(output, Tensor):
-            self.point_out(output, _samples((*args, *kwargs.values())))
+            self._pointed_out(output, _samples((*args, *kwargs.values())))
 
     # Where a run is looked at
 
