@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from gradaccum.diagnosis.loop_variants import LoopVariant, Row, Schedule, loop_variants, play, stale_loop_variants
+from gradaccum.diagnosis.loop_variants import MAX_MISTAKES, LoopVariant, Row, Schedule, loop_variants, play, stale_loop_variants
 from gradaccum.diagnosis.search import simplest_matches
 
 if TYPE_CHECKING:
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 MATCH = 1e-4
 """Largest difference between a coefficient and that of the played loop. Different loops differ by more than 1e-2, rounding in
 float64 is below 1e-9, summing in float32 below 1e-6."""
+
+
+ANY_NUMBER = range(2 * MAX_MISTAKES)
+"""Of mistakes."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,11 @@ class Passes:
 
 
 def name_mistakes(
-    found: Fingerprint, problem: Schedule, passes: Passes = Passes(), elsewhere: Mapping[Schedule, Fingerprint] = {}
+    found: Fingerprint,
+    problem: Schedule,
+    passes: Passes = Passes(),
+    elsewhere: Mapping[Schedule, Fingerprint] = {},
+    numbers: range = ANY_NUMBER,
 ) -> tuple[str, ...] | None:
     """The slugs of the mistakes in a loop with this fingerprint: the fewest that explain it.
 
@@ -49,6 +57,7 @@ def name_mistakes(
             some mistakes cannot be told from a right loop.
         passes: breaks ties.
         elsewhere: what it left on other problems, by problem; the mistakes explain these fingerprints, too.
+        numbers: how many mistakes a loop may have.
 
     Returns:
         Slugs for :func:`gradaccum.diagnosis.catalogue.mistake`, none for a right loop; None if no known mistakes explain the
@@ -58,23 +67,28 @@ def name_mistakes(
         return None
     everywhere = {problem: found, **elsewhere}
     starts_dirty = found.stale is not None and bool((found.stale.abs() > MATCH).any())
-    slugs = _fewest_mistakes({p: _rows(one, one.rates.tolist()) for p, one in everywhere.items()}, passes, starts_dirty)
+    slugs = _fewest_mistakes(
+        {p: _rows(one, one.rates.tolist()) for p, one in everywhere.items()}, passes, starts_dirty, numbers
+    )
     if any(rate < 1 - MATCH for rate in found.rates.tolist()):
         # Summing with a rate over N makes the update of averaging: what was applied counts, unless it needs a mistake more.
         full_rate = {p: _rows(one, [1.0] * len(one.rates)) for p, one in everywhere.items()}
-        at_full_rate = _fewest_mistakes(full_rate, passes, starts_dirty)
+        at_full_rate = _fewest_mistakes(full_rate, passes, starts_dirty, numbers)
         if at_full_rate is not None and (slugs is None or len(at_full_rate) + 1 < len(slugs) or "double-scale" in slugs):
             slugs = ("lr-scaled-too", *at_full_rate)
     return slugs
 
 
-def _fewest_mistakes(found: Mapping[Schedule, list[Row]], passes: Passes, starts_dirty: bool) -> tuple[str, ...] | None:
+def _fewest_mistakes(
+    found: Mapping[Schedule, list[Row]], passes: Passes, starts_dirty: bool, numbers: range
+) -> tuple[str, ...] | None:
     """The mistakes of the simplest loop that makes these updates; of several the one that fits what else was seen."""
     variants = stale_loop_variants() if starts_dirty else loop_variants()
     candidates = (
         one
         for one in variants
-        if not (passes.all_seen and one.variant.fetch == "first")
+        if len(one.mistakes) in numbers
+        and not (passes.all_seen and one.variant.fetch == "first")
         and not (passes.single and (one.variant.fetch == "first" or one.variant.clear == "every"))
     )
     matches = list(simplest_matches(candidates, found, _played_before, _same_rows))
@@ -85,16 +99,22 @@ def _fewest_mistakes(found: Mapping[Schedule, list[Row]], passes: Passes, starts
 def _played_before(variant: LoopVariant, problem: Schedule) -> Iterator[Row]:
     """As :func:`play`, but a variant's first update, which nearly always rules it out, is played once for each problem."""
     first_rows = _first_rows(problem)
-    if variant not in first_rows:
-        first_rows[variant] = next(play(variant, problem), None)
-    if first := first_rows[variant]:
+    key = variant[:_TAIL] + variant[_TAIL + 2 :] if len(problem.epochs[0]) > problem.accumulation_steps else variant
+    if key not in first_rows:
+        first_rows[key] = next(play(variant, problem), None)
+    if first := first_rows[key]:
         yield first
         yield from itertools.islice(play(variant, problem), 1, None)
 
 
 @lru_cache(maxsize=16)  # a few megabytes each; a class is marked on the same problems
-def _first_rows(problem: Schedule) -> dict[LoopVariant, Row | None]:
+def _first_rows(problem: Schedule) -> dict[tuple[str, ...], Row | None]:
     return {}
+
+
+_TAIL = LoopVariant._fields.index("tail")
+"""What is done with leftovers and with short epochs makes no difference to the first update of a longer epoch."""
+assert LoopVariant._fields[_TAIL : _TAIL + 2] == ("tail", "short")
 
 
 def _rows(found: Fingerprint, rates: list[float]) -> list[Row]:

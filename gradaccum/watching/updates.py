@@ -31,7 +31,7 @@ class Updates:
     def __init__(self, log: Log, holdings: Holdings, forwards: Forwards, guard: Guard):
         self._log, self._holdings, self._forwards, self._guard = log, holdings, forwards, guard
         self.in_backward = self._in_closure = False
-        self._optimizers: dict[frozenset[int], int] = {}  # by their parameters
+        self._optimizers: list[tuple[Any, list[Held]]] = []  # with the parameters they updated last, by number
         self._clipped_by: set[str] = set()
         self._seen_backwards: dict[int, int] = {}  # how many there were at the last update of each optimizer
 
@@ -80,7 +80,7 @@ class Updates:
         if not mine:
             self._log.idle |= not any(p.grad is not None for group in optimizer.param_groups for p in group["params"])
             return
-        number = self._number(mine)
+        number = self._number(optimizer, mine)
         update = Update(number, self._log.backwards + self.in_backward)
         if self.in_backward:
             self._holdings.added(self._log.backwards)
@@ -190,6 +190,11 @@ class Updates:
         known = self._holdings.held
         return [known[id(p)] for group in optimizer.param_groups for p in group["params"] if id(p) in known]
 
-    def _number(self, mine: Sequence[Held]) -> int:
+    def _number(self, optimizer: Any, mine: list[Held]) -> int:
         """The number of an optimizer: one that is made for the same parameters again goes on where the other ended."""
-        return self._optimizers.setdefault(frozenset(id(held.parameter) for held in mine), len(self._optimizers))
+        for number, (known, held) in enumerate(self._optimizers):
+            if known is optimizer or held == mine:
+                self._optimizers[number] = optimizer, mine
+                return number
+        self._optimizers.append((optimizer, mine))
+        return len(self._optimizers) - 1
