@@ -7,10 +7,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gradaccum.diagnosis.loop_variants import MAX_MISTAKES, LoopVariant, Row, Schedule, loop_variants, play, stale_loop_variants
 from gradaccum.diagnosis.search import simplest_matches
@@ -84,37 +84,51 @@ def _fewest_mistakes(
 ) -> tuple[str, ...] | None:
     """The mistakes of the simplest loop that makes these updates; of several the one that fits what else was seen."""
     variants = stale_loop_variants() if starts_dirty else loop_variants()
+    begins = _Beginning(*next(iter(found.items())))
     candidates = (
         one
         for one in variants
         if len(one.mistakes) in numbers
         and not (passes.all_seen and one.variant.fetch == "first")
         and not (passes.single and (one.variant.fetch == "first" or one.variant.clear == "every"))
+        and begins.like(one.variant)
     )
-    matches = list(simplest_matches(candidates, found, _played_before, _same_rows))
+    matches = list(simplest_matches(candidates, found, play, _same_rows))
     fitting = [one for one in matches if (one.variant.fetch == "once") == passes.repeated]
     return (fitting or matches)[0].mistakes if matches else None
 
 
-def _played_before(variant: LoopVariant, problem: Schedule) -> Iterator[Row]:
-    """As :func:`play`, but a variant's first update, which nearly always rules it out, is played once for each problem."""
-    first_rows = _first_rows(problem)
-    key = variant[:_TAIL] + variant[_TAIL + 2 :] if len(problem.epochs[0]) > problem.accumulation_steps else variant
-    if key not in first_rows:
-        first_rows[key] = next(play(variant, problem), None)
-    if first := first_rows[key]:
-        yield first
-        yield from itertools.islice(play(variant, problem), 1, None)
+class _Beginning:
+    """The first update that was found on a problem, which nearly always rules a loop out."""
+
+    def __init__(self, problem: Schedule, rows: Sequence[Row]):
+        self._problem = _FirstEpoch(problem.accumulation_steps, problem.epochs[:1])
+        self._first = rows[0] if rows else None
+        self._known: dict[tuple[str, ...], bool] = {}
+
+    def like(self, variant: LoopVariant) -> bool:
+        """Whether a loop may make this update first; one that makes none in the first epoch may."""
+        if len(self._problem.epochs[0]) > self._problem.accumulation_steps:
+            variant = variant._replace(tail="applied", short="applied")  # they make no difference to a full window
+        if variant not in self._known:
+            first_rows = _first_rows(self._problem)
+            if variant not in first_rows:
+                first_rows[variant] = next(play(variant, self._problem), None)
+            first = first_rows[variant]
+            self._known[variant] = first is None or (self._first is not None and _same_row(first, self._first))
+        return self._known[variant]
+
+
+class _FirstEpoch(NamedTuple):
+    """What the first update of a loop depends on, if there is one in the first epoch."""
+
+    accumulation_steps: int
+    epochs: tuple[tuple[int, ...], ...]
 
 
 @lru_cache(maxsize=16)  # a few megabytes each; a class is marked on the same problems
-def _first_rows(problem: Schedule) -> dict[tuple[str, ...], Row | None]:
+def _first_rows(problem: _FirstEpoch) -> dict[LoopVariant, Row | None]:
     return {}
-
-
-_TAIL = LoopVariant._fields.index("tail")
-"""What is done with leftovers and with short epochs makes no difference to the first update of a longer epoch."""
-assert LoopVariant._fields[_TAIL : _TAIL + 2] == ("tail", "short")
 
 
 def _rows(found: Fingerprint, rates: list[float]) -> list[Row]:

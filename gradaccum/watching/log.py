@@ -67,6 +67,7 @@ class Log:
         for_nothing: updates after which no backward came until the next, with gradients that were zero.
         by_grad: backwards that were calls of torch.autograd.grad.
         clipped_inside: how often an update held gradients that were clipped before the last backward of their window.
+        clipped_scaled: how often gradients were clipped while a loss scaler's factor was still in them.
         scales: factors by which a loss scaler multiplied losses.
         fault: traceback of an error of ours that ended the watching; empty if there was none.
     """
@@ -87,6 +88,7 @@ class Log:
     idle: bool = False
     for_nothing: int = 0
     clipped_inside: int = 0
+    clipped_scaled: int = 0
     by_grad: set[int] = field(default_factory=set)
     scales: list[Tensor] = field(default_factory=list)
     fault: str = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -31,7 +31,15 @@ class Cut:
 
 def searched(matrix: Matrix, rows: Tensor, width: int) -> tuple[str, ...] | None:
     """The mistakes of the simplest loop with these rows, whichever way the run is cut into epochs."""
-    loops = [_beginning(matrix, rows, width, starts, counts) for starts in _cuts(matrix, width) for counts in _counts(matrix)]
+    if matrix.boundaries:  # epochs were seen to begin; a trainer may count through all of them
+        known = _searched(matrix, rows, width, [matrix.boundaries, ()])
+        if known:
+            return known
+    return _searched(matrix, rows, width, _cuts(matrix, width))
+
+
+def _searched(matrix: Matrix, rows: Tensor, width: int, cuts: Iterable[tuple[int, ...]]) -> tuple[str, ...] | None:
+    loops = [_beginning(matrix, rows, width, starts, counts) for starts in cuts for counts in _counts(matrix)]
     key = tuple((cut, found.row_epochs, tuple(map(tuple, found.coefficients.tolist()))) for found, cut in loops)
     if key not in _NAMED:
         if len(_NAMED) >= MAX_NAMED:
@@ -68,10 +76,8 @@ def _counts(matrix: Matrix) -> Iterator[list[int]]:
 
 
 def _cuts(matrix: Matrix, width: int) -> Iterator[tuple[int, ...]]:
-    """Columns at which epochs may begin: where a loader began again; nowhere; around windows that are not as wide as others."""
-    yield matrix.boundaries
-    if matrix.boundaries:
-        yield ()
+    """Columns at which epochs may begin: nowhere, or around windows that are not as wide as others."""
+    yield ()
     places = []
     for window, following in itertools.pairwise([*matrix.windows, ()]):
         if len(window) > width:

@@ -176,6 +176,14 @@ class Updates:
         if isinstance(scale, Tensor) and len(self._log.scales) < MAX_SCALES:
             self._log.scales.append(scale.detach().clone())
 
+    def around_unscale(self, args: tuple, kwargs: dict[str, Any]) -> Generator[None, Any, None]:
+        """Gradients are about to be divided by the loss scaler's factor: what clipping did until now was another factor."""
+        optimizer = args[1] if len(args) > 1 else kwargs.get("optimizer")
+        if isinstance(optimizer, Optimizer):
+            self._log.clipped_scaled += bool(self._clipped_by)
+            self.look(self.of(optimizer))
+        yield
+
     def around_scaler_step(self, args: tuple, kwargs: dict[str, Any]) -> Generator[None, Any, None]:
         """A loss scaler has an optimizer step, or not, because gradients have overflowed."""
         before = len(self._log.updates)
