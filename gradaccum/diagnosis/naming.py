@@ -7,12 +7,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from gradaccum.diagnosis.loop_variants import LoopVariant, Row, Schedule, loop_variants, play, stale_loop_variants
+from gradaccum.diagnosis.loop_variants import MAX_MISTAKES, LoopVariant, Row, Schedule, loop_variants, play, stale_loop_variants
 from gradaccum.diagnosis.search import simplest_matches
 
 if TYPE_CHECKING:
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 MATCH = 1e-4
 """Largest difference between a coefficient and that of the played loop. Different loops differ by more than 1e-2, rounding in
 float64 is below 1e-9, summing in float32 below 1e-6."""
+
+
+ANY_NUMBER = range(2 * MAX_MISTAKES)
+"""Of mistakes."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,11 @@ class Passes:
 
 
 def name_mistakes(
-    found: Fingerprint, problem: Schedule, passes: Passes = Passes(), elsewhere: Mapping[Schedule, Fingerprint] = {}
+    found: Fingerprint,
+    problem: Schedule,
+    passes: Passes = Passes(),
+    elsewhere: Mapping[Schedule, Fingerprint] = {},
+    numbers: range = ANY_NUMBER,
 ) -> tuple[str, ...] | None:
     """The slugs of the mistakes in a loop with this fingerprint: the fewest that explain it.
 
@@ -49,6 +57,7 @@ def name_mistakes(
             some mistakes cannot be told from a right loop.
         passes: breaks ties.
         elsewhere: what it left on other problems, by problem; the mistakes explain these fingerprints, too.
+        numbers: how many mistakes a loop may have.
 
     Returns:
         Slugs for :func:`gradaccum.diagnosis.catalogue.mistake`, none for a right loop; None if no known mistakes explain the
@@ -58,42 +67,67 @@ def name_mistakes(
         return None
     everywhere = {problem: found, **elsewhere}
     starts_dirty = found.stale is not None and bool((found.stale.abs() > MATCH).any())
-    slugs = _fewest_mistakes({p: _rows(one, one.rates.tolist()) for p, one in everywhere.items()}, passes, starts_dirty)
+    slugs = _fewest_mistakes(
+        {p: _rows(one, one.rates.tolist()) for p, one in everywhere.items()}, passes, starts_dirty, numbers
+    )
     if any(rate < 1 - MATCH for rate in found.rates.tolist()):
         # Summing with a rate over N makes the update of averaging: what was applied counts, unless it needs a mistake more.
         full_rate = {p: _rows(one, [1.0] * len(one.rates)) for p, one in everywhere.items()}
-        at_full_rate = _fewest_mistakes(full_rate, passes, starts_dirty)
+        at_full_rate = _fewest_mistakes(full_rate, passes, starts_dirty, numbers)
         if at_full_rate is not None and (slugs is None or len(at_full_rate) + 1 < len(slugs) or "double-scale" in slugs):
             slugs = ("lr-scaled-too", *at_full_rate)
     return slugs
 
 
-def _fewest_mistakes(found: Mapping[Schedule, list[Row]], passes: Passes, starts_dirty: bool) -> tuple[str, ...] | None:
+def _fewest_mistakes(
+    found: Mapping[Schedule, list[Row]], passes: Passes, starts_dirty: bool, numbers: range
+) -> tuple[str, ...] | None:
     """The mistakes of the simplest loop that makes these updates; of several the one that fits what else was seen."""
     variants = stale_loop_variants() if starts_dirty else loop_variants()
+    begins = _Beginning(*next(iter(found.items())))
     candidates = (
         one
         for one in variants
-        if not (passes.all_seen and one.variant.fetch == "first")
+        if len(one.mistakes) in numbers
+        and not (passes.all_seen and one.variant.fetch == "first")
         and not (passes.single and (one.variant.fetch == "first" or one.variant.clear == "every"))
+        and begins.like(one.variant)
     )
-    matches = list(simplest_matches(candidates, found, _played_before, _same_rows))
+    matches = list(simplest_matches(candidates, found, play, _same_rows))
     fitting = [one for one in matches if (one.variant.fetch == "once") == passes.repeated]
     return (fitting or matches)[0].mistakes if matches else None
 
 
-def _played_before(variant: LoopVariant, problem: Schedule) -> Iterator[Row]:
-    """As :func:`play`, but a variant's first update, which nearly always rules it out, is played once for each problem."""
-    first_rows = _first_rows(problem)
-    if variant not in first_rows:
-        first_rows[variant] = next(play(variant, problem), None)
-    if first := first_rows[variant]:
-        yield first
-        yield from itertools.islice(play(variant, problem), 1, None)
+class _Beginning:
+    """The first update that was found on a problem, which nearly always rules a loop out."""
+
+    def __init__(self, problem: Schedule, rows: Sequence[Row]):
+        self._problem = _FirstEpoch(problem.accumulation_steps, problem.epochs[:1])
+        self._first = rows[0] if rows else None
+        self._known: dict[tuple[str, ...], bool] = {}
+
+    def like(self, variant: LoopVariant) -> bool:
+        """Whether a loop may make this update first; one that makes none in the first epoch may."""
+        if len(self._problem.epochs[0]) > self._problem.accumulation_steps:
+            variant = variant._replace(tail="applied", short="applied")  # they make no difference to a full window
+        if variant not in self._known:
+            first_rows = _first_rows(self._problem)
+            if variant not in first_rows:
+                first_rows[variant] = next(play(variant, self._problem), None)
+            first = first_rows[variant]
+            self._known[variant] = first is None or (self._first is not None and _same_row(first, self._first))
+        return self._known[variant]
+
+
+class _FirstEpoch(NamedTuple):
+    """What the first update of a loop depends on, if there is one in the first epoch."""
+
+    accumulation_steps: int
+    epochs: tuple[tuple[int, ...], ...]
 
 
 @lru_cache(maxsize=16)  # a few megabytes each; a class is marked on the same problems
-def _first_rows(problem: Schedule) -> dict[LoopVariant, Row | None]:
+def _first_rows(problem: _FirstEpoch) -> dict[LoopVariant, Row | None]:
     return {}
 
 

@@ -57,7 +57,6 @@ class Log:
         boundaries: numbers of backwards before which a data loader was started again.
         repeated: backwards of an input that another backward of the same update had already.
         alike: parameters that got the same gradient in all backwards of an update, and how often, while others did not.
-        optimizers: names of their classes.
         notes: sentences about what was seen, each once.
         cannot_tell: sentences that say why a run cannot be judged at all.
         ranks: how many ranks gradients were averaged over.
@@ -68,6 +67,7 @@ class Log:
         for_nothing: updates after which no backward came until the next, with gradients that were zero.
         by_grad: backwards that were calls of torch.autograd.grad.
         clipped_inside: how often an update held gradients that were clipped before the last backward of their window.
+        clipped_scaled: how often gradients were clipped while a loss scaler's factor was still in them.
         scales: factors by which a loss scaler multiplied losses.
         fault: traceback of an error of ours that ended the watching; empty if there was none.
     """
@@ -78,7 +78,6 @@ class Log:
     boundaries: list[int] = field(default_factory=list)
     repeated: set[int] = field(default_factory=set)
     alike: dict[str, int] = field(default_factory=dict)
-    optimizers: list[str] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)
     cannot_tell: dict[str, None] = field(default_factory=dict)
     ranks: int = 1
@@ -89,6 +88,7 @@ class Log:
     idle: bool = False
     for_nothing: int = 0
     clipped_inside: int = 0
+    clipped_scaled: int = 0
     by_grad: set[int] = field(default_factory=set)
     scales: list[Tensor] = field(default_factory=list)
     fault: str = ""

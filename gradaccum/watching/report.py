@@ -67,7 +67,7 @@ class _Judging:
         found = [mistake for one in self._judged for mistake in one.mistakes]
         if self._log.clipped_inside:  # this explains rows that nothing else explains
             found = [mistake for mistake in found if mistake.slug != "not-due"]
-        every = (*self._clipped_inside(), *found, *self._never_updated(), *self._for_nothing())
+        every = (*self._clipped_inside(), *self._clipped_scaled(), *found, *self._never_updated(), *self._for_nothing())
         return tuple({mistake.slug: mistake for mistake in every}.values())
 
     def _seen_aside(self) -> Iterator[str]:
@@ -95,8 +95,8 @@ class _Judging:
         times = max(self._log.alike.values(), default=0)
         if times:
             message = (
-                f"{listing(self._log.alike)}: the same gradient in each of the {times} backwards of an update, and so {times} "
-                "times that of the large batch; each backward adds to the others only their own micro-batch's part."
+                f"{listing(self._log.alike)}: the same gradient in each of the {times} backwards of an update, where each "
+                f"adds to other parameters only their own micro-batch's part. Next to those, it is {times} times too large."
             )
             hint = "Divide the gradient of what is not behind cached features by the number of backwards."
             yield Mistake("outside-of-cache", message, hint)
@@ -109,6 +109,11 @@ class _Judging:
                 message,
                 "What should be clipped: each micro-batch's gradient, or what the update holds?",
             )
+
+    def _clipped_scaled(self) -> Iterator[Mistake]:
+        if self._log.clipped_scaled:
+            message = "Gradients are clipped while they are still multiplied by the loss scaler's factor."
+            yield Mistake("clip-before-unscale", message, "What should come first: scaler.unscale_(optimizer), or clipping?")
 
     def _for_nothing(self) -> Iterator[Mistake]:
         """Updates after which no backward came until the next."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from gradaccum.diagnosis.loop_variants import MAX_MISTAKES
 from gradaccum.diagnosis.naming import name_mistakes
 from gradaccum.fingerprint import Fingerprint
 from gradaccum.watching.matrices import CLOSE, Matrix
@@ -30,25 +31,32 @@ class Cut:
 
 def searched(matrix: Matrix, rows: Tensor, width: int) -> tuple[str, ...] | None:
     """The mistakes of the simplest loop with these rows, whichever way the run is cut into epochs."""
-    best: tuple[str, ...] | None = None
-    for starts in _cuts(matrix, width):
-        for counts in _counts(matrix):
-            known = _name(*_beginning(matrix, rows, width, starts, counts))
-            if known and (best is None or len(known) < len(best)):
-                best = known
-            if best is not None and len(best) == 1:
-                return best
-    return best
+    if matrix.boundaries:  # epochs were seen to begin; a trainer may count through all of them
+        known = _searched(matrix, rows, width, [matrix.boundaries, ()])
+        if known:
+            return known
+    return _searched(matrix, rows, width, _cuts(matrix, width))
 
 
-def _name(found: Fingerprint, cut: Cut) -> tuple[str, ...] | None:
-    """As :func:`name_mistakes`, once for runs that look the same."""
-    key = (cut, found.row_epochs, tuple(map(tuple, found.coefficients.tolist())))
+def _searched(matrix: Matrix, rows: Tensor, width: int, cuts: Iterable[tuple[int, ...]]) -> tuple[str, ...] | None:
+    loops = [_beginning(matrix, rows, width, starts, counts) for starts in cuts for counts in _counts(matrix)]
+    key = tuple((cut, found.row_epochs, tuple(map(tuple, found.coefficients.tolist()))) for found, cut in loops)
     if key not in _NAMED:
         if len(_NAMED) >= MAX_NAMED:
             _NAMED.clear()
-        _NAMED[key] = name_mistakes(found, cut)
+        _NAMED[key] = _simplest(loops)
     return _NAMED[key]
+
+
+def _simplest(loops: Sequence[tuple[Fingerprint, Cut]]) -> tuple[str, ...] | None:
+    """The fewest mistakes that explain any of these: first all are tried with one mistake, then with two, and so on."""
+    wrong = [(found, cut) for found, cut in loops if name_mistakes(found, cut, numbers=range(1)) is None]
+    for number in range(1, MAX_MISTAKES + 1):
+        for found, cut in wrong:
+            known = name_mistakes(found, cut, numbers=range(number, number + 1))
+            if known:
+                return known
+    return None
 
 
 _NAMED: dict[tuple, tuple[str, ...] | None] = {}
@@ -68,10 +76,8 @@ def _counts(matrix: Matrix) -> Iterator[list[int]]:
 
 
 def _cuts(matrix: Matrix, width: int) -> Iterator[tuple[int, ...]]:
-    """Columns at which epochs may begin: where a loader began again; nowhere; around windows that are not as wide as others."""
-    yield matrix.boundaries
-    if matrix.boundaries:
-        yield ()
+    """Columns at which epochs may begin: nowhere, or around windows that are not as wide as others."""
+    yield ()
     places = []
     for window, following in itertools.pairwise([*matrix.windows, ()]):
         if len(window) > width:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from torch import Tensor
@@ -10,11 +11,12 @@ from gradaccum.diagnosis.catalogue import CATALOGUE, Mistake
 from gradaccum.fingerprint import as_fraction
 from gradaccum.fingerprint_words import listing
 from gradaccum.watching.matrices import Matrix, same, usual_width
+from gradaccum.watching.streams import Column
 
 SENTENCES = {
     "no-scale": "{subject} is never divided: a micro-batch of a window of {width} weighs {weight} where {share} is due.",
-    "mean-of-means": "{subject}: micro-batches weigh alike in a window, {weight} each, whatever they hold. By what they count, "
-    "{dues} were due.",
+    "mean-of-means": "{subject}: micro-batches weigh alike in a window, {weight} each, whatever they hold. By {what}, {dues} "
+    "were due.",
     "tail-dropped": "{subject}: {count} at the end of an epoch reach no update.",
     "tail-scale": "{subject}: a leftover window of {short} is divided by {usual}, so its micro-batches weigh too little.",
     "step-every": "{subject}: there is an update after every micro-batch.",
@@ -30,14 +32,15 @@ def said_of(slug: str, matrix: Matrix, rows: Tensor, subject: str) -> Mistake:
     full = [u for u, window in enumerate(matrix.windows) if window]
     first = next((u for u in full if not same(rows[u : u + 1], matrix.due[u : u + 1])), full[0] if full else 0)
     window = matrix.windows[first] if matrix.windows else ()
-    tokens = len({column.count for column in matrix.columns}) > 1 and matrix.loss in ("cross_entropy", "nll_loss")
-    name = "token-mean-of-means" if slug == "mean-of-means" and tokens else slug
+    what = _counted_by(matrix)
+    name = "token-mean-of-means" if slug == "mean-of-means" and what == "their tokens" else slug
     short = next((len(w) for w in matrix.windows if w and len(w) < usual_width(matrix)), len(window))
     numbers = {
         "subject": subject,
         "width": len(window) or usual_width(matrix),
         "weight": number(float(rows[first, window[-1]])) if window else "0",
         "share": number(float(matrix.due[first, window[-1]])) if window else "0",
+        "what": what,
         "dues": listing(number(float(matrix.due[first, k])) for k in window),
         "total": number(float(rows[first].sum())) if len(rows) else "0",
         "short": short,
@@ -47,6 +50,16 @@ def said_of(slug: str, matrix: Matrix, rows: Tensor, subject: str) -> Mistake:
     known = CATALOGUE[slug]
     message = SENTENCES[slug].format(**numbers) if slug in SENTENCES else f"{subject}: {_of_a_trainer(known.message)}"
     return Mistake(name, message, known.hint)
+
+
+def _counted_by(matrix: Matrix) -> str:
+    """What the losses of a matrix count, in words: samples if as many went through the model."""
+    forwarded = [
+        now.sampled - before.sampled for before, now in itertools.pairwise([Column({}, None, 0, False), *matrix.columns])
+    ]
+    if [column.count for column in matrix.columns] == forwarded:
+        return "their samples"
+    return "their tokens" if matrix.loss in ("cross_entropy", "nll_loss") else "what they count"
 
 
 def _of_a_trainer(message: str) -> str:

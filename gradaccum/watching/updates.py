@@ -31,7 +31,7 @@ class Updates:
     def __init__(self, log: Log, holdings: Holdings, forwards: Forwards, guard: Guard):
         self._log, self._holdings, self._forwards, self._guard = log, holdings, forwards, guard
         self.in_backward = self._in_closure = False
-        self._optimizers: list[Any] = []
+        self._optimizers: list[tuple[Any, list[Held]]] = []  # with the parameters they updated last, by number
         self._clipped_by: set[str] = set()
         self._seen_backwards: dict[int, int] = {}  # how many there were at the last update of each optimizer
 
@@ -80,7 +80,7 @@ class Updates:
         if not mine:
             self._log.idle |= not any(p.grad is not None for group in optimizer.param_groups for p in group["params"])
             return
-        number = self._number(optimizer)
+        number = self._number(optimizer, mine)
         update = Update(number, self._log.backwards + self.in_backward)
         if self.in_backward:
             self._holdings.added(self._log.backwards)
@@ -176,6 +176,14 @@ class Updates:
         if isinstance(scale, Tensor) and len(self._log.scales) < MAX_SCALES:
             self._log.scales.append(scale.detach().clone())
 
+    def around_unscale(self, args: tuple, kwargs: dict[str, Any]) -> Generator[None, Any, None]:
+        """Gradients are about to be divided by the loss scaler's factor: what clipping did until now was another factor."""
+        optimizer = args[1] if len(args) > 1 else kwargs.get("optimizer")
+        if isinstance(optimizer, Optimizer):
+            self._log.clipped_scaled += bool(self._clipped_by)
+            self.look(self.of(optimizer))
+        yield
+
     def around_scaler_step(self, args: tuple, kwargs: dict[str, Any]) -> Generator[None, Any, None]:
         """A loss scaler has an optimizer step, or not, because gradients have overflowed."""
         before = len(self._log.updates)
@@ -190,10 +198,11 @@ class Updates:
         known = self._holdings.held
         return [known[id(p)] for group in optimizer.param_groups for p in group["params"] if id(p) in known]
 
-    def _number(self, optimizer: Any) -> int:
-        for number, known in enumerate(self._optimizers):
-            if known is optimizer:
+    def _number(self, optimizer: Any, mine: list[Held]) -> int:
+        """The number of an optimizer: one that is made for the same parameters again goes on where the other ended."""
+        for number, (known, held) in enumerate(self._optimizers):
+            if known is optimizer or held == mine:
+                self._optimizers[number] = optimizer, mine
                 return number
-        self._optimizers.append(optimizer)
-        self._log.optimizers.append(type(optimizer).__name__)
+        self._optimizers.append((optimizer, mine))
         return len(self._optimizers) - 1

@@ -73,6 +73,7 @@ class Watcher(AbstractContextManager[Seen]):
                 (torch.autograd, "grad", self._backwards.around_grad),
                 (torch.utils.data.DataLoader, "__iter__", self._around_iter),
                 (torch.amp.GradScaler, "scale", self._updates.around_scale),
+                (torch.amp.GradScaler, "unscale_", self._updates.around_unscale),
                 (torch.amp.GradScaler, "step", self._updates.around_scaler_step),
                 *([(Optimizer, "add_param_group", self._around_group)] if self._finds_model else []),
                 *(
@@ -89,7 +90,7 @@ class Watcher(AbstractContextManager[Seen]):
             for handle in (
                 register_optimizer_step_pre_hook(partial(self.guard, self._before_step)),
                 register_optimizer_step_post_hook(partial(self.guard, self._after_step)),
-                *([self._hook_forwards(self.model)] if self.model is not None else []),
+                *(self._hook_forwards(part) for part in _with_forward(self.model)),
                 *([self._hook_loss(self._loss)] if isinstance(self._loss, nn.Module) else []),
             ):
                 undo.callback(handle.remove)
@@ -125,20 +126,23 @@ class Watcher(AbstractContextManager[Seen]):
 
     def point_out(self, value: Tensor, count: float | Tensor | None) -> None:
         """A loss that the user names."""
+        self.guard(self._pointed_out, value, count)
+
+    def _pointed_out(self, value: Tensor, count: float | Tensor | None) -> None:
         if value.requires_grad:
-            self.guard(lambda: self._backwards.found(own_loss(value, count), value))
+            self._backwards.found(own_loss(value, count), value)
 
     def _hook_loss(self, loss: nn.Module) -> Any:
         def look(module: nn.Module, inputs: tuple, output: object) -> None:
             if isinstance(output, Tensor):
-                self.point_out(output, _samples(inputs))
+                self._pointed_out(output, _samples(inputs))
 
-        return loss.register_forward_hook(ModuleHook(look))
+        return loss.register_forward_hook(ModuleHook(partial(self.guard, look)))
 
     def _around_loss(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         output = yield
         if isinstance(output, Tensor):
-            self.point_out(output, _samples((*args, *kwargs.values())))
+            self._pointed_out(output, _samples((*args, *kwargs.values())))
 
     # Where a run is looked at
 
@@ -188,6 +192,15 @@ class Watcher(AbstractContextManager[Seen]):
         names = {id(p): name for module in _models_of(added) for name, p in module.named_parameters()}
         number = len(self.holdings.held)
         self.holdings.watch((names.get(id(p), f"parameter {number + k}"), p) for k, p in enumerate(added))
+
+
+def _with_forward(model: nn.Module | None) -> list[nn.Module]:
+    """A model, or the parts of it that are called if it only holds them, as a list of modules does."""
+    if model is None:
+        return []
+    if type(model).forward is nn.Module.forward:
+        return [one for part in model.children() for one in _with_forward(part)]
+    return [model]
 
 
 def _models_of(parameters: Sequence[Tensor]) -> list[nn.Module]:

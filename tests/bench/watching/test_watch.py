@@ -76,6 +76,14 @@ def test_loop_of_the_gallery_is_named_as_by_its_fingerprint(slug):
     assert named == [SEEN_AS.get(slug, slug)], str(seen)
 
 
+def test_message_says_whether_samples_or_tokens_are_counted():
+    by_name = {trainer.name: trainer for trainer in trainers.TRAINERS}
+    assert "By their tokens, " in str(watched(by_name["mean_of_means_over_tokens"])[1])
+    assert "By their samples, 1/7, 3/14, 2/7 and 5/14 were due" in str(
+        watched(by_name["mean_of_means_over_samples_of_a_classification"])[1]
+    )
+
+
 def test_check_passes_only_what_is_due():
     by_name = {trainer.name: trainer for trainer in trainers.TRAINERS}
     assert watched(by_name["mean_weighted_by_tokens"])[1].check() is None

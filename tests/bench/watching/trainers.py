@@ -295,6 +295,29 @@ def label_smoothing_never_divided(model):
     train(model, lambda m, x, y, window: smoothed(m, x, y) / tokens_in([(x, y)]))
 
 
+class Classifier(nn.Module):
+    """Two classes of samples of a few numbers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(WIDTH, 2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layer(x)
+
+
+@wrong("mean-of-means", model=Classifier)
+def mean_of_means_over_samples_of_a_classification(model):
+    optimizer = adamw(model)
+    for _ in range(2):
+        for window in WINDOWS:
+            optimizer.zero_grad()
+            for k in range(len(window)):
+                loss = F.cross_entropy(model(torch.randn(2 + k, WIDTH)), torch.zeros(2 + k, dtype=torch.int64))
+                (loss / len(window)).backward()
+            optimizer.step()
+
+
 @wrong("wrong-total")
 def padding_counted_as_tokens(model):
     total = {id(window): sum(y.numel() for _, y in window) for window in WINDOWS}
