@@ -89,6 +89,17 @@ def autocast_message(seen: Observation, trial: AmpTrial) -> str:
     return "" if seen.facts.get("dtypes") else "No forward of the model was seen, so its dtype is not known."
 
 
+def rounding_message(seen: Observation, due: Observation) -> str:
+    """What is wrong with an update that the rounding of the forward decides on; empty if nothing is.
+
+    It is off by less than 1 % if sums are made in another order, and by more than 10 % if the forward ran in another dtype,
+    whatever dtypes were noted in the student's process.
+    """
+    if said := parameters_message(seen, due, AMP_TOLERANCE):
+        return said if seen.failure else "The gradients are not those of forwards that were rounded to the dtype asked for."
+    return ""
+
+
 def norms_message(seen: Observation, due: Observation, tolerance: float) -> str:
     """What is wrong with the norms returned; empty if nothing is."""
     if seen.failure:
