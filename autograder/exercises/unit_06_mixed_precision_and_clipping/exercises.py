@@ -32,6 +32,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages 
     cut_message,
     norms_message,
     parameters_message,
+    rounding_message,
     scale_message,
 )
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.replays import replay_amp, replay_clipped
@@ -176,6 +177,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             "bfloat16": trial(2, *epochs, precision="bfloat16", of_problem={"stale": True}, scale=1.0),
             "no accumulation": trial(7, [2] * 3, of_problem={"accumulation_steps": 1}, scale=1.0),
             "cut": trial(8, [2] * n, of_problem={"coupled": True}),
+            "telling": trial(9, [2] * n, precision="bfloat16", telling=True),
             "clip": trial(3, [*uneven, *uneven[::-1]], share=BINDING),
             "inf": trial(4, [2] * (3 * n), broken=n + 1),
             "growth": trial(5, [2] * (2 * n), growth_interval=1),
@@ -188,8 +190,9 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         said |= {name: said[name] or autocast_message(observations[name], trials[name]) for name in ("float16", "bfloat16")}
         moves = said["float16"] or said["bfloat16"] or said["no accumulation"]
         cut, joined = cut_message(partial(replay_amp, amp), trials["cut"], observations["cut"], AMP_TOLERANCE)
+        rounded = "" if moves else rounding_message(observations["telling"], due["telling"])
         results = {
-            "update": moves or cut or left_changed(observations["float16"]),
+            "update": moves or cut or rounded or left_changed(observations["float16"]),
             "clip": said["clip"] or norms_message(observations["clip"], due["clip"], AMP_TOLERANCE),
             "inf": said["inf"] or scale_message(observations["inf"], due["inf"]),
             "scale": said["growth"] or scale_message(observations["growth"], due["growth"]),
@@ -200,7 +203,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             results["clip"] = LEFTOVER_NOT_CLIPPED
         results["clip"] = results["clip"] or (norms_message(leftover, due["leftover"], AMP_TOLERANCE) if whole else "")
         failure = first_failure(observations)
-        several = {name: seen for name, seen in observations.items() if name not in ("no accumulation", "cut")}
+        several = {name: seen for name, seen in observations.items() if name not in ("no accumulation", "cut", "telling")}
         if failure or not any(results.values()):
             slugs = mistakes_before_refusal(list(several.values()), trials["float16"].loop.problem.accumulation_steps)
             return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure)
@@ -218,7 +221,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             slugs = tuple("detached" if slug == "zero-every" else slug for slug in slugs)
         if any(seen.facts["converted"] for seen in observations.values()):
             slugs = ("model-converted",)
-        elif any(autocast_message(observations[name], trials[name]) for name in ("float16", "bfloat16")):
+        elif rounded or any(autocast_message(observations[name], trials[name]) for name in ("float16", "bfloat16")):
             slugs += ("autocast-missing",)
         if results["clip"] and not said["clip"] and clipped_norms(observations["clip"], due["clip"], trials["clip"].max_norm):
             slugs += ("norm-after-clip",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -103,6 +104,7 @@ class AmpTrial:
         growth_interval: after how many windows without infinities the scaler raises its scale.
         max_norm: clipping threshold, for unscaled gradients.
         broken: micro-batch of the epoch whose targets are infinite, or None.
+        telling: whether targets are so near the model's outputs that their rounding decides how far they are off.
     """
 
     loop: LoopTrial
@@ -111,6 +113,14 @@ class AmpTrial:
     max_norm: float
     growth_interval: int = 1000
     broken: int | None = None
+    telling: bool = False
+
+
+@torch.no_grad()
+def _near_outputs(model: nn.Module, x: Tensor, y: Tensor, precision: torch.dtype) -> Tensor:
+    """Targets near what the model makes of ``x`` in this precision, off in the directions of ``y``."""
+    with torch.autocast(x.device.type, dtype=precision):
+        return model(x).float() * (1 + NEARNESS * y.sign())
 
 
 class CountingScaler(torch.amp.GradScaler):
@@ -161,9 +171,12 @@ def observe_amp(function: Callable, trial: AmpTrial) -> Observation:
         micro_batches: Iterable[MicroBatch],
         accumulation_steps: int,
     ) -> object:
+        before = copy.deepcopy(model)
         hooks = [layer.register_forward_hook(note) for layer in model.modules() if isinstance(layer, nn.Linear)]
-        batches = [(x, torch.full_like(y, torch.inf) if k == trial.broken else y) for k, (x, y) in enumerate(micro_batches)]
         precision = getattr(torch, trial.precision)
+        batches = [(x, torch.full_like(y, torch.inf) if k == trial.broken else y) for k, (x, y) in enumerate(micro_batches)]
+        if trial.telling:
+            batches = [(x, _near_outputs(before, x, y, precision)) for x, y in batches]
         try:
             return function(model, loss_fn, optimizer, scaler, batches, accumulation_steps, trial.max_norm, precision)
         finally:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from autograder.contract.promises import Promise, Promises
 
 CLIPPED = ("bound", "idle", "no accumulation", "cut", "norms", "leftover", "probe")
-AMP = ("float16", "bfloat16", "no accumulation", "cut", "clip", "inf", "growth", "leftover")
+AMP = ("float16", "bfloat16", "no accumulation", "cut", "telling", "clip", "inf", "growth", "leftover")
+FORWARDS = ("float16", "bfloat16", "telling")
 SUMS = ("sums", "ragged", "telling")
 LIKE_UNIT_04 = "one epoch as in unit 04, and each window's gradient is clipped to `max_norm` before its update."
 MODE = "The model is in training mode; leave it there."
@@ -53,9 +54,10 @@ PROMISES = {
             Promise("arguments of the loss", "one epoch in mixed precision.", AMP, "amp_loss_swapped"),
             Promise("mean", "Parameters have to agree with clipped large batches", AMP, "amp_no_scale"),
             Promise("scaler", "one epoch in mixed precision.", ("inf", "growth"), "amp_scaler_unused"),
-            Promise("dtype", "`dtype` is `torch.float16` or `torch.bfloat16`.", ("bfloat16",), "amp_always_float16"),
-            Promise("autocast", "forwards run in `dtype`", ("float16", "bfloat16"), "amp_without_autocast"),
-            Promise("any call", "forwards run in `dtype`", ("float16", "bfloat16"), "amp_around_the_hooks"),
+            Promise("dtype", "`dtype` is `torch.float16` or `torch.bfloat16`.", ("bfloat16", "telling"), "amp_always_float16"),
+            Promise("autocast", "forwards run in `dtype`", FORWARDS, "amp_without_autocast"),
+            Promise("any call", "forwards run in `dtype`", FORWARDS, "amp_around_the_hooks"),
+            Promise("rounded", "forwards run in `dtype`", ("telling",), "amp_shows_another_dtype"),
             Promise("parameters", "one epoch in mixed precision.", AMP, "amp_converts_the_model"),
             Promise("clip", "Clip the unscaled gradient of each window to `max_norm`", ("clip", "leftover"), "amp_never_clips"),
             Promise("unscaled", "Clip the unscaled gradient", ("clip", "leftover"), "amp_clip_before_unscale"),

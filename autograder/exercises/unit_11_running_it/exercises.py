@@ -53,14 +53,17 @@ class LoadCheckpoint(Exercise):
         full = RunProblem(seed % 2**31, n, chance.choice([2, 3]), m, 2, device=device)
         simple = replace(full, seed=full.seed + 1, shuffled=False, dropout=False, overflowing=False)
         updates = full.boundaries()[1:]
+        stretch = chance.uniform(0.1, 0.2)
         inside = [k for k in range(updates[0], simple.total) if simple.is_open(k)]
         return {
-            "epochs": ResumeTrial(simple, (m, 2 * m)),
-            "again": ResumeTrial(full, (m + n,), resumed_at=m),
-            "updates": ResumeTrial(full, tuple(updates)),
-            "window": ResumeTrial(simple, tuple(inside)),
+            "epochs": ResumeTrial(simple, (m, 2 * m), stretch=stretch),
+            "again": ResumeTrial(full, (m + n,), resumed_at=m, stretch=stretch),
+            "updates": ResumeTrial(full, tuple(updates), stretch=stretch),
+            "window": ResumeTrial(simple, tuple(inside), stretch=stretch),
             "start": ResumeTrial(full, (0,)),
-            "saving": ResumeTrial(simple, tuple(k for k in updates[1:-1] for _ in range(KILLS_PER_SAVE)), while_saving=True),
+            "saving": ResumeTrial(
+                simple, tuple(k for k in updates[1:-1] for _ in range(KILLS_PER_SAVE)), while_saving=True, stretch=stretch
+            ),
         }
 
     def judge(self, trials: Mapping[str, ResumeTrial], observations: Mapping[str, Observation]) -> Verdict:

@@ -55,6 +55,7 @@ PROMISES = {
             Promise("shuffler", "another order in every epoch", _EVERYTHING, "state_missing_shuffler"),
             Promise("scaler", "a scale of the gradients that rises and falls.", _EVERYTHING, "state_missing_scaler"),
             Promise("every update", _AGAIN, ("again", "updates", "window", "saving"), "checkpoint_once_per_epoch"),
+            Promise("not trained again", _AGAIN, _WITH_A_CHECKPOINT, "checkpoint_trains_again"),
             Promise("killed again", "A resumed run may be killed, too.", ("again",), "checkpoint_numbered_by_a_counter"),
             Promise(
                 "saves as before", "loads and trains on, and saves as before.", ("again",), "checkpoint_numbered_by_a_counter"

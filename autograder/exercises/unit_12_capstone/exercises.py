@@ -18,6 +18,7 @@ from autograder.exercises.unit_12_capstone.judging.batch_sizes import (
 )
 from autograder.exercises.unit_12_capstone.judging.diagnosis import run_mistakes, window_mistakes
 from autograder.exercises.unit_12_capstone.judging.messages import (
+    TRAINED_AGAIN,
     UNKNOWN,
     budget_message,
     history_message,
@@ -237,6 +238,8 @@ class Train(Exercise):
         slugs: tuple[str, ...] = ()
         if not (observations["even"].failure or observations["uneven"].failure):
             slugs = run_mistakes(trials, observations)
+        if TRAINED_AGAIN in results["resume"]:
+            slugs += ("resume-starts-over",)
         if held not in ("", UNKNOWN) and not observations["budget"].failure:
             early = is_above_before_training(trials["budget"], observations["budget"])
             slugs += ("budget-spent-before-training" if early else "one-big-batch",)

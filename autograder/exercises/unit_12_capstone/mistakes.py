@@ -77,7 +77,7 @@ add_mistake(
 add_mistake(
     "resume-starts-over",
     "A run that should resume begins from scratch.",
-    "There is a file at config.checkpoint. Does your function look for it?",
+    "There is a file at config.checkpoint. Does your function look for it, and take the weights from it?",
 )
 add_mistake(
     "resume-counts-leftover-as-full",

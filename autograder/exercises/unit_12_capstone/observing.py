@@ -62,6 +62,11 @@ class RunTrial:
     then_stop: int | None = None
     last_norm: float = 1.0
 
+    @property
+    def stops(self) -> list[int]:
+        """After how many updates of the whole run it stops."""
+        return [stop for stop in (self.stop_after, self.then_stop) if stop is not None]
+
     def norm_at(self, update: int) -> float:
         """The threshold for an update, counted from 0, of the whole run."""
         if self.stop_after is None or update < self.stop_after:
@@ -116,7 +121,10 @@ def observe_calls(function: Callable, trial: RunTrial, stopping: Observer | None
 
 
 def _observe_stops(function: Callable, trial: RunTrial, observe: Observer, first: str, second: str, third: str) -> Observation:
-    """Stop and go on, perhaps twice; return what the second call did, and the weights with which the other calls ended."""
+    """Stop and go on, perhaps twice; return what the second call did, and the weights with which the other calls ended.
+
+    ``steps`` lists the updates that each call made.
+    """
     stopped = observe(function, trial.config.with_(checkpoint=first, stop_after=trial.stop_after))
     written = _moved(first, second)
     going_on = trial.config.with_(checkpoint=second, max_norm=trial.then_norm, stop_after=trial.then_stop)
@@ -126,9 +134,11 @@ def _observe_stops(function: Callable, trial: RunTrial, observe: Observer, first
         calls["last"] = observe(function, trial.config.with_(checkpoint=third, max_norm=trial.last_norm))
     if failed := next((call for call in calls.values() if call.failure), None):
         return failed
+    steps = [call.facts["steps"] for call in calls.values()]
     seen = calls.pop("")
     ends = {name: other.tensors["final"] for name, other in calls.items() if "final" in other.tensors}
-    return Observation(seen.tensors | ends, seen.facts | {"stopped": stopped.facts.get("history"), "written": written})
+    facts = {"stopped": stopped.facts.get("history"), "written": written, "steps": steps}
+    return Observation(seen.tensors | ends, seen.facts | facts)
 
 
 def _moved(path: str, new: str) -> bool:
@@ -159,7 +169,8 @@ def observe_one_call(function: Callable, config: Config, live: LiveBytes | None 
             run.model.register_forward_pre_hook(lambda *_: peaks.append(live.peak) if not peaks else None)
 
     value = function(config.with_(watch=watch))
-    facts = {"built": len(runs), "type": type(value).__name__, "peak_before": peaks[0] if peaks else None}
+    steps = sum(map(len, rows.values()))
+    facts = {"built": len(runs), "steps": steps, "type": type(value).__name__, "peak_before": peaks[0] if peaks else None}
     if isinstance(value, History):
         facts["history"] = _lists(value)
     if not runs:

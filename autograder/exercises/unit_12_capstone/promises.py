@@ -84,6 +84,7 @@ PROMISES = {
             Promise("threshold", "with `config.max_norm`.", ("even", "resume"), "train_clips_at_n_times"),
             Promise("size", "Take `config.micro_batch_size` as it is", ("budget",), "train_picks_its_size"),
             Promise("go on", _GOING_ON, _STOPPING, "train_starts_over"),
+            Promise("not trained again", _GOING_ON, _STOPPING, "train_trains_again"),
             Promise("stop", _STOP, _STOPPING, "train_never_stops"),
             Promise("write", _STOP, _STOPPING, "train_never_saves"),
             Promise("from the start", _STOP, _STOPPING, "train_counts_stops_anew"),

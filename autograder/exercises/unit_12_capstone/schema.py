@@ -39,10 +39,10 @@ def run_schema(trial: RunTrial) -> Schema:
     """The weights after every update, if a run was built, and the history, if one was returned."""
     tensors = {"rows": Maybe(Array(((1, MAX_UPDATES), (0, MAX_PARAMETERS)), FLOATS)), "final": Maybe(WEIGHTS)}
     facts: dict[str, Fact | Maybe] = {"built": Whole(), "type": Text(), "peak_before": NoneOr(Whole())}
-    facts |= {"history": Maybe(HISTORY)}
+    facts |= {"history": Maybe(HISTORY), "steps": Whole()}
     if trial.stop_after is not None:
         tensors |= {"stopped": Maybe(WEIGHTS)} | ({"last": Maybe(WEIGHTS)} if trial.then_stop is not None else {})
-        facts |= {"stopped": NoneOr(HISTORY), "written": Truth()}
+        facts |= {"stopped": NoneOr(HISTORY), "written": Truth(), "steps": ListOf(Whole(), len(trial.stops) + 1)}
     elif trial.meter:
         facts |= {"peak_bytes": Whole()}
     return Schema((Form(tensors, facts),))

@@ -21,18 +21,17 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from attack_corpus import ATTACKS, defined_in, due_to
 
 import autograder
 import gradaccum
 from autograder.contract.units import unit_in
-from autograder.exercises import exercises_of
 from autograder.hosts.provisioner import install_kernelspec
 from autograder.isolation.limits import Limits
 from autograder.marking.marker import Marker, Marks
 from autograder.reading.submissions import parse_submission
 
 ROOT = Path(__file__).parents[3]
-ATTACKS = sorted(path for path in (ROOT / "tests" / "attacks").iterdir() if path.suffix in (".py", ".ipynb"))
 LIMITS = Limits(statement=2.0, load=10.0, trial=1.0, grace=0.5, memory=2**30, processes=32, disk=16 * 2**20)
 SECRET = "the secret of the class"
 CONFESSIONS = (
@@ -85,7 +84,7 @@ class Stage:
     @cache  # noqa: B019 - there is one stage
     def outcome(self, attack: Path) -> Outcome:
         before = _fingerprints(self.folder)
-        marks, earned = self._mark(attack), _earned(attack)
+        marks, earned = self._mark(attack), due_to(attack)
         found = {verdict.exercise: verdict.score for verdict in marks.verdicts}
         affected = [] if self._canary() == self.canary else ["the canary"]
         affected += [] if self.process.poll() is None else ["the bait process"]
@@ -102,7 +101,7 @@ class Stage:
     def _mark(self, attack: Path) -> Marks:
         path = self.folder / f"handed_in{attack.suffix}"
         unit, source, baits = unit_in(attack.name), attack.read_text(), f"BAIT = {self.bait!r}\n"
-        honest = _honest(unit, _defined(attack))
+        honest = _honest(unit, defined_in(attack))
         if attack.suffix == ".py":
             data = f"{baits}{source}\n\n{honest}"
         else:
@@ -173,23 +172,6 @@ def test_what_all_attacks_achieve(stage, record_property):
     }
     record_property("table", "\n".join(f"{value:6g}  {name}" for name, value in figures.items()))
     assert list(figures.values())[1:] == [0] * 5
-
-
-def _defined(attack: Path) -> set[str]:
-    """The names of the functions and classes that an attack defines itself."""
-    sources = [attack.read_text()]
-    if attack.suffix == ".ipynb":
-        sources = ["".join(cell["source"]) for cell in json.loads(sources[0])["cells"] if cell["cell_type"] == "code"]
-    trees = [ast.parse(source) for source in sources if not source.startswith(("%", "!"))]
-    return {node.name for tree in trees for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-
-
-def _earned(attack: Path) -> dict[str, float]:
-    """What each exercise has to get, by id."""
-    defined, said = _defined(attack), re.search(r"^# Earns: (.*)$", attack.read_text(), re.MULTILINE)
-    exceptions = dict(pair.split("=") for pair in said[1].split()) if said else {}
-    points = {e.id: 0.0 if e.id in defined else e.max_score for e in exercises_of(unit_in(attack.name))}
-    return points | {name: float(value) for name, value in exceptions.items()}
 
 
 @cache

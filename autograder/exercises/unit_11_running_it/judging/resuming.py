@@ -11,7 +11,7 @@ from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_11_running_it.observing.resuming import ResumeTrial, digests, flat_parameters
-from gradaccum.resuming import PIECES, RunProblem
+from gradaccum.resuming import PIECES
 
 SLUGS = {
     "model": "state-missing-model",
@@ -31,19 +31,25 @@ REFUSED = {"refused": "objects-in-the-file", "replaced": "state-in-place-of-obje
 
 @dataclass(frozen=True)
 class Uninterrupted:
-    """The run that was never killed: its losses, and its parameters and pieces before and after every micro-batch."""
+    """The run that was never killed: its losses, and its parameters and pieces at its building and after every micro-batch."""
 
     losses: Tensor
     parameters: tuple[Tensor, ...]
     pieces: tuple[dict[str, str], ...]
 
 
-@cache
-def uninterrupted(problem: RunProblem) -> Uninterrupted:
+def uninterrupted(trial: ResumeTrial) -> Uninterrupted:
     """Train a run without any checkpoint."""
+    return _uninterrupted(ResumeTrial(trial.problem, (), stretch=trial.stretch))
+
+
+@cache
+def _uninterrupted(trial: ResumeTrial) -> Uninterrupted:
+    problem = trial.problem
     with torch.random.fork_rng(devices=[]):
         run = problem.start()
         pieces, parameters, losses = [digests(run)], [flat_parameters(run)], []
+        trial.begin(run)
         while run.position < problem.total:
             losses.append(run.train_micro_batch())
             parameters.append(flat_parameters(run))
@@ -61,7 +67,7 @@ def resumed_message(trial: ResumeTrial, seen: Observation) -> str:
     """What is wrong with the resumed runs; empty if each did, to the last bit, what was still to be done."""
     if seen.failure:
         return seen.failure.message
-    due = uninterrupted(trial.problem)
+    due = uninterrupted(trial)
     if disturbed(trial, seen):
         return "With checkpoints the run does not go where it goes without."
     for k, kill in enumerate(trial.kills):
@@ -81,7 +87,7 @@ def resumed_message(trial: ResumeTrial, seen: Observation) -> str:
 def disturbed(trial: ResumeTrial, seen: Observation) -> bool:
     """Whether the parameters of the run that was saved are not, when it is killed, those of a run that is never saved."""
     killed = trial.resumed_at or max(trial.kills)
-    return not _same(seen.tensors.get("killed"), uninterrupted(trial.problem).parameters[killed])
+    return not _same(seen.tensors.get("killed"), uninterrupted(trial).parameters[killed])
 
 
 def _same(found: Tensor | None, due: Tensor) -> bool:
@@ -96,7 +102,7 @@ def forgotten(trial: ResumeTrial, seen: Observation) -> list[str]:
         return [slug for fact, slug in REFUSED.items() if seen.facts.get(fact) is True]
     if disturbed(trial, seen):
         return ["saving-disturbs"]
-    due, slugs = uninterrupted(trial.problem).pieces, []
+    due, slugs = uninterrupted(trial).pieces, []
     reports = seen.facts.get("pieces")
     if not isinstance(reports, list) or len(reports) != len(trial.kills) or not all(isinstance(r, dict) for r in reports):
         return []
@@ -116,7 +122,7 @@ def forgotten(trial: ResumeTrial, seen: Observation) -> list[str]:
 
 def _read_off(trial: ResumeTrial, kill: int, report: dict[str, Any]) -> tuple[int, list[str]]:
     """After how many micro-batches a loaded state was saved, and which of its pieces are not as they were then."""
-    due = uninterrupted(trial.problem).pieces
+    due = uninterrupted(trial).pieces
     wrong = {place: [piece for piece in PIECES if report.get(piece) != due[place][piece]] for place in range(kill + 1)}
     likely = min((boundary(trial, kill), kill), key=lambda place: len(wrong[place]))
     whole = [place for place in wrong if not wrong[place]]

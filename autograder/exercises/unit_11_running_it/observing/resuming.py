@@ -36,12 +36,21 @@ class ResumeTrial:
         while_saving: whether the kill comes while the checkpoint is being written: the first kill at the first moment of its
             writing that matters, the second kill at the second moment, and so on.
         resumed_at: after how many micro-batches the runs were killed and resumed before; 0 if they were not.
+        stretch: by which share the weights of the run that is saved are longer, before it trains, than those of a run that is
+            built anew: so a run that is trained again instead of loaded ends elsewhere.
     """
 
     problem: RunProblem
     kills: tuple[int, ...]
     while_saving: bool = False
     resumed_at: int = 0
+    stretch: float = 0.0
+
+    @torch.no_grad()
+    def begin(self, run: Run) -> None:
+        """Stretch the weights of a run that was just built."""
+        for parameter in run.model.parameters():
+            parameter.mul_(1 + self.stretch)
 
 
 def observe_resume(load_checkpoint: Callable, trial: ResumeTrial) -> Observation:
@@ -193,6 +202,8 @@ def _saved_run(
     run, path = trial.problem.start(), str(folder / CHECKPOINT)
     if load_checkpoint:
         load_checkpoint(path, run)
+    else:
+        trial.begin(run)
     fresh: list[int] = []
     now = read(folder, {})
     disks: list[Disk] = [now] * trial.kills.count(0)

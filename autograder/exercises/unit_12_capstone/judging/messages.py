@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from operator import gt
 
 import torch
 from torch import Tensor, nn
@@ -86,6 +88,9 @@ def is_above_before_training(trial: RunTrial, seen: Observation) -> bool:
     return isinstance(before, int) and before > ceiling_of(trial.config)
 
 
+TRAINED_AGAIN = "After going on, your run makes updates again that it had made before the stop."
+
+
 def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:
     """What is wrong with a run that was stopped and went on; empty if nothing is."""
     if seen.failure:
@@ -106,7 +111,8 @@ def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:
         return said
     if not weights_like(seen, due, trial.config, "last"):
         return "A run that was stopped and resumed a second time does not end where an uninterrupted run ends."
-    return ""
+    due_steps = [end - begin for begin, end in pairwise((0, *trial.stops, trial.config.updates))]
+    return TRAINED_AGAIN if any(map(gt, seen.facts["steps"], due_steps)) else ""
 
 
 def leftover_message(trial: RunTrial, seen: Observation) -> str:

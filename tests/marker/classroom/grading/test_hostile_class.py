@@ -1,28 +1,32 @@
-"""A class in which every attack on the practice exercise is handed in at once, beside honest students."""
+"""Classes in which all attacks on a unit are handed in at once, beside honest students."""
 
 from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
+from itertools import zip_longest
 
 import pytest
+from attack_corpus import ATTACKS, defined_in, due_to
 from graded_class import GradedClass
 
 from autograder.classroom.grading.marks_store import MarksStore
+from autograder.contract.units import unit_in
+from autograder.exercises import exercises_of
 from autograder.publishing.nbgrader_course import course_directory
 
 pytestmark = pytest.mark.slow
 
-UNIT = "00_start_here"
-ATTACKS = sorted((Path(__file__).parents[3] / "attacks").glob(f"{UNIT}__*.py"))
+UNITS = ("00_start_here", "06_mixed_precision_and_clipping", "10_distributed", "11_running_it", "12_capstone")
 HONEST = ("aaron", "zoe")
 
 
-def with_answer(released: bytes, code: str) -> bytes:
-    notebook = json.loads(released)
-    (cell,) = [cell for cell in notebook["cells"] if cell["id"] == "average_gradients-solution"]
-    cell["source"] = code
+def with_answer(notebook_bytes: bytes, exercises: list[str], code: str) -> bytes:
+    """The notebook with this code in place of what answers the first of these exercises, and nothing for the others."""
+    notebook = json.loads(notebook_bytes)
+    for exercise, source in zip_longest(exercises, [code], fillvalue=""):
+        (cell,) = [cell for cell in notebook["cells"] if cell["id"] == f"{exercise}-solution"]
+        cell["source"] = source
     return json.dumps(notebook).encode()
 
 
@@ -31,19 +35,24 @@ def unstorable(text: str) -> list[str]:
     return re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", text)
 
 
-def test_attacks_gain_nothing_cost_others_nothing_and_leave_no_text_that_does_harm(tmp_path, scheduler):
-    course = GradedClass(tmp_path, scheduler, unit=UNIT)
-    for attack in ATTACKS:
-        bait = f"BAIT = {{'folder': {str(tmp_path)!r}}}\n"
-        course.hand_in(attack.stem.partition("__")[2], with_answer(course.untouched, bait + attack.read_text()))
+@pytest.mark.parametrize("unit", UNITS)
+def test_attacks_gain_nothing_cost_others_nothing_and_leave_no_text_that_does_harm(unit, tmp_path, scheduler):
+    course = GradedClass(tmp_path, scheduler, unit=unit)
+    due = dict.fromkeys(HONEST, sum(exercise.max_score for exercise in exercises_of(unit)))
+    for attack in (path for path in ATTACKS if unit_in(path.name) == unit and path.suffix == ".py"):
+        answered = [exercise.id for exercise in exercises_of(unit) if exercise.id in defined_in(attack)]
+        code = f"BAIT = {{'folder': {str(tmp_path)!r}}}\n" + attack.read_text()
+        student = attack.stem.partition("__")[2]
+        course.hand_in(student, with_answer(course.right, answered, code))
+        due[student] = sum(due_to(attack).values())
     for student in HONEST:
         course.hand_in(student, course.right)
     (tmp_path / "secret.txt").write_text("the secret of the class")
     result = course.grade()
-    assert f"{len(ATTACKS) + len(HONEST)} marked" in result.output
+    assert f"{len(due)} marked" in result.output
     store = MarksStore(course.directory)
     scores = {student: store.read(student, unit).score for student, unit in store.submissions()}
-    assert scores == dict.fromkeys(HONEST, 1.0) | {attack.stem.partition("__")[2]: 0.0 for attack in ATTACKS}
+    assert scores == due
     secret = course_directory(course.directory).config.MarkSubmission.secret
     for path in (*(course.directory / "marks").rglob("*.*"), *(course.directory / "autograded").rglob("*.ipynb")):
         text = path.read_text(encoding="utf-8")
