@@ -381,4 +381,4 @@ live_run(train, pick_micro_batch_size)
 # - **This run is five things**: model, optimizer, schedule, history, place in the data. Others have a scaler and more.
 # - Report what happened: mean over the window, norm before the clip, rate that was used, tokens without padding.
 #
-# You have come to the end of the course. Back to **[the start page](00_start_here.ipynb)**, where your points are.
+# Next: **[13 · In the wild](13_in_the_wild.ipynb)**
