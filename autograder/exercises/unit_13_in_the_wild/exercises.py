@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from autograder.contract.exercise import Exercise
@@ -22,7 +23,7 @@ from autograder.exercises.unit_13_in_the_wild.judging.making import (
     unseen_trainers,
 )
 from autograder.exercises.unit_13_in_the_wild.judging.names import WRONG_NAMES, names, names_message
-from autograder.exercises.unit_13_in_the_wild.observing.trainers import Build
+from autograder.exercises.unit_13_in_the_wild.observing.trainers import UnseenTrial
 from autograder.judging.calls import judge_calls
 from autograder.judging.failures import first_failure
 from autograder.judging.token_loops import parameters_message
@@ -56,7 +57,11 @@ class NameThoseTrainers(Exercise[CallTrial]):
         def message(trial: CallTrial, found: object) -> str:
             return names_message(trial.arguments[0], found)
 
-        return judge_calls(self, trials, observations, lambda name: name, names, WRONG_NAMES, message)
+        verdict = judge_calls(self, trials, observations, lambda name: name, names, WRONG_NAMES, message)
+        said = [seen.facts.get("value") for seen in observations.values()]
+        if all(isinstance(one, list) for one in said) and len({str(name) for one in said for name in one}) == 1:
+            return replace(verdict, mistakes=(mistake("one-name-for-all"),))
+        return verdict
 
 
 class RepairedTrainer(Exercise[TokenLoopTrial]):
@@ -114,7 +119,7 @@ class RepairedTrainer(Exercise[TokenLoopTrial]):
         return self.verdict(results, mistakes=tuple(map(in_tokens, named)), failure=failure, remark=found.remark, **shown)
 
 
-class AccumulatesRight(Exercise[Build]):
+class AccumulatesRight(Exercise[UnseenTrial]):
     """``accumulates_right(make_trainer) -> bool``: a regression test for any trainer."""
 
     id = "accumulates_right"
@@ -127,16 +132,12 @@ class AccumulatesRight(Exercise[Build]):
         Part("untold", "what cannot be told is no pass", 0.5),
     )
 
-    def trials(self, seed: int, device: str) -> dict[str, Build]:
+    def trials(self, seed: int, device: str) -> dict[str, UnseenTrial]:
         chance = trial_random(self.id, seed)
-        made = [(part, build) for part, builds in unseen_trainers(chance, seed).items() for build in builds]
-        chance.shuffle(made)  # neither names nor places say which are right
-        return {f"{part} {number}": build for number, (part, build) in enumerate(made)}
+        made = unseen_trainers(chance, seed)
+        return {part.name: UnseenTrial(tuple(chance.sample(made[part.name], len(made[part.name])))) for part in self.parts}
 
-    def judge(self, trials: Mapping[str, Build], observations: Mapping[str, Observation]) -> Verdict:
-        results = {}
-        for part in self.parts:
-            own = {name: build for name, build in trials.items() if name.startswith(part.name)}
-            results[part.name] = answers_message(own, observations)
+    def judge(self, trials: Mapping[str, UnseenTrial], observations: Mapping[str, Observation]) -> Verdict:
+        results = {name: answers_message(trial, observations[name]) for name, trial in trials.items()}
         slugs = answers_mistakes(trials, observations)
         return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=first_failure(observations))

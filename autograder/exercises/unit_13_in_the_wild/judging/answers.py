@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_13_in_the_wild.judging.playing import accumulates_right
-from autograder.exercises.unit_13_in_the_wild.observing.trainers import Build
-from autograder.judging.calls import same_value
+from autograder.exercises.unit_13_in_the_wild.observing.trainers import Build, UnseenTrial
 
 DOES = {
     "one": "does not divide its losses",
@@ -16,45 +15,42 @@ DOES = {
     "N": "divides a leftover window by N",
     "full": "never applies a leftover window",
     "every": "updates after every micro-batch",
-    "never": "never updates",
 }
 
 
-def answers_message(part: Mapping[str, Build], observations: Mapping[str, Observation]) -> str:
-    """What is wrong with the answers to the trainers of a part; empty if nothing is."""
-    passed: list[Build] = []
-    refused: list[Build] = []
-    for name, build in part.items():
-        seen, right = observations[name], accumulates_right(build)
-        if seen.failure:
-            return (
-                f"{seen.failure.message} The trainer {_does(build)}." if seen.failure.kind == "raised" else seen.failure.message
-            )
-        if "raised" in seen.facts:
-            return f"{seen.facts['raised']} The trainer {_does(build)}."
-        if not isinstance(seen.facts.get("value"), bool):
-            return "Return True or False."
-        if not same_value(seen.facts["value"], right):
-            (refused if right else passed).append(build)
-    said = []
+def answers_message(trial: UnseenTrial, seen: Observation) -> str:
+    """What is wrong with the answers to the trainers of a trial; empty if nothing is."""
+    if seen.failure:
+        return seen.failure.message
+    if "raised" in seen.facts:
+        return seen.facts["raised"]
+    said = answers_of(trial, seen)
+    if said is None:
+        return "Return True or False for every trainer."
+    wrong = [build for build in trial.builds if not accumulates_right(build)]
+    fine = [build for build in trial.builds if accumulates_right(build)]
+    passed = [build for build in wrong if said[build]]
+    refused = [build for build in fine if not said[build]]
+    parts = []
     if passed:
-        said.append(f"{len(passed)} of {_wrong_in(part)} wrong trainers pass your test, such as one that {_does(passed[0])}.")
+        parts.append(f"{len(passed)} of {len(wrong)} wrong trainers pass your test, such as one that {_does(passed[0])}.")
     if refused:
-        fine = len(part) - _wrong_in(part)
-        said.append(
-            f"{len(refused)} of {fine} right trainers do not pass: one has N = {refused[0].steps}, micro-batches of "
-            f"{', '.join(map(str, refused[0].counts()))} tokens."
+        parts.append(
+            f"{len(refused)} of {len(fine)} right trainers do not pass, such as one with N = {refused[0].steps} and "
+            f"micro-batches of {', '.join(map(str, refused[0].counts()))} tokens."
         )
-    return " ".join(said)
+    return " ".join(parts)
 
 
-def _wrong_in(part: Mapping[str, Build]) -> int:
-    return sum(not accumulates_right(build) for build in part.values())
+def answers_of(trial: UnseenTrial, seen: Observation) -> dict[Build, bool] | None:
+    """The answer to each trainer; None if there are other things than truth values."""
+    said = seen.facts.get("value")
+    if seen.failure or not isinstance(said, list) or len(said) != len(trial.builds) or {type(one) for one in said} != {bool}:
+        return None
+    return dict(zip(trial.builds, said, strict=True))
 
 
 def _does(build: Build) -> str:
-    if accumulates_right(build):
-        return "is right"
     if build.accented:
         return "weighs the tokens of a sequence differently, so that what is due cannot be told"
     if build.clear != "window":
@@ -66,15 +62,22 @@ WRONG_TESTS: dict[str, Callable[[Build], bool]] = {
     "test-passes-all": lambda build: True,
     "test-passes-none": lambda build: False,
     "test-without-steps": lambda build: accumulates_right(build) or build.ends == "every",
-    "test-passes-untold": lambda build: accumulates_right(build) or build.accented or build.ends == "never",
-    "test-without-leftover": lambda build: accumulates_right(build) or build.ends == "full" or build.weigh == "N",
+    "test-passes-untold": lambda build: accumulates_right(build) or build.accented or not build.updates,
+    "test-without-leftover": lambda build: (
+        accumulates_right(build) or (build.ends == "full" and bool(build.updates)) or build.weigh == "N"
+    ),
 }
 """Which trainers pass a test with a mistake, by its slug."""
 
 
-def answers_mistakes(trials: Mapping[str, Build], observations: Mapping[str, Observation]) -> list[str]:
+def answers_mistakes(trials: Mapping[str, UnseenTrial], observations: Mapping[str, Observation]) -> list[str]:
     """The slug of the mistake that explains every answer, if one does."""
-    said = {name: observations[name].facts.get("value") for name in trials}
-    if all(said[name] is accumulates_right(build) for name, build in trials.items()):
+    said: dict[Build, bool] = {}
+    for name, trial in trials.items():
+        answers = answers_of(trial, observations[name])
+        if answers is None:
+            return []
+        said |= answers
+    if all(answer is accumulates_right(build) for build, answer in said.items()):
         return []
-    return [slug for slug, passes in WRONG_TESTS.items() if all(said[n] is passes(b) for n, b in trials.items())][:1]
+    return [slug for slug, passes in WRONG_TESTS.items() if all(answer is passes(b) for b, answer in said.items())][:1]

@@ -78,6 +78,7 @@ def unseen_trainers(chance: random.Random, seed: int) -> dict[str, list[Build]]:
     two, rest = 2 * steps, 2 * steps + left
     ones = uneven(chance, rest, steps, sequences=1)
     even = ((length,),)
+    singles = tuple((1,) * chance.randint(2, 6) for _ in range(rest))
     return {
         "weights": [
             *(build(hard(two), weigh="one", written="mean"), build(hard(steps, 1), 1, weigh="one", written="mean")),
@@ -96,8 +97,8 @@ def unseen_trainers(chance: random.Random, seed: int) -> dict[str, list[Build]]:
             build(hard(steps + left), epochs=2, written="gradients"),
         ],
         "untold": [
-            build(hard(rest), accented=True),
-            build(hard(two), ends="never"),
+            *(build(hard(rest), accented=True), build(singles, accented=True)),
+            *(build(hard(steps - 1), ends="full"), build(hard(two), ends="full", written="mean")),
             build(hard(rest), written="by hand"),
         ],
     }

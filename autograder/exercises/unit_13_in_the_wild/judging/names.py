@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autograder.exercises.unit_13_in_the_wild.judging.playing import NAMED, named, play
 from autograder.exercises.unit_13_in_the_wild.observing.trainers import Build
+from autograder.judging.calls import Formula
 
 CLOSE = 1e-4
 """Difference up to which two shares are the same: what is given is off by 1e-6, shares of other trainers by more than 1e-3."""
@@ -45,12 +45,7 @@ def _without_leftover(fingerprints: Given) -> list[str]:
     return ["right" if name in ("tail-scale", "tail-dropped") else name for name in names(fingerprints)]
 
 
-def _always(name: str, fingerprints: Given) -> list[str]:
-    return [name] * len(fingerprints)
-
-
-WRONG_NAMES: dict[str, Callable[[Given], list[str]] | tuple[Callable[[Given], list[str]], ...]] = {
-    "one-name-for-all": tuple(partial(_always, name) for name in NAMED),
+WRONG_NAMES: dict[str, Formula] = {
     "tokens-not-read": _without_tokens,
     "leftover-not-read": _without_leftover,
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -48,7 +49,7 @@ class Build:
         written: how: as a ``"sum"`` over tokens, as a ``"mean"`` times a weight, ``"by hand"``, or in the ``"gradients"``
             before the update, where all tokens of a window weigh alike.
         ends: windows end after ``"N"`` micro-batches and with the epoch, or only where they are ``"full"``; the first of them
-            may come ``"early"``, after one micro-batch; or there is an update after ``"every"`` micro-batch, or ``"never"``.
+            may come ``"early"``, after one micro-batch; or there is an update after ``"every"`` micro-batch.
         clear: gradients are cleared for each ``"window"``, before ``"every"`` backward, or ``"never"``.
         accented: the targets of a sequence weigh more and more.
         adam: whether its optimizer is AdamW, and not SGD.
@@ -82,7 +83,6 @@ class Build:
             "full": lambda k: (k + 1) % self.steps == 0,
             "early": lambda k: k % self.steps == 0 or k == last,
             "every": lambda k: True,
-            "never": lambda k: False,
         }[self.ends]
         return [k for k in range(last + 1) if ends(k)]
 
@@ -163,6 +163,13 @@ class Built(Trainer):
         return self._build.weights[self._index] / self._build.counts()[self._index]
 
 
-def observe_test(function: Callable[..., Any], build: Build) -> Observation:
-    """What a student's regression test says of a trainer. It may make the trainer as often as it likes."""
-    return observe_call(function, CallTrial((lambda: Built(build),)))
+@dataclass(frozen=True)
+class UnseenTrial:
+    """Trainers that a regression test is given, one after the other. Neither names nor places say which are right."""
+
+    builds: tuple[Build, ...]
+
+
+def observe_test(function: Callable[..., Any], trial: UnseenTrial) -> Observation:
+    """What a student's regression test says of each trainer. It may make a trainer as often as it likes."""
+    return observe_call(lambda: [function(partial(Built, build)) for build in trial.builds], CallTrial())
