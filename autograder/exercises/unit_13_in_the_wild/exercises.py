@@ -58,10 +58,14 @@ class NameThoseTrainers(Exercise[CallTrial]):
             return names_message(trial.arguments[0], found)
 
         verdict = judge_calls(self, trials, observations, lambda name: name, names, WRONG_NAMES, message)
-        said = [seen.facts.get("value") for seen in observations.values()]
-        if all(isinstance(one, list) for one in said) and len({str(name) for one in said for name in one}) == 1:
+        said = [name for seen in observations.values() for name in _as_list(seen.facts.get("value"))]
+        if len(said) > len(observations) and len(set(map(str, said))) == 1:
             return replace(verdict, mistakes=(mistake("one-name-for-all"),))
         return verdict
+
+
+def _as_list(value: object) -> list:
+    return value if isinstance(value, list) else []
 
 
 class RepairedTrainer(Exercise[TokenLoopTrial]):
