@@ -158,32 +158,15 @@ def name_those_trainers(fingerprints):
     ### BEGIN SOLUTION
     names = []
     for one in fingerprints:
-        tokens, n = one["tokens"], one["accumulation_steps"]
-        held = [[k for k, share in enumerate(row) if share > 1e-3] for row in one["found"]]
-        sums = [sum(row) for row in one["found"]]
-        first = held[0]
-        due = [tokens[k] / sum(tokens[j] for j in first) for k in first]
-        if len(held) == len(tokens):
-            name = "step-every"
-        elif first == [n - 1]:
-            name = "zero-every"
-        elif len(first) == 1:
-            name = "off-by-one-early"
-        elif 0 in held[1]:
-            name = "never-zero"
-        elif len(tokens) - 1 not in held[-1]:
-            name = "tail-dropped"
-        elif abs(sums[0] - n) < 1e-3:
-            name = "no-scale"
-        elif sums[0] < 0.999:
-            name = "wrong-total"
-        elif sums[-1] < 0.999:
-            name = "tail-scale"
-        elif all(abs(one["found"][0][k] - share) < 1e-3 for k, share in zip(first, due, strict=True)):
-            name = "right"
-        else:
-            name = "mean-of-means"
-        names.append(name)
+        rows, tokens, n = one["found"], one["tokens"], one["accumulation_steps"]
+        held = [[k for k, share in enumerate(row) if share > 1e-3] for row in rows]
+        total = sum(tokens[k] for k in held[0])
+        unlike = any(abs(rows[0][k] - tokens[k] / total) > 1e-3 for k in held[0])
+        who = {"step-every": len(rows) == len(tokens), "zero-every": held[0] == [n - 1], "off-by-one-early": len(held[0]) == 1}
+        who |= {"never-zero": 0 in held[-1], "tail-dropped": len(tokens) - 1 not in held[-1]}
+        sums = {"no-scale": sum(rows[0]) > 1.001, "wrong-total": sum(rows[0]) < 0.999, "tail-scale": sum(rows[-1]) < 0.999}
+        questions = who | sums | {"mean-of-means": unlike, "right": True}
+        names.append(next(name for name, holds in questions.items() if holds))
     return names
     ### END SOLUTION
 
