@@ -81,9 +81,9 @@ seen
 # %% [markdown]
 # ## Explore: trainers of released libraries
 #
-# The same line around the trainers of 13 libraries, each on the CPU with a tiny model. The runs were recorded; `make trainers`
-# repeats them. Each trainer was watched in one release or in several. Below the columns is what each micro-batch counts: tokens
-# or samples.
+# The same line around the trainers of widely used libraries, each on the CPU with a tiny model. The runs were recorded;
+# `make trainers` repeats them. Each trainer was watched in one release or in several. Below the columns is what each
+# micro-batch counts: tokens or samples.
 #
 # 1. It opens on a release of transformers from 2024. What does it divide by? Move on through its releases, one by one: how
 #    often was it right, and then wrong again?
@@ -195,9 +195,9 @@ check(name_those_trainers)
 # %% [markdown]
 # ## A trainer with hooks
 #
-# You have found a mistake in a library. You cannot wait for the next release, and you should not edit what pip installed: but
-# trainers have **hooks**, methods that are there to be overridden. Here is a small one. `train` belongs to the library, and the
-# rest are hooks.
+# You have found a mistake in a library. You cannot wait for the next release, and you should not edit what pip installed.
+# Trainers have **hooks**, though: methods that are there to be overridden. Here is a small trainer. `train` belongs to the
+# library, and the rest are hooks.
 
 # %%
 for method in (Trainer.train, Trainer.compute_loss, Trainer.backward, Trainer.should_step):
@@ -301,8 +301,8 @@ predict(
 # %% [markdown]
 # ## A test for any trainer
 #
-# The mistakes above were in releases for weeks or years, until somebody compared two runs that should have been the same. A
-# test finds them the same day. What is in `seen` when the block is over:
+# You know from unit 08 how long the mean of means was in releases. A test finds such a mistake the same day. What is in `seen`
+# when the block is over:
 #
 # | | |
 # |---|---|
