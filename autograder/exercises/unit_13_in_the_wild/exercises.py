@@ -98,7 +98,7 @@ class RepairedTrainer(Exercise[TokenLoopTrial]):
         holes[2 * n + chance.randrange(n)] = (0, 0)
         return {
             "tokens": trial(1, hard(3 * n), gated=True, extras=True),
-            "no accumulation": trial(2, hard(3), accumulation_steps=1),
+            "no accumulation": trial(2, ((1,), *hard(3)), accumulation_steps=1),
             "leftover": trial(3, hard(n + left)),
             "short": trial(4, hard(n - 1)),
             "epochs": trial(5, hard(n + left), hard(n), hard(2 * n + 1), gated=True),

@@ -21,7 +21,7 @@ ASKED = {
     LEFTOVER: ("right", "right", "mean-of-means", "tail-scale", "tail-scale", "tail-dropped"),
     WINDOWS: ("right", "zero-every", "never-zero", "step-every", "off-by-one-early", "off-by-one-early"),
 }
-"""The names asked for in one call, in any order. Every call has right ones and several wrong ones."""
+"""The names asked for in one call, which shuffles them. Of two right ones among leftovers the first is even."""
 
 
 def uneven(chance: random.Random, count: int, steps: int, sequences: int = 2) -> Lengths:
@@ -40,19 +40,19 @@ def uneven(chance: random.Random, count: int, steps: int, sequences: int = 2) ->
 
 def fingerprints(chance: random.Random, part: str) -> list[dict[str, Any]]:
     """Fingerprints as a student's function is given them, one for each name that is asked for, shuffled."""
-    names = list(ASKED[part])
-    chance.shuffle(names)
-    return [_as_given(_with_name(chance, name, part), chance) for name in names]
+    builds = [_with_name(chance, name, part, even=(part, k) == (LEFTOVER, 0)) for k, name in enumerate(ASKED[part])]
+    return [_as_given(build, chance) for build in chance.sample(builds, len(builds))]
 
 
-def _with_name(chance: random.Random, name: str, part: str) -> Build:
-    """A build of which this is the first name."""
+def _with_name(chance: random.Random, name: str, part: str, even: bool) -> Build:
+    """A build of which this is the first name, maybe with micro-batches that hold equally many tokens."""
     while True:
         steps = chance.randint(3, 5)
         left = 0 if part == FULL else chance.randint(1, steps - 1)
         count = 2 * steps + left
-        even = name == "tail-scale" or (part == LEFTOVER and name in ("right", "tail-dropped") and chance.random() < 0.4)
-        lengths = ((chance.randint(2, 9),),) * count if even else uneven(chance, count, steps, sequences=1)
+        lengths = (
+            ((chance.randint(2, 9),),) * count if even or name == "tail-scale" else uneven(chance, count, steps, sequences=1)
+        )
         build = named(Build(0, steps, lengths), name)
         if names_of(build)[0] == name:
             return build
