@@ -176,12 +176,12 @@ def test_what_all_attacks_achieve(stage, record_property):
 
 
 def _defined(attack: Path) -> set[str]:
-    """The names of the functions that an attack defines itself."""
+    """The names of the functions and classes that an attack defines itself."""
     sources = [attack.read_text()]
     if attack.suffix == ".ipynb":
         sources = ["".join(cell["source"]) for cell in json.loads(sources[0])["cells"] if cell["cell_type"] == "code"]
     trees = [ast.parse(source) for source in sources if not source.startswith(("%", "!"))]
-    return {node.name for tree in trees for node in tree.body if isinstance(node, ast.FunctionDef)}
+    return {node.name for tree in trees for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
 
 
 def _earned(attack: Path) -> dict[str, float]:
@@ -194,11 +194,11 @@ def _earned(attack: Path) -> dict[str, float]:
 
 @cache
 def _solutions(unit: str) -> dict[str, str]:
-    """The source of each function that is marked, and under ``""`` all imports."""
+    """The source of each function or class that is marked, and under ``""`` all imports."""
     source = (ROOT / "solutions" / f"{unit}.py").read_text()
     nodes, wanted = ast.parse(source).body, {exercise.id for exercise in exercises_of(unit)}
     imports = [ast.unparse(node) for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
-    functions = [node for node in nodes if isinstance(node, ast.FunctionDef) and node.name in wanted]
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in wanted]
     return {"": "\n".join(imports)} | {node.name: ast.get_source_segment(source, node) for node in functions}
 
 
