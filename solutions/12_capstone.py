@@ -421,4 +421,4 @@ live_run(train, pick_micro_batch_size)
 #   [the claims ledger](../docs/claims.md).
 # </details>
 #
-# You have come to the end of the course. Back to **[the start page](00_start_here.ipynb)**, where your points are.
+# Next: **[13 · In the wild](13_in_the_wild.ipynb)**

@@ -11,7 +11,9 @@ import torch
 from run import HERE, Run, all_runs
 
 from gradaccum.drawing import as_png, draw_fingerprint, new_figure
-from gradaccum.fingerprint import Fingerprint, as_fraction
+from gradaccum.fingerprint import as_fraction
+from gradaccum.phenomena.trainers import fingerprint_of
+from gradaccum.real_trainers import has_shares
 
 DOCS = HERE.parent / "docs"
 PAGE, PICTURES = DOCS / "trainers.md", DOCS / "images" / "trainers"
@@ -27,8 +29,8 @@ public interface on the CPU, on data with leftovers, under [`gradaccum.watch`](w
 micro-batch's mean loss is in an update. Due is its share of what the losses of the window count: tokens that have a label, or
 samples. A library may document another rule, such as 1/N; the table only says what is in its updates.
 
-`make trainers` runs what is not recorded in [`trainers/recorded`](../trainers/recorded) yet, each script in an environment of
-exactly pinned releases, and writes this page; `make trainers ARGS="lightning --again"` repeats some runs. All of these used
+`make trainers` runs what is not in [`real_trainers/recorded`](../gradaccum/real_trainers/recorded) yet, each script in an
+environment of exactly pinned releases, and writes this page; `make trainers ARGS="lightning --again"` repeats some runs. All of these used
 torch {torch}. {same}
 """
 
@@ -40,7 +42,7 @@ def write_page() -> None:
     PAGE.write_text(page())
     PICTURES.mkdir(parents=True, exist_ok=True)
     for run in map(run_called, (finding["run"] for finding in texts()["finding"])):
-        if _has_shares(result_of(run)):
+        if has_shares(result_of(run)):
             (PICTURES / _picture(run)).write_bytes(_drawn(result_of(run)))
 
 
@@ -91,19 +93,13 @@ def _verdict(result: dict[str, Any]) -> str:
 
 def _rows(result: dict[str, Any]) -> tuple[str, str, str]:
     """Number of the first row that is not due, else of the first; what it holds, and what is due."""
-    if not _has_shares(result):
+    if not has_shares(result):
         return "", "", ""
     found, due = result["matrices"][0]["found"], result["matrices"][0]["due"]
     wrong = (u for u, rows in enumerate(zip(found, due, strict=True)) if _differ(*rows))
     u = next(wrong, 0)
     shown = [k for k, pair in enumerate(zip(found[u], due[u], strict=True)) if any(abs(value) > 1e-6 for value in pair)]
     return str(u + 1), _cells(found[u], shown), _cells(due[u], shown)
-
-
-def _has_shares(result: dict[str, Any]) -> bool:
-    """Whether there is a matrix, and it says something: with cached features it does not."""
-    named = {mistake["slug"] for mistake in result["mistakes"]}
-    return bool(result["matrices"] and result["matrices"][0]["found"]) and "outside-of-cache" not in named
 
 
 def _differ(found: list[float], due: list[float]) -> bool:
@@ -139,7 +135,7 @@ def _finding(finding: dict[str, str]) -> str:
     parts = [f"### {run.library} {run.version}: {finding['title']}", finding["what"].strip()]
     parts += [f"Reported: {finding['report']}."] if "report" in finding else []
     parts += [f"Watching {_link(run)}, with {pins}, says {said}"]
-    if _has_shares(result):
+    if has_shares(result):
         parts += [f"![What the updates hold, and what is due]({PICTURES.relative_to(DOCS).as_posix()}/{_picture(run)})"]
     return "\n\n".join(parts)
 
@@ -150,7 +146,7 @@ def _picture(run: Run) -> str:
 
 def _drawn(result: dict[str, Any]) -> bytes:
     matrix = result["matrices"][0]
-    found, due = (_fingerprint(matrix[name], matrix["counts"]) for name in ("found", "due"))
+    found, due = (fingerprint_of(matrix[name], matrix["counts"]) for name in ("found", "due"))
     rows, columns = found.coefficients.shape
     figure = new_figure(min(0.6 + 0.46 * columns, 10), 0.9 + 0.66 * rows)
     peak = float(torch.maximum(found.coefficients, due.coefficients).max())
@@ -158,12 +154,6 @@ def _drawn(result: dict[str, Any]) -> bytes:
         axes = figure.add_axes((0.05, bottom + 0.01, 0.94, 0.34))
         draw_fingerprint(axes, one, title, due, peak=peak)
     return as_png(figure)
-
-
-def _fingerprint(numbers: list[list[float]], counts: list[float | None]) -> Fingerprint:
-    rows = torch.tensor(numbers, dtype=torch.float64)
-    zeros, ones = torch.zeros(len(rows), dtype=torch.float64), torch.ones(len(rows), dtype=torch.float64)
-    return Fingerprint(rows, zeros, ones, (0,) * len(rows), tuple((0, int(count or 1)) for count in counts))
 
 
 if __name__ == "__main__":

@@ -22,9 +22,10 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from gradaccum.real_trainers import RECORDED
+
 HERE = Path(__file__).resolve().parent
 PACKAGES = HERE.parent / "build" / "trainers"
-RECORDED = HERE / "recorded"
 TIME_LIMIT = 900
 """Seconds that one script may take."""
 

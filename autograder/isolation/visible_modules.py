@@ -1,7 +1,9 @@
-"""Which modules of the course student code can import in a sandbox: what observes it, and what notebooks use. Nothing judges.
+"""Which modules of the course student code can import in a sandbox: what observes it, and what notebooks use.
 
-The list is the only one: the sandbox shows these files and no others of the two packages, the contract on imports in
-``pyproject.toml`` repeats it, and tests compare it with what is there to be imported, from inside.
+Nothing there judges it. ``gradaccum.watch`` is among what notebooks use, and with it the bench's diagnosis, which names the
+mistakes of any training loop; what is due in an exercise is not there. The list is the only one: the sandbox shows these files
+and no others of the two packages, the contract on imports in ``pyproject.toml`` repeats it, and tests compare it with what is
+there to be imported, from inside.
 """
 
 from __future__ import annotations
@@ -55,9 +57,12 @@ VISIBLE_MODULES = (
     "gradaccum.collectives",
     "gradaccum.components",
     "gradaccum.contrastive",
+    "gradaccum.diagnosis",
+    "gradaccum.diagnosis.*",
     "gradaccum.drawing",
     "gradaccum.explore",
     "gradaccum.fingerprint",
+    "gradaccum.fingerprint_tables",
     "gradaccum.fingerprint_words",
     "gradaccum.loops",
     "gradaccum.loops.*",
@@ -86,19 +91,27 @@ VISIBLE_MODULES = (
     "gradaccum.phenomena.sample_gradients",
     "gradaccum.phenomena.timeline",
     "gradaccum.phenomena.token_weighted_loss",
+    "gradaccum.phenomena.trainers",
     "gradaccum.phenomena.who_hides",
     "gradaccum.predict",
     "gradaccum.problems",
     "gradaccum.problems.*",
     "gradaccum.ranks",
+    "gradaccum.real_trainers",
     "gradaccum.recording",
     "gradaccum.resuming",
     "gradaccum.showing",
     "gradaccum.still",
     "gradaccum.threads",
     "gradaccum.token_problems",
+    "gradaccum.trainer",
+    "gradaccum.watching",
+    "gradaccum.watching.*",
 )
 """Their names; ``*`` stands for one name. Packages are named apart from what is in them."""
+
+DATA = ("gradaccum/real_trainers/recorded/*/*.json",)
+"""Files that visible modules read."""
 
 
 def packages_folder() -> Path:
@@ -122,7 +135,7 @@ def is_visible(module: str) -> bool:
 
 
 def copy_visible_modules(target: Path) -> None:
-    """Copy the visible modules into an empty folder, with what Python has compiled of them.
+    """Copy the visible modules into an empty folder, with what Python has compiled of them and the data they read.
 
     Raises:
         OSError: they cannot be copied.
@@ -134,3 +147,8 @@ def copy_visible_modules(target: Path) -> None:
             shutil.copy2(file, copy)  # with its time, by which Python knows what was compiled of it
             if compiled.exists():
                 shutil.copy2(compiled, copy.parent / "__pycache__" / compiled.name)
+    for pattern in DATA:
+        for file in packages_folder().glob(pattern):
+            copy = target / file.relative_to(packages_folder())
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, copy)

@@ -14,16 +14,16 @@ from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
 from autograder.contract.trials import probe_length, trial_random
 from autograder.contract.verdict import Part, Verdict
+from autograder.diagnosing.token_diagnosis import (
+    diagnose_tokens,
+    ignores_only_usual,
+    loss_slugs,
+)
 from autograder.exercises.unit_08_unequal_micro_batches.judging.denominators import (
     TOLERANCE,
     WRONG_DENOMINATORS,
     denominator,
     denominator_message,
-)
-from autograder.exercises.unit_08_unequal_micro_batches.judging.diagnosis import (
-    diagnose_tokens,
-    ignores_only_usual,
-    loss_slugs,
 )
 from autograder.exercises.unit_08_unequal_micro_batches.judging.messages import (
     empty_windows_message,
@@ -32,13 +32,12 @@ from autograder.exercises.unit_08_unequal_micro_batches.judging.messages import 
     losses_message,
     mode_and_memory_message,
     movements_message,
-    parameters_message,
 )
-from autograder.exercises.unit_08_unequal_micro_batches.judging.references import is_nan_somewhere, trains_like
-from autograder.exercises.unit_08_unequal_micro_batches.observing import TokenLoopTrial
 from autograder.judging.calls import judge_calls
+from autograder.judging.token_loops import is_nan_somewhere, parameters_message, trains_like
 from autograder.judging.token_words import RENAMED, in_tokens
 from autograder.observing.calls import CallTrial
+from autograder.observing.token_loops import TokenLoopTrial
 from gradaccum.problems import best_dtype
 from gradaccum.problems.tokens import IGNORE_INDEX, TokenProblem
 

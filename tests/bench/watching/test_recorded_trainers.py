@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from gradaccum.real_trainers import RECORDED
+
 TRAINERS = Path(__file__).parents[3] / "trainers"
 
 
@@ -26,7 +28,7 @@ def test_page_on_trainers_is_what_recorded_runs_make(page):
 def test_every_trainer_in_an_environment_is_recorded_as_it_is_now(page):
     runs = list(page.all_runs())
     assert [run.name for run in runs if not run.is_recorded] == []
-    assert {run.result for run in runs} == set(TRAINERS.glob("recorded/*/*.json"))
+    assert {run.result for run in runs} == set(RECORDED.glob("*/*.json"))
 
 
 def test_what_is_said_to_be_repaired_was_named_before_and_is_due_after(page):

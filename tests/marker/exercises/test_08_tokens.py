@@ -7,14 +7,14 @@ import torch
 from torch.nn import functional as F
 
 from autograder.contract.trials import trial_random
+from autograder.diagnosing.token_diagnosis import diagnose_tokens
 from autograder.exercises import all_exercises
 from autograder.exercises.unit_08_unequal_micro_batches.exercises import unequal_lengths
 from autograder.exercises.unit_08_unequal_micro_batches.judging.denominators import denominator
-from autograder.exercises.unit_08_unequal_micro_batches.judging.diagnosis import diagnose_tokens
-from autograder.exercises.unit_08_unequal_micro_batches.observing import observe_tokens
 from autograder.judging.token_words import RENAMED, in_tokens
 from autograder.marking.in_process import mark_function
 from autograder.observing.loops import observe_loop
+from autograder.observing.token_loops import observe_tokens
 from gradaccum.loops import GALLERY
 from gradaccum.loops.tokens import TOKEN_LOOPS
 from gradaccum.problems.tokens import IGNORE_INDEX

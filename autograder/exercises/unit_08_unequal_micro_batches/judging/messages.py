@@ -5,14 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from autograder.contract.observation import Observation
-from autograder.exercises.unit_08_unequal_micro_batches.judging.references import (
-    is_nan_somewhere,
-    losses_of_windows,
-    movements_of,
-    reference,
-    trains_like,
-)
-from autograder.exercises.unit_08_unequal_micro_batches.observing import TokenLoopTrial
 from autograder.judging.large_batches import (
     SEVERAL_GRAPHS,
     holds_several_graphs,
@@ -22,21 +14,14 @@ from autograder.judging.large_batches import (
     window_gradient,
 )
 from autograder.judging.reported_losses import same_numbers
+from autograder.judging.token_loops import (
+    is_nan_somewhere,
+    losses_of_windows,
+    movements_of,
+    reference,
+)
 from autograder.judging.tolerances import close
-
-
-def parameters_message(trial: TokenLoopTrial, seen: Observation) -> str:
-    """What is wrong with the parameters after each epoch; empty if nothing is."""
-    if seen.failure:
-        return seen.failure.message
-    found = seen.tensors["parameters"]
-    if found.shape != reference(trial).tensors["parameters"].shape:
-        return "Your function changed the shape of a parameter."
-    if found.isnan().any():
-        return "Parameters have become NaN."
-    if not trains_like(trial, seen):
-        return "The parameters after training are not those of the mean over each window's tokens."
-    return ""
+from autograder.observing.token_loops import TokenLoopTrial
 
 
 def movements_message(trial: TokenLoopTrial, seen: Observation) -> str:

@@ -11,13 +11,13 @@ from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.diagnosing.loop_diagnosis import Diagnosis, diagnose
-from autograder.exercises.unit_08_unequal_micro_batches.judging.references import (
+from autograder.judging.reported_losses import loss_mistakes, same_numbers
+from autograder.judging.token_loops import (
     losses_of_windows,
     movements_of,
     moves_like,
 )
-from autograder.exercises.unit_08_unequal_micro_batches.observing import TokenLoopTrial
-from autograder.judging.reported_losses import loss_mistakes, same_numbers
+from autograder.observing.token_loops import TokenLoopTrial
 from gradaccum.loops import windows
 from gradaccum.problems.tokens import PADDING_TOO, TokenProblem
 

@@ -8,9 +8,9 @@ from functools import lru_cache
 from torch import Tensor
 
 from autograder.contract.observation import Observation
-from autograder.exercises.unit_08_unequal_micro_batches.observing import TokenLoopTrial, observe_tokens
 from autograder.judging.reported_losses import Losses, window_losses
 from autograder.judging.tolerances import close
+from autograder.observing.token_loops import TokenLoopTrial, observe_tokens
 from gradaccum.loops.tokens import TOKEN_LOOPS
 from gradaccum.problems import flat_parameters
 from gradaccum.problems.tokens import TokenProblem
@@ -41,6 +41,20 @@ def trains_like(trial: TokenLoopTrial, seen: Observation, slug: str = "right") -
         return False
     start = start_of(trial.problem)
     return close(found.to(other) - start, other - start, trial.problem.dtype)
+
+
+def parameters_message(trial: TokenLoopTrial, seen: Observation) -> str:
+    """What is wrong with the parameters after each epoch; empty if nothing is."""
+    if seen.failure:
+        return seen.failure.message
+    found = seen.tensors["parameters"]
+    if found.shape != reference(trial).tensors["parameters"].shape:
+        return "Your function changed the shape of a parameter."
+    if found.isnan().any():
+        return "Parameters have become NaN."
+    if not trains_like(trial, seen):
+        return "The parameters after training are not those of the mean over each window's tokens."
+    return ""
 
 
 def moves_like(trial: TokenLoopTrial, seen: Observation, movements: Tensor) -> bool:

@@ -1,0 +1,146 @@
+"""Unit 13, in the wild: what do the updates of a trainer that you did not write hold?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from autograder.contract.exercise import Exercise
+from autograder.contract.observation import Observation
+from autograder.contract.trials import trial_random
+from autograder.contract.verdict import Part, Verdict
+from autograder.diagnosing.token_diagnosis import diagnose_tokens
+from autograder.exercises.unit_13_in_the_wild.judging.answers import answers_message, answers_mistakes
+from autograder.exercises.unit_13_in_the_wild.judging.making import (
+    FULL,
+    LEFTOVER,
+    WINDOWS,
+    Lengths,
+    fingerprints,
+    uneven,
+    unseen_trainers,
+)
+from autograder.exercises.unit_13_in_the_wild.judging.names import WRONG_NAMES, names, names_message
+from autograder.exercises.unit_13_in_the_wild.observing.trainers import UnseenTrial
+from autograder.judging.calls import judge_calls
+from autograder.judging.failures import first_failure
+from autograder.judging.token_loops import parameters_message
+from autograder.judging.token_words import RENAMED, in_tokens
+from autograder.observing.calls import CallTrial
+from autograder.observing.token_loops import TokenLoopTrial
+from gradaccum.diagnosis.catalogue import mistake
+from gradaccum.problems import best_dtype
+from gradaccum.problems.tokens import TokenProblem
+
+UNIT = "13_in_the_wild"
+
+
+class NameThoseTrainers(Exercise[CallTrial]):
+    """``name_those_trainers(fingerprints) -> list[str]``."""
+
+    id = "name_those_trainers"
+    section = "Explore: trainers of released libraries"
+    unit = UNIT
+    parts = (
+        Part(FULL, "full windows: what is each loss divided by?", 1),
+        Part(LEFTOVER, "leftover windows", 1),
+        Part(WINDOWS, "updates and clearing at the wrong moment", 1),
+    )
+
+    def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
+        chance = trial_random(self.id, seed)
+        return {part.name: CallTrial((fingerprints(chance, part.name),)) for part in self.parts}
+
+    def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
+        def message(trial: CallTrial, found: object) -> str:
+            return names_message(trial.arguments[0], found)
+
+        verdict = judge_calls(self, trials, observations, lambda name: name, names, WRONG_NAMES, message)
+        said = [name for seen in observations.values() for name in _as_list(seen.facts.get("value"))]
+        if len(said) > len(observations) and len(set(map(str, said))) == 1:
+            return replace(verdict, mistakes=(mistake("one-name-for-all"),))
+        return verdict
+
+
+def _as_list(value: object) -> list:
+    return value if isinstance(value, list) else []
+
+
+class RepairedTrainer(Exercise[TokenLoopTrial]):
+    """``class RepairedTrainer(Trainer)``: its hooks make up for what is wrong with the trainer of the library."""
+
+    id = "RepairedTrainer"
+    section = "A trainer with hooks"
+    unit = UNIT
+    parts = (
+        Part("tokens", "micro-batches with unequal numbers of tokens", 1.5),
+        Part("leftover", "leftover windows", 1),
+        Part("epochs", "one epoch after the other", 0.5),
+        Part("empty", "micro-batches and windows without a single token", 0.5),
+    )
+
+    def trials(self, seed: int, device: str) -> dict[str, TokenLoopTrial]:
+        chance = trial_random(self.id, seed)
+        n = chance.choice([3, 4])
+        left = chance.randint(2, n - 1)
+
+        def trial(offset: int, *epochs: Lengths, frozen: bool = False, **options: Any) -> TokenLoopTrial:
+            basics: dict[str, Any] = {"accumulation_steps": n, "device": device, "dtype": best_dtype(device), "width": 8}
+            return TokenLoopTrial(TokenProblem(seed=seed + offset, lengths=epochs, **basics | options), frozen=frozen)
+
+        def hard(count: int) -> Lengths:
+            return uneven(chance, count, n)
+
+        holes = [*hard(n), *((0,), (0, 0), (0,), (0,))[:n], *hard(n)]
+        holes[chance.randrange(n)] = (0,)
+        holes[2 * n + chance.randrange(n)] = (0, 0)
+        return {
+            "tokens": trial(1, hard(3 * n), gated=True, extras=True),
+            "no accumulation": trial(2, ((1,), *hard(3)), accumulation_steps=1),
+            "leftover": trial(3, hard(n + left)),
+            "short": trial(4, hard(n - 1)),
+            "epochs": trial(5, hard(n + left), hard(n), hard(2 * n + 1), gated=True),
+            "empty": trial(6, tuple(holes)),
+            "probe": trial(7, hard(n + left), hard(2 * n), hard(n - 1), gated=True, frozen=True),
+        }
+
+    def judge(self, trials: Mapping[str, TokenLoopTrial], observations: Mapping[str, Observation]) -> Verdict:
+        said = {name: parameters_message(trial, observations[name]) for name, trial in trials.items() if name != "probe"}
+        results = {
+            "tokens": said["tokens"] or said["no accumulation"],
+            "leftover": said["leftover"] or said["short"],
+            "epochs": said["epochs"],
+            "empty": said["empty"],
+        }
+        failure = first_failure(observations)
+        if not any(results.values()):
+            return self.verdict(results)
+        found = diagnose_tokens(trials["probe"], observations["probe"])
+        named = dict.fromkeys(RENAMED.get(slug, slug) for slug in found.slugs)
+        shown = {"expected": found.expected, "found": found.found} if found.slugs or found.remark else {}
+        return self.verdict(results, mistakes=tuple(map(in_tokens, named)), failure=failure, remark=found.remark, **shown)
+
+
+class AccumulatesRight(Exercise[UnseenTrial]):
+    """``accumulates_right(make_trainer) -> bool``: a regression test for any trainer."""
+
+    id = "accumulates_right"
+    section = "A test for any trainer"
+    unit = UNIT
+    parts = (
+        Part("weights", "what losses are divided by", 1),
+        Part("windows", "updates and clearing at the wrong moment", 1),
+        Part("ends", "leftover windows", 1),
+        Part("untold", "what cannot be told is no pass", 0.5),
+    )
+
+    def trials(self, seed: int, device: str) -> dict[str, UnseenTrial]:
+        chance = trial_random(self.id, seed)
+        made = unseen_trainers(chance, seed)
+        return {part.name: UnseenTrial(tuple(chance.sample(made[part.name], len(made[part.name])))) for part in self.parts}
+
+    def judge(self, trials: Mapping[str, UnseenTrial], observations: Mapping[str, Observation]) -> Verdict:
+        results = {name: answers_message(trial, observations[name]) for name, trial in trials.items()}
+        slugs = answers_mistakes(trials, observations)
+        return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=first_failure(observations))

@@ -1,0 +1,83 @@
+"""What a regression test says of trainers, and what it does instead if that is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from autograder.contract.observation import Observation
+from autograder.exercises.unit_13_in_the_wild.judging.playing import accumulates_right
+from autograder.exercises.unit_13_in_the_wild.observing.trainers import Build, UnseenTrial
+
+DOES = {
+    "one": "does not divide its losses",
+    "mean": "averages the means of unequal micro-batches",
+    "positions": "divides by positions, padding too",
+    "N": "divides a leftover window by N",
+    "full": "never applies a leftover window",
+    "every": "updates after every micro-batch",
+}
+
+
+def answers_message(trial: UnseenTrial, seen: Observation) -> str:
+    """What is wrong with the answers to the trainers of a trial; empty if nothing is."""
+    if seen.failure:
+        return seen.failure.message
+    if "raised" in seen.facts:
+        return seen.facts["raised"]
+    said = answers_of(trial, seen)
+    if said is None:
+        return "Return True or False for every trainer."
+    wrong = [build for build in trial.builds if not accumulates_right(build)]
+    fine = [build for build in trial.builds if accumulates_right(build)]
+    passed = [build for build in wrong if said[build]]
+    refused = [build for build in fine if not said[build]]
+    parts = []
+    if passed:
+        parts.append(f"{len(passed)} of {len(wrong)} wrong trainers pass your test, such as one that {_does(passed[0])}.")
+    if refused:
+        parts.append(
+            f"{len(refused)} of {len(fine)} right trainers do not pass, such as one with N = {refused[0].steps} and "
+            f"micro-batches of {', '.join(map(str, refused[0].counts()))} tokens."
+        )
+    return " ".join(parts)
+
+
+def answers_of(trial: UnseenTrial, seen: Observation) -> dict[Build, bool] | None:
+    """The answer to each trainer; None if there are other things than truth values."""
+    said = seen.facts.get("value")
+    if seen.failure or not isinstance(said, list) or len(said) != len(trial.builds) or {type(one) for one in said} != {bool}:
+        return None
+    return dict(zip(trial.builds, said, strict=True))
+
+
+def _does(build: Build) -> str:
+    if build.accented:
+        return "weighs the tokens of a sequence differently, so that what is due cannot be told"
+    if build.clear != "window":
+        return "clears before every backward" if build.clear == "every" else "never clears"
+    return DOES[build.weigh if build.weigh != "share" else build.ends]
+
+
+WRONG_TESTS: dict[str, Callable[[Build], bool]] = {
+    "test-passes-all": lambda build: True,
+    "test-passes-none": lambda build: False,
+    "test-without-steps": lambda build: accumulates_right(build) or build.ends == "every",
+    "test-passes-untold": lambda build: accumulates_right(build) or build.accented or not build.updates,
+    "test-without-leftover": lambda build: (
+        accumulates_right(build) or (build.ends == "full" and bool(build.updates)) or build.weigh == "N"
+    ),
+}
+"""Which trainers pass a test with a mistake, by its slug."""
+
+
+def answers_mistakes(trials: Mapping[str, UnseenTrial], observations: Mapping[str, Observation]) -> list[str]:
+    """The slug of the mistake that explains every answer, if one does."""
+    said: dict[Build, bool] = {}
+    for name, trial in trials.items():
+        answers = answers_of(trial, observations[name])
+        if answers is None:
+            return []
+        said |= answers
+    if all(answer is accumulates_right(build) for build, answer in said.items()):
+        return []
+    return [slug for slug, passes in WRONG_TESTS.items() if all(answer is passes(b) for b, answer in said.items())][:1]

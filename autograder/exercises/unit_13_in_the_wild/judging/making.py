@@ -1,0 +1,104 @@
+"""Trainers nobody has seen, and fingerprints of trainers, made from a seed."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from autograder.exercises.unit_13_in_the_wild.judging.playing import named, names_of, play
+from autograder.exercises.unit_13_in_the_wild.observing.trainers import Build
+
+Lengths = tuple[tuple[int, ...], ...]
+"""For each micro-batch the number of tokens of each of its sequences."""
+
+NOISE = 1e-6
+"""Relative error of the shares in a fingerprint: what gradients in float32 leave."""
+
+FULL, LEFTOVER, WINDOWS = "full", "leftovers", "windows"
+
+ASKED = {
+    FULL: ("right", "right", "no-scale", "mean-of-means", "wrong-total", "wrong-total"),
+    LEFTOVER: ("right", "right", "mean-of-means", "tail-scale", "tail-scale", "tail-dropped"),
+    WINDOWS: ("right", "zero-every", "never-zero", "step-every", "off-by-one-early", "off-by-one-early"),
+}
+"""The names asked for in one call, which shuffles them. Of two right ones among leftovers the first is even."""
+
+
+def uneven(chance: random.Random, count: int, steps: int, sequences: int = 2) -> Lengths:
+    """Micro-batches that hold unequal numbers of tokens in each window of two or more, and unequally much padding."""
+    found: list[tuple[int, ...]] = []
+    while len(found) < count:
+        width = min(steps, count - len(found))
+        window = [tuple(chance.sample(range(1, 9), sequences)) for _ in range(width)]
+        tokens = [sum(lengths) for lengths in window]
+        shares = {sum(lengths) / max(lengths) for lengths in window}
+        mixed = sequences == 1 or len(shares) == width
+        if len(set(tokens)) == width and mixed and (width == 1 or tokens[-1] * width != sum(tokens)):
+            found += window
+    return tuple(found)
+
+
+def fingerprints(chance: random.Random, part: str) -> list[dict[str, Any]]:
+    """Fingerprints as a student's function is given them, one for each name that is asked for, shuffled."""
+    builds = [_with_name(chance, name, part, even=(part, k) == (LEFTOVER, 0)) for k, name in enumerate(ASKED[part])]
+    return [_as_given(build, chance) for build in chance.sample(builds, len(builds))]
+
+
+def _with_name(chance: random.Random, name: str, part: str, even: bool) -> Build:
+    """A build of which this is the first name, maybe with micro-batches that hold equally many tokens."""
+    while True:
+        steps = chance.randint(3, 5)
+        left = 0 if part == FULL else chance.randint(1, steps - 1)
+        count = 2 * steps + left
+        lengths = (
+            ((chance.randint(2, 9),),) * count if even or name == "tail-scale" else uneven(chance, count, steps, sequences=1)
+        )
+        build = named(Build(0, steps, lengths), name)
+        if names_of(build)[0] == name:
+            return build
+
+
+def _as_given(build: Build, chance: random.Random) -> dict[str, Any]:
+    found = [[share * (1 + NOISE * chance.uniform(-1, 1)) for share in row] for row in play(build)]
+    return {"found": found, "tokens": build.counts(), "accumulation_steps": build.steps}
+
+
+def unseen_trainers(chance: random.Random, seed: int) -> dict[str, list[Build]]:
+    """Trainers to test, by part. Every wrong one has a twin that is built alike and is right on its data, if any can be."""
+    steps, seeds = chance.choice([3, 4]), iter(range(seed, seed + 100))
+    left = chance.randint(2, steps - 1)
+    length = chance.randint(3, 8)
+
+    def build(lengths: Lengths, n: int = steps, **how: Any) -> Build:
+        return Build(next(seeds), n, lengths, adam=chance.random() < 0.5, **how)
+
+    def hard(count: int, n: int = steps) -> Lengths:
+        return uneven(chance, count, n)
+
+    two, rest = 2 * steps, 2 * steps + left
+    ones = uneven(chance, rest, steps, sequences=1)
+    even = ((length,),)
+    singles = tuple((1,) * chance.randint(2, 6) for _ in range(rest))
+    return {
+        "weights": [
+            *(build(hard(two), weigh="one", written="mean"), build(hard(steps, 1), 1, weigh="one", written="mean")),
+            *(build(hard(rest), weigh="mean", written="mean"), build(even * rest, weigh="mean", written="mean")),
+            *(build(hard(rest), weigh="positions"), build(ones, weigh="positions")),
+        ],
+        "windows": [
+            *(build(hard(rest), clear="every"), build(hard(steps, 1), 1, clear="every")),
+            *(build(hard(rest), clear="never"), build(hard(steps), clear="never")),
+            *(build(hard(two), ends="every"), build(hard(steps, 1), 1, ends="every")),
+            build(hard(steps, 1), 1, weigh="positions", written="gradients"),
+        ],
+        "ends": [
+            *(build(even * rest, weigh="N", written="mean"), build(even * two, weigh="N", written="mean")),
+            *(build(hard(rest), ends="full"), build(hard(two), ends="full")),
+            build(hard(steps + left), epochs=2, written="gradients"),
+        ],
+        "untold": [
+            *(build(hard(rest), accented=True), build(singles, accented=True)),
+            *(build(hard(steps - 1), ends="full"), build(hard(two), ends="full", written="mean")),
+            build(hard(rest), written="by hand"),
+        ],
+    }

@@ -1,0 +1,72 @@
+"""The names of fingerprints, and what a function reads if its names are wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autograder.exercises.unit_13_in_the_wild.judging.playing import NAMED, named, play
+from autograder.exercises.unit_13_in_the_wild.observing.trainers import Build
+from autograder.judging.calls import Formula
+
+CLOSE = 1e-4
+"""Difference up to which two shares are the same: what is given is off by 1e-6, shares of other trainers by more than 1e-3."""
+
+Given = Sequence[Mapping[str, Any]]
+
+
+def names(fingerprints: Given) -> list[str]:
+    """For each fingerprint the first name whose trainer leaves it."""
+    return [_name(one["found"], one["tokens"], one["accumulation_steps"]) for one in fingerprints]
+
+
+def _name(found: Sequence[Sequence[float]], tokens: Sequence[int], steps: int, other: str = "right") -> str:
+    build = Build(0, steps, tuple((count,) for count in tokens))
+    return next((name for name in NAMED if _close(found, play(named(build, name)))), other)
+
+
+def _close(found: Sequence[Sequence[float]], played: Sequence[Sequence[float]]) -> bool:
+    return len(found) == len(played) and all(
+        abs(a - b) < CLOSE for row, others in zip(found, played, strict=True) for a, b in zip(row, others, strict=True)
+    )
+
+
+def _without_tokens(fingerprints: Given) -> list[str]:
+    """As if all micro-batches held equally many tokens: rows of equal shares are right."""
+    read = []
+    for one, name in zip(fingerprints, names(fingerprints), strict=True):
+        equal = _name(one["found"], [1] * len(one["tokens"]), one["accumulation_steps"], other=name)
+        read.append(equal if name in ("mean-of-means", "tail-scale") else name)
+    return read
+
+
+def _without_leftover(fingerprints: Given) -> list[str]:
+    """What is read off full windows alone."""
+    return ["right" if name in ("tail-scale", "tail-dropped") else name for name in names(fingerprints)]
+
+
+WRONG_NAMES: dict[str, Formula] = {
+    "tokens-not-read": _without_tokens,
+    "leftover-not-read": _without_leftover,
+}
+"""Functions that do not read all of a fingerprint, by the slug of their mistake."""
+
+
+def names_message(fingerprints: Given, found: object) -> str:
+    """How many names are wrong, and what is in the first fingerprint whose name is."""
+    due = names(fingerprints)
+    if not isinstance(found, list) or len(found) != len(due):
+        return f"Return a list with one name for each of the {len(due)} fingerprints."
+    wrong = [k for k, pair in enumerate(zip(found, due, strict=True)) if pair[0] != pair[1]]
+    first = wrong[0] if wrong else 0
+    given = fingerprints[first]
+    row = next((u for u, shares in enumerate(given["found"]) if u + 1 == len(given["found"]) or any(shares)), 0)
+    said = f"“{str(found[first])[:30]}”"
+    if found[first] not in NAMED:
+        said += ", which is not one of the names"
+    shares = ", ".join(f"{share:.3g}" for share in given["found"][row][: given["accumulation_steps"]])
+    return (
+        f"{len(wrong)} of {len(due)} names are wrong. Number {first + 1} has N = {given['accumulation_steps']}, micro-batches "
+        f"of {', '.join(map(str, given['tokens']))} tokens and {len(given['found'])} updates, the first of which begins with "
+        f"{shares}. You say {said}."
+    )

@@ -1,0 +1,46 @@
+"""The mistakes that only exercises of unit 13 show, and what students are told about them."""
+
+from __future__ import annotations
+
+from gradaccum.diagnosis.catalogue import add_mistake
+
+add_mistake(
+    "one-name-for-all",
+    "Your function gives every fingerprint the same name.",
+    "Begin with one thing that tells two of them apart: the number of updates, or what a row adds up to.",
+)
+add_mistake(
+    "tokens-not-read",
+    "Your function takes equal shares for right, whatever the micro-batches hold.",
+    "Which share is due to a micro-batch with twice the tokens of the others?",
+)
+add_mistake(
+    "leftover-not-read",
+    "Your function reads full windows only: what becomes of a leftover makes no difference to it.",
+    "Which micro-batches are in no update? What does the last row add up to?",
+)
+add_mistake(
+    "test-passes-all",
+    "Every trainer passes your test.",
+    "A test that cannot fail says nothing. Try it on a trainer that never divides.",
+)
+add_mistake(
+    "test-passes-none",
+    "No trainer passes your test.",
+    "Try it on a trainer that you have repaired.",
+)
+add_mistake(
+    "test-without-steps",
+    "Your test takes an update after every micro-batch for right.",
+    "How should watch know how many micro-batches an update was meant to hold?",
+)
+add_mistake(
+    "test-passes-untold",
+    "Your test passes trainers of which it cannot be told what their updates hold.",
+    "There are three outcomes. Which one of them is a pass?",
+)
+add_mistake(
+    "test-without-leftover",
+    "Your test passes trainers that lose a leftover window, or divide it by N.",
+    "Does your test watch all of the run, to its end?",
+)

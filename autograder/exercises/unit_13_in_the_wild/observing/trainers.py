@@ -1,0 +1,175 @@
+"""Running a student's trainer, and giving trainers that nobody has seen to a student's regression test.
+
+A :class:`Build` says how such a trainer is built and on which data. It does not say whether the trainer accumulates right:
+nearly every build does so on some data and not on others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from autograder.contract.observation import Observation
+from autograder.observing.calls import CallTrial, observe_call
+from autograder.observing.loops import observe_loop
+from autograder.observing.token_loops import TokenLoopTrial
+from gradaccum.problems.tokens import IGNORE_INDEX, TokenProblem, counted
+from gradaccum.trainer import Trainer
+
+
+def observe_repaired(make: Callable[..., Any], trial: TokenLoopTrial) -> Observation:
+    """Make a student's trainer, give it one epoch after the other, and record what the library's own ``train`` does with it."""
+    made: list[Any] = []
+
+    def loop(model: Any, loss_fn: Any, optimizer: Any, micro_batches: Sequence, accumulation_steps: int) -> None:
+        if not made:
+            made.append(make(model, optimizer, micro_batches, accumulation_steps))
+        made[0].data = micro_batches
+        Trainer.train(made[0])
+
+    return observe_loop(loop, trial)
+
+
+@dataclass(frozen=True)
+class Build:
+    """A trainer, and the data it trains on.
+
+    Attributes:
+        seed: of its model and data.
+        steps: N.
+        lengths: for each micro-batch of an epoch the number of tokens of each of its sequences.
+        epochs: how often it goes through them.
+        weigh: what it divides the loss of a micro-batch by, see :attr:`weights`.
+        written: how: as a ``"sum"`` over tokens, as a ``"mean"`` times a weight, ``"by hand"``, or in the ``"gradients"``
+            before the update, where all tokens of a window weigh alike.
+        ends: windows end after ``"N"`` micro-batches and with the epoch, or only where they are ``"full"``; the first of them
+            may come ``"early"``, after one micro-batch; or there is an update after ``"every"`` micro-batch.
+        clear: gradients are cleared for each ``"window"``, before ``"every"`` backward, or ``"never"``.
+        accented: the targets of a sequence weigh more and more.
+        adam: whether its optimizer is AdamW, and not SGD.
+    """
+
+    seed: int
+    steps: int
+    lengths: tuple[tuple[int, ...], ...]
+    epochs: int = 1
+    weigh: str = "share"
+    written: str = "sum"
+    ends: str = "N"
+    clear: str = "window"
+    accented: bool = False
+    adam: bool = False
+
+    @property
+    def problem(self) -> TokenProblem:
+        return TokenProblem(seed=self.seed, accumulation_steps=self.steps, width=8, lengths=(self.lengths,))
+
+    def counts(self, what: str = "tokens") -> list[int]:
+        """How many tokens, positions or sequences each micro-batch has."""
+        return [counted(sequences, what) for sequences in self.lengths]
+
+    @property
+    def updates(self) -> list[int]:
+        """The micro-batches of an epoch after which there is an update."""
+        last = len(self.lengths) - 1
+        ends = {
+            "N": lambda k: (k + 1) % self.steps == 0 or k == last,
+            "full": lambda k: (k + 1) % self.steps == 0,
+            "early": lambda k: k % self.steps == 0 or k == last,
+            "every": lambda k: True,
+        }[self.ends]
+        return [k for k in range(last + 1) if ends(k)]
+
+    @property
+    def weights(self) -> list[float]:
+        """How much of the mean loss of each micro-batch goes backward.
+
+        Its ``"share"`` of the tokens of its window; of all ``"positions"``, padding too; of tokens and one more for each
+        sequence (``"shifted"``); one over the micro-batches in the window (``"mean"``) or over ``"N"``; or ``"one"``.
+        """
+        tokens, found, start = self.counts(), [], 0
+        totals = {
+            "share": tokens,
+            "positions": self.counts("positions"),
+            "shifted": [a + b for a, b in zip(tokens, self.counts("sequences"), strict=True)],
+        }
+        for end in [*(k + 1 for k in self.updates), len(tokens)]:
+            window = slice(start, end)
+            same = {"mean": 1 / max(1, end - start), "N": 1 / self.steps, "one": 1.0}
+            total = sum(totals.get(self.weigh, tokens)[window])
+            found += [same.get(self.weigh, count / total) for count in tokens[window]]
+            start = end
+        return found
+
+
+class Built(Trainer):
+    """The trainer of a build, ready to train."""
+
+    def __init__(self, build: Build):
+        problem = build.problem
+        model = problem.build_model()
+        rule = torch.optim.AdamW if build.adam else torch.optim.SGD
+        super().__init__(model, rule(model.parameters(), lr=0.01), problem.batches(), build.steps, build.epochs)
+        self._build, self._index = build, -1
+
+    def on_epoch_begin(self) -> None:
+        self._index = -1
+        if self._build.clear != "never":
+            self.optimizer.zero_grad()
+
+    def compute_loss(self, x: Tensor, targets: Tensor) -> Tensor:
+        self._index += 1
+        logits, flat = self.model(x).flatten(0, 1), targets.flatten()
+        factor = self._factor
+        if self._build.accented:
+            accents = torch.ones(targets.shape).cumsum(1).flatten()
+            return (cross_entropy(logits, flat, reduction="none") * accents.to(logits)).sum() * factor
+        if self._build.written == "mean":
+            return cross_entropy(logits, flat) * self._build.weights[self._index]
+        if self._build.written == "by hand":
+            counts = flat != IGNORE_INDEX
+            picked = logits.log_softmax(-1).gather(-1, flat.where(counts, 0)[:, None])[:, 0]
+            return -(picked * counts).sum() * factor
+        total = cross_entropy(logits, flat, reduction="sum")
+        return total if self._build.written == "gradients" else total * factor
+
+    def backward(self, loss: Tensor) -> None:
+        if self._build.clear == "every":
+            self.optimizer.zero_grad()
+        loss.backward()
+
+    def should_step(self, index: int) -> bool:
+        return index in self._build.updates
+
+    def on_window_end(self) -> None:
+        if self._build.written == "gradients":
+            for parameter in self.model.parameters():
+                if parameter.grad is not None:
+                    parameter.grad.mul_(self._factor)
+
+    def zero_grad(self) -> None:
+        if self._build.clear != "never":
+            super().zero_grad()
+
+    @property
+    def _factor(self) -> float:
+        """What each target of this micro-batch is multiplied by."""
+        return self._build.weights[self._index] / self._build.counts()[self._index]
+
+
+@dataclass(frozen=True)
+class UnseenTrial:
+    """Trainers that a regression test is given, one after the other. Neither names nor places say which are right."""
+
+    builds: tuple[Build, ...]
+
+
+def observe_test(function: Callable[..., Any], trial: UnseenTrial) -> Observation:
+    """What a student's regression test says of each trainer. It may make a trainer as often as it likes."""
+    return observe_call(lambda: [function(partial(Built, build)) for build in trial.builds], CallTrial())

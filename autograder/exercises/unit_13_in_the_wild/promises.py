@@ -1,0 +1,101 @@
+"""What the texts of this unit's exercises demand."""
+
+from autograder.contract.promises import Promise, Promises
+
+_NAMES = ("full", "leftovers", "windows")
+_UNEVEN = ("tokens", "leftover", "short", "epochs", "empty")
+_EPOCHS = "their numbers of micro-batches differ, and nothing of one reaches the next."
+_ALL = ("weights", "windows", "ends", "untold")
+
+PROMISES = {
+    "name_those_trainers": Promises(
+        demands=(
+            Promise("list", "returns a list with a name for each of them.", _NAMES, "names_as_a_dictionary"),
+            Promise("each", "returns a list with a name for each of them.", _NAMES, "names_first_only"),
+            Promise("measured", "they are off by up to one part in a million.", _NAMES, "names_exact_numbers"),
+            Promise(
+                "tokens", '`"tokens"`: how many tokens each micro-batch has.', ("full", "leftovers"), "names_without_tokens"
+            ),
+            Promise("leftover", "the leftover is in no update", ("leftovers",), "names_without_leftover"),
+            Promise("clearing", "gradients are never cleared", ("windows",), "names_without_clearing"),
+        ),
+        asks_nothing=(
+            "Write `name_those_trainers",
+            "A fingerprint is a dictionary",
+            '`"found"`',
+            "A row is a list",
+            '`"accumulation_steps"`',
+            "N.",
+            "All micro-batches are of one epoch",
+            "The names:",
+            "| name |",
+            '| `"right"`',
+            '| `"no-scale"`',
+            '| `"mean-of-means"`',
+            '| `"wrong-total"`',
+            '| `"tail-scale"`',
+            '| `"zero-every"`',
+            '| `"step-every"`',
+            '| `"off-by-one-early"`',
+            "Each trainer does what its name says",
+            "There is no leftover",
+            "there is one, of any number",
+            "here, too, there may be",
+            "To try your function",
+            "You have seen all three above",
+            "The name of each fingerprint",
+        ),
+    ),
+    "RepairedTrainer": Promises(
+        demands=(
+            Promise("mean", "averaged over all its tokens.", _UNEVEN, "repaired_leftover_only"),
+            Promise("divided once", "averaged over all its tokens.", _UNEVEN, "repaired_divided_again"),
+            Promise("padding", "Targets of −100 are no tokens.", (*_UNEVEN, "no accumulation"), "repaired_counts_padding"),
+            Promise("hooks", "The library calls its own `train`:", _UNEVEN, "repaired_overrides_train"),
+            Promise("unused", "some parameters may be frozen or unused.", ("tokens",), "repaired_needs_every_gradient"),
+            Promise("N = 1", "full windows, and N = 1.", ("no accumulation",), "repaired_without_accumulation_only"),
+            Promise("leftover", "in each window, leftover or not", ("leftover", "short", "epochs"), "repaired_drops_leftover"),
+            Promise("short", "shorter than a window.", ("short",), "repaired_short_epoch_not_applied"),
+            Promise("epochs", _EPOCHS, ("epochs",), "repaired_totals_of_the_first_epoch"),
+            Promise("empty", "a window without tokens changes nothing.", ("empty",), "repaired_divides_by_nothing"),
+        ),
+        asks_nothing=(
+            "Override hooks",
+            "One trainer is given one epoch after the other",
+            "A trainer whose updates hold",
+        ),
+    ),
+    "accumulates_right": Promises(
+        demands=(
+            Promise("true or false", "returns `True` if the updates of a trainer hold what is due", _ALL, "test_in_words"),
+            Promise(
+                "passes right ones", "returns `True` if the updates of a trainer hold what is due", _ALL, "test_always_false"
+            ),
+            Promise("fails wrong ones", "and `False` if they do not", _ALL, "test_always_true"),
+            Promise("untold", "or if it cannot be told.", ("untold",), "test_no_mistakes_is_a_pass"),
+            Promise("no update", "and a trainer that never updates.", ("untold",), "test_lets_check_raise"),
+            Promise("steps", "`accumulation_steps` is the N that was meant.", ("windows",), "test_without_steps"),
+            Promise(
+                "each window",
+                "Due is, in each window and in a leftover,",
+                ("weights", "windows", "ends"),
+                "test_of_first_update",
+            ),
+            Promise("mean", "the mean over all its tokens.", ("weights", "windows", "ends"), "test_of_row_sums"),
+            Promise("source", "So names and source say nothing", _ALL, "test_by_source"),
+            Promise("N = 1", "N may be 1.", ("weights", "windows"), "test_needs_accumulation"),
+            Promise("wrong with N = 1", "N may be 1.", ("windows",), "test_by_accumulation_alone"),
+            Promise("leftover", "divided by N, or never applied;", ("ends",), "test_of_full_windows"),
+        ),
+        asks_nothing=(
+            "Write the test",
+            "`make_trainer()` makes the trainer",
+            "Its `model`",
+            "It is run on more than twenty",
+            "Nearly every wrong one",
+            "nothing, micro-batches, positions, tokens.",
+            "after or before every micro-batch",
+            "Whether the updates of a trainer",
+        ),
+    ),
+}

@@ -1,0 +1,407 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 13 · In the wild
+#
+# **What do the updates of a trainer that you did not write hold?**
+#
+# You can write a right loop now. Most of the loops that train your models will not be yours, though: they belong to a
+# library, spread over hooks, wrappers and callbacks. Reading such code takes days. Watching what it does takes one line.
+#
+# *About 45 minutes, 10 points. You need units [04 · Training loop](04_training_loop.ipynb) and
+# [08 · Unequal micro-batches](08_unequal_micro_batches.ipynb).*
+
+# %%
+import inspect
+
+import torch
+from accelerate import Accelerator
+from torch.nn import functional as F
+
+import gradaccum
+from autograder.check import check
+from gradaccum.explore import explore
+from gradaccum.predict import predict
+from gradaccum.real_trainers import releases
+from gradaccum.token_problems import TokenProblem
+from gradaccum.trainer import Trainer
+
+# %% [markdown]
+# ## Predict
+#
+# [accelerate](https://huggingface.co/docs/accelerate) runs below many other trainers. It is given N = 4 and six micro-batches
+# for a small language model, with 2, 6, 9, 15, 5 and 6 tokens: a full window and a leftover. The loop is the one in its
+# documentation.
+
+# %%
+predict(
+    "The first micro-batch has 2 of the 32 tokens in its window. How much of its mean loss is in the first update?",
+    choices=("1/16, its share of the tokens", "1/4", "1", "that depends on the optimizer"),
+    answer="1/4",
+    because="accelerator.backward divides every loss by gradient_accumulation_steps. It sees a number, not what that number "
+    "is a mean of. Now see what this does to the leftover.",
+)
+
+# %% [markdown]
+# ## One line
+#
+# `gradaccum.watch` takes the fingerprint of any trainer while it runs. It changes nothing, and it needs to know nothing about
+# the trainer: it hooks into torch.
+
+# %%
+texts = TokenProblem(seed=8, accumulation_steps=4, width=8, lengths=(((2,), (2, 4), (1, 8), (7, 8), (5,), (3, 3)),))
+model = texts.build_model()
+optimizer = torch.optim.AdamW(model.parameters())
+accelerator = Accelerator(cpu=True, gradient_accumulation_steps=4)
+
+with gradaccum.watch(model, accumulation_steps=4) as seen:
+    loader = torch.utils.data.DataLoader(texts.batches(), batch_size=None)
+    prepared, optimizer, loader = accelerator.prepare(model, optimizer, loader)
+    for x, y in loader:
+        with accelerator.accumulate(prepared):
+            accelerator.backward(F.cross_entropy(prepared(x).flatten(0, 1), y.flatten()))
+            optimizer.step()
+            optimizer.zero_grad()
+seen
+
+# %% [markdown]
+# Two mistakes? accelerate documents what it does, and shows how to count tokens by hand. It is a choice, but one that you
+# should know of. **Due** means: each token of a window, or each sample, counts alike.
+
+# %% [markdown]
+# ## Explore: trainers of released libraries
+#
+# The same line around the trainers of widely used libraries, each on the CPU with a tiny model. The runs were recorded;
+# `make trainers` repeats them. Each trainer was watched in one release or in several. Below the columns is what each
+# micro-batch counts: tokens or samples.
+#
+# 1. It opens on a release of transformers from 2024. What does it divide by? Move on through its releases, one by one: how
+#    often was it right, and then wrong again?
+# 2. **transformers bert even** was repaired once. Is it still right in the newest release?
+# 3. **transformers llama**, release 1: what do the rows add up to? By how much is the total too large?
+# 4. Find a trainer that treats a leftover window wrongly although the windows before it would be right if all micro-batches
+#    held equally many tokens.
+
+# %%
+explore("trainers")
+
+# %% [markdown]
+# <details><summary>What you should have seen</summary>
+#
+# 1. It took the mean of means. Of the five releases two are right, and a wrong one lies between them: a condition had been
+#    written the wrong way round.
+# 2. No. Its losses are added up again, and never divided.
+# 3. To less than 1. Every sequence has a first token, which is not a target, and it is counted all the same.
+# 4. accelerate and Lightning: they divide a leftover of two by four.
+# </details>
+
+# %% [markdown]
+# ## Exercise 1 · `name_those_trainers`
+#
+# *Difficulty ●●○ · about 12 minutes · 3 points*
+#
+# Write `name_those_trainers(fingerprints)`. It is given a list of fingerprints and returns a list with a name for each of them.
+# A fingerprint is a dictionary:
+#
+# - `"found"`: a list of rows, one for each update. A row is a list of numbers, one for each micro-batch: how much of its mean
+#   loss is in the update.
+# - `"tokens"`: how many tokens each micro-batch has.
+# - `"accumulation_steps"`: N. All micro-batches are of one epoch, and the last window may be a leftover.
+#
+# The numbers were measured in float32: they are off by up to one part in a million. The names:
+#
+# | name | what the trainer does |
+# |---|---|
+# | `"right"` | each micro-batch weighs its share of the tokens of its window |
+# | `"no-scale"` | means are added up and never divided |
+# | `"mean-of-means"` | means are divided by the number of micro-batches in the window, whose numbers of tokens differ |
+# | `"wrong-total"` | sums are divided by a total that is too large: one token too many for each micro-batch |
+# | `"tail-scale"` | means are divided by N, in a shorter leftover as well; all micro-batches hold the same number of tokens |
+# | `"tail-dropped"` | the leftover is in no update |
+# | `"zero-every"` | gradients are cleared before every backward |
+# | `"never-zero"` | gradients are never cleared |
+# | `"step-every"` | there is an update after every micro-batch |
+# | `"off-by-one-early"` | the first update comes after one micro-batch, the others after N more; a leftover is applied |
+#
+# Each trainer does what its name says, and everything else right: in its own windows a micro-batch weighs its share of the
+# tokens.
+
+# %% [markdown]
+# What earns points, each with several fingerprints, and each only if all of its names are right:
+#
+# - **1 point · full windows: what is each loss divided by?** There is no leftover, and updates come when they should.
+# - **1 point · leftover windows**: there is one, of any number of micro-batches below N.
+# - **1 point · updates and clearing at the wrong moment**: here, too, there may be a leftover.
+#
+# To try your function, take the first two updates of recorded trainers. You have seen all three above:
+
+# %%
+recorded = [releases()[name][0] for name in ("trl dpo", "transformers llama", "transformers llama answers")]
+examples = [release.beginning(2) for release in recorded]
+for release, example in zip(recorded, examples, strict=True):
+    print(release.name, "tokens", example["tokens"], *example["found"], sep="\n  ")
+
+
+# %% exercise="name_those_trainers"
+def name_those_trainers(fingerprints):
+    """The name of each fingerprint, as a list."""
+    ### BEGIN SOLUTION
+    names = []
+    for one in fingerprints:
+        rows, tokens, n = one["found"], one["tokens"], one["accumulation_steps"]
+        held = [[k for k, share in enumerate(row) if share > 1e-3] for row in rows]
+        total = sum(tokens[k] for k in held[0])
+        unlike = any(abs(rows[0][k] - tokens[k] / total) > 1e-3 for k in held[0])
+        who = {"step-every": len(rows) == len(tokens), "zero-every": held[0] == [n - 1], "off-by-one-early": len(held[0]) == 1}
+        who |= {"never-zero": 0 in held[-1], "tail-dropped": len(tokens) - 1 not in held[-1]}
+        sums = {"no-scale": sum(rows[0]) > 1.001, "wrong-total": sum(rows[0]) < 0.999, "tail-scale": sum(rows[-1]) < 0.999}
+        questions = who | sums | {"mean-of-means": unlike, "right": True}
+        names.append(next(name for name, holds in questions.items() if holds))
+    return names
+    ### END SOLUTION
+
+
+# %% check="name_those_trainers"
+check(name_those_trainers)
+
+# %% [markdown]
+# <details><summary>Hint 1: where to begin</summary>
+#
+# Look at which micro-batches are in a row at all, before you look at how much of them is. How many updates are there? Is the
+# first micro-batch in the first row, and is it in the second?
+# </details>
+#
+# <details><summary>Hint 2: what a row adds up to</summary>
+#
+# Shares that are right add up to 1. Means that are never divided add up to the number of micro-batches in the window. What
+# does a leftover add up to, if it is divided by N?
+# </details>
+#
+# <details><summary>Hint 3: measured numbers</summary>
+#
+# `share == 1 / 4` is rarely true of a measured number. `abs(share - 1 / 4) < 1e-3` is.
+# </details>
+
+# %% [markdown]
+# ## A trainer with hooks
+#
+# You have found a mistake in a library. You cannot wait for the next release, and you should not edit what pip installed.
+# Trainers have **hooks**, though: methods that are there to be overridden. Here is a small trainer. `train` belongs to the
+# library, and the rest are hooks.
+
+# %%
+for method in (Trainer.train, Trainer.compute_loss, Trainer.backward, Trainer.should_step):
+    print(inspect.getsource(method))
+
+# %% [markdown]
+# There are three more. `on_epoch_begin()`, `on_window_end()` and `zero_grad()` do what you would expect: the first two nothing,
+# the last one clears. A trainer is made as `Trainer(model, optimizer, data, accumulation_steps)`, and these four, and
+# `epochs`, are its attributes. Watch it:
+
+# %%
+model = texts.build_model()
+trainer = Trainer(model, torch.optim.AdamW(model.parameters()), texts.batches(), accumulation_steps=4)
+with gradaccum.watch(model, accumulation_steps=4) as seen:
+    trainer.train()
+seen
+
+# %% [markdown]
+# ## Exercise 2 · `RepairedTrainer`
+#
+# *Difficulty ●●○ · about 12 minutes · 3.5 points*
+#
+# Write a class `RepairedTrainer`, a subclass of `Trainer`, whose updates hold what is due: **in each window, leftover or not,
+# the gradient of the cross-entropy averaged over all its tokens**. Targets of −100 are no tokens.
+#
+# Override hooks, as many as you like. **The library calls its own `train`**: if you override that, too, nobody will call yours.
+# One trainer is given one epoch after the other: before each, the marker assigns `trainer.data`, a list of micro-batches, and
+# then has the trainer train for one epoch. The marks use plain SGD; some parameters may be frozen or unused.
+#
+# What earns points, each by comparing the parameters after each epoch with those of one large batch per window:
+#
+# - **1.5 points · micro-batches with unequal numbers of tokens**: full windows, and N = 1.
+# - **1 point · leftover windows**: also where the whole epoch is shorter than a window.
+# - **0.5 points · one epoch after the other**: their numbers of micro-batches differ, and nothing of one reaches the next.
+# - **0.5 points · micro-batches and windows without a single token**: a window without tokens changes nothing.
+
+
+# %% exercise="RepairedTrainer"
+class RepairedTrainer(Trainer):
+    """A trainer whose updates hold the mean over the tokens of their windows."""
+
+    tokens = 0  # attributes of your own, if you need any
+
+    def compute_loss(self, x, targets):
+        """The loss of a micro-batch."""
+        ### BEGIN SOLUTION
+        self.tokens += (targets != -100).sum().item()
+        return F.cross_entropy(self.model(x).flatten(0, 1), targets.flatten(), reduction="sum")
+        ### END SOLUTION
+
+    def backward(self, loss):
+        """Backpropagate the loss of a micro-batch."""
+        ### BEGIN SOLUTION
+        loss.backward()
+        ### END SOLUTION
+
+    def on_window_end(self):
+        """All gradients of a window are in .grad, and the update comes next."""
+        ### BEGIN SOLUTION
+        for parameter in self.model.parameters():
+            if parameter.grad is not None:
+                parameter.grad /= max(1, self.tokens)
+        self.tokens = 0
+        ### END SOLUTION
+
+
+# %% check="RepairedTrainer"
+check(RepairedTrainer)
+
+# %% [markdown]
+# <details><summary>Hint 1: who knows the total?</summary>
+#
+# `compute_loss` sees one micro-batch at a time. The total is known when the window ends, or to those who look it up in
+# `self.data`. Either is early enough: dividing the sum of gradients is dividing each of them.
+# </details>
+#
+# <details><summary>Hint 2: sums</summary>
+#
+# Let every micro-batch bring the **sum** over its tokens, and divide once. What does `backward` do on top of that today?
+# </details>
+#
+# <details><summary>Hint 3: nothing to divide by</summary>
+#
+# A window without tokens has a gradient of 0 and a total of 0. And a parameter that is not used has no gradient at all.
+# </details>
+
+# %% [markdown]
+# ## Predict: what was meant
+#
+# A trainer was given N = 4 and ignores it: it updates after every micro-batch.
+
+# %%
+predict(
+    "You watch it with `gradaccum.watch(model)`, and do not say that N = 4 was meant. What is the outcome?",
+    choices=("due", "not due", "cannot tell", "an error"),
+    answer="due",
+    because="Every update holds all of its window, if a window is what came since the update before. Whether four "
+    "micro-batches were meant, only you can say: watch(model, accumulation_steps=4).",
+)
+
+# %% [markdown]
+# ## A test for any trainer
+#
+# You know from unit 08 how long the mean of means was in releases. A test finds such a mistake the same day. What is in `seen`
+# when the block is over:
+#
+# | | |
+# |---|---|
+# | `seen.outcome` | `"due"`, `"not due"` or `"cannot tell"` |
+# | `seen.mistakes` | what explains that it is not due; empty also if it cannot be told |
+# | `seen.check()` | raises `NotDueError`, an `AssertionError`, or `CannotTellError`, a `RuntimeError` |
+# | `seen.fingerprint`, `seen.due` | the two matrices |
+#
+# Watching sees weights, not intentions. Where the tokens of one micro-batch weigh differently, it does not know what is due. It
+# says so instead of guessing, and a test that takes this for a pass is not a test:
+
+# %%
+with gradaccum.watch(model, accumulation_steps=4) as seen:
+    for x, y in texts.batches():
+        losses = F.cross_entropy(model(x).flatten(0, 1), y.flatten(), reduction="none")
+        (losses * torch.linspace(0, 1, len(losses))).mean().backward()
+    trainer.optimizer.step()
+print(seen.outcome, *seen.notes, sep="\n")
+
+# %% [markdown]
+# ## Exercise 3 · `accumulates_right`
+#
+# *Difficulty ●●○ · about 10 minutes · 3.5 points*
+#
+# Write the test: `accumulates_right(make_trainer)` returns `True` if the updates of a trainer hold what is due, and `False` if
+# they do not or if it cannot be told. `make_trainer()` makes the trainer, always the same one and fresh each time. Its
+# `model`, `optimizer`, `data`, `accumulation_steps` and `epochs` are attributes, and `train()` trains it, as that of `Trainer`
+# does. `accumulation_steps` is the N that was meant. Due is, in each window and in a leftover, the mean over all its tokens.
+#
+# It is run on more than twenty trainers that nobody has seen, built in different ways, with SGD and AdamW. **Nearly every wrong
+# one has a twin with the same code, which is right on the data that it is given.** So names and source say nothing, and
+# each part earns its points only if all of its trainers, wrong and right, are told apart.
+#
+# What earns points:
+#
+# - **1 point · what losses are divided by**: nothing, micro-batches, positions, tokens.
+# - **1 point · updates and clearing at the wrong moment**: after or before every micro-batch, or never cleared. N may be 1.
+# - **1 point · leftover windows**: divided by N, or never applied; also after the first of two epochs.
+# - **0.5 points · what cannot be told is no pass**: tokens that weigh differently, and a trainer that never updates.
+
+
+# %% exercise="accumulates_right"
+def accumulates_right(make_trainer):
+    """Whether the updates of a trainer hold what is due."""
+    ### BEGIN SOLUTION
+    trainer = make_trainer()
+    with gradaccum.watch(trainer.model, accumulation_steps=trainer.accumulation_steps) as seen:
+        trainer.train()
+    return seen.outcome == "due"
+    ### END SOLUTION
+
+
+# %% check="accumulates_right"
+check(accumulates_right)
+
+# %% [markdown]
+# <details><summary>Hint 1: something to try it on</summary>
+#
+# You have two trainers: `Trainer`, and yours. A function without arguments that makes one of them is a `make_trainer`. Should
+# both pass?
+# </details>
+#
+# <details><summary>Hint 2: when to ask</summary>
+#
+# What a leftover holds is known when the run is over. Ask after the `with` block, not in it.
+# </details>
+#
+# <details><summary>Hint 3: three outcomes</summary>
+#
+# An empty `seen.mistakes` may mean that all is due, or that nothing can be told.
+# </details>
+
+# %% [markdown]
+# ## In your own project
+#
+# With gradaccum installed, `pytest` has a fixture that does this, and `gradaccum watch train.py` watches a script that nobody
+# edits. `docs/watch.md` says how, and what watching cannot see.
+#
+# The mistakes you have seen, where they were reported and repaired:
+#
+# - transformers took [the mean of means](https://github.com/huggingface/transformers/pull/34191);
+#   [some models were not divided at all](https://github.com/huggingface/transformers/pull/35438);
+#   [leftovers waited for the next epoch](https://github.com/huggingface/transformers/pull/34511);
+#   [a condition was the wrong way round](https://github.com/huggingface/transformers/pull/35651);
+#   [targets were counted before the shift](https://github.com/huggingface/transformers/pull/46204);
+#   [label smoothing ignored the total](https://github.com/huggingface/transformers/pull/47261);
+#   [T5 and BERT as a classifier are not divided](https://github.com/huggingface/transformers/issues/47688), which is open.
+# - TRL's [`DPOTrainer` was not divided](https://github.com/huggingface/trl/issues/2617) with a newer transformers.
+# - Lightning divides [leftovers](https://github.com/Lightning-AI/pytorch-lightning/issues/19987) and
+#   [tokens](https://github.com/Lightning-AI/pytorch-lightning/issues/20350) by N; both are open.
+# - accelerate shows [how to count tokens by hand](https://huggingface.co/docs/accelerate/usage_guides/gradient_accumulation).
+
+# %% [markdown]
+# ## What to remember
+#
+# - **Watch what a trainer does, not what it says.** Updates hold what they hold, whatever the documentation calls it.
+# - Read a fingerprint in this order: **who is in a row, what does it add up to, how is it shared?**
+# - Unequal tokens and a leftover are the data that show mistakes. **On even data most wrong trainers look right.**
+# - Repair through **hooks**, and keep a test: the next release may break it again.
+# - **"Cannot tell" is no pass.**
+#
+# You have come to the end of the course. Back to **[the start page](00_start_here.ipynb)**, where your points are.

@@ -1,0 +1,14 @@
+"""Passes no trainer without accumulation."""
+
+import gradaccum
+
+EXERCISE = "accumulates_right"
+MISTAKES = ()
+LOST = ("weights", "windows")
+
+
+def accumulates_right(make_trainer):
+    trainer = make_trainer()
+    with gradaccum.watch(trainer.model, accumulation_steps=trainer.accumulation_steps) as seen:
+        trainer.train()
+    return trainer.accumulation_steps > 1 and seen.outcome == "due"
