@@ -83,7 +83,10 @@ def test_torch_is_pinned_to_the_version_the_course_is_written_for():
 def test_environment_yml_installs_this_project_with_the_pins():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text())
     *packages, pip = environment["dependencies"]
-    assert [line for line in pip["pip"] if not line.startswith("--extra-index-url")] == ["-c constraints.txt", "-e ."]
+    assert [line for line in pip["pip"] if not line.startswith("--extra-index-url")] == [
+        "-c constraints.txt",
+        "-e .[lab,classroom]",
+    ]
     assert "pip" in packages
     python = next(Requirement(p.replace("=", "==", 1)) for p in packages if p.startswith("python"))
     (version,) = [specifier.version for specifier in python.specifier]
