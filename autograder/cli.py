@@ -53,9 +53,6 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(2)
     except typer.Abort:
         sys.exit(130)
-    except MissingExtraError as error:
-        _complain("gradaccum", str(error))
-        sys.exit(2)
     except Exception as error:
         _complain("gradaccum", _logged(error))
         sys.exit(MARKER_FAILED)
@@ -85,7 +82,7 @@ def lab(
     """Open a folder in JupyterLab; if it is new, lay out the notebooks in it first. It is course if none is given."""
     from autograder.desk.course_folder import COURSE, open_lab
 
-    require_extra("lab")
+    _require("gradaccum lab", "lab")
     options = list(arguments or ())
     directory = COURSE if not options or options[0].startswith("-") else Path(options.pop(0))
     if not directory.is_dir() or not any(directory.iterdir()):
@@ -185,10 +182,19 @@ def check(
 )
 def classroom(context: typer.Context) -> None:
     """Call :mod:`autograder.classroom.commands`, which is imported only now because it needs torch and nbgrader."""
-    require_extra("classroom")
+    _require("gradaccum classroom", "classroom")
     from autograder.classroom.commands import app as classroom_app
 
     raise typer.Exit(classroom_app(context.args, prog_name="gradaccum classroom", standalone_mode=False) or 0)
+
+
+def _require(command: str, extra: str) -> None:
+    """End the program if an extra is not installed, and say how to install it."""
+    try:
+        require_extra(extra)
+    except MissingExtraError as error:
+        _complain(command, str(error))
+        raise typer.Exit(2) from None
 
 
 def _lay_out(command: str, directory: Path, units: str = "") -> None:

@@ -17,7 +17,7 @@ def require_extra(extra: str) -> None:
         MissingExtraError: some are not.
     """
     if missing := sorted({name for name in _distributions(extra) if not _is_installed(name)}):
-        raise MissingExtraError(f"{', '.join(missing)} not installed; install with: pip install 'gradaccum[{extra}]'")
+        raise MissingExtraError(f"this needs {', '.join(missing)}; install with pip install 'gradaccum[{extra}]'")
 
 
 def _distributions(extra: str) -> Iterator[str]:
