@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from distributions import applies, needed_by
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
@@ -39,24 +39,6 @@ def pins() -> dict[str, str]:
     lines = (line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#"))
     exact = [pin for pin in map(Requirement, lines) if applies(pin) and re.fullmatch(r"==[\w.]+", str(pin.specifier))]
     return {canonicalize_name(pin.name): str(pin.specifier).removeprefix("==") for pin in exact}
-
-
-def applies(requirement: Requirement, extra: str = "") -> bool:
-    return requirement.marker is None or requirement.marker.evaluate({"extra": extra})
-
-
-def needed_by(*lines: str) -> set[str]:
-    """The distributions that these requirements name, and all that they require."""
-    found: set[tuple[str, str]] = set()
-    waiting = [*map(Requirement, lines)]
-    while waiting:
-        requirement = waiting.pop()
-        name = canonicalize_name(requirement.name)
-        for extra in {"", *requirement.extras} - {extra for known, extra in found if known == name}:
-            found.add((name, extra))
-            with contextlib.suppress(metadata.PackageNotFoundError):
-                waiting += [needed for needed in map(Requirement, metadata.requires(name) or []) if applies(needed, extra)]
-    return {name for name, _ in found}
 
 
 def run_python(code: str) -> subprocess.CompletedProcess[str]:

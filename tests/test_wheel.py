@@ -13,9 +13,11 @@ import subprocess
 import sys
 import zipfile
 from dataclasses import dataclass
+from importlib.metadata import distribution, requires
 from pathlib import Path
 
 import pytest
+from distributions import needed_by
 
 ROOT = Path(__file__).parent.parent
 UNIT = "04_training_loop"
@@ -91,19 +93,40 @@ def wheel(tmp_path_factory) -> Path:
     return wheel
 
 
-@pytest.fixture(scope="module")
-def installation(wheel, tmp_path_factory) -> Installation:
-    """The wheel in an environment that sees the libraries of this one; an editable installation of a clone works by a
-    ``.pth`` file, and such files are only read in the environment's own folder."""
-    place = tmp_path_factory.mktemp("installed") / "venv"
+def installed(wheel: Path, place: Path) -> Path:
+    """Install the wheel, and nothing that it needs, into a new environment; its folder of libraries."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", "--symlinks", place], check=True)
-    (library,) = place.glob("lib/python*/site-packages")
-    (library / "others.pth").write_text("\n".join(entry for entry in sys.path if entry.endswith("site-packages")))
     uv = Path(sys.executable).with_name("uv")
     command = [uv, "pip", "install", "--quiet", "--offline", "--no-deps", "--python", place / "bin" / "python", wheel]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     (place.parent / "home").mkdir()
+    (library,) = place.glob("lib/python*/site-packages")
+    return library
+
+
+@pytest.fixture(scope="module")
+def installation(wheel, tmp_path_factory) -> Installation:
+    """The wheel in an environment that sees the libraries of this one.
+
+    An editable installation of a clone works by a ``.pth`` file, and such files are only read in the environment's own folder.
+    """
+    place = tmp_path_factory.mktemp("installed") / "venv"
+    library = installed(wheel, place)
+    (library / "others.pth").write_text("\n".join(entry for entry in sys.path if entry.endswith("site-packages")))
+    return Installation(place)
+
+
+@pytest.fixture(scope="module")
+def core(wheel, tmp_path_factory) -> Installation:
+    """The wheel in an environment that has what it needs without extras, and nothing else."""
+    place = tmp_path_factory.mktemp("core") / "venv"
+    library = installed(wheel, place)
+    for name in needed_by(*(line for line in requires("gradaccum") if "extra ==" not in line)):
+        for file in distribution(name).files:
+            top = library / file.parts[0]
+            if file.parts[0] not in ("..", "__pycache__") and not top.exists():
+                top.symlink_to(distribution(name).locate_file(file.parts[0]))
     return Installation(place)
 
 
@@ -184,3 +207,34 @@ def test_a_submission_in_the_sandbox_cannot_read_the_solutions_of_an_installed_w
     assert done.returncode == 0, done.stderr
     solutions = {path.name for path in (ROOT / "solutions").glob("*.py")}
     assert set(json.loads(done.stdout)) & solutions == (solutions if all_are_seen else set())
+
+
+@pytest.mark.slow
+def test_without_extras_a_solved_notebook_runs_and_is_marked(core, tmp_path):
+    script = ROOT / "solutions" / "00_start_here.py"
+    done = core.run(tmp_path, "python", script)
+    assert done.returncode == 0, done.stderr
+    shutil.copy(script, tmp_path)
+    assert "00_start_here" in core.gradaccum(tmp_path, "check", "00_start_here.py")
+
+
+@pytest.mark.slow
+def test_without_extras_a_script_is_watched(core, tmp_path):
+    (tmp_path / "train.py").write_text(TRAINER.format(divisor=4))
+    assert "is due" in core.gradaccum(tmp_path, "watch", "--accumulation-steps", 4, "train.py")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "needs", "extra"),
+    [(["lab", "here"], "jupyterlab", "lab"), (["classroom", "init", "here"], "nbgrader", "classroom")],
+)
+def test_without_extras_a_command_that_needs_one_says_so_in_one_line(core, tmp_path, arguments, needs, extra):
+    core.gradaccum(tmp_path, "course", "mine")
+    done = core.run(tmp_path, "gradaccum", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"gradaccum {arguments[0]}: this needs ")
+    assert needs in line
+    assert line.endswith(f"; install with pip install 'gradaccum[{extra}]'")
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]

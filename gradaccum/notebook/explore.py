@@ -105,7 +105,7 @@ class Panel(widgets.VBox):
         if self._listing:
             column = f'<div style="flex:1 1 380px;min-width:0">{self._code.value}{self._words.value}</div>'
             page = f'{self._title}<div style="display:flex;flex-wrap:wrap;gap:4px 16px">{self._picture.value}{column}</div>'
-        return super()._repr_mimebundle_(**kwargs) | picture | {"text/html": page, "text/plain": plain}
+        return still.widget_view(self) | picture | {"text/html": page, "text/plain": plain}
 
     def _ipython_display_(self) -> None:
         still.show(self._repr_mimebundle_(), alt=self.caption)
