@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from distributions import needed_by
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 UNIT = "04_training_loop"
 TRAINER = """
 import torch
