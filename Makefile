@@ -3,7 +3,7 @@ PYTHON ?= python3
 HELP := gradaccum needs Python 3.11 or newer. Name one: make PYTHON=/path/to/python3.11
 
 lab: .venv/.installed
-	PATH="$$PWD/.venv/bin:$$PATH" .venv/bin/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) course $(ARGS)
+	.venv/bin/gradaccum lab course $(ARGS)
 
 # Tests start Python hundreds of times: what it has compiled has to be kept.
 test: export PYTHONDONTWRITEBYTECODE =
@@ -16,6 +16,10 @@ lint: .venv/.installed
 
 release: .venv/.installed
 	.venv/bin/python -m autograder.publishing.release $(ARGS)
+
+# What PyPI gets, in dist/: the wheel, built from a source distribution, so that nothing stale is in it.
+wheel: .venv/bin/uv
+	rm -rf dist && .venv/bin/uv build --quiet --out-dir dist
 
 # A class of two, marked: one hands in the solutions, the other what was handed out. make demo ARGS=DIR puts it elsewhere.
 demo: DIR = $(or $(ARGS),demo-class)
@@ -48,4 +52,4 @@ pins: .venv/bin/uv
 	.venv/bin/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
-.PHONY: lab test lint release demo trainers pins
+.PHONY: lab test lint release wheel demo trainers pins

@@ -16,6 +16,7 @@ from autograder.contract.units import UNITS
 from autograder.isolation.fork_server_client import shared_fork_server
 from autograder.isolation.sandbox import BWRAP, NONE, ChildError
 from autograder.reading.submissions import Submission, SubmissionError, read_submission
+from autograder.support.extras import MissingExtraError, require_extra
 from autograder.support.one_line import one_line
 from autograder.support.seeds import MAX_SEED
 
@@ -26,7 +27,11 @@ if TYPE_CHECKING:
 MARKER_FAILED = 3
 """Exit status if an exercise is unmarked, or a command ended, by a fault of ours."""
 
-app = typer.Typer(help="Mark notebooks of the gradient-accumulation course.", no_args_is_help=True, add_completion=False)
+app = typer.Typer(
+    help="The gradient-accumulation course: its notebooks, its marker, and a watch for trainers.",
+    no_args_is_help=True,
+    add_completion=False,
+)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -51,6 +56,38 @@ def main(arguments: list[str] | None = None) -> None:
     except Exception as error:
         _complain("gradaccum", _logged(error))
         sys.exit(MARKER_FAILED)
+
+
+@app.command()
+def course(
+    directory: Annotated[
+        Path | None, typer.Argument(metavar="[DIR]", help="A folder, new or not; course if not given.")
+    ] = None,
+    units: Annotated[str, typer.Option(help="Units, such as 03,04; all of them if not given.")] = "",
+) -> None:
+    """Lay out the notebooks to work in. What is there stays as it is; the notebook of a newer release goes beside it."""
+    from autograder.desk.course_folder import COURSE
+
+    directory = directory or COURSE
+    _lay_out("gradaccum course", directory, units)
+    print(f"{directory}: open it with gradaccum lab {directory}, or with any other Jupyter")
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+def lab(
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="[DIR] [OPTIONS…]", help="A folder; options of jupyter lab.")
+    ] = None,
+) -> None:
+    """Open a folder in JupyterLab; if it is new, lay out the notebooks in it first. It is course if none is given."""
+    from autograder.desk.course_folder import COURSE, open_lab
+
+    _require("gradaccum lab", "lab")
+    options = list(arguments or ())
+    directory = COURSE if not options or options[0].startswith("-") else Path(options.pop(0))
+    if not directory.is_dir() or not any(directory.iterdir()):
+        _lay_out("gradaccum lab", directory)
+    open_lab(directory, options)
 
 
 @app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -145,9 +182,36 @@ def check(
 )
 def classroom(context: typer.Context) -> None:
     """Call :mod:`autograder.classroom.commands`, which is imported only now because it needs torch and nbgrader."""
+    _require("gradaccum classroom", "classroom")
     from autograder.classroom.commands import app as classroom_app
 
     raise typer.Exit(classroom_app(context.args, prog_name="gradaccum classroom", standalone_mode=False) or 0)
+
+
+def _require(command: str, extra: str) -> None:
+    """End the program if an extra is not installed, and say how to install it."""
+    try:
+        require_extra(extra)
+    except MissingExtraError as error:
+        _complain(command, str(error))
+        raise typer.Exit(2) from None
+
+
+def _lay_out(command: str, directory: Path, units: str = "") -> None:
+    """Lay out the notebooks of these units in a folder and print what happened, or end the program and say why."""
+    from autograder.desk.course_folder import lay_out
+    from autograder.publishing.nbgrader_course import pick_units
+
+    try:
+        written, remarks = lay_out(directory, pick_units(dict.fromkeys(UNITS, directory), units))
+    except ValueError as error:
+        _complain(command, str(error))
+        raise typer.Exit(2) from None
+    except OSError as error:
+        _complain(command, f"{error.filename}: {error.strerror}")
+        raise typer.Exit(2) from None
+    for line in [f"{path}: new" for path in written] + remarks:
+        print(line)
 
 
 def _unit_named(name: str) -> str | None:

@@ -8,7 +8,7 @@ with as many workers as it has cores. What that costs is measured as :mod:`proce
 the seed of the class: points, named mistakes and messages must be the same.
 
 Figures are kept from run to run while the commit is the same, so sizes may be measured one at a time. ``--write`` puts the
-table into the README. Exits with status 1 if any marks differ.
+table into docs/figures.md. Exits with status 1 if any marks differ.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -26,6 +25,7 @@ from pathlib import Path
 
 from process_cost import run
 from synthetic_class import make_class
+from table import write_figures
 from tqdm import tqdm
 
 from autograder.classroom.grading.class_to_mark import ClassToMark, HandedIn
@@ -36,7 +36,6 @@ from autograder.publishing.nbgrader_course import SOLUTIONS, pick_units
 from autograder.publishing.solution_script import unit_scripts
 
 ROOT = Path(__file__).resolve().parents[1]
-MARKERS = re.compile(r"(<!-- scale:begin -->\n).*(<!-- scale:end -->)", re.DOTALL)
 KEPT_FIGURES = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gradaccum" / "class_scale.json"
 SOME_COMPLAINTS = 1
 """Exit status of ``grade`` if it marked, but has something to say."""
@@ -86,8 +85,7 @@ def main() -> int:
     text = as_markdown(rows)
     print(text)
     if options.write:
-        readme = ROOT / "README.md"
-        readme.write_text(MARKERS.sub(lambda found: f"{found[1]}\n{text}\n{found[2]}", readme.read_text()))
+        write_figures("scale", text)
     return 1 if any(row.different for row in rows) else 0
 
 

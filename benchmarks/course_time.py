@@ -3,28 +3,27 @@
     python benchmarks/course_time.py [--write] [UNIT …]
 
 Each notebook is executed by nbclient in a fresh kernel, start-up included, one after the other. ``--write`` puts the table into
-the README; it wants all units. Exits with status 1 if the course is over its budget or a notebook fails.
+docs/figures.md; it wants all units. Exits with status 1 if the course is over its budget or a notebook fails.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from figures import README, machine
+from figures import machine
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from table import write_figures
 
+from autograder.publishing.nbgrader_course import SOLUTIONS
 from autograder.publishing.solution_script import source_notebook, unit_scripts
 
-SOLUTIONS = README.parent / "solutions"
-MARKERS = re.compile(r"(<!-- course-time:begin -->\n).*(<!-- course-time:end -->)", re.DOTALL)
 BUDGET = 15 * 60.0
 """Seconds for the whole course."""
 
@@ -37,7 +36,7 @@ def main() -> int:
     scripts = unit_scripts(SOLUTIONS)
     parser = argparse.ArgumentParser(prog="course_time.py")
     parser.add_argument("units", nargs="*", metavar="UNIT", help="all of them if none is named")
-    parser.add_argument("--write", action="store_true", help="put the table into the README")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/figures.md")
     asked = parser.parse_args()
     if asked.write and asked.units:
         parser.error("--write wants the whole course: name no unit")
@@ -55,9 +54,7 @@ def main() -> int:
     text = as_markdown(times)
     print(text)
     if asked.write:
-        temporary = README.with_suffix(".tmp")
-        temporary.write_text(MARKERS.sub(lambda found: f"{found[1]}\n{text}\n{found[2]}", README.read_text()))
-        temporary.replace(README)
+        write_figures("course-time", text)
     return 0 if sum(times.values()) <= BUDGET else 1
 
 
@@ -78,7 +75,7 @@ def execute(script: Path) -> float:
 
 
 def as_markdown(times: Mapping[str, float]) -> str:
-    """The table of the README: seconds per unit and their sum."""
+    """The table: seconds per unit and their sum."""
     lines = ["| solutions notebook, executed from top to bottom | seconds |", "|---|---|"]
     lines += [f"| {unit.replace('_', ' ')} | {seconds:.1f} |" for unit, seconds in times.items()]
     lines.append(f"| together (budget {BUDGET / 60:.0f} minutes) | {sum(times.values()):.0f} |")

@@ -1,4 +1,4 @@
-"""All measured times in one table, printed or put into the README.
+"""All measured times in one table, printed or put into docs/figures.md.
 
     python benchmarks/figures.py [--write]
 
@@ -9,18 +9,13 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import sys
-from pathlib import Path
 
 import check_latency
 import explorable_latency
 import import_time
 import torch
-from table import as_markdown
-
-README = Path(__file__).parent.parent / "README.md"
-MARKERS = re.compile(r"(<!-- figures:begin -->\n).*(<!-- figures:end -->)", re.DOTALL)
+from table import as_markdown, write_figures
 
 
 def main() -> int:
@@ -31,7 +26,7 @@ def main() -> int:
     text = f"{as_markdown(rows)}\n\n{machine()}\n"
     print(text)
     if "--write" in sys.argv[1:]:
-        README.write_text(MARKERS.sub(lambda found: f"{found[1]}\n{text}\n{found[2]}", README.read_text()))
+        write_figures("figures", text)
     return 0 if all(row.within_budget for row in rows) else 1
 
 

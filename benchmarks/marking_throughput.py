@@ -5,7 +5,7 @@
 Every way marks unit 04 of each student: right, unusual and wrong loops from ``tests/submissions``, none that hangs, since the
 others would wait for it. The ways take turns, twice, so that what else the machine does meets them alike: the slow ones with
 one half of the class each time, the fast ones with all of it. Seconds, by the clock and of CPU, include all processes that a
-way starts, and its start-up; only the floor begins when all is imported. ``--write`` puts the table into the README.
+way starts, and its start-up; only the floor begins when all is imported. ``--write`` puts the table into docs/figures.md.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import otter_class
 import process_cost
 from nbgrader.api import Gradebook
 from process_cost import environment
+from table import write_figures
 
 from autograder.classroom.grading.marks_store import MarksStore
 
@@ -36,7 +37,6 @@ SAMPLES = ROOT / "tests" / "submissions" / UNIT
 ROUNDS = 2
 BUDGET = 6.0
 SECRET = re.compile(r'c\.MarkSubmission\.secret = "\w+"')
-MARKERS = re.compile(r"(<!-- throughput:begin -->\n).*(<!-- throughput:end -->)", re.DOTALL)
 STOCK_NAME, OURS_NAME, FLOOR_NAME = "stock `nbgrader autograde`", "`gradaccum classroom grade`", "floor: the cells' own work"
 PLUGGED_NAME = "`nbgrader autograde` as `classroom init` sets it up"
 
@@ -138,8 +138,7 @@ def main() -> int:
     text = as_markdown(ways, no_otter)
     print(text)
     if options.write:
-        readme = ROOT / "README.md"
-        readme.write_text(MARKERS.sub(lambda found: f"{found[1]}\n{text}\n{found[2]}", readme.read_text()))
+        write_figures("throughput", text)
     found = {way.name: way for way in ways}
     return 0 if found[STOCK_NAME].each >= BUDGET * found[OURS_NAME].each else 1
 

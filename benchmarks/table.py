@@ -1,10 +1,16 @@
-"""Rows of measured times and the Markdown table they make."""
+"""Rows of measured times, the Markdown table they make, and the page that all tables are written into."""
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.support.atomic_files import write_atomically
+
+FIGURES = Path(__file__).resolve().parents[1] / "docs" / "figures.md"
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,7 @@ class Row:
 
 
 def as_markdown(rows: Sequence[Row]) -> str:
-    """The table of the README."""
+    """The table, a line for each row."""
     lines = ["| what | budget | median | p95 | first call | runs |", "|---|---|---|---|---|---|"]
     for row in rows:
         budget = "" if row.budget is None else f"≤ {seconds(row.budget)}{' (p95)' if row.by_tail else ''}"
@@ -51,3 +57,17 @@ def as_markdown(rows: Sequence[Row]) -> str:
 def seconds(value: float) -> str:
     """A duration with two significant digits, in milliseconds below a second."""
     return f"{value:.2g} s" if value >= 0.995 else f"{1000 * value:.2g} ms" if value < 0.0995 else f"{1000 * value:.0f} ms"
+
+
+def write_figures(name: str, text: str, page: Path = FIGURES) -> None:
+    """Put a table into the page of all figures, between the two comments that have its name.
+
+    Raises:
+        ValueError: the page has no place of this name.
+    """
+    before = page.read_text(encoding="utf-8")
+    begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
+    after, places = re.subn(f"{begin}.*{end}", lambda _: f"{begin}\n\n{text.strip()}\n\n{end}", before, flags=re.DOTALL)
+    if places != 1:
+        raise ValueError(f"{page}: {begin} … {end} stands there {places} times, not once")
+    write_atomically(page, after)

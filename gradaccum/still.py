@@ -40,6 +40,11 @@ def show(bundle: dict[str, Any], alt: str = "") -> None:
     display(bundle, metadata={"image/png": {"alt": alt}} if "image/png" in bundle else {}, raw=True)
 
 
+def widget_view(widget: Any) -> dict[str, Any]:
+    """What makes a page show a live widget, as part of a mime bundle; ipywidgets 7 has no method that returns this."""
+    return {"application/vnd.jupyter.widget-view+json": {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}}
+
+
 def image(png: str, alt: str, size: tuple[int, int]) -> str:
     """A picture as HTML.
 

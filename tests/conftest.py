@@ -17,7 +17,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 LONGEST_FIRST = (
     *("browser", "test_faults.py", "10_distributed", "test_stock_nbgrader.py", "04_training_loop", "test_attacks.py"),
-    *("test_marker.py", "test_release.py", "test_nbgrader_plugins.py", "test_guides.py", "12_capstone"),
+    *("test_wheel.py", "test_marker.py", "test_release.py", "test_nbgrader_plugins.py", "test_guides.py", "12_capstone"),
     *("08_unequal_micro_batches", "test_live.py"),
 )
 """Folders, files and units of samples whose tests take longest together."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from distributions import applies, needed_by
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
@@ -41,24 +41,6 @@ def pins() -> dict[str, str]:
     return {canonicalize_name(pin.name): str(pin.specifier).removeprefix("==") for pin in exact}
 
 
-def applies(requirement: Requirement, extra: str = "") -> bool:
-    return requirement.marker is None or requirement.marker.evaluate({"extra": extra})
-
-
-def needed_by(*lines: str) -> set[str]:
-    """The distributions that these requirements name, and all that they require."""
-    found: set[tuple[str, str]] = set()
-    waiting = [*map(Requirement, lines)]
-    while waiting:
-        requirement = waiting.pop()
-        name = canonicalize_name(requirement.name)
-        for extra in {"", *requirement.extras} - {extra for known, extra in found if known == name}:
-            found.add((name, extra))
-            with contextlib.suppress(metadata.PackageNotFoundError):
-                waiting += [needed for needed in map(Requirement, metadata.requires(name) or []) if applies(needed, extra)]
-    return {name for name, _ in found}
-
-
 def run_python(code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
 
@@ -83,7 +65,10 @@ def test_torch_is_pinned_to_the_version_the_course_is_written_for():
 def test_environment_yml_installs_this_project_with_the_pins():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text())
     *packages, pip = environment["dependencies"]
-    assert [line for line in pip["pip"] if not line.startswith("--extra-index-url")] == ["-c constraints.txt", "-e ."]
+    assert [line for line in pip["pip"] if not line.startswith("--extra-index-url")] == [
+        "-c constraints.txt",
+        "-e .[lab,classroom]",
+    ]
     assert "pip" in packages
     python = next(Requirement(p.replace("=", "==", 1)) for p in packages if p.startswith("python"))
     (version,) = [specifier.version for specifier in python.specifier]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.classroom.gradebook.nbgrader_converters import ConvertingError, convert, quiet_log
+from autograder.classroom.gradebook.nbgrader_converters import ConvertingError, KeepsCause, convert, quiet_log
 
 if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
@@ -26,7 +26,10 @@ def release_unit(coursedir: CourseDirectory, unit: str) -> Path:
     """
     from nbgrader.converters import GenerateAssignment
 
-    converter = GenerateAssignment(coursedir=coursedir, config=coursedir.config, log=quiet_log())
+    class Release(KeepsCause, GenerateAssignment):
+        pass
+
+    converter = Release(coursedir=coursedir, config=coursedir.config, log=quiet_log())
     try:
         convert(converter, unit, ".")
     except ConvertingError as error:

@@ -85,7 +85,7 @@ class Progress:
     def _ipython_display_(self) -> None:
         from gradaccum import still
 
-        bundle = _panel(self)._repr_mimebundle_() | {"text/html": self.as_html(), "text/plain": str(self)}
+        bundle = still.widget_view(_panel(self)) | {"text/html": self.as_html(), "text/plain": str(self)}
         still.show(bundle)
 
 

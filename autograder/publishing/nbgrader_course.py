@@ -13,8 +13,9 @@ from autograder.support.atomic_files import write_atomically
 if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
 
-SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
-"""The units' only source, in the clone this package is installed from."""
+_INSTALLED, _IN_A_CLONE = (folder / "solutions" for folder in (Path(__file__).parent, Path(__file__).resolve().parents[2]))
+SOLUTIONS = _INSTALLED if _INSTALLED.is_dir() else _IN_A_CLONE
+"""The units' only source. A wheel has it in this folder, which no sandbox shows."""
 
 CONFIG = "nbgrader_config.py"
 

@@ -22,10 +22,13 @@ def edition() -> str:
 
 
 def source_digest(folders: Iterable[Path]) -> str:
-    """Eight hexadecimal digits that depend on the names and contents of the Python files in these folders."""
+    """Eight hexadecimal digits that depend on the names and contents of the modules in these folders.
+
+    Solutions, which only a wheel has in there, are no modules: their names begin with a digit.
+    """
     digest = sha256()
     for folder in folders:
-        for path in sorted(folder.rglob("*.py")):
+        for path in sorted(path for path in folder.rglob("*.py") if path.stem.isidentifier()):
             digest.update(f"{folder.name}/{path.relative_to(folder).as_posix()}\0".encode())
             digest.update(sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:8]

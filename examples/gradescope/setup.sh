@@ -19,4 +19,5 @@ tar -xzf "$root/source/course.tar.gz" -C "$work/course"
 PIP_EXTRA_INDEX_URL=${PIP_EXTRA_INDEX_URL:-https://download.pytorch.org/whl/cpu} \
     "$root/venv/bin/pip" install --quiet --no-cache-dir -c "$work/course/constraints.txt" "$work/course"
 
-rm -r "$work" "$root/source/course.tar.gz" # the solutions are in there, and submissions will run here
+# The solutions are in there, and submissions will run here.
+rm -r "$work" "$root/source/course.tar.gz" "$root"/venv/lib/python*/site-packages/autograder/publishing/solutions

@@ -150,7 +150,7 @@ class LiveRun(widgets.VBox):
         """The live panel, and for pages without a kernel the last picture."""
         plain = describe(self.progress) if self.progress else "A training run; its button needs a kernel."
         page = {"text/html": self._picture.value + self._words.value, "text/plain": plain}
-        return super()._repr_mimebundle_(**kwargs) | page
+        return still.widget_view(self) | page
 
     def _ipython_display_(self) -> None:
         still.show(self._repr_mimebundle_())

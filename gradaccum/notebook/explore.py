@@ -109,9 +109,8 @@ class Panel(widgets.VBox):
         if self._listing:
             column = f'<div style="flex:1 1 380px;min-width:0">{self._code.value}{self._words.value}</div>'
             page = f'{self._title}<div style="display:flex;flex-wrap:wrap;gap:4px 16px">{picture}{column}</div>'
-        return (
-            super()._repr_mimebundle_(**kwargs) | ({"image/png": png} if png else {}) | {"text/html": page, "text/plain": plain}
-        )
+        file = {"image/png": png} if png else {}
+        return still.widget_view(self) | file | {"text/html": page, "text/plain": plain}
 
     def _as_png(self) -> str:
         """The picture as a file in base64, for pages that remove drawings; empty if there is none."""

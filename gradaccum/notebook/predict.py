@@ -121,7 +121,7 @@ class Prediction(widgets.VBox):
         items = "".join(f"<li>{_with_code(choice)}</li>" for choice in self.choices)
         page = f"{self._asked()}<ul>{items}</ul>{self._outcome.value}"
         plain = "\n".join([f"Predict. {self.question}", *(f"  ( ) {choice}" for choice in self.choices)])
-        return super()._repr_mimebundle_(**kwargs) | {"text/html": page, "text/plain": plain}
+        return still.widget_view(self) | {"text/html": page, "text/plain": plain}
 
     def _ipython_display_(self) -> None:
         still.show(self._repr_mimebundle_())

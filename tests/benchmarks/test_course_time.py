@@ -15,10 +15,6 @@ def test_the_table_has_a_row_for_each_unit_and_one_for_their_sum():
     assert "with `python benchmarks/course_time.py --write`." in lines[-1]
 
 
-def test_the_readme_has_a_place_for_it():
-    assert course_time.MARKERS.search(course_time.README.read_text())
-
-
 @pytest.mark.slow
 def test_an_unknown_unit_is_refused_with_a_list_of_the_known_ones():
     done = subprocess.run([sys.executable, course_time.__file__, "13_more"], capture_output=True, text=True)

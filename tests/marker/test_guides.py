@@ -51,6 +51,11 @@ def follow(lines: list[str], folder: Path) -> str:
     return done.stdout
 
 
+def lines_to_run(page: str) -> list[str]:
+    """The commands of a page, but for those that need more than this machine has."""
+    return [line for line in shell_lines(page) if NEEDS_MORE not in line]
+
+
 def not_said(page: str, said: str) -> list[str]:
     """Lines of output in a page that were not printed."""
     shown, printed = lines_in_blocks(page), {line.strip() for line in said.splitlines()}
@@ -63,7 +68,7 @@ def followed(tmp_path_factory) -> Path:
     """The folder in which all commands of the guide have been run, but for those that need more than this machine has."""
     folder = tmp_path_factory.mktemp("guide")
     download(folder)
-    said = follow([line for line in shell_lines("instructors.md") if NEEDS_MORE not in line], folder)
+    said = follow(lines_to_run("instructors.md"), folder)
     (folder / "said.txt").write_text(said, encoding="utf-8")
     return folder
 
@@ -91,4 +96,4 @@ def test_what_the_guide_shows_as_output_is_what_its_commands_print(followed):
 
 def test_the_marks_that_the_guide_for_students_shows_are_those_of_the_submission(followed, tmp_path):
     shutil.copy(followed / f"my-class/submitted/bob/{UNIT}/{UNIT}.ipynb", tmp_path)
-    assert not_said("students.md", follow(shell_lines("students.md"), tmp_path)) == []
+    assert not_said("students.md", follow(lines_to_run("students.md"), tmp_path)) == []

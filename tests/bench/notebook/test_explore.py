@@ -271,6 +271,11 @@ def test_a_panel_is_displayed_as_a_hidden_still_and_a_live_widget(panel, outputs
     assert live.metadata["image/png"]["alt"] == panel.caption
 
 
+def test_a_panel_is_live_as_any_other_widget_is(panel, outputs):
+    shown_by_ipywidgets = widgets.HBox._repr_mimebundle_(panel)["application/vnd.jupyter.widget-view+json"]
+    assert outputs[1].data["application/vnd.jupyter.widget-view+json"] == shown_by_ipywidgets
+
+
 def test_a_notebook_without_widget_state_exports_with_the_picture(panel, outputs):
     cell = nbformat.v4.new_code_cell("explore('toy')", outputs=outputs)
     exported, _ = HTMLExporter().from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))
