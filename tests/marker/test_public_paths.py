@@ -47,10 +47,12 @@ RELEASED = {
     "gradaccum.predict": ("predict",),
     "gradaccum.problems": ("Problem", "flat_gradient"),
     "gradaccum.ranks": ("on_ranks",),
+    "gradaccum.real_trainers": ("releases",),
     "gradaccum.recording": ("LiveBytes",),
     "gradaccum.resuming": ("Run", "RunProblem"),
     "gradaccum.showing": ("show_fingerprint",),
     "gradaccum.token_problems": ("TokenProblem",),
+    "gradaccum.trainer": ("Trainer",),
 }
 """What earlier releases named, by module. Add what a new release names; remove nothing."""
 
