@@ -416,7 +416,7 @@ check(plan_micro_batches)
 # %% [markdown]
 # ## One for the road
 #
-# Back to the 7-billion-parameter run. It is not graded.
+# Back to the 7-billion-parameter run. (Not graded.)
 # %%
 def plan(devices):
     budget = 80e9 - fixed / devices  # the fixed part is spread over the devices, as ZeRO and FSDP do

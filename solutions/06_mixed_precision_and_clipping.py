@@ -336,7 +336,7 @@ explore("low_precision_sums")
 # <details><summary>What you should have seen</summary>
 #
 # 1. At 256 = 2⁸ and 2,048 = 2¹¹. From there on the dtype has only every second whole number, and 1 more is rounded away.
-# 2. It grows with N, from tenths of a percent to percents.
+# 2. It grows with N, from tenths of a percent to percents. At 4,096 these sums stall as well.
 # 3. No. Its error is far smaller than the difference between one random batch and the next.
 # </details>
 
@@ -433,7 +433,7 @@ predict(
     because=lambda: (
         f"They have 4 bytes for each parameter, {4 * 6.74:.0f} GB in all, and the {2 * 6.74:.0f} GB of .grad are still needed "
         "for the micro-batch at hand. (Hooks could add and clear one parameter at a time.) "
-        "What you buy with N = 64: "
+        "In return you get rid of an error. "
         + low_precision_sums.describe(low_precision_sums.compute(low_precision_sums.Settings(addends="different", count=64)))
     ),
 )

@@ -111,20 +111,24 @@ def describe(result: Result) -> str:
     held, due = float(result.sums[name][place].mean()), float(result.exact[place].mean())
     error, single = float(result.error(name)[place]), float(result.error("float32")[place])
     kind = {"equal": "all equal to 1", "alike": "around 1", "different": "from far below to far above 0"}[settings.addends]
-    start = f"Added up in {name}, {n:,} addends {kind} make {held:,.1f} where {due:,.1f} is right: {in_words(error)} off."
+    many = "" if settings.addends == "equal" else f" on average over {COMPONENTS} sums"
+    start = (
+        f"Added up in {name}, {n:,} addends {kind} make {held:,.1f} where {due:,.1f} is right{many}; "
+        f"the error is {in_words(error)}."
+    )
     if settings.addends == "equal" and error > 0.1:
         return f"{start} It stopped growing at {held:,.0f}: {held:,.0f} + 1 is rounded to {held:,.0f}. float32 is exact here."
     if name == "float32":
         low = float(result.error("bfloat16")[place])
-        return f"{start} bfloat16 is {in_words(low)} off."
-    return f"{start} float32 is {in_words(single)} off."
+        return f"{start} In bfloat16 it is {in_words(low)}."
+    return f"{start} In float32 it is {in_words(single)}."
 
 
 def in_words(error: float) -> str:
     """A relative error, short."""
     if error >= 0.001:
         return f"{100 * error:.2g} %"
-    return f"{error:.0e}" if error else "nothing"
+    return f"{error:.0e}" if error else "exactly 0"
 
 
 def _draw_errors(axes: Axes, result: Result) -> None:
