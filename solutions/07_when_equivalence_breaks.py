@@ -16,7 +16,7 @@
 # **Is it really the same as a large batch?**
 #
 # In March 2018 [Wu and He](https://arxiv.org/abs/1803.08494) trained a ResNet-50 on ImageNet with only **two images per GPU**.
-# That is all that fits when images are as large as object detection needs them. With BatchNorm the error was **10.6 percentage
+# Object detectors often train like that, because large images fill the memory. With BatchNorm the error was **10.6 percentage
 # points higher** than with GroupNorm. With more usual batches the two are about equally good.
 #
 # Accumulation puts BatchNorm in the same place, however large the effective batch is. Your loop may divide by the right

@@ -94,11 +94,11 @@ explore("resume")
 # ## Between two updates
 #
 # "Checkpoint every N updates, not micro-batches" is good advice, and now you know why: gradients are in no `state_dict`. You
-# *could* save them too. For Llama 2 with 7 billion parameters that would be a third more, for a few micro-batches' work:
+# *could* save them too, at a price. For Llama 2 with 7 billion parameters, trained in mixed precision, a checkpoint has
 
 # %%
-for name, numbers in {"weights and AdamW's two averages": 3, "the same and the gradients": 4}.items():
-    print(f"{name:34} {numbers * 4 * 6.74e9 / 1e9:4.0f} GB in float32")
+for name, bytes_each in {"float32 weights and AdamW's two averages": 12, "the same, and 16-bit gradients": 14}.items():
+    print(f"{name:41} {bytes_each * 6.74e9 / 1e9:3.0f} GB")
 
 # %% [markdown]
 # A kill may also come *while* a checkpoint is being written, and half a file is useless. So write it under another name in the
