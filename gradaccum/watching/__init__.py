@@ -4,6 +4,7 @@ Two instruments together make the fingerprint. :mod:`~gradaccum.watching.losses`
 gradient that arrives at its loss. :mod:`~gradaccum.watching.holdings` tells how much of each backward is in ``.grad`` when an
 optimizer updates. A coefficient is the product of the two. :mod:`~gradaccum.watching.watcher` connects them to a run,
 :mod:`~gradaccum.watching.matrices` puts the matrices together, and :mod:`~gradaccum.watching.verdict` says what they mean.
+Whatever looks at a run is called through :mod:`~gradaccum.watching.guard`: an error of ours ends the watching, not the run.
 """
 
 from __future__ import annotations

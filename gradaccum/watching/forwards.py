@@ -15,7 +15,7 @@ from gradaccum.watching.log import Log
 
 
 class Forwards:
-    """The forwards of one model.
+    """The forwards of one model, or of its parts if these are called one by one.
 
     Attributes:
         count: of forwards with gradients.
@@ -26,7 +26,7 @@ class Forwards:
         self._log = log
         self.count, self.sampled = 0, 0.0
         self._with_gradients = self._without = 0  # since the last update
-        self._inputs: dict[int, weakref.ref[Tensor]] = {}  # since the last update, by the number of the backward
+        self._inputs: dict[tuple[int, int], weakref.ref[Tensor]] = {}  # since the last update, by module and backward
 
     def look(self, module: nn.Module, inputs: tuple, named: dict[str, Any]) -> None:
         """A forward begins."""
@@ -41,10 +41,10 @@ class Forwards:
             return
         self.count += 1
         self.sampled += len(given) if given.dim() else 0
-        for backward, known in self._inputs.items():
-            if known() is given and backward != self._log.backwards:
+        for (part, backward), known in self._inputs.items():
+            if known() is given and part == id(module) and backward != self._log.backwards:
                 self._log.repeated.add(self._log.backwards)
-        self._inputs[self._log.backwards] = weakref.ref(given)
+        self._inputs[id(module), self._log.backwards] = weakref.ref(given)
 
     def updated(self, of: Sequence[Held]) -> None:
         """An optimizer has updated these parameters. Were all forwards of this update also run without gradients?
