@@ -62,7 +62,7 @@ def diagnose(trial: LoopTrial, observation: Observation, *elsewhere: tuple[LoopT
     if observation.failure:
         return Diagnosis(_cut_off(facts) if facts.get("without_graph") else (), "", None, due)
     found, slugs_so_far = _linear_reading(trial, observation)
-    if facts["forwards_in_evaluation"] and not facts["training_after"]:
+    if facts["forwards_in_evaluation"] and not facts["training_after"] and found.linear:
         slugs_so_far = tuple(dict.fromkeys((*slugs_so_far, "eval-mode")))
     micro_batches = sum(map(len, trial.problem.epochs))
     forwards, updates = facts["forwards_with_grad"] + facts["forwards_without_grad"], len(facts["update_epochs"])
@@ -96,9 +96,9 @@ def _linear_reading(trial: LoopTrial, observation: Observation) -> tuple[Fingerp
         return found, ()
     try:
         part = read_observation(trial, observation, among=reached)
-    except ValueError:  # too few numbers are reached to tell the micro-batches apart
-        part = found
-    return (part if part.linear else found), ("detached",)
+    except ValueError:  # too few numbers are reached to tell the micro-batches apart; that the others are 0 can be seen
+        return found, ("detached",)
+    return (part, ("detached",)) if part.linear else (found, ())
 
 
 def _by_row(first: Fingerprint, second: Fingerprint) -> Fingerprint:

@@ -138,11 +138,14 @@ class TrainWindow(Exercise):
                 config.with_(seed=seeds[2], lines=3 * window, **equal, optimizer="sgd", lr=1.0, max_norm=BINDING)
             ),
             "schedule": WindowTrial(config.with_(seed=seeds[3], lines=6 * window, **equal, **sgd, warmup=2, decay=True)),
+            "single": WindowTrial(config.with_(seed=seeds[1], lines=2 * size, effective_batch=size, **sgd)),
         }
 
     def judge(self, trials: Mapping[str, WindowTrial], observations: Mapping[str, Observation]) -> Verdict:
         due = {name: large_windows_due(trial) for name, trial in trials.items()}
         results = {name: weights_message(observations[name], due[name], trials[name].config) for name in trials}
+        single = results.pop("single")
+        results["uneven"] = results["uneven"] or (single and f"With a single micro-batch in a window: {single}")
         if not results["full"] and observations["full"].facts.get("training") is not True:
             results["full"] = "Your function left the model, or a part of it, in evaluation mode."
         right = {name for name, said in results.items() if not said}
@@ -151,7 +154,7 @@ class TrainWindow(Exercise):
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
         if failure or not any(results.values()):
             return self.verdict(results, failure=failure)
-        slugs = () if right >= set(trials) else window_mistakes(trials, observations)
+        slugs = () if right >= set(results) - {"report"} else window_mistakes(trials, observations)
         if not slugs and results["full"] and updates_after_every(trials["full"], observations["full"]):
             slugs = ("step-every",)
         if results["report"]:

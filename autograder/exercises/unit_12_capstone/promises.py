@@ -6,7 +6,7 @@ from autograder.contract.promises import Promise, Promises
 
 _FITS = ("fits 1", "fits 2", "fits 3")
 _LARGEST = ("largest 1", "largest 2", "largest 3", "largest 4")
-_WINDOWS = ("full", "uneven", "clip", "schedule")
+_WINDOWS = ("full", "uneven", "clip", "schedule", "single")
 _STOPPING = ("resume", "leftover")
 _RUNS = ("even", "uneven", "budget", *_STOPPING)
 
@@ -49,6 +49,7 @@ PROMISES = {
             Promise("all tokens", _MEAN, ("uneven",), "window_mean_of_means"),
             Promise("mean", _MEAN, _WINDOWS, "window_no_scale"),
             Promise("all micro-batches", _MEAN, _WINDOWS, "window_zero_every"),
+            Promise("single", "`window` is a list of micro-batches `(x, y)`.", ("single",), "window_needs_two"),
             Promise("clip", "Clip it once", ("clip",), "window_clips_each"),
             Promise("threshold", "the threshold is reached.", ("clip",), "window_never_clips"),
             Promise("update", "let the optimizer make its update", _WINDOWS, "window_never_steps"),
@@ -66,7 +67,6 @@ PROMISES = {
         ),
         asks_nothing=(
             "Write `train_window",
-            "`window` is a list",
             "Then enter into",
             "What you return does not matter.",
             "the same with lines of any length.",
