@@ -139,7 +139,7 @@ explore("trainers")
 # %% [markdown]
 # What earns points, each with several fingerprints, and each only if all of its names are right:
 #
-# - **1 point · full windows: what is each loss divided by?** There is no leftover, and updates come when they should.
+# - **1 point · full windows**: there is no leftover, and updates come when they should.
 # - **1 point · leftover windows**: there is one, of any number of micro-batches below N.
 # - **1 point · updates and clearing at the wrong moment**: here, too, there may be a leftover.
 #

@@ -30,8 +30,9 @@ micro-batch's mean loss is in an update. Due is its share of what the losses of 
 samples. A library may document another rule, such as 1/N; the table only says what is in its updates.
 
 `make trainers` runs what is not in [`real_trainers/recorded`](../gradaccum/real_trainers/recorded) yet, each script in an
-environment of exactly pinned releases, and writes this page; `make trainers ARGS="lightning --again"` repeats some runs. All of
-these used torch {torch}. {same}
+environment of exactly pinned releases, and writes this page; `make trainers ARGS="lightning --again"`
+repeats some runs. All of these used
+torch {torch}. {same}
 """
 
 SAME = "Every watched run ended bit for bit where an unwatched run of its script ends: parameters, buffers and random streams."

@@ -81,9 +81,12 @@ def describe(result: Result) -> str:
     """The release, the verdict and what explains it."""
     watched = len(releases()[result.settings.trainer])
     newest = ", the newest" if result.number == watched else ""
+    place = (
+        f"release {result.number} of {watched} that were watched{newest}" if watched > 1 else "the one release that was watched"
+    )
     seen = result.release.seen
     head = (
-        f"The script “{result.settings.trainer}” in {result.release.name}, release {result.number} of {watched} "
-        f"that were watched{newest}, N = {seen['accumulation_steps']}: {seen['outcome']}."
+        f"The script “{result.settings.trainer}” in {result.release.name}, {place}, N = {seen['accumulation_steps']}: "
+        f"{seen['outcome']}."
     )
     return " ".join([head, *(mistake["message"] for mistake in seen["mistakes"])])

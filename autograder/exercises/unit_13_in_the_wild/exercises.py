@@ -43,7 +43,7 @@ class NameThoseTrainers(Exercise[CallTrial]):
     section = "Explore: trainers of released libraries"
     unit = UNIT
     parts = (
-        Part(FULL, "full windows: what is each loss divided by?", 1),
+        Part(FULL, "full windows", 1),
         Part(LEFTOVER, "leftover windows", 1),
         Part(WINDOWS, "updates and clearing at the wrong moment", 1),
     )

@@ -38,7 +38,7 @@ PROMISES = {
             '| `"step-every"`',
             '| `"off-by-one-early"`',
             "Each trainer does what its name says",
-            "There is no leftover",
+            "there is no leftover",
             "there is one, of any number",
             "here, too, there may be",
             "To try your function",
