@@ -103,20 +103,24 @@ class _Beginning:
 
     def __init__(self, problem: Schedule, rows: Sequence[Row]):
         self._problem = _FirstEpoch(problem.accumulation_steps, problem.epochs[:1])
+        self._full = len(problem.epochs[0]) > problem.accumulation_steps
         self._first = rows[0] if rows else None
         self._known: dict[tuple[str, ...], bool] = {}
 
     def like(self, variant: LoopVariant) -> bool:
         """Whether a loop may make this update first; one that makes none in the first epoch may."""
-        if len(self._problem.epochs[0]) > self._problem.accumulation_steps:
-            variant = variant._replace(tail="applied", short="applied")  # they make no difference to a full window
-        if variant not in self._known:
+        key = variant[:_TAIL] + variant[_TAIL + 2 :] if self._full else variant
+        if key not in self._known:
             first_rows = _first_rows(self._problem)
-            if variant not in first_rows:
-                first_rows[variant] = next(play(variant, self._problem), None)
-            first = first_rows[variant]
-            self._known[variant] = first is None or (self._first is not None and _same_row(first, self._first))
-        return self._known[variant]
+            if key not in first_rows:
+                first_rows[key] = next(play(variant, self._problem), None)
+            first = first_rows[key]
+            self._known[key] = first is None or (self._first is not None and _same_row(first, self._first))
+        return self._known[key]
+
+
+_TAIL = LoopVariant._fields.index("tail")
+"""This field, of leftovers, and the next, of short epochs, make no difference to the first update of a longer epoch."""
 
 
 class _FirstEpoch(NamedTuple):
@@ -127,7 +131,7 @@ class _FirstEpoch(NamedTuple):
 
 
 @lru_cache(maxsize=16)  # a few megabytes each; a class is marked on the same problems
-def _first_rows(problem: _FirstEpoch) -> dict[LoopVariant, Row | None]:
+def _first_rows(problem: _FirstEpoch) -> dict[tuple[str, ...], Row | None]:
     return {}
 
 
