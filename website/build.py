@@ -45,7 +45,9 @@ def build(site: Path, work: Path, units: str = "*.ipynb", explorables: Sequence[
     _prepare_kernels(work / "kernels")
     sources = _gather(work / "sources")
     settings = {
-        "nb_execution_excludepatterns": [f"course/{path.name}" for path in (ROOT / "course").iterdir() if not path.match(units)],
+        "nb_execution_excludepatterns": [
+            f"course/{path.name}" for path in (ROOT / "course").iterdir() if not path.match(units)
+        ],
         "nb_execution_cache_path": str(work / f"executed-{source_digest([*(ROOT / one for one in PACKAGES), HERE])}"),
         "explorables": states,
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import nbformat
 from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx.application import Sphinx
@@ -27,6 +28,7 @@ nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 nb_execution_timeout = 300
+nb_code_prompt_show, nb_code_prompt_hide = "Show the code", "Hide the code"
 nb_ipywidgets_js: dict[str, Any] = {}  # nothing from other hosts; widgets show their plain form
 nb_mime_priority_overrides = [("html", "application/vnd.jupyter.widget-view+json", None)]
 autodoc_typehints = "signature"
@@ -41,6 +43,7 @@ html_theme_options = {
     "show_toc_level": 2,
     "search_bar_text": "Search the site",
 }
+html_context = {"default_mode": "auto"}
 html_sidebars = {"index": []}
 html_static_path = ["static"]
 html_css_files = ["gradaccum.css"]
@@ -75,6 +78,7 @@ class Explorables(SphinxDirective):
 def _bring_to_life(app: Sphinx, document: nodes.document, name: str) -> None:
     for raw in document.findall(nodes.raw):
         html = with_explorables(raw.astext(), app.config.explorables, "../" * name.count("/"))
+        html = re.sub(r'href="(\w+)\.ipynb"', r'href="\1.html"', html)  # on the progress page
         raw.children, raw.rawsource = [nodes.Text(html)], html
 
 
@@ -83,10 +87,24 @@ def _without_links_to_no_page(app: Sphinx, name: str, source: list[str]) -> None
 
     def kept(link: re.Match[str]) -> str:
         target = (ROOT / name).parent.joinpath(link[2]).resolve()
-        has_no_page = target.suffix == ".md" and target.exists() and str(target.relative_to(ROOT).with_suffix("")) not in app.env.found_docs
+        has_no_page = (
+            target.suffix == ".md"
+            and target.exists()
+            and str(target.relative_to(ROOT).with_suffix("")) not in app.env.found_docs
+        )
         return link[1] if target.is_dir() or has_no_page else link[0]
 
     source[0] = re.sub(r"\[([^\]]*)\]\(([\w./]+)\)", kept, source[0])
+
+
+def _fold_what_is_folded(app: Sphinx, name: str, source: list[str]) -> None:
+    """Fold on pages the cells that are folded in JupyterLab."""
+    if name.startswith("course/"):
+        notebook = nbformat.reads(source[0], as_version=4)
+        for cell in notebook.cells:
+            if cell.metadata.get("jupyter", {}).get("source_hidden"):
+                cell.metadata["tags"] = ["hide-input"]
+        source[0] = nbformat.writes(notebook)
 
 
 def _formula(translator: Any, node: nodes.Element) -> None:
@@ -102,6 +120,7 @@ def setup(app: Sphinx) -> None:
     app.add_directive("explorables", Explorables)
     app.add_html_math_renderer("mathml", (_formula, None), (_formula, None))
     app.connect("doctree-resolved", _bring_to_life)
+    app.connect("source-read", _fold_what_is_folded)
     app.connect("source-read", _without_links_to_no_page)
 
 

@@ -32,9 +32,12 @@ def predict_on_page(
     answer, because = (cache(one) if callable(one) else one for one in (answer, because))
     group = f"prediction-{next(_numbers)}"
     options = "".join(
-        f'<label><input type="radio" name="{group}" value="{k}"> {escape(str(choice))}</label>' for k, choice in enumerate(choices)
+        f'<label><input type="radio" name="{group}" value="{k}"> {escape(str(choice))}</label>'
+        for k, choice in enumerate(choices)
     )
-    outcomes = "".join(f"<template>{_outcome(Prediction(question, choices, answer, because), k)}</template>" for k in range(len(choices)))
+    outcomes = "".join(
+        f"<template>{_outcome(Prediction(question, choices, answer, because), k)}</template>" for k in range(len(choices))
+    )
     return HTML(
         f'<form class="prediction" autocomplete="off"><fieldset><legend><b>Predict.</b> {with_code(question)}</legend>{options}'
         f'</fieldset><button disabled>Commit</button><div class="outcome"></div>{outcomes}</form>'

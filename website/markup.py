@@ -41,10 +41,13 @@ def _explorable(name: str, opening: Mapping[str, Any], states: Sequence[State], 
     width, height = (round(DPI * inches) for inches in phenomenon.SIZE)
     controls = [_control(field, getattr(settings, field.name)) for field in fields(settings)]
     presets = {label: preset for label, preset in phenomenon.PRESETS.items() if preset != settings} | {"Reset": settings}
-    controls += [f'<button type="button" data-preset="{_places(preset)}">{escape(label)}</button>' for label, preset in presets.items()]
+    controls += [
+        f'<button type="button" data-preset="{_places(preset)}">{escape(label)}</button>' for label, preset in presets.items()
+    ]
+    title = escape(phenomenon.TITLE)
     return (
-        f'<section class="explorable" data-name="{name}" data-root="{root}" aria-label="{escape(phenomenon.TITLE)}, explorable">'
-        f'<p class="explorable-title">{escape(phenomenon.TITLE)}</p>'
+        f'<section class="explorable" data-name="{name}" data-root="{root}" aria-label="{title}, explorable">'
+        f'<p class="explorable-title">{title}</p>'
         f'<form hidden autocomplete="off">{"".join(controls)}</form>'
         f'<figure><img alt="{escape(state.caption)}" src="{root}explorables/{state.picture}" width="{width}" height="{height}">'
         f'<div class="explorable-words"><div class="explorable-code">{state.code}</div>'
@@ -61,7 +64,8 @@ def _control(field: Field, value: Any) -> str:
         bounds = f'min="{choices[0]}" max="{choices[-1]}" step="{choices.step}"'
         return f'<label>{label} <input type="number" value="{value}" {bounds}></label>'
     options = "".join(
-        f"<option{' selected' if one == value else ''}>{escape(shown)}</option>" for shown, one in phenomena.offered(field).items()
+        f"<option{' selected' if one == value else ''}>{escape(shown)}</option>"
+        for shown, one in phenomena.offered(field).items()
     )
     return f"<label>{label} <select>{options}</select></label>"
 
