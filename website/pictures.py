@@ -100,7 +100,7 @@ def _key(name: str, place: int) -> str:
 
 @cache
 def _source_digest(name: str) -> str:
-    """Twelve hexadecimal digits that depend on all modules that an explorable imports, on this one and on torch and matplotlib."""
+    """Twelve hexadecimal digits that depend on this module, on all that an explorable imports and on libraries that draw it."""
     module = f"{phenomena.__name__}.{name}"
     modules = {module, listing_html.__module__, *_imports().find_upstream_modules(module)}
     root = Path(__file__).parents[1]
