@@ -54,6 +54,8 @@ def build(site: Path, work: Path, units: str = "*.ipynb", explorables: Sequence[
     with patch_docutils(), docutils_namespace():
         app = Sphinx(sources, HERE, site, work / "doctrees", "html", settings, warningiserror=True)
         app.build(force_all=True)
+    for file in site.rglob("*.map"):  # a tenth of the site, and only for those who debug the theme
+        file.unlink()
     if app.statuscode:
         raise RuntimeError(f"{app._warncount} warnings of Sphinx, see above")
 
