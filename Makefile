@@ -37,6 +37,10 @@ trainers: .venv/.installed
 poster: .venv/.installed
 	.venv/bin/python poster/make.py
 
+# The web site, in site/: pages for a browser, no server needed. What is built once is kept in build/site.
+site: .venv/.installed
+	.venv/bin/python -m website.build $(ARGS)
+
 # Pins all that is installed, for every Python and platform. Versions stay unless ARGS=--upgrade, or --upgrade-package=NAME.
 pins: .venv/bin/uv
 	.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --extra dev --no-annotate \
@@ -52,4 +56,4 @@ pins: .venv/bin/uv
 	.venv/bin/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
-.PHONY: lab test lint release wheel demo trainers pins
+.PHONY: lab test lint release wheel demo trainers poster site pins

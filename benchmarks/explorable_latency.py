@@ -32,9 +32,7 @@ def _walk(opening) -> Iterator:
     """Away from the opening with one control and back again, for every value of every control, twice."""
     for _ in range(2):
         for field in dataclasses.fields(opening):
-            choices = field.metadata["choices"]
-            values = (False, True) if choices is None else choices.values() if isinstance(choices, dict) else choices
-            for value in values:
+            for value in phenomena.offered(field).values():
                 yield dataclasses.replace(opening, **{field.name: value})
                 yield opening
 

@@ -83,7 +83,7 @@ def _scope(nodeid: str) -> str:
     All tests with a browser go to one worker: two browsers on two cores would wait for each other until they time out.
     """
     file = nodeid.partition("::")[0]
-    if "/browser/" in file:
+    if "/browser/" in file or "/site/" in file:
         return "browser"
     unit = re.search(r"\[(\d\d_[a-z_]+)", nodeid) if file.endswith(OF_SAMPLES) else None
     return f"samples of {unit[1]}" if unit else file

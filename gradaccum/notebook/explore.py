@@ -149,7 +149,7 @@ class Panel(widgets.VBox):
         role = 'role="alert"' if self.error else 'aria-live="polite"'
         style = f"{edge}max-width:{max(self._size[0], 560)}px;margin:0;line-height:1.45;min-height:4.35em"
         self._words.value = f'<p {role} style="{style}">{escape(self.caption)}</p>'
-        self._code.value = _code_html(self._listing) if self._listing else ""
+        self._code.value = listing_html(self._listing) if self._listing else ""
 
     @property
     def _size(self) -> tuple[int, int]:
@@ -172,7 +172,7 @@ def _control(field: dataclasses.Field, opening: Any) -> widgets.Widget:
     if isinstance(choices, range):
         bounds = {"min": choices[0], "max": choices[-1], "step": choices.step}
         return widgets.BoundedIntText(value=value, description=label, style=style, layout={"width": "max-content"}, **bounds)
-    options = list(choices.items()) if isinstance(choices, dict) else [(str(choice), choice) for choice in choices]
+    options = phenomena.offered(field).items()
     return widgets.Dropdown(options=options, value=value, description=label, style=style, layout=width)
 
 
@@ -197,8 +197,11 @@ def _in_words(error: Exception) -> str:
     return f"This setting could not be computed: {type(error).__name__}: {error}"
 
 
-def _code_html(listing: Listing) -> str:
-    """Text keeps the page's own colour, which is readable on light and dark pages; sign and word say what the edge says."""
+def listing_html(listing: Listing) -> str:
+    """A listing as HTML.
+
+    Text keeps the page's own colour, which is readable on light and dark pages; sign and word say what the edge says.
+    """
     sign, color, said = ("✓", GREEN, "right") if listing.right else ("✗", VERMILLION, "wrong")
     return (
         f'<div style="border-left:4px solid {color};padding:0 0 0 10px">'

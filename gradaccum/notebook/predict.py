@@ -110,15 +110,15 @@ class Prediction(widgets.VBox):
         self._outcome.value = (
             '<div role="alert" aria-live="assertive" '
             f'style="border-left:4px solid {color};padding:2px 12px;max-width:90ch;line-height:1.45">'
-            f"<b>{_with_code(outcome)}</b> {_with_code(reason)}</div>"
+            f"<b>{with_code(outcome)}</b> {with_code(reason)}</div>"
         )
 
     def _asked(self) -> str:
-        return f'<div style="max-width:90ch;line-height:1.45"><b>Predict.</b> {_with_code(self.question)}</div>'
+        return f'<div style="max-width:90ch;line-height:1.45"><b>Predict.</b> {with_code(self.question)}</div>'
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         """The live prompt, and for pages without a kernel the question and its choices."""
-        items = "".join(f"<li>{_with_code(choice)}</li>" for choice in self.choices)
+        items = "".join(f"<li>{with_code(choice)}</li>" for choice in self.choices)
         page = f"{self._asked()}<ul>{items}</ul>{self._outcome.value}"
         plain = "\n".join([f"Predict. {self.question}", *(f"  ( ) {choice}" for choice in self.choices)])
         return still.widget_view(self) | {"text/html": page, "text/plain": plain}
@@ -132,7 +132,7 @@ def _check_answer(answer: str, choices: list[str]) -> None:
         raise ValueError(f"the answer {answer!r} is not among the choices {choices}")
 
 
-def _with_code(text: str) -> str:
+def with_code(text: str) -> str:
     """Text as HTML, backticks as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(str(text)))
 
@@ -142,7 +142,7 @@ def _as_widget(shown: Any) -> widgets.Widget:
     if isinstance(shown, widgets.Widget):
         return shown
     if isinstance(shown, str):
-        return widgets.HTML(f'<p style="max-width:90ch;line-height:1.45">{_with_code(shown)}</p>')
+        return widgets.HTML(f'<p style="max-width:90ch;line-height:1.45">{with_code(shown)}</p>')
     output = widgets.Output()
     output.append_display_data(shown)
     return output

@@ -70,6 +70,14 @@ def load(name: str) -> ModuleType:
     return importlib.import_module(f"{__name__}.{name}")
 
 
+def offered(field: dataclasses.Field) -> dict[str, Any]:
+    """The values that a control offers, by what is shown for each."""
+    choices = field.metadata["choices"]
+    if choices is None:
+        return {"off": False, "on": True}
+    return dict(choices) if isinstance(choices, dict) else {str(choice): choice for choice in choices}
+
+
 def check_settings(settings: Any) -> None:
     """Refuse a value that no control offers.
 
@@ -77,7 +85,6 @@ def check_settings(settings: Any) -> None:
         ValueError: naming the field, the value and the choices.
     """
     for field in dataclasses.fields(settings):
-        value, choices = getattr(settings, field.name), field.metadata["choices"]
-        allowed = (False, True) if choices is None else choices.values() if isinstance(choices, dict) else choices
+        value, allowed = getattr(settings, field.name), offered(field).values()
         if value not in allowed:
             raise ValueError(f"{field.name} cannot be {value!r}; choose one of {', '.join(map(str, allowed))}")

@@ -1,0 +1,127 @@
+"""Sphinx's settings, and what its pages need beyond them: explorables, formulas as MathML, links into the repository."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import nbformat
+from docutils import nodes
+from latex2mathml.converter import convert
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from gradaccum import __version__, phenomena
+from website.build import ROOT
+from website.markup import place_of_explorable, with_explorables
+
+project, author, release = "gradaccum", "the authors of gradaccum", __version__
+html_title = "gradaccum"
+language = "en"
+include_patterns = ["*.md", "docs/*.md", "course/*.ipynb"]
+exclude_patterns = ["README.md"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+myst_enable_extensions = ["attrs_block", "attrs_inline", "dollarmath"]
+myst_heading_anchors = 3
+nb_execution_mode = "cache"
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_show_tb = True
+nb_execution_timeout = 300
+nb_code_prompt_show, nb_code_prompt_hide = "Show the code", "Hide the code"
+nb_ipywidgets_js: dict[str, Any] = {}  # nothing from other hosts; widgets show their plain form
+nb_mime_priority_overrides = [("html", "application/vnd.jupyter.widget-view+json", None)]
+autodoc_typehints = "signature"
+add_module_names = False
+html_theme = "pydata_sphinx_theme"
+html_theme_options = {
+    "navbar_end": ["theme-switcher"],
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": [],
+    "footer_end": [],
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+    "search_bar_text": "Search the site",
+}
+html_context = {"default_mode": "auto"}
+html_sidebars = {"index": []}
+html_static_path = ["static"]
+html_css_files = ["gradaccum.css"]
+html_js_files = ["gradaccum.js"]
+html_show_sourcelink = False
+html_copy_source = False
+html_permalinks_icon = "#"
+
+
+class Explorable(SphinxDirective):
+    """An explorable on a page, by its name."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        return [nodes.raw("", place_of_explorable(self.arguments[0], {}), format="html")]
+
+
+class Explorables(SphinxDirective):
+    """All explorables of this site, each under its title."""
+
+    def run(self) -> list[nodes.Node]:
+        sections = []
+        for name in self.config.explorables:
+            title = phenomena.load(name).TITLE
+            section = nodes.section("", nodes.title("", title), ids=[nodes.make_id(name)], names=[name])
+            section += nodes.raw("", place_of_explorable(name, {}), format="html")
+            sections.append(section)
+        return sections
+
+
+def _bring_to_life(app: Sphinx, document: nodes.document, name: str) -> None:
+    for raw in document.findall(nodes.raw):
+        html = with_explorables(raw.astext(), app.config.explorables, "../" * name.count("/"))
+        html = re.sub(r'href="(\w+)\.ipynb"', r'href="\1.html"', html)  # on the progress page
+        raw.children, raw.rawsource = [nodes.Text(html)], html
+
+
+def _without_links_to_no_page(app: Sphinx, name: str, source: list[str]) -> None:
+    """Keep only the text of links to folders and documents of the repository that have no page here."""
+
+    def kept(link: re.Match[str]) -> str:
+        target = (ROOT / name).parent.joinpath(link[2]).resolve()
+        has_no_page = (
+            target.suffix == ".md"
+            and target.exists()
+            and str(target.relative_to(ROOT).with_suffix("")) not in app.env.found_docs
+        )
+        return link[1] if target.is_dir() or has_no_page else link[0]
+
+    source[0] = re.sub(r"\[([^\]]*)\]\(([\w./]+)\)", kept, source[0])
+
+
+def _fold_what_is_folded(app: Sphinx, name: str, source: list[str]) -> None:
+    """Fold on pages the cells that are folded in JupyterLab."""
+    if name.startswith("course/"):
+        notebook = nbformat.reads(source[0], as_version=4)
+        for cell in notebook.cells:
+            if cell.metadata.get("jupyter", {}).get("source_hidden"):
+                cell.metadata["tags"] = ["hide-input"]
+        source[0] = nbformat.writes(notebook)
+
+
+def _formula(translator: Any, node: nodes.Element) -> None:
+    """MathML, which browsers show without a script."""
+    translator.body.append(convert(node.astext(), display="block" if isinstance(node, nodes.math_block) else "inline"))
+    raise nodes.SkipNode
+
+
+def setup(app: Sphinx) -> None:
+    """Sphinx calls this; see there."""
+    app.add_config_value("explorables", {}, "")
+    app.add_directive("explorable", Explorable)
+    app.add_directive("explorables", Explorables)
+    app.add_html_math_renderer("mathml", (_formula, None), (_formula, None))
+    app.connect("doctree-resolved", _bring_to_life)
+    app.connect("source-read", _fold_what_is_folded)
+    app.connect("source-read", _without_links_to_no_page)
+
+
+html_math_renderer = "mathml"

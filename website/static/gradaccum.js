@@ -1,0 +1,122 @@
+/* Explorables and predictions without a kernel: every picture and every outcome has been computed when the site was built. */
+"use strict";
+
+(() => {
+  const waiting = new Map();
+
+  /** Called by explorables/NAME.js with all states of an explorable. */
+  window.gradaccumData = (data) => waiting.get(data.name)(data);
+
+  const loaded = new Map();
+
+  function load(name, root) {
+    if (!loaded.has(name)) {
+      loaded.set(name, new Promise((resolve, reject) => {
+        waiting.set(name, resolve);
+        const script = document.createElement("script");
+        script.src = `${root}explorables/${name}.js`;
+        script.onerror = reject;
+        document.head.append(script);
+      }));
+    }
+    return loaded.get(name);
+  }
+
+  /** A control as a number: the place of its value among those that it offers. */
+  class Control {
+    constructor(box) {
+      this.box = box;
+      this.kind = box.type === "checkbox" || box.type === "number" ? box.type : "select";
+      this.count = { checkbox: 2, number: (box.max - box.min) / box.step + 1, select: box.length }[this.kind];
+    }
+    get place() {
+      if (this.kind === "checkbox") return Number(this.box.checked);
+      if (this.kind === "select") return this.box.selectedIndex;
+      const place = Math.round((this.box.valueAsNumber - this.box.min) / this.box.step);
+      return Math.min(Math.max(place || 0, 0), this.count - 1);
+    }
+    set place(place) {
+      if (this.kind === "checkbox") this.box.checked = place === 1;
+      else if (this.kind === "select") this.box.selectedIndex = place;
+      else this.box.value = Number(this.box.min) + place * this.box.step;
+    }
+  }
+
+  class Explorable {
+    constructor(section, data) {
+      this.section = section;
+      this.data = data;
+      this.form = section.querySelector("form");
+      this.picture = section.querySelector("img");
+      this.controls = [...this.form.querySelectorAll("select, input")].map((box) => new Control(box));
+      this.ready = new Map();
+      this.presets = [...this.form.querySelectorAll("button")].map((button) => {
+        const places = button.dataset.preset.split(",").map(Number);
+        button.addEventListener("click", () => {
+          this.controls.forEach((control, k) => { control.place = places[k]; });
+          this.show();
+        });
+        return places;
+      });
+      this.form.addEventListener("submit", (event) => event.preventDefault());
+      this.form.addEventListener("input", () => this.show());
+      this.form.addEventListener("change", () => this.controls.forEach((control) => { control.place = control.place; }));
+      this.form.hidden = false;
+      this.preload();
+    }
+    get places() { return this.controls.map((control) => control.place); }
+    state(places) {
+      const [picture, caption, code] = this.data.states[places.reduce((sum, place, k) => sum * this.controls[k].count + place, 0)];
+      const source = `${this.section.dataset.root}explorables/${this.data.pictures[picture]}`;
+      return { source, caption, code: this.data.codes[code] };
+    }
+    show() {
+      const { source, caption, code } = this.state(this.places);
+      this.picture.src = source;
+      this.picture.alt = caption;
+      this.section.querySelector("figcaption").textContent = caption;
+      this.section.querySelector(".explorable-code").innerHTML = code;
+      this.preload();
+    }
+    /** Fetch and decode the pictures that are one move away, so that the next one is there at once. */
+    preload() {
+      const here = this.places;
+      const near = this.controls.flatMap(({ kind, count }, k) => Array.from({ length: count }, (_, place) => place)
+        .filter((place) => kind !== "number" || Math.abs(place - here[k]) <= 3)
+        .map((place) => here.with(k, place)));
+      const sources = new Set([...this.presets, ...near].map((places) => this.state(places).source));
+      for (const source of this.ready.keys()) if (!sources.has(source)) this.ready.delete(source);
+      for (const source of sources) {
+        if (this.ready.has(source)) continue;
+        const image = new Image();
+        image.src = source;
+        image.decode().catch(() => {}); // one that is dropped before it has come
+        this.ready.set(source, image);
+      }
+    }
+  }
+
+  function ask(form) {
+    const button = form.querySelector("button");
+    form.addEventListener("input", () => { button.disabled = false; });
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const choice = Number(form.querySelector("input:checked").value);
+      form.querySelector(".outcome").append(form.querySelectorAll("template")[choice].content.cloneNode(true));
+      form.querySelector("fieldset").disabled = button.disabled = true;
+      button.textContent = "Committed";
+    });
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    document.querySelectorAll("form.prediction").forEach(ask);
+    const near = new IntersectionObserver((entries) => {
+      for (const { isIntersecting, target } of entries) {
+        if (!isIntersecting) continue;
+        near.unobserve(target);
+        load(target.dataset.name, target.dataset.root).then((data) => new Explorable(target, data));
+      }
+    }, { rootMargin: "600px" });
+    document.querySelectorAll(".explorable").forEach((section) => near.observe(section));
+  });
+})();
