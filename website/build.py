@@ -48,13 +48,15 @@ def build(site: Path, work: Path, units: str = "*.ipynb", explorables: Sequence[
         "nb_execution_excludepatterns": [
             f"course/{path.name}" for path in (ROOT / "course").iterdir() if not path.match(units)
         ],
-        "nb_execution_cache_path": str(work / f"executed-{source_digest([*(ROOT / one for one in PACKAGES), HERE])}"),
+        "nb_execution_cache_path": str(
+            work / f"executed-{source_digest([*(ROOT / one for one in PACKAGES), HERE / 'kernels'])}"
+        ),
         "explorables": states,
     }
     with patch_docutils(), docutils_namespace():
         app = Sphinx(sources, HERE, site, work / "doctrees", "html", settings, warningiserror=True)
         app.build(force_all=True)
-    for file in site.rglob("*.map"):  # a tenth of the site, and only for those who debug the theme
+    for file in (*(site / "_static").rglob("*.map"), site / "_static" / "webpack-macros.html"):  # only for work on the theme
         file.unlink()
     if app.statuscode:
         raise RuntimeError(f"{app._warncount} warnings of Sphinx, see above")
@@ -78,7 +80,7 @@ def _prepare_kernels(folder: Path) -> None:
     """Let kernels import what explorables and predictions are on the site, and keep nobody's progress."""
     startup = folder / "profile_default" / "startup" / "site.py"
     startup.parent.mkdir(parents=True, exist_ok=True)
-    startup.write_text("import website.in_kernels\n")
+    startup.write_text("import website.kernels\n")
     os.environ |= {
         "IPYTHONDIR": str(folder),
         "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),

@@ -13,7 +13,8 @@ from sphinx.util.docutils import SphinxDirective
 
 from gradaccum import __version__, phenomena
 from website.build import ROOT
-from website.markup import place_of_explorable, with_explorables
+from website.kernels.place import place_of_explorable
+from website.markup import with_explorables
 
 project, author, release = "gradaccum", "the authors of gradaccum", __version__
 html_title = "gradaccum"
@@ -97,6 +98,11 @@ def _without_links_to_no_page(app: Sphinx, name: str, source: list[str]) -> None
     source[0] = re.sub(r"\[([^\]]*)\]\(([\w./]+)\)", kept, source[0])
 
 
+def _without_empty_headers(app: Sphinx, name: str, template: str, context: dict[str, Any], document: Any) -> None:
+    """Make a column's empty header an ordinary cell: screen readers would announce it before every cell of the column."""
+    context["body"] = context.get("body", "").replace('<th class="head"><p></p></th>', "<td></td>")
+
+
 def _fold_what_is_folded(app: Sphinx, name: str, source: list[str]) -> None:
     """Fold on pages the cells that are folded in JupyterLab."""
     if name.startswith("course/"):
@@ -120,6 +126,7 @@ def setup(app: Sphinx) -> None:
     app.add_directive("explorables", Explorables)
     app.add_html_math_renderer("mathml", (_formula, None), (_formula, None))
     app.connect("doctree-resolved", _bring_to_life)
+    app.connect("html-page-context", _without_empty_headers)
     app.connect("source-read", _fold_what_is_folded)
     app.connect("source-read", _without_links_to_no_page)
 

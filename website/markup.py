@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, asdict, fields
 from html import escape, unescape
@@ -11,19 +10,13 @@ from typing import Any
 
 from gradaccum import phenomena
 from gradaccum.drawing import DPI
+from website.kernels.place import PLACE
 from website.pictures import State, all_settings
-
-_PLACE = re.compile(r'<div data-place-of="(\w+)" data-opening="([^"]*)"></div>')
-
-
-def place_of_explorable(name: str, opening: Mapping[str, Any]) -> str:
-    """HTML that :func:`with_explorables` replaces; kernels write it, which know nothing of the site's pictures."""
-    return f'<div data-place-of="{name}" data-opening="{escape(json.dumps(dict(opening)))}"></div>'
 
 
 def with_explorables(html: str, states: Mapping[str, Sequence[State]], root: str) -> str:
-    """``html`` with an explorable at each of its places; ``root`` leads from the page to the top of the site."""
-    return _PLACE.sub(lambda found: _explorable(found[1], json.loads(unescape(found[2])), states[found[1]], root), html)
+    """The HTML with an explorable at each place for one; ``root`` leads from the page to the top of the site."""
+    return PLACE.sub(lambda found: _explorable(found[1], json.loads(unescape(found[2])), states[found[1]], root), html)
 
 
 def data_script(name: str, states: Sequence[State]) -> str:

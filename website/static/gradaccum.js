@@ -2,6 +2,8 @@
 "use strict";
 
 (() => {
+  if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false; // files may not be fetched for it
+
   const waiting = new Map();
 
   /** Called by explorables/NAME.js with all states of an explorable. */

@@ -14,7 +14,7 @@ import gradaccum.explore
 import gradaccum.predict
 from gradaccum import phenomena
 from gradaccum.notebook.predict import Prediction, with_code
-from website.markup import place_of_explorable
+from website.kernels.place import place_of_explorable
 
 _numbers = itertools.count(1)
 
