@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import io
 import itertools
 import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 import torch
+from torch import Tensor
 
 from gradaccum.diagnosis.catalogue import Mistake
 from gradaccum.watching.log import Log
@@ -55,7 +58,7 @@ def joined_report(mine: Report, log: Log, steps: int | None, seconds: float) -> 
 
 def _exchanged(ours: _Rank, log: Log, seconds: float) -> list[_Rank]:
     name, wait = f"gradaccum/{next(_TIMES)}", timedelta(seconds=seconds)
-    log.store.set(f"{name}/{log.rank}", pickle.dumps(ours))
+    log.store.set(f"{name}/{log.rank}", _pickled(ours))
     every = []
     for rank in range(log.world):
         try:
@@ -70,6 +73,22 @@ def _exchanged(ours: _Rank, log: Log, seconds: float) -> list[_Rank]:
         log.store.set(f"{name}/{log.rank}/read", b"")
         log.store.wait([f"{name}/{rank}/read" for rank in range(log.world)], wait)
     return every
+
+
+def _pickled(ours: _Rank) -> bytes:
+    """Bytes that ``pickle.loads`` reads, with tensors as plain numbers: torch would put in a file for each of them."""
+    file = io.BytesIO()
+    _Pickler(file).dump(ours)
+    return file.getvalue()
+
+
+class _Pickler(pickle.Pickler):
+    def reducer_override(self, value: Any) -> Any:
+        return (_tensor, (value.tolist(), value.shape, value.dtype)) if isinstance(value, Tensor) else NotImplemented
+
+
+def _tensor(numbers: list, shape: Sequence[int], dtype: torch.dtype) -> Tensor:
+    return torch.tensor(numbers, dtype=dtype).reshape(shape)
 
 
 def _join(every: Sequence[_Rank], steps: int | None) -> Report:

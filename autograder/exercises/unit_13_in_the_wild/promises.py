@@ -67,25 +67,30 @@ PROMISES = {
     ),
     "accumulates_right": Promises(
         demands=(
-            Promise("true or false", "returns `True` if the updates of a trainer hold what is due", _ALL, "test_in_words"),
             Promise(
-                "passes right ones", "returns `True` if the updates of a trainer hold what is due", _ALL, "test_always_false"
+                "true or false", "returns `True` if the updates of a trainer hold what is due", _ALL, "accumulates_in_words"
             ),
-            Promise("fails wrong ones", "and `False` if they do not", _ALL, "test_always_true"),
-            Promise("untold", "or if it cannot be told.", ("untold",), "test_no_mistakes_is_a_pass"),
-            Promise("no update", "and a trainer that never updates.", ("untold",), "test_lets_check_raise"),
-            Promise("steps", "`accumulation_steps` is the N that was meant.", ("windows",), "test_without_steps"),
+            Promise(
+                "passes right ones",
+                "returns `True` if the updates of a trainer hold what is due",
+                _ALL,
+                "accumulates_always_false",
+            ),
+            Promise("fails wrong ones", "and `False` if they do not", _ALL, "accumulates_always_true"),
+            Promise("untold", "or if it cannot be told.", ("untold",), "accumulates_no_mistakes_is_a_pass"),
+            Promise("no update", "and a trainer that never updates.", ("untold",), "accumulates_lets_check_raise"),
+            Promise("steps", "`accumulation_steps` is the N that was meant.", ("windows",), "accumulates_without_steps"),
             Promise(
                 "each window",
                 "Due is, in each window and in a leftover,",
                 ("weights", "windows", "ends"),
-                "test_of_first_update",
+                "accumulates_of_first_update",
             ),
-            Promise("mean", "the mean over all its tokens.", ("weights", "windows", "ends"), "test_of_row_sums"),
-            Promise("source", "So names and source say nothing", _ALL, "test_by_source"),
-            Promise("N = 1", "N may be 1.", ("weights", "windows"), "test_needs_accumulation"),
-            Promise("wrong with N = 1", "N may be 1.", ("windows",), "test_by_accumulation_alone"),
-            Promise("leftover", "divided by N, or never applied;", ("ends",), "test_of_full_windows"),
+            Promise("mean", "the mean over all its tokens.", ("weights", "windows", "ends"), "accumulates_of_row_sums"),
+            Promise("source", "So names and source say nothing", _ALL, "accumulates_by_source"),
+            Promise("N = 1", "N may be 1.", ("weights", "windows"), "accumulates_needs_accumulation"),
+            Promise("wrong with N = 1", "N may be 1.", ("windows",), "accumulates_by_accumulation_alone"),
+            Promise("leftover", "divided by N, or never applied;", ("ends",), "accumulates_of_full_windows"),
         ),
         asks_nothing=(
             "Write the test",

@@ -106,7 +106,7 @@ def test_a_file_of_another_unit_gets_no_points(check, write, name):
     ("arguments", "words"),
     [
         (["a.py", "b.py"], "--gradescope is for one submission; name one file"),
-        (["a.py", "--unit", "13"], "no unit is called '13'; there are 00_start_here, "),
+        (["a.py", "--unit", "99"], "no unit is called '99'; there are 00_start_here, "),
     ],
 )
 def test_an_unusable_command_line_writes_nothing(check, arguments, words):
