@@ -63,7 +63,16 @@ def test_of_two_files_written_in_turn_at_most_one_is_left_half_written(folder):
     assert moments_of(folder, save) == [{"run.pt": b"ne"}, {"run.pt": b"new!", "run.2": b"mo"}]
 
 
-def test_file_replaced_by_another_thread_counts_as_whole(folder):
+@pytest.fixture
+def hasty_threads():
+    """Threads that take turns every ten microseconds, so that one acts in the middle of another's look at the folder."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(before)
+
+
+def test_file_replaced_by_another_thread_counts_as_whole(folder, hasty_threads):
     def replace(path):
         path.with_suffix(".new").write_bytes(b"new!")
         path.with_suffix(".new").replace(path)
@@ -73,7 +82,9 @@ def test_file_replaced_by_another_thread_counts_as_whole(folder):
         thread.start()
         thread.join()
 
-    assert moments_of(folder, save)[-1] == {"run.pt": b"new!"}
+    for _ in range(100):
+        write(folder, OLD)
+        assert moments_of(folder, save)[-1] == {"run.pt": b"new!"}
 
 
 def test_a_save_that_writes_nothing_has_no_kill_points(folder):

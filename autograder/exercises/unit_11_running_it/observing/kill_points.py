@@ -42,14 +42,14 @@ def interrupted(folder: Path, known: Disk) -> Iterator[list[Disk]]:
     cut in half. What threads and other processes do is seen late; a file that they have replaced counts as whole.
     """
     moments: list[Disk] = []
-    states = [_State(read(folder, known), _files(folder))]
+    states = [_state(folder, known)]
     signature, before = _signature(folder), sys.getprofile()
 
     def look(moved: bool) -> None:
         nonlocal signature
         if (now := _signature(folder)) != signature:
             signature = now
-            states.append(_State(read(folder, known), _files(folder), moved))
+            states.append(_state(folder, known, moved))
 
     def on_event(frame: FrameType, event: str, called: object) -> None:
         if event == "c_return" and not _stays_in_memory(called):
@@ -60,7 +60,7 @@ def interrupted(folder: Path, known: Disk) -> Iterator[list[Disk]]:
         yield moments
     finally:
         sys.setprofile(before)
-    states.append(_State(read(folder, known), _files(folder)))
+    states.append(_state(folder, known))
     moments += _moments(states)
 
 
@@ -80,14 +80,18 @@ def _signature(folder: Path) -> frozenset[tuple[str, int, int, int]]:
     return frozenset(seen)
 
 
-def _files(folder: Path) -> dict[str, int]:
-    """The inode of each file by name."""
-    inodes = {}
-    for path in folder.iterdir():
-        with contextlib.suppress(FileNotFoundError):
+def _state(folder: Path, known: Disk, moved: bool = False) -> _State:
+    """The state of a folder now; each inode is that of the file that was read, even if its name now belongs to another."""
+    disk: Disk = {}
+    files = {}
+    for path in sorted(folder.iterdir()):
+        with contextlib.suppress(FileNotFoundError):  # another thread has moved it since
             if path.is_file():
-                inodes[path.name] = path.stat().st_ino
-    return inodes
+                with path.open("rb") as file:
+                    files[path.name] = os.fstat(file.fileno()).st_ino
+                    disk[path.name] = file.read()
+    old = {name: content for name, content in known.items() if disk.get(name) == content}
+    return _State(old | disk, files, moved)
 
 
 def _moments(states: list[_State]) -> Iterator[Disk]:
@@ -102,24 +106,15 @@ def _moments(states: list[_State]) -> Iterator[Disk]:
 
 
 def _written(before: _State, after: _State) -> frozenset[str]:
-    """The names of files that were written to between two states, not just moved or replaced.
-
-    A file that another thread moved away while the state was noted has contents but no inode, and counts as moved.
-    """
-    changed = {name for name, content in after.disk.items() if before.disk.get(name) != content and name in after.files}
+    """The names of files that were written to between two states, not just moved or replaced."""
+    changed = {name for name, content in after.disk.items() if before.disk.get(name) != content}
     kept = {name for name in changed if before.files.get(name, after.files[name]) == after.files[name]}
     return frozenset() if after.moved else frozenset(kept)
 
 
 def read(folder: Path, known: Disk) -> Disk:
     """The files of a folder; those that are unchanged since ``known`` come first, in its order."""
-    found: Disk = {}
-    for path in sorted(folder.iterdir()):
-        with contextlib.suppress(FileNotFoundError):  # another thread has moved it since
-            if path.is_file():
-                found[path.name] = path.read_bytes()
-    old = {name: content for name, content in known.items() if found.get(name) == content}
-    return old | found
+    return _state(folder, known).disk
 
 
 def write(folder: Path, disk: Disk) -> None:
