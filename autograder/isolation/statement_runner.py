@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from autograder.contract.cell import Cell
 from autograder.isolation.cell_reports import MAX_PRINTED, CellReport
 from autograder.isolation.limits import Limits
+from autograder.isolation.written_modules import make_importable, written_modules
 from autograder.observing.student_calls import TimeLimitExceeded, seeded, silenced, stopwatch, time_limit, type_name
 from autograder.reading.python_source import bound_names, statements
 from autograder.support.one_line import one_line
@@ -142,6 +143,7 @@ def run(
         latest.update(dict.fromkeys(_bound_names(statement), number))
         return True
 
+    make_importable(written_modules(cells))
     with silenced(), contextlib.redirect_stdout(printed), seeded(0), as_main(loaded.module), _without_screen():
         for number, statement in enumerate(_statements(cells)):
             attempt(number, statement)

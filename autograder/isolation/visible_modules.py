@@ -39,6 +39,7 @@ VISIBLE_MODULES = (
     "autograder.isolation.statement_runner",
     "autograder.isolation.wire",
     "autograder.isolation.worker",
+    "autograder.isolation.written_modules",
     "autograder.observing",
     "autograder.observing.*",
     "autograder.reading",

@@ -1,10 +1,11 @@
-"""Undo what happened to code: text that was code becomes code, split code is joined, and indentation is fixed."""
+"""Undo what happened to code: text becomes code again, split code is joined, conflicts and indentation are fixed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from autograder.reading.parsed_cell import ParsedCell, joined
+from autograder.reading.salvage import conflict_sides
 from autograder.reading.template import Template
 
 MAX_PARTS = 4
@@ -17,7 +18,7 @@ takes too long, and splitting is not what broke them."""
 
 def repaired_cells(cells: Sequence[ParsedCell], template: Template) -> list[ParsedCell]:
     """The cells of a submission, in the student's order, with their code as the student meant it."""
-    cells = [cell.as_code() if _was_code(cell, template) else cell for cell in cells]
+    cells = [_without_conflicts(cell.as_code() if _was_code(cell, template) else cell) for cell in cells]
     return [_with_fixed_indentation(cell, template) for cell in _without_splits(cells, template)]
 
 
@@ -30,6 +31,14 @@ def _was_code(cell: ParsedCell, template: Template) -> bool:
     if template.has_text(cell):  # known without parsing; most text cells are released prose
         return template.is_exercise(template.slot_of(cell))
     return cell.python.is_python and bool(cell.python.definitions(template.exercises))
+
+
+def _without_conflicts(cell: ParsedCell) -> ParsedCell:
+    """A code cell without the marks of merge conflicts: with the student's own side, unless only the other one is Python."""
+    if cell.kind != "code" or "<<<<<<<" not in cell.text or not (sides := conflict_sides(cell.text)):
+        return cell
+    choices = [cell.python.with_text(side) for side in sides]
+    return cell.with_python(next((choice for choice in choices if choice.is_python), choices[0]))
 
 
 def _with_fixed_indentation(cell: ParsedCell, template: Template) -> ParsedCell:

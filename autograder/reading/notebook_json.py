@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.reading.python_source import MAX_PARSED_LENGTH
+from autograder.reading.salvage import salvaged
 from autograder.support.one_line import one_line
 
 MAX_MEMORY = 2 * 2**30
@@ -58,18 +59,26 @@ class WrittenCell:
     attachments: dict = field(default_factory=dict)
 
 
-def json_of(data: bytes) -> Any:
-    """The content of a JSON file in UTF-8, UTF-16 or UTF-32, with or without a byte-order mark.
+def json_of(data: bytes) -> tuple[Any, str]:
+    """The content of a JSON file in UTF-8, UTF-16 or UTF-32, with or without a byte-order mark, and what is wrong with it.
+
+    Of a notebook that is no longer JSON it is what can still be read, and the second value says so; else that is empty.
 
     Raises:
-        UnreadableError: it is not JSON, or so large or so deep that reading it is not safe.
+        UnreadableError: nothing of it is a notebook, or it is so large or so deep that reading it is not safe.
     """
     text = _decoded(data).rstrip("\0\x1a \t\r\n")
     _refuse_bombs(text)
     try:
-        return json.loads(text, strict=False, parse_int=_integer)
+        content = json.loads(text, strict=False, parse_int=_integer)
+        if isinstance(content, str) and content.startswith("{"):  # JSON in a string of JSON
+            _refuse_bombs(content)
+            content = json.loads(content, strict=False, parse_int=_integer)
+        return content, ""
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
+        if rest := salvaged(text):
+            return rest, f"is damaged (see {place}); {len(rest['cells'])} cells of it could be read"
         raise UnreadableError(f"is not JSON (see {place}), so not a notebook; save it again or hand in another copy") from None
     except (RecursionError, MemoryError):
         raise UnreadableError("is not JSON that can be read: it is nested too deeply; hand in another copy") from None

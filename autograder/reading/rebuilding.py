@@ -39,13 +39,14 @@ class RebuiltNotebook:
         return tuple(Cell(self.names[cell["id"]], cell["source"], cell["id"]) for cell in code if cell["source"].strip())
 
 
-def rebuilt_notebook(template: Template, matched: Sequence[MatchedCell]) -> RebuiltNotebook:
+def rebuilt_notebook(template: Template, matched: Sequence[MatchedCell], damage: str = "") -> RebuiltNotebook:
     """The released notebook with what the student wrote.
 
     Cells, their order, ids and metadata are the template's; its given cells and its checks are as released. A solution cell
     holds what the student wrote for its function: the last cell that defines it and is not the unchanged stub, whatever that
     cell is called; older versions stand before it. Cells that define nothing are recognised by ``grade_id`` or id. What
     matches nothing is kept as an ordinary cell after the cell that it followed; students' Markdown is made safe to show.
+    If the file was damaged, the first cell tells its reader.
     """
     layout = _layout(template, matched)
     seen = {match.slot: match.cell.place for match in reversed(matched) if match.released and match.cell.kind == "code"}
@@ -63,6 +64,9 @@ def rebuilt_notebook(template: Template, matched: Sequence[MatchedCell]) -> Rebu
         for match in matches:
             put(_extra_cell(match.cell, next(ids)), match.cell.place)
 
+    if damage:
+        note = f"**The file that you handed in {damage}.** These were marked. Hand in a whole copy if you still have one."
+        cells.append({"id": next(ids), "metadata": {}, "cell_type": "markdown", "source": note})
     put_all(layout.after.get(-1, ()))
     for slot, cell in enumerate(template.cells):
         put_all(layout.before.get(slot, ()))

@@ -2,7 +2,8 @@
 
 A notebook goes one way, through a module for each step::
 
-    bytes → JSON → written cells    notebook_json
+    bytes → written cells           file_formats: of a notebook by notebook_json, or what salvage can read of a damaged one;
+                                    of Python (marimo_file) and Markdown
     → parsed cells                  parsed_cell, with the meaning of each text from python_source
     → repaired cells                cell_repair
     → matched cells                 cell_matching, with the released notebook from template
@@ -11,8 +12,6 @@ A notebook goes one way, through a module for each step::
 
 from __future__ import annotations
 
-import io
-import tokenize
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -24,15 +23,8 @@ from autograder.contract.cell import Cell
 from autograder.contract.units import UNITS, unit_in
 from autograder.reading.cell_matching import matched_cells
 from autograder.reading.cell_repair import repaired_cells
-from autograder.reading.notebook_json import (
-    MAX_CODE_CHARACTERS,
-    UnreadableError,
-    WrittenCell,
-    clean,
-    json_of,
-    unit_named_in,
-    written_cells,
-)
+from autograder.reading.file_formats import is_json_like, python_text, written_file
+from autograder.reading.notebook_json import UnreadableError, WrittenCell
 from autograder.reading.parsed_cell import ParsedCell
 from autograder.reading.rebuilding import rebuilt_notebook
 from autograder.reading.template import Template
@@ -64,12 +56,14 @@ class Submission:
         cells: code to run, in order, without the checks.
         content: the notebook of these cells (see :func:`autograder.reading.rebuilding.rebuilt_notebook`) as plain data; None
             for a Python file and for a unit that has not been released.
+        damage: what is wrong with the file and what could be read of it, as a sentence without its subject; may be empty.
     """
 
     path: Path
     unit: str
     cells: tuple[Cell, ...]
     content: dict | None = field(default=None, repr=False)
+    damage: str = ""
 
     @cached_property
     def notebook(self) -> NotebookNode | None:
@@ -123,7 +117,7 @@ def parse_submission(path: Path, data: bytes, unit: str | None = None, template:
         if len(data) > MAX_FILE_BYTES:
             problem = f"is larger than the {MAX_FILE_BYTES / 2**20:.0f} MB that are read"
             raise UnreadableError(f"{problem}; clear the outputs of the notebook and save it again")
-        if path.suffix.lower() == ".py":
+        if path.suffix.lower() == ".py" and not is_json_like(data):
             return _parse_script(path, data, unit)
         return _parse_notebook(path, data, unit, template)
     except UnreadableError as error:
@@ -146,51 +140,29 @@ def _read_bytes(path: Path, follow: bool) -> bytes:
 
 
 def _parse_script(path: Path, data: bytes, unit: str | None) -> Submission:
+    source = python_text(data)
     unit = unit or unit_in(path.stem)
     if unit is None:
         raise UnreadableError("its name is no unit; name it after the one it answers, such as 04_training_loop.py")
-    try:
-        if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-            source = data.decode("utf-16")
-        else:
-            encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-            source = data.decode(encoding)
-    except (SyntaxError, ValueError, LookupError):  # the encoding does not exist, does not fit or does not yield text
-        source = "\0"
-    if "\0" in source:
-        raise UnreadableError("is not text, so not a Python file; save it as UTF-8 text")
-    if len(source) > MAX_CODE_CHARACTERS:
-        raise UnreadableError("is larger than code that anybody writes; hand in the functions and nothing else")
-    return Submission(path, unit, (Cell(one_line(path.name), clean(source)),))
+    return Submission(path, unit, (Cell(one_line(path.name), source),))
 
 
 def _parse_notebook(path: Path, data: bytes, unit: str | None, release: dict | None) -> Submission:
-    written, released_as = _written_cells(path, data)
-    unit = unit or _stated_unit(path, released_as, written)
+    file = written_file(path.name, data)
+    unit = unit or _stated_unit(path, file.released_as, file.cells)
     names = _names_to_look_for(unit, release)
-    cells = [ParsedCell.of(cell, names) for cell in written]
+    cells = [ParsedCell.of(cell, names) for cell in file.cells]
     unit = unit or _unit_of_definitions(cells)
     release = release or released_content(unit)
     if release is None:
         _refuse_without_code(cells)
         code = [cell.written for cell in cells if cell.kind == "code" and cell.text.strip()]
-        return Submission(path, unit, tuple(Cell(cell.place, cell.source) for cell in code))
+        return Submission(path, unit, tuple(Cell(cell.place, cell.source) for cell in code), damage=file.damage)
     template = Template.of(release)
     cells = repaired_cells(cells, template)
     _refuse_without_code(cells)
-    rebuilt = rebuilt_notebook(template, matched_cells(cells, template))
-    return Submission(path, unit, rebuilt.code(), rebuilt.content)
-
-
-def _written_cells(path: Path, data: bytes) -> tuple[list[WrittenCell], object]:
-    """The cells in the bytes of a notebook, and the unit that its metadata says it was released as."""
-    try:
-        content = json_of(data)
-    except UnreadableError:
-        if path.suffix.lower() == ".ipynb":
-            raise
-        raise UnreadableError("is neither a notebook (.ipynb) nor a Python file (.py)") from None
-    return written_cells(content), unit_named_in(content)
+    rebuilt = rebuilt_notebook(template, matched_cells(cells, template), file.damage)
+    return Submission(path, unit, rebuilt.code(), rebuilt.content, file.damage)
 
 
 def _refuse_without_code(cells: Iterable[ParsedCell]) -> None:

@@ -26,7 +26,7 @@ class Damage:
     Attributes:
         name: that of the function.
         apply: the function.
-        loses: how many exercises it removes, counted from the beginning of the unit.
+        loses: how many exercises it removes, counted from the beginning of the unit, or from its end if negative.
         file: name of the file that is handed in; ``{unit}`` stands for its unit.
     """
 
@@ -42,7 +42,8 @@ class Damage:
 
     def still_there(self, unit: str) -> tuple[str, ...]:
         """The exercises whose answers the damage does not remove."""
-        return exercises_in(released_content(unit))[self.loses :]
+        exercises = exercises_in(released_content(unit))
+        return exercises[self.loses :] if self.loses >= 0 else exercises[: self.loses]
 
 
 DAMAGES: list[Damage] = []

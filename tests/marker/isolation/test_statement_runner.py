@@ -181,3 +181,18 @@ def test_retried_statements_are_announced_again():
     announced = []
     run_cells("a = b", "b = 1", before=announced.append)
     assert announced == [0, 1, 0]
+
+
+def test_modules_that_cells_write_are_imported_from_memory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written = Cell("cell 1", "%%writefile answers.py\ndef one():\n    return 1\n")
+    more = Cell("cell 2", "%%writefile -a answers.py\ndef two():\n    return one() + 1\n")
+    namespace = run([written, more, Cell("cell 3", "from answers import two\nresult = two()")], Limits()).namespace
+    assert namespace["result"] == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_module_that_one_submission_wrote_is_unknown_to_the_next():
+    run([Cell("cell 1", "%%writefile answers.py\nx = 1\n"), Cell("cell 2", "import answers")], Limits())
+    loaded = run([Cell("cell 1", "import answers")], Limits())
+    assert "ModuleNotFoundError" in loaded.reports()[0].trouble

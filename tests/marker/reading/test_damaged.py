@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from functools import cache
 from pathlib import Path
@@ -28,8 +27,7 @@ EVERY_DAMAGE = pytest.mark.parametrize(
     ],
 )
 FILES = Path(__file__).parents[2] / "damaged" / "files"
-UNREADABLE = {FILES / f"03_accumulate_{reason}.ipynb" for reason in ("empty", "truncated")}
-FORMATS = sorted({*FILES.glob("*.ipynb")} - UNREADABLE)
+FORMATS = sorted({*FILES.glob("*.ipynb")} - {FILES / f"03_accumulate_{damage}.ipynb" for damage in ("empty", "truncated")})
 
 
 @cache
@@ -69,11 +67,9 @@ def test_every_answer_is_found_in_notebooks_of_other_formats(file):
     assert not any(cell.id.startswith("student-") for cell in submission.notebook.cells)
 
 
-@pytest.mark.parametrize(("file", "reason"), [("empty", "the file is empty"), ("truncated", "is not JSON (see line")])
-def test_an_unreadable_file_is_refused_with_the_reason(file, reason):
-    path = FILES / f"03_accumulate_{file}.ipynb"
-    with pytest.raises(SubmissionError, match=re.escape(reason)):
-        read_submission(path)
+def test_an_empty_file_is_refused_with_the_reason():
+    with pytest.raises(SubmissionError, match="the file is empty"):
+        read_submission(FILES / "03_accumulate_empty.ipynb")
 
 
 @pytest.mark.slow
