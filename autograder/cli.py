@@ -242,7 +242,10 @@ def _read(files: list[Path], unit: str | None, follow: bool) -> tuple[list[Submi
     submissions, complaints, broken = [], [], 0
     for file in files:
         try:
-            submissions.append(read_submission(file, unit, follow))
+            submission = read_submission(file, unit, follow)
+            submissions.append(submission)
+            if submission.damage:
+                _complain("gradaccum check", f"{file} {submission.damage}")
         except SubmissionError as error:
             complaints.append(error)
         except Exception as error:

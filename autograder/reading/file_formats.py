@@ -67,6 +67,7 @@ def written_file(name: str, data: bytes) -> WrittenFile:
     Raises:
         UnreadableError: nothing of it can be marked. The message says what it is.
     """
+    refuse_empty(data)
     for start, what in SIGNATURES.items():
         if data.startswith(start):
             raise UnreadableError(f"is {what}")
@@ -93,6 +94,12 @@ def _neither(ending: str) -> UnreadableError:
     if ending == ".ipynb":
         return UnreadableError("is not JSON, so not a notebook; save it again or hand in another copy")
     return UnreadableError(f"is neither a notebook (.ipynb) nor a Python file (.py); {_NOTEBOOK}")
+
+
+def refuse_empty(data: bytes) -> None:
+    """Raise if nothing but blanks and byte-order marks is in a file."""
+    if not data.strip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"):
+        raise UnreadableError("the file is empty; save your work again or hand in another copy")
 
 
 def python_text(data: bytes) -> str:

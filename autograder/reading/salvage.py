@@ -9,14 +9,14 @@ from typing import Any
 
 import jiter
 
-MAX_SALVAGED = 64 * 2**20
+MAX_SALVAGED = 16 * 2**20
 """Characters of a damaged notebook that is looked through; those of the course have some 10⁵."""
+
+MAX_FAILURES = 2000
+"""Places in a damaged notebook that look like the beginning of a cell and cannot be read. Each costs a look at all before."""
 
 MAX_PASSES = 4
 """How often the text of a damaged notebook may be read, in all attempts to find a cell together."""
-
-TOO_DEEP = 10_000
-"""Characters that an attempt counts for if it ends because values are nested too deeply."""
 
 _CELL = re.compile(
     r'\{\s*"(?:attachments|cell_type|collapsed|execution_count|id|input|language|metadata|outputs|prompt_number|source)"\s*:'
@@ -109,16 +109,17 @@ def _cells_of(content: object) -> list[dict[str, Any]]:
 
 def _salvaged_cells(text: str) -> Iterator[dict[str, Any]]:
     """The cells that can be read in a text. One that is damaged goes as far as the damage."""
-    place, left = 0, MAX_PASSES * len(text) + TOO_DEEP
-    while left > 0 and (match := _CELL.search(text, place)):
+    place, left, failures = 0, MAX_PASSES * len(text), 0
+    while left > 0 and failures < MAX_FAILURES and (match := _CELL.search(text, place)):
         start, place = match.start(), match.end()
         try:
             cell, end = _DECODER.raw_decode(text, start)
         except json.JSONDecodeError as error:
             end = len(text) if error.msg.startswith("Unterminated string") else error.pos
             cell = _beginning(text[start:end])
+            failures += 1
         except (ValueError, RecursionError):
-            left -= TOO_DEEP
+            failures += 1
             continue
         left -= end - start
         if isinstance(cell, dict) and isinstance(cell.get("cell_type"), str):

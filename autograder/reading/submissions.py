@@ -23,7 +23,7 @@ from autograder.contract.cell import Cell
 from autograder.contract.units import UNITS, unit_in
 from autograder.reading.cell_matching import matched_cells
 from autograder.reading.cell_repair import repaired_cells
-from autograder.reading.file_formats import is_json_like, python_text, written_file
+from autograder.reading.file_formats import is_json_like, python_text, refuse_empty, written_file
 from autograder.reading.notebook_json import UnreadableError, WrittenCell
 from autograder.reading.parsed_cell import ParsedCell
 from autograder.reading.rebuilding import rebuilt_notebook
@@ -112,8 +112,7 @@ def parse_submission(path: Path, data: bytes, unit: str | None = None, template:
         SubmissionError: the file is neither a notebook nor Python, or is not of this course.
     """
     try:
-        if not data.strip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"):
-            raise UnreadableError("the file is empty; save your work again or hand in another copy")
+        refuse_empty(data)
         if len(data) > MAX_FILE_BYTES:
             problem = f"is larger than the {MAX_FILE_BYTES / 2**20:.0f} MB that are read"
             raise UnreadableError(f"{problem}; clear the outputs of the notebook and save it again")

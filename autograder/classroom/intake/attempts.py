@@ -26,6 +26,8 @@ from autograder.classroom.intake.submission_filenames import (
     without_unit,
 )
 from autograder.contract.units import UNITS
+from autograder.reading.file_formats import written_file
+from autograder.reading.notebook_json import UnreadableError
 from autograder.reading.submissions import SubmissionError, parse_submission
 
 MAX_PARSED_BYTES = 16 * 2**20
@@ -143,6 +145,24 @@ class AttemptReader:
         as_released = name.endswith(unit) and not copy
         order = (time or datetime.min, owner.claim.attempt, 0 if stated else copy, as_released, file.modified, file.number)
         return Attempt(file, owner, unit, stated, digest, time, (*order, file.parts))
+
+    def attempt_in_other_format(self, file: SourceFile, owner: Owner) -> Attempt:
+        """Read a file that its name does not call a notebook: Python, Markdown, or a notebook without its ending.
+
+        Raises:
+            UnreadableFileError: it cannot be read, or nothing in it can be marked.
+            NoUnitError: nothing says which unit it answers.
+        """
+        content = b""
+        for chunk in file.chunks():
+            content += chunk
+            if len(content) > MAX_PARSED_BYTES:
+                raise UnreadableFileError("is no notebook, and larger than one; ask for the .ipynb file")
+        try:
+            written_file(file.parts[-1], content)
+        except UnreadableError as error:
+            raise UnreadableFileError(str(error)) from None
+        return self.attempt(file, owner)
 
     def _stated_unit(self, file: SourceFile, owner: Owner) -> str | None:
         """The unit that a file was handed in for, if someone other than the student says so.

@@ -201,8 +201,11 @@ def _attempts(files: Iterable[SourceFile], reader: AttemptReader, sorted_out: _S
     for file, owner in others:
         if with_notebook.issuperset(owner.students):
             sorted_out.put(IGNORED, file, owner.students, reason="came with a notebook")
-        else:
-            reason = f"is no notebook; ask {_listed(owner.students)} for the .ipynb file"
+            continue
+        try:
+            attempts.append(reader.attempt_in_other_format(file, owner))
+        except (NoUnitError, UnreadableFileError) as error:
+            reason = f"{error} (handed in by {_listed(owner.students)})"
             sorted_out.put(UNRECOGNISED, file, owner.students, reason=reason)
     return _without_wrong_units(attempts, sorted_out)
 

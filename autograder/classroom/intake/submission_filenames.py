@@ -25,7 +25,7 @@ JUNK_FILES = {"thumbs.db", "desktop.ini", "timestamp.txt", "submission_secret.tx
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp", ".heic", ".tif", ".tiff", ".ico", ".pyc")
 
 _NOTEBOOK = re.compile(r"\.ipynb(\.txt|\.json)?$", re.IGNORECASE)  # browsers append the type they guess
-_ENDING = re.compile(r"\.ipynb(\.txt|\.json)?$|\.zip$", re.IGNORECASE)
+_ENDING = re.compile(r"\.ipynb(\.txt|\.json)?$|\.(zip|py|md|markdown|rmd|qmd|myst|json|txt)$", re.IGNORECASE)
 _COPY = re.compile(r"(?:[ _-]?\((?P<browser>\d{1,4})\)|-(?P<canvas>\d{1,4})|-copy\d*)$", re.IGNORECASE)
 _EXCHANGE = re.compile(r"(?P<who>[^+]+)\+(?P<unit>[^+]+)\+(?P<time>\d{4}-\d\d-\d\d \d\d[:_]\d\d[:_][\d.]+ [^+]+)(\+[^+]*)?")
 _MOODLE = re.compile(r"(?P<reply>(?P<who>[^_]+)_(?P<number>\d+)_assignsubmission_[a-z]+)(_(?P<rest>.*))?", re.DOTALL)
@@ -52,7 +52,7 @@ def is_notebook(name: str) -> bool:
 
 
 def ending_removed(name: str) -> str:
-    """A name without the ending of a notebook or an archive."""
+    """A name without its ending, if what students hand in may have it."""
     return _ENDING.sub("", name).strip()
 
 

@@ -21,12 +21,25 @@ from autograder.publishing.nbgrader_course import config_text, course_directory
 
 
 def test_a_file_that_is_not_a_notebook_is_named_unless_it_came_with_one(roster_class):
-    intake = roster_class.take({"ada/a.ipynb": work(), "ada/report.pdf": b"", "bob/report.pdf": b"", "readme.txt": b""})
+    intake = roster_class.take({"ada/a.ipynb": work(), "ada/report.pdf": b"", "bob/report.pdf": b"%PDF-1.7", "readme.txt": b""})
     assert [one.file for one in intake.ignored] == ["ada/report.pdf"]
     assert [str(one) for one in intake.unrecognised] == [
-        "bob/report.pdf: is no notebook; ask 'bob' for the .ipynb file",
+        "bob/report.pdf: is a PDF; hand in the .ipynb file you worked in (handed in by 'bob')",
         "readme.txt: is no notebook; if a student handed it in, ask for the .ipynb file",
     ]
+
+
+@pytest.mark.parametrize("name", ["ada.json", "ada.txt", "ada", "ada/answers", "ada/work.json"])
+def test_a_notebook_that_is_not_called_one_is_taken(roster_class, name):
+    intake = roster_class.take({name: work()})
+    assert [(one.students, one.unit) for one in intake.taken] == [(("ada",), UNIT)]
+
+
+def test_python_and_markdown_are_taken_from_students_who_hand_in_nothing_else(roster_class):
+    script = b"def name_that_loop():\n    return {}\n"
+    markdown = b"# My answers\n\n```python\n" + script + b"```\n"
+    intake = roster_class.take({"ada.py": script, "bob/answers.md": markdown})
+    assert [(one.students, one.unit) for one in intake.taken] == [(("ada",), UNIT), (("bob",), UNIT)]
 
 
 def test_files_made_by_operating_systems_and_tools_are_ignored(roster_class):
