@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 from collections.abc import Iterator, Sized
 from pathlib import Path
 from typing import Annotated
@@ -42,10 +43,11 @@ def init(
     with _one_line_on_errors("init"):
         students = read_roster(roster) if roster else ()
         scripts = pick_units(unit_scripts(SOLUTIONS), units)
-        added = make_course(directory, scripts, db)
-        install_kernelspec()
-        if students:
-            enrol(students, course_directory(directory).db_url)
+        with _emptied_on_errors(directory):
+            added = make_course(directory, scripts, db)
+            install_kernelspec()
+            if students:
+                enrol(students, course_directory(directory).db_url)
     kept = [unit for unit in scripts if unit not in added]
     typer.echo(f"{directory}: a class with {', '.join(scripts)}" + (f" and {_count(students, 'student')}" if students else ""))
     if kept:
@@ -95,6 +97,7 @@ def grade(
         wanted = list(pick_units(dict.fromkeys(UNITS, directory), units))
         with marked_class.locked():
             not_taken = _collect(directory, source, wanted, db) if source else []
+            marked_class.refuse_unknown(_ids(students))
             handed_in, complaints = marked_class.handed_in(wanted, _ids(students))
             run = GradingRun(marked_class, handed_in, again)
             if run.number:
@@ -137,6 +140,7 @@ def feedback(
         marked_class = ClassToMark(directory, db)
         wanted = list(pick_units(dict.fromkeys(UNITS, directory), units))
         with marked_class.locked():
+            marked_class.refuse_unknown(_ids(students))
             made = make_pages(marked_class, wanted, _ids(students), source, progress)
         packed = source and made.pages and pack(made, to)
     for complaint in made.complaints:
@@ -199,6 +203,33 @@ def report(
     typer.echo(f"{_count(made.students, 'student')}, {_count(made.units, 'unit')}: {written[0]}, {written[1]}")
 
 
+@app.command()
+def forget(
+    directory: ClassDirectory,
+    student: Annotated[str, typer.Argument(metavar="STUDENT", help="The id of a student who has left.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
+    db: Database = "",
+) -> None:
+    """Delete everything about a student: what they handed in, marks, feedback, and their entry in the gradebook."""
+    from autograder.classroom.forget import forget as delete
+    from autograder.classroom.forget import kept_of
+    from autograder.classroom.grading.class_to_mark import ClassToMark
+
+    with _one_line_on_errors("forget"):
+        marked_class = ClassToMark(directory, db)
+        with marked_class.locked():
+            marked_class.refuse_unknown([student])
+            kept = kept_of(marked_class, student)
+            entry = ["their entry in the gradebook"] if kept.in_gradebook else []
+            typer.echo(f"{student}: {', '.join([*map(str, kept.folders), *entry])}")
+            if not yes and not typer.confirm("Delete all of this for good?"):
+                raise typer.Exit(1)
+            delete(marked_class, student, kept)
+    typer.echo(f"deleted: {student}")
+    for path in kept.mentioned_in:
+        _complain("forget", f"{path} still names {student}; make it again, or delete it")
+
+
 def _count(things: Sized, noun: str) -> str:
     return f"{len(things)} {noun}{'' if len(things) == 1 else 's'}"
 
@@ -223,6 +254,21 @@ def _collect(directory: Path, source: Path, units: list[str], db: str) -> list[s
 
 def _complain(command: str, problem: str) -> None:
     typer.echo(one_line(f"gradaccum classroom {command}: {problem}"), err=True)
+
+
+@contextlib.contextmanager
+def _emptied_on_errors(directory: Path) -> Iterator[None]:
+    """Leave a directory that was empty, or not there, as it was if the block fails or is interrupted."""
+    was_there = directory.is_dir()
+    was_empty = not directory.exists() or (was_there and not any(directory.iterdir()))
+    try:
+        yield
+    except BaseException:
+        if was_empty and directory.is_dir():
+            shutil.rmtree(directory, ignore_errors=True)
+            if was_there:
+                directory.mkdir(exist_ok=True)
+        raise
 
 
 @contextlib.contextmanager

@@ -18,6 +18,7 @@ from nbgrader.utils import parse_utc
 
 from autograder.classroom.course import existing_class
 from autograder.classroom.gradebook.database import gradebook_url
+from autograder.classroom.gradebook.enrolment import enrolled
 from autograder.classroom.gradebook.recorder import GradebookError, Recorder, with_sqlite_timeout
 from autograder.classroom.grading.marks_store import FORMAT, DamagedMarksError, MarksStore, StudentMarks
 from autograder.classroom.grading.workers import Job
@@ -119,6 +120,22 @@ class ClassToMark:
                 there = ", ".join(sorted(path.name for path in place.iterdir())[:3]) or "nothing"
                 complaints.append(f"{place}: holds {there}, but no {unit}.ipynb; rename the notebook")
         return found, complaints
+
+    def refuse_unknown(self, students: Sequence[str]) -> None:
+        """Raise if one of these ids is neither in the gradebook nor the name of a folder of submissions or marks.
+
+        Raises:
+            GradingError: ids are unknown.
+            NoGradebookError: the gradebook cannot be read.
+        """
+        folders = {folder.name for place in (self.submitted, self.store.folder) for folder in place.glob("*")}
+        unknown = [student for student in students if student not in folders]
+        if unknown:
+            ids = {student.id for student in enrolled(self.coursedir.db_url)[0]}
+            unknown = [student for student in unknown if student not in ids]
+        if unknown:
+            names = ", ".join(map(repr, unknown))
+            raise GradingError(f"{self.directory} has no student {names}; give ids as in the roster or in {self.submitted}")
 
     @property
     def submitted(self) -> Path:

@@ -92,6 +92,7 @@ def make_pages(
         feedback.complaints += [f"{source}: {file}" for file in unrecognised]
         feedback.complaints += _not_graded(attempts, graded, units, students)
         graded = [one for one in graded if one in attempts]
+    feedback.complaints += _lost(marked_class, graded, units, students)
     with stoppable() as stop_if_asked, progress(len(graded), "making pages", "made") as step:
         for student, unit in graded:
             try:
@@ -123,7 +124,8 @@ def _graded(marked_class: ClassToMark, units: Sequence[str]) -> list[tuple[str, 
     """Students and units with a graded notebook, in order."""
     coursedir = marked_class.coursedir
     folder = Path(coursedir.format_path(coursedir.autograded_directory, ".", ".")).resolve()
-    return sorted((path.parts[-3], unit) for unit in units for path in folder.glob(f"*/{unit}/{unit}.ipynb"))
+    found = [(path, unit) for unit in units for path in folder.glob(f"*/{unit}/{unit}.ipynb")]
+    return sorted((path.parts[-3], unit) for path, unit in found if path.stat().st_size)
 
 
 def _not_graded(
@@ -139,6 +141,18 @@ def _not_graded(
         return []
     who = "; ".join(missing[:MAX_NAMED]) + (f"; and {len(missing) - MAX_NAMED} more" if len(missing) > MAX_NAMED else "")
     return [f"not graded yet, so without a page: {who}; use gradaccum classroom grade with the same --from first"]
+
+
+def _lost(
+    marked_class: ClassToMark, graded: Collection[tuple[str, str]], units: Sequence[str], students: Sequence[str]
+) -> list[str]:
+    """A line for each submission that has marks and whose marked notebook is gone."""
+    marked = [one for one in marked_class.store.submissions() if one[1] in units and (not students or one[0] in students)]
+    folder = marked_class.coursedir.autograded_directory
+    advice = (
+        f"its marked notebook is not in {folder}/, so there is no page; run gradaccum classroom grade once more with --again"
+    )
+    return [f"{student}, {unit}: {advice}" for student, unit in marked if (student, unit) not in graded]
 
 
 def _make_page(marked_class: ClassToMark, student: str, unit: str) -> Path:

@@ -139,6 +139,7 @@ def test_a_database_whose_driver_is_missing_is_named_with_what_to_install(init, 
     database = "mysql+pymysql://host/gradebook"
     result = init("class", "--units", "03", "--roster", str(tmp_path / "roster.csv"), "--db", database)
     _refused(result, "pip install pymysql", "c.CourseDirectory.db_url")
+    assert init("class", "--units", "03", "--db", database).exit_code == 0  # without students nothing is asked of it yet
     submitted = tmp_path / "class/submitted/ada/03_accumulate"
     submitted.mkdir(parents=True)
     (submitted / "03_accumulate.ipynb").write_text("{}")
@@ -156,3 +157,14 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
         write_atomically(path, "\ud800")
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["notebook.ipynb"]
+
+
+@pytest.mark.parametrize("was_there", [True, False])
+def test_an_init_that_fails_leaves_no_half_of_a_class(init, tmp_path, was_there):
+    if was_there:
+        (tmp_path / "class").mkdir()
+    (tmp_path / "roster.csv").write_text("id\nada\n")
+    result = init("class", "--units", "03", "--roster", str(tmp_path / "roster.csv"), "--db", "sqlite:////nowhere/gradebook.db")
+    assert result.exit_code == 2
+    assert (tmp_path / "class").exists() is was_there
+    assert list(tmp_path.glob("class/*")) == []

@@ -228,3 +228,19 @@ def test_the_configuration_can_choose_another_template(feedback, course, eve):
     finally:
         config.write_text(before)
     assert head(eve).startswith("03_accumulate (Score: 4.5 / 10.0) Comment Test cell (Score: 2.5 / 6.0)")
+
+
+@pytest.mark.parametrize("how", ["deleted", "emptied"])
+def test_a_marked_notebook_that_is_lost_is_named(course, feedback, tmp_path, how):
+    marks, marked = course / "marks" / "ada" / f"{UNIT}.json", course / "autograded" / "ada" / UNIT / f"{UNIT}.ipynb"
+    kept = marked.read_bytes()
+    marks.parent.mkdir(parents=True, exist_ok=True)
+    marks.write_text("{}")
+    try:
+        marked.unlink() if how == "deleted" else marked.write_bytes(b"")
+        status, pages, complaints = feedback("--students", "ada")
+    finally:
+        marked.write_bytes(kept)
+        shutil.rmtree(course / "marks")
+    assert (status, pages) == (1, {})
+    assert any("its marked notebook is not in autograded/" in line for line in complaints)

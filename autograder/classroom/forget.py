@@ -1,0 +1,83 @@
+"""Deletes everything that a class holds about a student who has left: files, marks, and what the gradebook knows."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbgrader.api import MissingEntry
+from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SQLAlchemyError
+
+from autograder.classroom.gradebook.database import NoGradebookError, database_trouble, open_gradebook
+from autograder.classroom.grading.class_to_mark import ClassToMark
+
+MAX_SEARCHED_BYTES = 256 * 2**20
+"""Bytes of a file in the class's folder that is searched for the student's id."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a class holds about one student.
+
+    Attributes:
+        folders: of the student's files: what was handed in, now and earlier, marked notebooks, feedback, marks.
+        in_gradebook: whether the gradebook knows the student.
+        mentioned_in: files directly in the class's folder, such as reports and tables, in which the student's id stands.
+    """
+
+    folders: tuple[Path, ...]
+    in_gradebook: bool
+    mentioned_in: tuple[Path, ...]
+
+
+def kept_of(marked_class: ClassToMark, student: str) -> Kept:
+    """What the class holds about a student; nothing is changed.
+
+    Raises:
+        NoGradebookError: the gradebook cannot be read.
+    """
+    course, directory = marked_class.coursedir, marked_class.directory
+    steps = (course.submitted_directory, course.autograded_directory, course.feedback_directory)
+    parents = [Path(course.format_path(step, ".", ".")).resolve() for step in steps]
+    parents += [directory / "submitted-earlier", marked_class.store.folder]
+    folders = tuple(folder for parent in parents if (folder := parent / student).is_dir() and not folder.is_symlink())
+    return Kept(folders, _is_in_gradebook(course, student), _mentions(directory, student))
+
+
+def forget(marked_class: ClassToMark, student: str, kept: Kept) -> None:
+    """Delete what the class holds about a student: first the files, last the entry in the gradebook.
+
+    If it is interrupted, it can be called again and goes on.
+
+    Raises:
+        NoGradebookError: the gradebook cannot be written to.
+        OSError: a file cannot be deleted.
+    """
+    for folder in kept.folders:
+        shutil.rmtree(folder)
+    if kept.in_gradebook:
+        with open_gradebook(marked_class.coursedir.db_url) as gradebook:
+            try:
+                gradebook.remove_student(student)
+            except SQLAlchemyError as error:
+                raise NoGradebookError(f"{student} is still in the gradebook: {database_trouble(error)}") from None
+
+
+def _is_in_gradebook(course: CourseDirectory, student: str) -> bool:
+    database = course.db_url.removeprefix("sqlite:///").partition("?")[0]
+    if course.db_url.startswith("sqlite:///") and not Path(database).is_file():
+        return False
+    with open_gradebook(course.db_url) as gradebook:
+        try:
+            gradebook.find_student(student)
+        except MissingEntry:
+            return False
+    return True
+
+
+def _mentions(directory: Path, student: str) -> tuple[Path, ...]:
+    files = [path for path in sorted(directory.glob("*")) if path.is_file() and path.suffix not in (".db", ".py", ".lock")]
+    files = [path for path in files if path.stat().st_size <= MAX_SEARCHED_BYTES]
+    return tuple(path for path in files if student.encode() in path.read_bytes())

@@ -1,0 +1,63 @@
+"""``gradaccum classroom forget`` deletes everything about one student, and nothing about anybody else."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.classroom.gradebook.enrolment import enrol, enrolled
+from autograder.classroom.grading.class_to_mark import ClassToMark
+from autograder.classroom.students import Student
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def of_two(course):
+    """A class in which ada and bob were marked: their files are in every folder that a class has, and in the gradebook."""
+    marked_class = ClassToMark(course.directory)
+    enrol([Student("ada", "Ada", "Lovelace"), Student("bob", "Bob", "Noyce")], marked_class.coursedir.db_url)
+    for student in ("ada", "bob"):
+        course.hand_in(student, course.untouched)
+        marked_class.recorder.record(student, course.unit, course.untouched.decode())
+        for folder in ("submitted-earlier", "feedback", "marks"):
+            place = course.directory / folder / student / course.unit
+            place.mkdir(parents=True)
+            (place / "file").write_text("x")
+    return course
+
+
+def files_by_student(course) -> dict[str, int]:
+    found = [path for path in course.directory.rglob("*") if path.is_file()]
+    return {student: sum(student in path.parts for path in found) for student in ("ada", "bob")}
+
+
+def test_everything_about_a_student_is_deleted_and_nothing_of_others(of_two):
+    url, before = ClassToMark(of_two.directory).coursedir.db_url, files_by_student(of_two)
+    assert before["ada"] == before["bob"] >= 5
+    of_two.do("forget", "ada", "--yes")
+    assert files_by_student(of_two) == {"ada": 0, "bob": before["bob"]}
+    assert [student.id for student in enrolled(url)[0]] == ["bob"]
+
+
+def test_files_that_still_name_the_student_are_listed(of_two):
+    (of_two.directory / "report.html").write_text("<td>ada</td>")
+    (of_two.directory / "other.csv").write_text("bob,1\n")
+    said = of_two.do("forget", "ada", "--yes")
+    assert "report.html still names ada" in said.complaints
+    assert "other.csv" not in said.complaints
+
+
+def test_nothing_is_deleted_without_a_yes(of_two):
+    before = files_by_student(of_two)
+    of_two.do("forget", "ada", status=1)
+    assert files_by_student(of_two) == before
+
+
+@pytest.mark.parametrize(
+    "command", [("forget", "eve", "--yes"), ("grade", "--students", "ada,eve"), ("feedback", "--students", "eve")]
+)
+def test_an_unknown_student_is_named_and_nothing_happens(of_two, command):
+    before = files_by_student(of_two)
+    said = of_two.do(command[0], *command[1:], status=2)
+    assert "has no student 'eve'" in said.complaints
+    assert files_by_student(of_two) == before
