@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import zipfile
+from html import escape
 from pathlib import Path
 
 import nbformat
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 from autograder.classroom.commands import app
 from autograder.classroom.gradebook.enrolment import enrol
 from autograder.classroom.grading.class_to_mark import ClassToMark
+from autograder.classroom.returning.mathml import mathml
 from autograder.classroom.students import Student
 from autograder.marking.marked_notebook import nothing_to_mark
 from autograder.publishing.nbgrader_course import course_directory
@@ -244,3 +246,17 @@ def test_a_marked_notebook_that_is_lost_is_named(course, feedback, tmp_path, how
         shutil.rmtree(course / "marks")
     assert (status, pages) == (1, {})
     assert any("its marked notebook is not in autograded/" in line for line in complaints)
+
+
+def test_a_page_shows_formulas_and_loads_nothing_from_another_host(feedback, eve):
+    feedback("--students", "eve")
+    page = eve.read_text()
+    assert "<math" in page
+    assert re.findall(r"""src=["'](?:https?:)?//[^"']*|MathJax""", page) == []
+
+
+@pytest.mark.parametrize("formula", [r"\frac{1}", r"\href{javascript:alert(1)}{x}", "<script>", "x" * 3000])
+def test_a_formula_that_cannot_be_converted_is_shown_as_it_was_written(formula):
+    shown = mathml(formula, "inline")
+    assert shown == f"<code>{escape(formula)}</code>" or "<script" not in shown
+    assert "href" not in shown or shown.startswith("<code>")
