@@ -37,6 +37,12 @@ def as_text(verdict: Verdict) -> str:
     return "\n".join(lines)
 
 
+ELSEWHERE = (
+    "Have you written it in another cell? Run that cell again: the untouched one has run after it and stands in its way here. "
+    "In the file that you hand in, your answer counts wherever it stands."
+)
+
+
 def as_html(verdict: Verdict) -> str:
     """The verdict as self-contained HTML: inline styles only, no script, readable without colour and on dark pages."""
     color = _color(verdict)
@@ -45,6 +51,8 @@ def as_html(verdict: Verdict) -> str:
         return _card(color, [*parts, _paragraph(escape(str(verdict.fault)))])
     if verdict.failure and verdict.failure_everywhere and not _is_unwritten(verdict):
         parts.append(_paragraph(escape(verdict.failure.message)))
+    if _is_unwritten(verdict):
+        parts.append(_paragraph(ELSEWHERE))
     for k, mistake in enumerate(verdict.mistakes):
         parts.append(_paragraph(f'<code style="{_SLUG}">{escape(mistake.slug)}</code> {escape(mistake.message)}'))
         if k == 0:

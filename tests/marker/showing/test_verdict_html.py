@@ -14,7 +14,7 @@ from autograder.exercises import all_exercises
 from autograder.marking.in_process import mark_function
 from autograder.observing.loops import LoopTrial, observe_loop
 from autograder.showing import verdict_html
-from autograder.showing.verdict_html import as_html, as_text, mimebundle
+from autograder.showing.verdict_html import ELSEWHERE, as_html, as_text, mimebundle
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.loops import GALLERY
 from gradaccum.problems import Problem
@@ -146,3 +146,8 @@ def test_a_loop_without_updates_gets_a_verdict_that_shows_none():
     verdict = Verdict("train_epoch", TRAIN.unit, RIGHT.results, expected=found.expected, found=found.found)
     assert "(no update)" in as_text(verdict)
     assert text_of(as_html(verdict))
+
+
+def test_a_function_that_is_not_written_may_stand_in_another_cell():
+    assert ELSEWHERE in as_html(UNWRITTEN)
+    assert ELSEWHERE not in as_html(TRAIN.failed(Failure("raised", "It raised ValueError.")))
