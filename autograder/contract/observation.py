@@ -7,6 +7,8 @@ from typing import Any
 
 from torch import Tensor
 
+from autograder.contract.folders import Folder
+
 TRIAL_SECONDS = 10.0
 """Time limit for one trial, as :func:`autograder.observing.student_calls.stopwatch` counts. Right solutions need milliseconds,
 so slow but valid code has ample time."""
@@ -34,8 +36,10 @@ class Observation:
         tensors: by name.
         facts: JSON values by name.
         failure: why there is no result; None if there is one.
+        left: folders, for the next stage of the trial. Nothing else of this process is there in that one.
     """
 
     tensors: dict[str, Tensor] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
     failure: Failure | None = None
+    left: tuple[Folder, ...] = ()
