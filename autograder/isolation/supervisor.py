@@ -86,7 +86,7 @@ def observe_in_fork(
 ) -> Observations:
     """Observe what each exercise's function does.
 
-    Trials with several stages are observed in as many processes, of which each gets the files that the one before it left.
+    Trials with several stages are observed in two processes: the second gets the files that the first stage left in the first.
     A process that is killed without a limit of ours, or whose fork server is, is tried again before it costs anything: what
     killed it may have nothing to do with the submission.
 
@@ -103,17 +103,17 @@ def observe_in_fork(
     end = time.monotonic() + WALL_CLOCK_FACTOR * limits.whole
 
     def observe(trials: Trials) -> Observations:
-        return _observe_stage(fork_server, Request(cells, unit, trials, device, limits), folder, end)
+        return _observe(fork_server, Request(cells, unit, trials, device, limits), folder, end)
 
-    found = observe(stages := _first_stages(trials))
-    while stages := _later_stages(stages, found.observed):
-        for exercise, seen in observe(stages).observed.items():
+    found = observe(first := _first_stages(trials))
+    if second := _second_stages(first, found.observed):
+        for exercise, seen in observe(second).observed.items():
             found.observed[exercise] = _joined(found.observed[exercise], seen)
     return found
 
 
-def _observe_stage(fork_server: ForkServer, asked: Request, folder: Path, end: float) -> Observations:
-    """Observe one stage of each trial, in one process or, where that ends, several."""
+def _observe(fork_server: ForkServer, asked: Request, folder: Path, end: float) -> Observations:
+    """Observe trials, or stages of them, in one process of the submission or, where that ends, in several."""
     found, trials = Observations(), asked.trials
     results, pending = found.observed, list(trials)
     skip: list[int] = []
@@ -153,19 +153,19 @@ def _first_stages(trials: Trials) -> Trials:
     return {exercise: {name: first(trial) for name, trial in those.items()} for exercise, those in trials.items()}
 
 
-def _later_stages(stages: Trials, observed: Mapping[str, Observed]) -> Trials:
+def _second_stages(first: Trials, observed: Mapping[str, Observed]) -> Trials:
     """The stages after these, of which this was observed."""
-    later: dict[str, dict[str, Stage]] = {}
-    for exercise, those in stages.items():
+    second: dict[str, dict[str, Stage]] = {}
+    for exercise, those in first.items():
         seen = observed[exercise]
         if not isinstance(seen, Failure):
             after = {name: stage.after(seen[name]) for name, stage in those.items() if isinstance(stage, Stage)}
-            later[exercise] = {name: stage for name, stage in after.items() if stage}
-    return {exercise: those for exercise, those in later.items() if those}
+            second[exercise] = {name: stage for name, stage in after.items() if stage}
+    return {exercise: those for exercise, those in second.items() if those}
 
 
 def _joined(earlier: Observed, later: Observed) -> Observed:
-    """What was observed of an exercise in a stage of some of its trials, and before that."""
+    """What was observed of an exercise in a second process, and in the first one."""
     if isinstance(earlier, Failure) or isinstance(later, Failure):
         return later
     return earlier | {name: joined(earlier[name], seen) for name, seen in later.items()}

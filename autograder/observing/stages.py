@@ -1,7 +1,7 @@
 """Observe a trial in stages, each of which has only the files that the one before it left.
 
 A marker observes the first stage in one process of a submission, carries the files to another one, and has all further stages
-observed there. Within a process, all stages but the last are observed in forks: so ``check`` in a notebook does with all of them.
+observed there. Within a process, all stages but the last are observed in forks; for ``check`` in a notebook these are all.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ StageObserver = Callable[[Callable, Stage, Path], Observation]
 
 
 def in_stages(observe: StageObserver) -> Observer:
-    """An observer of trials that may have several stages; of the first :class:`Stage` of one, or of the second and all others."""
+    """An observer of trials that may have several stages: of a whole trial, of its first stage, or of all after the first."""
 
     @wraps(observe)
     def observer(function: Callable, trial: Any) -> Observation:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from autograder.contract.schema import (
     FLOATS,
     Array,
@@ -38,7 +40,7 @@ def windows_schema(trial: WindowTrial) -> Schema:
 def run_schema(trial: RunTrial) -> Schema:
     """The weights after every update, if a run was built, and the history, if one was returned."""
     tensors = {"rows": Maybe(Array(((1, MAX_UPDATES), (0, MAX_PARAMETERS)), FLOATS)), "final": Maybe(WEIGHTS)}
-    facts: dict[str, Fact | Maybe] = {
+    facts: dict[str, Any] = {
         "built": Whole(),
         "type": Text(),
         "peak_before": NoneOr(Whole()),
