@@ -31,6 +31,7 @@ PROMISES = {
             Promise("ragged", "Micro-batches may be ragged", ("leftover",), "mean_of_means"),
             Promise("shorter", "the last window may be shorter", ("leftover",), "tail_dropped"),
             Promise("of one", "the last window may be shorter", ("leftover",), "window_of_one_skipped"),
+            Promise("N = 1", "one epoch as in unit 04", ("single",), "no_window_of_one"),
             Promise("stale", "`.grad` may hold anything when your function is called.", ("leftover",), "stale_start"),
             Promise("training mode", "Leave the model in training mode.", ("full",), "module_left_in_eval_mode"),
             Promise("in training mode", _LARGE, ("full",), "eval_mode"),
