@@ -14,14 +14,18 @@ TRIAL_SECONDS = 10.0
 so slow but valid code has ample time."""
 
 
+FAULT = "fault"
+"""The kind of a failure that is not the function's: what observes it failed. It leaves the exercise unmarked."""
+
+
 @dataclass(frozen=True)
 class Failure:
     """Why a trial has no result.
 
     Attributes:
-        kind: ``"missing"`` (no such function), ``"unwritten"`` (the stub), ``"raised"``, ``"time"``, ``"died"``, or
-            ``"misfit"`` if what was observed does not fit the exercise's schema.
-        message: one line for the student.
+        kind: ``"missing"`` (no such function), ``"unwritten"`` (the stub), ``"raised"``, ``"time"``, ``"died"``,
+            ``"misfit"`` if what was observed does not fit the exercise's schema, or :data:`FAULT`.
+        message: one line for the student; of a fault, one that says where it was raised.
     """
 
     kind: str

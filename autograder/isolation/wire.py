@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from autograder.contract.folders import MAX_FOLDERS, Folder, FolderError, check_folder
-from autograder.contract.observation import Failure, Observation
+from autograder.contract.observation import FAULT, Failure, Observation
 from autograder.support.one_line import one_line
 
 MAX_BYTES = 16 * 2**20
@@ -37,7 +37,7 @@ MAX_FRAMES = 100_000
 MAX_MESSAGE_LENGTH = 400
 """Characters that are kept of a text, be it a message or a fact. No fact that is judged is longer."""
 
-KINDS = ("missing", "unwritten", "raised", "time", "died")
+KINDS = ("missing", "unwritten", "raised", "time", "died", FAULT)
 DTYPES = {torch.float64, torch.float32, torch.float16, torch.bfloat16}
 DTYPES |= {torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool}
 
