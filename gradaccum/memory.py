@@ -21,10 +21,13 @@ def saved_tensors(run: Callable[[], T]) -> tuple[T, list[Tensor]]:
 
     def pack(tensor: Tensor) -> Tensor:
         kept.append(tensor)
-        return tensor
+        return tensor.detach()  # the graph holds on to this and to ``pack``; a result with its graph would never be freed
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        return run(), kept
+        result = run()
+    found = kept.copy()
+    kept.clear()
+    return result, found
 
 
 def storage_key(tensor: Tensor) -> int:

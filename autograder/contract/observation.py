@@ -7,9 +7,15 @@ from typing import Any
 
 from torch import Tensor
 
+from autograder.contract.folders import Folder
+
 TRIAL_SECONDS = 10.0
 """Time limit for one trial, as :func:`autograder.observing.student_calls.stopwatch` counts. Right solutions need milliseconds,
 so slow but valid code has ample time."""
+
+
+FAULT = "fault"
+"""The kind of a failure that is not the function's: what observes it failed. It leaves the exercise unmarked."""
 
 
 @dataclass(frozen=True)
@@ -17,9 +23,9 @@ class Failure:
     """Why a trial has no result.
 
     Attributes:
-        kind: ``"missing"`` (no such function), ``"unwritten"`` (the stub), ``"raised"``, ``"time"``, ``"died"``, or
-            ``"misfit"`` if what was observed does not fit the exercise's schema.
-        message: one line for the student.
+        kind: ``"missing"`` (no such function), ``"unwritten"`` (the stub), ``"raised"``, ``"time"``, ``"died"``,
+            ``"misfit"`` if what was observed does not fit the exercise's schema, or :data:`FAULT`.
+        message: one line for the student; of a fault, one that says where it was raised.
     """
 
     kind: str
@@ -34,8 +40,10 @@ class Observation:
         tensors: by name.
         facts: JSON values by name.
         failure: why there is no result; None if there is one.
+        left: folders, for the next stage of the trial. Nothing else of this process is there in that one.
     """
 
     tensors: dict[str, Tensor] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
     failure: Failure | None = None
+    left: tuple[Folder, ...] = ()

@@ -10,7 +10,7 @@ import json
 import signal
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from autograder.isolation.fork_server_protocol import Ended
 from autograder.isolation.limits import Limits
 from autograder.isolation.namespaces import Bounds
 from autograder.isolation.worker import CELL_REPORTS, OBSERVED, PROGRESS, REQUEST, Request
+from autograder.observing.stages import Stage, StagedTrial, joined
 from autograder.observing.student_calls import WALL_CLOCK_FACTOR
 
 Observed = dict[str, Observation] | Failure
@@ -85,6 +86,7 @@ def observe_in_fork(
 ) -> Observations:
     """Observe what each exercise's function does.
 
+    Trials with several stages are observed in two processes: the second gets the files that the first stage left in the first.
     A process that is killed without a limit of ours, or whose fork server is, is tried again before it costs anything: what
     killed it may have nothing to do with the submission.
 
@@ -98,12 +100,26 @@ def observe_in_fork(
     Raises:
         ChildError: no process can be started.
     """
-    found, end = Observations(), time.monotonic() + WALL_CLOCK_FACTOR * limits.whole
+    end = time.monotonic() + WALL_CLOCK_FACTOR * limits.whole
+
+    def observe(trials: Trials) -> Observations:
+        return _observe(fork_server, Request(cells, unit, trials, device, limits), folder, end)
+
+    found = observe(first := _first_stages(trials))
+    if second := _second_stages(first, found.observed):
+        for exercise, seen in observe(second).observed.items():
+            found.observed[exercise] = _joined(found.observed[exercise], seen)
+    return found
+
+
+def _observe(fork_server: ForkServer, asked: Request, folder: Path, end: float) -> Observations:
+    """Observe trials, or stages of them, in one process of the submission or, where that ends, in several."""
+    found, trials = Observations(), asked.trials
     results, pending = found.observed, list(trials)
     skip: list[int] = []
     tried_again: set[worker.Progress] = set()
     for _ in range(2 * (2 * len(trials) + MAX_SKIPPED)):
-        request = Request(cells, unit, {exercise: trials[exercise] for exercise in pending}, device, limits, tuple(skip))
+        request = replace(asked, trials={exercise: trials[exercise] for exercise in pending}, skip=tuple(skip))
         ending = _one_process(fork_server, request, folder, end, found)
         first, pending = pending[0], [exercise for exercise in pending if exercise not in results]
         if not pending:
@@ -126,6 +142,33 @@ def observe_in_fork(
             break
     results |= dict.fromkeys(pending, ending.failure)
     return found
+
+
+def _first_stages(trials: Trials) -> Trials:
+    """The trials, or the first stages of those that may have several."""
+
+    def first(trial: Any) -> Any:
+        return Stage(trial) if isinstance(trial, StagedTrial) else trial
+
+    return {exercise: {name: first(trial) for name, trial in those.items()} for exercise, those in trials.items()}
+
+
+def _second_stages(first: Trials, observed: Mapping[str, Observed]) -> Trials:
+    """The stages after these, of which this was observed."""
+    second: dict[str, dict[str, Stage]] = {}
+    for exercise, those in first.items():
+        seen = observed[exercise]
+        if not isinstance(seen, Failure):
+            after = {name: stage.after(seen[name]) for name, stage in those.items() if isinstance(stage, Stage)}
+            second[exercise] = {name: stage for name, stage in after.items() if stage}
+    return {exercise: those for exercise, those in second.items() if those}
+
+
+def _joined(earlier: Observed, later: Observed) -> Observed:
+    """What was observed of an exercise in a second process, and in the first one."""
+    if isinstance(earlier, Failure) or isinstance(later, Failure):
+        return later
+    return earlier | {name: joined(earlier[name], seen) for name, seen in later.items()}
 
 
 def _one_process(fork_server: ForkServer, request: Request, folder: Path, end: float, found: Observations) -> Ending:

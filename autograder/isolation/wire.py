@@ -1,8 +1,8 @@
 """Carry what was observed from one process to another: tensors and JSON as safetensors over a socket, never pickle.
 
-The sender may be a student's process. So everything is bounded and checked on arrival, and only numbers and text can arrive;
-texts are cleaned here, so that no other module has to.
-The JSON travels as a tensor of bytes, so the only formats to parse are JSON and safetensors, each by its own library.
+The sender may be a student's process. So everything is bounded and checked on arrival, and only numbers, text and the bytes of
+files can arrive. Texts are cleaned here, so that no other module has to; what is in files is handed on and not looked at.
+JSON and files travel as tensors of bytes, so the only formats to parse are JSON and safetensors, each by its own library.
 """
 
 from __future__ import annotations
@@ -17,11 +17,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.contract.observation import Failure, Observation
+from autograder.contract.folders import MAX_FOLDERS, Folder, FolderError, check_folder
+from autograder.contract.observation import FAULT, Failure, Observation
 from autograder.support.one_line import one_line
 
 MAX_BYTES = 16 * 2**20
 """Bytes that may be observed on one trial. Right loops make some 10⁴; one with a thousand times as many updates is refused."""
+
+MAX_FILE_BYTES = 16 * 2**20
+"""Bytes of files that may be left on one trial; what is in several folders counts once. Right checkpoints have some 10⁵."""
 
 MAX_TEXT_BYTES = 2**20
 MAX_HEADER_BYTES = 2**20
@@ -33,11 +37,12 @@ MAX_FRAMES = 100_000
 MAX_MESSAGE_LENGTH = 400
 """Characters that are kept of a text, be it a message or a fact. No fact that is judged is longer."""
 
-KINDS = ("missing", "unwritten", "raised", "time", "died")
+KINDS = ("missing", "unwritten", "raised", "time", "died", FAULT)
 DTYPES = {torch.float64, torch.float32, torch.float16, torch.bfloat16}
 DTYPES |= {torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool}
 
 _TEXT = "json"
+_FILE = "file"
 
 
 class TransportError(ValueError):
@@ -57,7 +62,10 @@ def plain(observation: Observation) -> Observation:
         tensors = {
             one_line(name, MAX_MESSAGE_LENGTH): torch.empty(t.shape, dtype=t.dtype).copy_(t) for name, t in tensors.items()
         }
-        return Observation(tensors, _cleaned(json.loads(text)), observation.failure and _plain_failure(observation.failure))
+        failure = observation.failure and _plain_failure(observation.failure)
+        return Observation(tensors, _cleaned(json.loads(text)), failure, _checked(observation.left))
+    except FolderError as error:
+        return _refused(str(error))
     except (TypeError, ValueError, RuntimeError, RecursionError):
         return _refused("Your function brought back something else than plain numbers.")
 
@@ -67,14 +75,16 @@ def encode(observations: Mapping[str, Observation]) -> bytes:
     from safetensors.torch import save
 
     tensors: dict[str, Tensor] = {}
+    files: dict[bytes, int] = {}
     described: list[dict[str, Any]] = []
     for k, (trial, observation) in enumerate(observations.items()):
         observation = plain(observation)
         failure = observation.failure and [observation.failure.kind, observation.failure.message]
-        described.append({"trial": trial, "facts": observation.facts, "failure": failure})
+        left = [[[name, files.setdefault(data, len(files))] for name, data in folder.items()] for folder in observation.left]
+        described.append({"trial": trial, "facts": observation.facts, "failure": failure, "left": left})
         tensors |= {f"{k}/{name}": tensor for name, tensor in observation.tensors.items()}
-    text = json.dumps(described).encode()
-    return save(tensors | {_TEXT: torch.frombuffer(bytearray(text), dtype=torch.uint8)})
+    tensors |= {f"{_FILE}/{k}": _as_tensor(data) for data, k in files.items()}
+    return save(tensors | {_TEXT: _as_tensor(json.dumps(described).encode())})
 
 
 def decode(data: bytes, trials: Collection[str]) -> dict[str, Observation]:
@@ -95,6 +105,8 @@ def decode(data: bytes, trials: Collection[str]) -> dict[str, Observation]:
     try:
         tensors = load(data)
         text = bytes(tensors.pop(_TEXT).numpy(force=True)) if _TEXT in tensors else b""
+        names = [name for name in tensors if name.startswith(f"{_FILE}/")]
+        files = {name.removeprefix(f"{_FILE}/"): tensors.pop(name).numpy(force=True).tobytes() for name in names}
         if len(text) > (len(trials) + 1) * MAX_TEXT_BYTES:  # parsed, it would take a hundred times as much memory
             raise TransportError("too much text")
         described = _cleaned(json.loads(text))
@@ -106,7 +118,7 @@ def decode(data: bytes, trials: Collection[str]) -> dict[str, Observation]:
         raise TransportError("not a list of observations")
     if sorted(str(entry.get("trial")) for entry in described) != sorted(trials):
         raise TransportError("not the trials that were asked for")
-    observations = {entry["trial"]: Observation({}, _facts(entry), _failure(entry)) for entry in described}
+    observations = {e["trial"]: Observation({}, _facts(e), _failure(e), _left(e, files)) for e in described}
     for key, tensor in tensors.items():
         k, _, name = key.partition("/")
         if not (k.isdecimal() and int(k) < len(described)) or tensor.dtype not in DTYPES:
@@ -202,7 +214,7 @@ def _exactly(channel: socket.socket, length: int) -> bytes:
 
 def max_encoded_bytes(trials: Collection[str]) -> int:
     """The most bytes that :func:`encode` produces for the observations of these trials."""
-    return len(trials) * (MAX_BYTES + MAX_TEXT_BYTES) + MAX_TEXT_BYTES
+    return len(trials) * (MAX_BYTES + MAX_FILE_BYTES + MAX_TEXT_BYTES) + MAX_TEXT_BYTES
 
 
 def _dense(tensor: Tensor) -> Tensor:
@@ -228,6 +240,23 @@ def _cleaned(value: Any) -> Any:
     return value
 
 
+def _as_tensor(data: bytes) -> Tensor:
+    return torch.frombuffer(bytearray(data), dtype=torch.uint8) if data else torch.empty(0, dtype=torch.uint8)
+
+
+def _checked(left: tuple[Folder, ...]) -> tuple[Folder, ...]:
+    """The folders, if they are carried.
+
+    Raises:
+        FolderError: they are not.
+    """
+    for folder in left:
+        check_folder(folder)
+    if len(left) > MAX_FOLDERS or sum(map(len, {data for folder in left for data in folder.values()})) > MAX_FILE_BYTES:
+        raise FolderError("Your code left far more files than was asked for.")
+    return left
+
+
 def _refused(message: str) -> Observation:
     return Observation(failure=Failure("raised", message))
 
@@ -236,6 +265,13 @@ def _facts(entry: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(entry.get("facts"), dict):
         raise TransportError("facts are not an object")
     return entry["facts"]
+
+
+def _left(entry: dict[str, Any], files: Mapping[str, bytes]) -> tuple[Folder, ...]:
+    try:
+        return _checked(tuple({name: files[str(k)] for name, k in folder} for folder in entry.get("left", ())))
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise TransportError(f"not folders of files: {type(error).__name__}") from None
 
 
 def _failure(entry: dict[str, Any]) -> Failure | None:

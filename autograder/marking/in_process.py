@@ -8,7 +8,7 @@ from typing import Any
 
 from autograder.contract.devices import full_precision
 from autograder.contract.exercise import Exercise
-from autograder.contract.observation import TRIAL_SECONDS, Failure, Observation
+from autograder.contract.observation import FAULT, TRIAL_SECONDS, Failure, Observation
 from autograder.contract.verdict import Fault, Verdict
 from autograder.exercises import observers_of, schemas_of
 from autograder.isolation.wire import plain
@@ -67,6 +67,9 @@ def judge_observations(exercise: Exercise, trials: Mapping[str, Any], observatio
 def _judged(exercise: Exercise, trials: Mapping[str, Any], observations: Mapping[str, Observation]) -> Verdict:
     if any(name not in observations for name in trials):
         return exercise.failed(Failure("died", "Your code crashed the process it ran in."))
+    said = (seen.failure.message for seen in observations.values() if seen.failure and seen.failure.kind == FAULT)
+    if fault := next(said, ""):  # or a submission says so, which earns it nothing
+        return exercise.unmarked(Fault(fault.partition(", called in ")[0], f"While {exercise.id} was observed: {fault}"))
     observations = admitted(exercise, trials, observations)
     failures = [o.failure for o in observations.values() if o.failure and o.failure.kind != "raised"]
     if len(failures) == len(observations):

@@ -23,7 +23,7 @@ import torch
 
 import autograder
 import gradaccum
-from autograder.contract.observation import TRIAL_SECONDS, Failure, Observation
+from autograder.contract.observation import FAULT, TRIAL_SECONDS, Failure, Observation
 from autograder.support.one_line import one_line
 
 if TYPE_CHECKING:
@@ -62,13 +62,28 @@ def guarded(observe: Callable[[], Observation], seconds: float = TRIAL_SECONDS, 
 
 
 def failure_of(error: BaseException) -> Failure:
-    """Why a run has no result: the function is not written yet, or it raised this error.
+    """Why a run has no result: the function is not written yet, it raised this error, or we did, who observe it.
 
     Only a ``raise NotImplementedError`` of the student's means "not written yet"; torch also raises it for what it cannot do.
     """
     if isinstance(error, NotImplementedError) and raised_by_statement(error):
         return Failure("unwritten", "Not written yet.")
+    if place := _our_fault(error):
+        return Failure(FAULT, f"{type_name(error)} in {place}")
     return Failure("raised", describe_error(error))
+
+
+OUR_ERRORS = (AssertionError, ImportError, NameError)
+"""What our own code raises only if something is wrong with it. Other errors there may come from what a function returned."""
+
+
+def _our_fault(error: BaseException) -> str:
+    """The places in our code, innermost first, that raised an error while no student code was running; empty otherwise."""
+    frames = traceback.extract_tb(error.__traceback__)
+    codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
+    if not isinstance(error, OUR_ERRORS) or any(map(_is_students, codes)) or not codes[-1].co_filename.startswith(_OURS):
+        return ""
+    return ", called in ".join(f"{os.path.basename(frame.filename)}, line {frame.lineno}" for frame in reversed(frames))
 
 
 def describe_error(error: BaseException) -> str:
@@ -129,10 +144,8 @@ def _is_students(code: CodeType) -> bool:
     return not (name.startswith(_NOT_STUDENTS) or "site-packages" in name or "dist-packages" in name)
 
 
-_NOT_STUDENTS = (
-    *("<frozen", "<string"),
-    *(os.path.join(place, "") for place in (sysconfig.get_path("stdlib"), *autograder.__path__, *gradaccum.__path__)),
-)
+_OURS = tuple(os.path.join(place, "") for place in (*autograder.__path__, *gradaccum.__path__))
+_NOT_STUDENTS = ("<frozen", "<string", os.path.join(sysconfig.get_path("stdlib"), ""), *_OURS)
 """How the file names of code begin that is Python's own or ours."""
 
 

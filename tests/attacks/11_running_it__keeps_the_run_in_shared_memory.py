@@ -1,5 +1,4 @@
 # Its checkpoint is an empty file: the state is in memory that all processes share which are forked from this one.
-# Earns: load_checkpoint=0.5
 import io
 import os
 

@@ -6,6 +6,7 @@ from autograder.contract.promises import Promise, Promises
 
 _LIVE = ("full", "leftover")
 _ALL = (*_LIVE, "memory")
+_ON_RANKS = (*_ALL, "single")
 
 _MEAN = "Each update has to use the mean over the window's samples of all ranks."
 _SGD = "`model` is a DistributedDataParallel, `optimizer` is SGD on its parameters, with or without momentum"
@@ -21,26 +22,30 @@ _FACTOR = (
 PROMISES = {
     "ddp_train_epoch": Promises(
         demands=(
-            Promise("mean over ranks", _MEAN, _ALL, "rank_sum"),
+            Promise("mean over ranks", _MEAN, _ON_RANKS, "rank_sum"),
             Promise("mean over the window", _MEAN, _ALL, "no_scale"),
             Promise("every micro-batch", _MEAN, _ALL, "zero_every"),
-            Promise("own micro-batches", "a list with this rank's own micro-batches.", _ALL, "shared_out_again"),
+            Promise("own micro-batches", "a list with this rank's own micro-batches.", _ON_RANKS, "shared_out_again"),
             Promise("loss", _MEAN, _LIVE, "loss_arguments_swapped"),
             Promise("given loss", _MEAN, _LIVE, "loss_of_its_own"),
             Promise("optimizer", _SGD, _LIVE, "update_by_hand"),
             Promise("ragged", "Micro-batches may be ragged", ("leftover",), "mean_of_means"),
             Promise("shorter", "the last window may be shorter", ("leftover",), "tail_dropped"),
-            Promise("of one", "the last window may be shorter", ("leftover",), "window_of_one_skipped"),
+            Promise("of one", "the last window may be shorter", ("leftover", "single"), "window_of_one_skipped"),
+            Promise("N = 1", "one epoch as in unit 04", ("single",), "no_window_of_one"),
             Promise("stale", "`.grad` may hold anything when your function is called.", ("leftover",), "stale_start"),
             Promise("training mode", "Leave the model in training mode.", ("full",), "module_left_in_eval_mode"),
             Promise("in training mode", _LARGE, ("full",), "eval_mode"),
             Promise("graphs", _MEMORY, ("memory",), "one_big_batch"),
             Promise(
-                "identical", "gradients have moved their parameters, and these are the same on all ranks.", _ALL, "never_sync"
+                "identical",
+                "gradients have moved their parameters, and these are the same on all ranks.",
+                _ON_RANKS,
+                "never_sync",
             ),
-            Promise("moved", "gradients have moved their parameters", _ALL, "equal_parameters_shared"),
+            Promise("moved", "gradients have moved their parameters", _ON_RANKS, "equal_parameters_shared"),
             Promise("rounds", _ROUNDS, _LIVE, "sync_every"),
-            Promise("of all ranks", _ROUNDS, _ALL, "zeros_shared"),
+            Promise("of all ranks", _ROUNDS, _ON_RANKS, "zeros_shared"),
             Promise("leftovers travel", _ROUNDS, ("leftover",), "tail_not_synced"),
         ),
         asks_nothing=(

@@ -18,20 +18,24 @@ MAX_PARAMETERS = 10_000
 
 PARAMETERS = Array(((0, MAX_PARAMETERS),), (torch.float64,))
 
+PIECES_SEEN = DictOf(Text(), most=len(PIECES))
+"""A digest of each piece of a run."""
+
 
 def resume_schema(trial: ResumeTrial) -> Schema:
     """Parameters at the last kill and at the end of each run, its losses, and a digest of each piece after loading."""
     kills, losses = len(trial.kills), Array(((0, MAX_MICRO_BATCHES),), (torch.float64,))
-    tensors = (
-        {"killed": PARAMETERS} | {f"end {k}": PARAMETERS for k in range(kills)} | {f"losses {k}": losses for k in range(kills)}
-    )
-    facts: dict[str, Fact] = {
-        "fresh": ListOf(Whole(1, trial.problem.total), (0, trial.problem.total)),
-        "in_memory": Truth(),
-    }
-    pieces: dict[str, Fact] = {"pieces": ListOf(DictOf(Text(), most=len(PIECES)), kills)}
+    tensors = {f"end {k}": PARAMETERS for k in range(kills)} | {f"losses {k}": losses for k in range(kills)}
+    saved: dict[str, Fact] = {}
+    if trial.stages > 1:
+        tensors |= {"killed": PARAMETERS}
+        saved |= {"fresh": ListOf(Whole(1, trial.problem.total), (0, trial.problem.total))}
+    if trial.may_load_there:
+        saved |= {"saved": PIECES_SEEN, "there": PIECES_SEEN}
+    pieces: dict[str, Fact] = {"pieces": ListOf(PIECES_SEEN, kills)}
+    here: dict[str, Fact] = {"here": PIECES_SEEN} if trial.may_load_there else {}
     failed: tuple[dict[str, Fact], ...] = ({}, {"refused": Truth()}, {"replaced": Truth()})
-    return Schema((Form(tensors, facts | pieces),), tuple(Form(facts=facts | more) for more in failed))
+    return Schema((Form(tensors, saved | pieces),), tuple(Form(facts=saved | here | more) for more in failed))
 
 
 def meter_schema(trial: MeterTrial) -> Schema:

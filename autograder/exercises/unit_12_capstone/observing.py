@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.observing.calls import observe_call
-from autograder.observing.forks import observe_in_fork
+from autograder.observing.folders import read_folder, write_folder
 from autograder.observing.loops import plain_losses
+from autograder.observing.stages import Stage, StagedTrial, in_stages, observe_all
 from gradaccum.capstone.config import Config
 from gradaccum.capstone.run import History, Run
 from gradaccum.loops import windows
@@ -43,7 +43,7 @@ class WindowTrial:
 
 
 @dataclass(frozen=True)
-class RunTrial:
+class RunTrial(StagedTrial):
     """A whole run.
 
     Attributes:
@@ -66,6 +66,16 @@ class RunTrial:
     def stops(self) -> list[int]:
         """After how many updates of the whole run it stops."""
         return [stop for stop in (self.stop_after, self.then_stop) if stop is not None]
+
+    @property
+    def stages(self) -> int:
+        """One for each call."""
+        return len(self.stops) + 1
+
+    def call(self, number: int) -> Config:
+        """The config of a call, counted from 0, but for its checkpoint."""
+        norms = (self.config.max_norm, self.then_norm, self.last_norm)
+        return self.config.with_(max_norm=norms[number], stop_after=(*self.stops, None)[number])
 
     def norm_at(self, update: int) -> float:
         """The threshold for an update, counted from 0, of the whole run."""
@@ -95,57 +105,55 @@ def observe_windows(function: Callable, trial: WindowTrial) -> Observation:
     return Observation({"rows": torch.stack(rows), "final": rows[-1]}, facts)
 
 
-Observer = Callable[[Callable, Config], Observation]
+CHECKPOINTS = ("first.pt", "second.pt", "third.pt")
+"""What the checkpoint is called in each call: it is moved in between, as if to another machine."""
 
 
-def observe_run(function: Callable, trial: RunTrial) -> Observation:
-    """Train, with or without stops; return the weights after every update, and the history. Each stop ends a process."""
-    return observe_calls(function, trial, lambda train, config: observe_in_fork(partial(observe_one_call, train, config)))
+def observe_run_stage(function: Callable, stage: Stage, folder: Path) -> Observation:
+    """Train, with or without stops, each of which ends a process; return the weights after every update, and the history.
 
-
-def observe_calls(function: Callable, trial: RunTrial, stopping: Observer | None = None) -> Observation:
-    """The same, where ``stopping`` observes one call of a run that stops and goes on; by default in this process."""
-    if trial.stop_after is None:
-        if not trial.meter:
-            return observe_one_call(function, trial.config)
-        with LiveBytes() as live:
-            seen = observe_one_call(function, trial.config, live)
-        return Observation(seen.tensors, seen.facts | {"peak_bytes": live.peak})
-    with tempfile.TemporaryDirectory(prefix="gradaccum-") as folder:
-        return _observe_stops(
-            function,
-            trial,
-            stopping or observe_one_call,
-            *(os.path.join(folder, f"{name}.pt") for name in ("first", "second", "third")),
-        )
-
-
-def _observe_stops(function: Callable, trial: RunTrial, observe: Observer, first: str, second: str, third: str) -> Observation:
-    """Stop and go on, perhaps twice; return what the second call did, and the weights with which the other calls ended.
-
-    ``steps`` lists the updates that each call made.
+    Of a run that stops these are of the second call, with the weights and the history of the one that was ``stopped`` before
+    and the weights of the ``last`` one; ``steps`` and the number of a call say how many updates it made.
     """
-    stopped = observe(function, trial.config.with_(checkpoint=first, stop_after=trial.stop_after))
-    written = _moved(first, second)
-    going_on = trial.config.with_(checkpoint=second, max_norm=trial.then_norm, stop_after=trial.then_stop)
-    calls = {"stopped": stopped, "": stopped if stopped.failure else observe(function, going_on)}
-    if trial.then_stop is not None and not calls[""].failure:
-        _moved(second, third)
-        calls["last"] = observe(function, trial.config.with_(checkpoint=third, max_norm=trial.last_norm))
-    if failed := next((call for call in calls.values() if call.failure), None):
-        return failed
-    steps = [call.facts["steps"] for call in calls.values()]
-    seen = calls.pop("")
-    ends = {name: other.tensors["final"] for name, other in calls.items() if "final" in other.tensors}
-    facts = {"stopped": stopped.facts.get("history"), "written": written, "steps": steps}
-    return Observation(seen.tensors | ends, seen.facts | facts)
+    trial = stage.trial
+    if not trial.stops:
+        return _observe_whole_run(function, trial)
+    path = folder / CHECKPOINTS[stage.number]
+    if stage.folders:
+        moved = {CHECKPOINTS[stage.number - 1]: path.name}
+        write_folder(folder, {moved.get(name, name): content for name, content in stage.folders[0].items()})
+    seen = observe_one_call(function, trial.call(stage.number).with_(checkpoint=str(path)))
+    found = {} if stage.is_last else read_folder(folder, {})
+    left = () if stage.is_last else (found,)
+    steps = {f"steps {stage.number}": seen.facts["steps"]}
+    if stage.number == 1:
+        facts = {name: value for name, value in seen.facts.items() if name != "steps"}
+        return Observation(seen.tensors, facts | steps, left=left)
+    end = {"last" if stage.number else "stopped": seen.tensors["final"]} if "final" in seen.tensors else {}
+    if stage.number == 0:
+        steps |= {"stopped": seen.facts.get("history"), "written": path.name in found}
+    return Observation(end, steps, left=left)
 
 
-def _moved(path: str, new: str) -> bool:
-    """Move a file, as if to another machine, and return whether there was one."""
-    if written := os.path.exists(path):
-        os.replace(path, new)
-    return written
+observe_run = in_stages(observe_run_stage)
+
+
+def observe_here(function: Callable, trial: RunTrial) -> Observation:
+    """The same for a function that is not a student's: all its calls are in this process."""
+
+    def observe(stage: Stage) -> Observation:
+        with tempfile.TemporaryDirectory(prefix="gradaccum-") as folder:
+            return observe_run_stage(function, stage, Path(folder))
+
+    return observe_all(Stage(trial), observe)
+
+
+def _observe_whole_run(function: Callable, trial: RunTrial) -> Observation:
+    if not trial.meter:
+        return observe_one_call(function, trial.config)
+    with LiveBytes() as live:
+        seen = observe_one_call(function, trial.config, live)
+    return replace(seen, facts=seen.facts | {"peak_bytes": live.peak})
 
 
 def observe_one_call(function: Callable, config: Config, live: LiveBytes | None = None) -> Observation:

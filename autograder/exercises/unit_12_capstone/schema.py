@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from autograder.contract.schema import (
     FLOATS,
     Array,
@@ -38,13 +40,17 @@ def windows_schema(trial: WindowTrial) -> Schema:
 def run_schema(trial: RunTrial) -> Schema:
     """The weights after every update, if a run was built, and the history, if one was returned."""
     tensors = {"rows": Maybe(Array(((1, MAX_UPDATES), (0, MAX_PARAMETERS)), FLOATS)), "final": Maybe(WEIGHTS)}
-    facts: dict[str, Fact | Maybe] = {"built": Whole(), "type": Text(), "peak_before": NoneOr(Whole())}
-    facts |= {"history": Maybe(HISTORY), "steps": Whole()}
-    if trial.stop_after is not None:
+    facts: dict[str, Any] = {
+        "built": Whole(),
+        "type": Text(),
+        "peak_before": NoneOr(Whole()),
+        "history": Maybe(HISTORY),
+    }
+    if trial.stops:
         tensors |= {"stopped": Maybe(WEIGHTS)} | ({"last": Maybe(WEIGHTS)} if trial.then_stop is not None else {})
-        facts |= {"stopped": NoneOr(HISTORY), "written": Truth(), "steps": ListOf(Whole(), len(trial.stops) + 1)}
-    elif trial.meter:
-        facts |= {"peak_bytes": Whole()}
+        facts |= {"stopped": NoneOr(HISTORY), "written": Truth()} | {f"steps {k}": Whole() for k in range(trial.stages)}
+    else:
+        facts |= dict.fromkeys(("steps", "peak_bytes") if trial.meter else ("steps",), Whole())
     return Schema((Form(tensors, facts),))
 
 

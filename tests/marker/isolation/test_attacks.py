@@ -85,7 +85,7 @@ class Stage:
     def outcome(self, attack: Path) -> Outcome:
         before = _fingerprints(self.folder)
         marks, earned = self._mark(attack), due_to(attack)
-        found = {verdict.exercise: verdict.score for verdict in marks.verdicts}
+        found = {verdict.exercise: verdict.score or 0.0 for verdict in marks.verdicts}  # unmarked is not a point
         affected = [] if self._canary() == self.canary else ["the canary"]
         affected += [] if self.process.poll() is None else ["the bait process"]
         after = _fingerprints(self.folder)

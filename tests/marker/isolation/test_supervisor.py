@@ -57,3 +57,35 @@ def test_function_that_crashes_its_process_is_not_tried_again(write, tmp_path):
     body = f"    open({str(log)!r}, 'a').write('x')\n    os.abort()\n"
     assert mark_file(write("00_start_here.py", "import os\n" + MEAN.format(body=body))).score == 0
     assert log.read_text() == "x"
+
+
+CHECKPOINT = """
+import os, torch
+from gradaccum.resuming import put_state, state_of
+
+with open({log!r}, "a") as log:
+    log.write("cells ")
+
+IN_MEMORY = []
+
+def save_checkpoint(path, run):
+    IN_MEMORY.append(path)
+    if not run.window_open:
+        torch.save(state_of(run), path + ".new")
+        os.replace(path + ".new", path)
+
+def load_checkpoint(path, run):
+    if IN_MEMORY:
+        with open({log!r}, "a") as log:
+            log.write("loaded-where-saved ")
+    if os.path.exists(path):
+        put_state(run, torch.load(path))
+"""
+
+
+def test_run_is_loaded_in_a_second_process_which_has_run_the_same_cells(write, tmp_path):
+    marks = mark_file(write("11_running_it.py", CHECKPOINT.format(log=str(tmp_path / "log"))))
+    assert [verdict.score for verdict in marks.verdicts if verdict.exercise == "load_checkpoint"] == [5]
+    said = (tmp_path / "log").read_text()
+    assert said.count("cells") == 2
+    assert "loaded-where-saved" not in said.rpartition("cells")[2]

@@ -11,8 +11,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from safetensors.torch import save
+from safetensors.torch import load, save
 
+from autograder.contract.folders import MAX_FOLDERS
 from autograder.contract.observation import Failure, Observation
 from autograder.isolation import wire
 from autograder.isolation.cell_reports import MAX_PRINTED, CellReport
@@ -43,6 +44,49 @@ observations = st.builds(
     st.dictionaries(words, json_values, max_size=3),
     st.none() | st.builds(Failure, st.sampled_from(wire.KINDS), st.text(alphabet="abc €…", max_size=30)),
 )
+
+
+def carried(left, change=lambda entries: None) -> tuple:
+    """The folders that arrive, after a change to how they are described."""
+    data = load(encode({"a": Observation(left=left)}))
+    described = json.loads(bytes(data.pop("json").tolist()))
+    change(described[0]["left"])
+    text = torch.tensor(list(json.dumps(described).encode()), dtype=torch.uint8)
+    return decode(save(data | {"json": text}), ["a"])["a"].left
+
+
+def test_files_arrive_byte_for_byte_and_in_their_order():
+    left = ({"b": b"1", "a": b""}, {}, {"a": bytes(range(256)), "b": b"1"})
+    assert carried(left) == left
+    assert [list(folder) for folder in carried(left)] == [["b", "a"], [], ["a", "b"]]
+
+
+NAMES_THAT_ESCAPE = ["../x", "/x", "..", ".", "", "a/b", "a\\b", "a\0b", "\ud800", "x" * 201]
+
+
+@pytest.mark.parametrize("name", NAMES_THAT_ESCAPE)
+def test_file_whose_name_leads_elsewhere_is_refused_on_arrival_and_not_sent(name):
+    with pytest.raises(TransportError):
+        carried(({"a": b"1"},), lambda left: left[0][0].__setitem__(0, name))
+    assert plain(Observation(left=({name: b"1"},))).failure
+
+
+@pytest.mark.parametrize(
+    "forged", [7, "a", [7], [[7]], [["a", "b"]], [[["a"]]], [[["a", 1]]], [[["a", "x"]]], [[[["a"], 0]]], {"a": 0}, None]
+)
+def test_folders_that_make_no_sense_are_refused(forged):
+    def forge(left):
+        left[:] = forged if isinstance(forged, list) else [forged]
+
+    with pytest.raises(TransportError):
+        carried(({"a": b"1"},), forge)
+
+
+def test_one_file_under_many_names_counts_as_often_as_it_would_be_written():
+    with pytest.raises(TransportError):
+        carried(({"a": bytes(2**20)},), lambda left: left[0].extend([str(k), 0] for k in range(4)))
+    with pytest.raises(TransportError):
+        carried(({"a": b""},), lambda left: left.extend([[]] * MAX_FOLDERS))
 
 
 def same(a: Observation, b: Observation) -> bool:
@@ -141,7 +185,7 @@ def test_a_pickle_is_refused():
 
 def test_data_larger_than_the_limit_is_refused():
     with pytest.raises(TransportError, match="too large"):
-        decode(bytes(wire.MAX_BYTES * 2), ["a"])
+        decode(bytes(wire.max_encoded_bytes(["a"]) + 1), ["a"])
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from types import FunctionType
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ import torch
 from autograder.cli import main
 from autograder.desk import results
 from autograder.desk.check import check
+from autograder.exercises import observers_of
 from autograder.exercises.unit_00_start_here.exercises import AverageGradients
 from autograder.hosts import github_classroom
 from autograder.hosts.gradescope import results as gradescope_results
@@ -167,3 +169,45 @@ def test_judging_that_takes_too_much_memory_leaves_the_exercise_unmarked(broken_
     monkeypatch.setattr(AverageGradients, "judge", lambda *_: torch.zeros(2**30))
     assert check(average_gradients).score is None
     assert torch.zeros(2**20).sum() == 0
+
+
+def observer_that_fails(error):
+    def observe(function, trial):
+        raise error
+
+    code = observe.__code__.replace(co_filename=str(Path(in_process.__file__).with_name("observer.py")))
+    return FunctionType(code, observe.__globals__, "observe", closure=observe.__closure__)
+
+
+@pytest.mark.parametrize("error", [NameError("0.12345"), AssertionError(), ImportError("no module")], ids=repr)
+def test_error_of_what_observes_a_function_leaves_the_exercise_unmarked(error, monkeypatch):
+    monkeypatch.setitem(observers_of("00_start_here"), "average_gradients", observer_that_fails(error))
+    verdict = in_process.mark_function(AverageGradients(), average_gradients)
+    assert verdict.score is None
+    assert verdict.fault.reason.startswith(f"{type(error).__name__} in observer.py, line ")
+    assert "student_calls.py" in verdict.fault.traceback
+    assert "0.12345" not in str(verdict)
+
+
+def test_error_that_a_returned_value_may_have_brought_about_is_the_functions(monkeypatch):
+    for error in (TypeError(), AttributeError(), KeyError(), ValueError()):
+        monkeypatch.setitem(observers_of("00_start_here"), "average_gradients", observer_that_fails(error))
+        assert in_process.mark_function(AverageGradients(), average_gradients).score == 0
+
+
+def test_error_of_a_function_is_its_own_whatever_its_type():
+    def raises(gradients):
+        return undefined  # noqa: F821
+
+    def asserts(gradients):
+        raise AssertionError
+
+    assert [in_process.mark_function(AverageGradients(), one).score for one in (raises, asserts)] == [0, 0]
+
+
+def test_submission_that_pretends_that_its_observer_failed_has_no_points(write):
+    source = "import autograder.exercises.unit_00_start_here.observing as observing\n" + MEAN
+    broken = source.replace("    return", "    vars(observing).pop('Observation', None)\n    return")
+    (verdict,) = mark_file(write("00_start_here.py", broken)).verdicts
+    assert verdict.score is None
+    assert "NameError" in verdict.fault.reason

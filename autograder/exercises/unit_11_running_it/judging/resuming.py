@@ -87,7 +87,14 @@ def resumed_message(trial: ResumeTrial, seen: Observation) -> str:
 def disturbed(trial: ResumeTrial, seen: Observation) -> bool:
     """Whether the parameters of the run that was saved are not, when it is killed, those of a run that is never saved."""
     killed = trial.resumed_at or max(trial.kills)
-    return not _same(seen.tensors.get("killed"), uninterrupted(trial).parameters[killed])
+    return killed > 0 and not _same(seen.tensors.get("killed"), uninterrupted(trial).parameters[killed])
+
+
+def is_in_memory(seen: Observation) -> bool:
+    """Whether the process that saved restores a piece of the run that another one, given the same files, does not."""
+    there, saved, pieces = (seen.facts.get(name) or {} for name in ("there", "saved", "pieces"))
+    here = pieces[-1] if pieces else seen.facts.get("here", {})
+    return any(saved.get(name) == found != here.get(name) for name, found in there.items())
 
 
 def _same(found: Tensor | None, due: Tensor) -> bool:
@@ -96,7 +103,7 @@ def _same(found: Tensor | None, due: Tensor) -> bool:
 
 def forgotten(trial: ResumeTrial, seen: Observation) -> list[str]:
     """Slugs for the pieces that were not as they were when the checkpoint was due, at any of the kills."""
-    if seen.facts.get("in_memory") is True:
+    if is_in_memory(seen):
         return ["checkpoint-in-memory"]
     if seen.failure:
         return [slug for fact, slug in REFUSED.items() if seen.facts.get(fact) is True]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-import shutil
 import sys
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -15,8 +14,8 @@ from types import FrameType, MappingProxyType
 
 import torch
 
-Disk = dict[str, bytes]
-"""The content of a folder's files by name; the file written last comes last."""
+from autograder.contract.folders import Folder
+from autograder.observing.folders import in_order, read_files
 
 MOVES: frozenset[object] = frozenset((os.rename, os.replace, os.link, os.symlink))
 """Functions that give a name to a file that exists already, in one step."""
@@ -29,19 +28,19 @@ IN_MEMORY = (dict, list, tuple, str, type, OrderedDict, MappingProxyType, torch.
 class _State:
     """A folder at one moment: its content, the inode behind each name, and whether the last operation there was a move."""
 
-    disk: Disk
+    disk: Folder
     files: dict[str, int]
     moved: bool = False
 
 
 @contextlib.contextmanager
-def interrupted(folder: Path, known: Disk) -> Iterator[list[Disk]]:
+def interrupted(folder: Path, known: Folder) -> Iterator[list[Folder]]:
     """A list that is filled, when the block ends, with each state that a kill within the block can leave, in order of time.
 
     The folder is looked at after every call of a function that is not written in Python, and a file that has grown meanwhile is
     cut in half. What threads and other processes do is seen late; a file that they have replaced counts as whole.
     """
-    moments: list[Disk] = []
+    moments: list[Folder] = []
     states = [_state(folder, known)]
     signature, before = _signature(folder), sys.getprofile()
 
@@ -80,21 +79,14 @@ def _signature(folder: Path) -> frozenset[tuple[str, int, int, int]]:
     return frozenset(seen)
 
 
-def _state(folder: Path, known: Disk, moved: bool = False) -> _State:
+def _state(folder: Path, known: Folder, moved: bool = False) -> _State:
     """The state of a folder now; each inode is that of the file that was read, even if its name now belongs to another."""
-    disk: Disk = {}
-    files = {}
-    for path in sorted(folder.iterdir()):
-        with contextlib.suppress(FileNotFoundError):  # another thread has moved it since
-            if path.is_file():
-                with path.open("rb") as file:
-                    files[path.name] = os.fstat(file.fileno()).st_ino
-                    disk[path.name] = file.read()
-    old = {name: content for name, content in known.items() if disk.get(name) == content}
-    return _State(old | disk, files, moved)
+    files = read_files(folder)
+    disk = in_order({name: content for name, (_, content) in files.items()}, known)
+    return _State(disk, {name: inode for name, (inode, _) in files.items()}, moved)
 
 
-def _moments(states: list[_State]) -> Iterator[Disk]:
+def _moments(states: list[_State]) -> Iterator[Folder]:
     """One state for each file while it is being written, and one after every other change."""
     steps = [(_written(a, b), b.disk) for a, b in itertools.pairwise(states) if a.disk != b.disk]
     for written, several in itertools.groupby(steps, lambda step: step[0]):
@@ -110,27 +102,3 @@ def _written(before: _State, after: _State) -> frozenset[str]:
     changed = {name for name, content in after.disk.items() if before.disk.get(name) != content}
     kept = {name for name in changed if before.files.get(name, after.files[name]) == after.files[name]}
     return frozenset() if after.moved else frozenset(kept)
-
-
-def read(folder: Path, known: Disk) -> Disk:
-    """The files of a folder; those that are unchanged since ``known`` come first, in its order."""
-    return _state(folder, known).disk
-
-
-def write(folder: Path, disk: Disk) -> None:
-    """Make a folder contain these files and nothing else."""
-    for path in list(folder.iterdir()):
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
-    for name, content in disk.items():
-        Path(folder, name).write_bytes(content)
-    show_age(folder, disk)
-
-
-def show_age(folder: Path, disk: Disk) -> None:
-    """Make later files newer by setting their times: a run may write several files within one tick of the clock."""
-    for seconds, name in enumerate(disk):
-        os.utime(Path(folder, name), (_LONG_AGO + seconds,) * 2)
-
-
-_LONG_AGO = 1_000_000_000
-"""Seconds since 1970: an arbitrary time in the past."""

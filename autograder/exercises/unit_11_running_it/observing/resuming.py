@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import inspect
-import os
 import pickle
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from autograder.contract.folders import Folder
 from autograder.contract.observation import Failure, Observation
-from autograder.exercises.unit_11_running_it.observing.kill_points import Disk, interrupted, read, show_age, write
-from autograder.observing.forks import observe_in_fork
+from autograder.exercises.unit_11_running_it.observing.kill_points import interrupted
+from autograder.observing.folders import read_folder, show_age, write_folder
+from autograder.observing.stages import Stage, StagedTrial, in_stages
 from autograder.observing.student_calls import failure_of
 from gradaccum.resuming import Run, RunProblem, state_of, train_to_end
 
@@ -27,7 +27,7 @@ CHECKPOINT = "run.pt"
 
 
 @dataclass(frozen=True)
-class ResumeTrial:
+class ResumeTrial(StagedTrial):
     """A run, and when it is killed.
 
     Attributes:
@@ -46,6 +46,20 @@ class ResumeTrial:
     resumed_at: int = 0
     stretch: float = 0.0
 
+    @property
+    def stages(self) -> int:
+        """Saving, saving again if the run is resumed and killed again, and loading; loading only if nothing was ever saved."""
+        return 1 + (max(self.kills) > 0) + (self.resumed_at > 0)
+
+    def later(self) -> ResumeTrial:
+        """The same without the stretch: the weights of a run that is resumed are in its files, and nowhere else."""
+        return replace(self, stretch=0.0)
+
+    @property
+    def may_load_there(self) -> bool:
+        """Whether the process that saves loads, too, to see what it keeps in memory: if kills come at usual moments."""
+        return max(self.kills) > 0 and not (self.while_saving or self.resumed_at)
+
     @torch.no_grad()
     def begin(self, run: Run) -> None:
         """Stretch the weights of a run that was just built."""
@@ -53,36 +67,63 @@ class ResumeTrial:
             parameter.mul_(1 + self.stretch)
 
 
-def observe_resume(load_checkpoint: Callable, trial: ResumeTrial) -> Observation:
+@in_stages
+def observe_resume(load_checkpoint: Callable, stage: Stage, folder: Path) -> Observation:
     """Train and save after every micro-batch until the last kill; then for each kill start again, load, and train to the end.
 
-    Saving happens in a process of its own, of which only the files are left. Returns the parameters at the last kill, those at
-    the end of each resumed run and its losses; also, for naming mistakes, the state of each piece after loading, after which
-    micro-batches files changed, and whether only the process that saved could load.
+    What is saved and what is loaded are two stages, and files are all that the second one has of the first. Observed are the
+    parameters at the last kill, those at the end of each resumed run and its losses; also, for naming mistakes, after which
+    micro-batches files changed, and the state of each piece: at the last kill, after loading there, and after loading later.
     """
     save_checkpoint = partner(load_checkpoint, "save_checkpoint")
     if save_checkpoint is None:
         return Observation(failure=Failure("missing", "There is no function called save_checkpoint."))
-    _import_what_training_needs()
-    with tempfile.TemporaryDirectory(prefix="run-", ignore_cleanup_errors=True) as place:
-        folder = Path(place, "run")
-        folder.mkdir()
-        saved = _saved_runs(save_checkpoint, load_checkpoint, trial, folder)
-        if saved.failure:
-            return saved
-        facts = {"fresh": saved.facts["fresh"], "in_memory": False}
-        try:
-            facts["in_memory"] = _only_there(load_checkpoint, trial, folder, saved)
-            tensors, pieces = _resumed_runs(load_checkpoint, trial, folder, saved.facts["disks"])
-        except _FailedError as failed:
-            return Observation(facts=facts | failed.facts, failure=failed.failure)
-    return Observation(tensors | saved.tensors, facts | {"pieces": pieces})
+    import torch._dynamo  # noqa: F401 - the first optimizer does; here it is imported once, and not in each fork
+
+    if stage.is_last:
+        return _observe_loading(load_checkpoint, stage, folder)
+    return _observe_saving(save_checkpoint, load_checkpoint, stage, folder)
 
 
-@cache
-def _import_what_training_needs() -> None:
-    """Let the first optimizer import the compiler in this process, once, and not in each fork."""
-    train_to_end(RunProblem().start())
+def _observe_saving(save_checkpoint: Callable, load_checkpoint: Callable, stage: Stage, folder: Path) -> Observation:
+    """A run that is saved after every micro-batch until the last kill; from its beginning, or resumed from what was left."""
+    trial, path, run = stage.trial, str(folder / CHECKPOINT), stage.trial.problem.start()
+    if stage.number == 0:
+        trial.begin(run)
+        kills = (trial.resumed_at,) if trial.resumed_at else trial.kills
+        disks, fresh = _saved(save_checkpoint, replace(trial, kills=kills), folder, run)
+    else:
+        write_folder(folder, stage.folders[0] if stage.folders else {})
+        load_checkpoint(path, run)
+        disks, fresh = _saved(save_checkpoint, trial, folder, run)
+    facts: dict[str, Any] = {"fresh": fresh}
+    if trial.may_load_there:
+        with contextlib.chdir(folder.parent):  # away from what the run may have left where it worked
+            facts |= {"saved": digests(run), "there": _loaded(load_checkpoint, trial, folder)}
+    return Observation({"killed": flat_parameters(run)} if stage.number == 0 else {}, facts, left=tuple(disks))
+
+
+def _saved(save_checkpoint: Callable, trial: ResumeTrial, folder: Path, run: Run) -> tuple[list[Folder], list[int]]:
+    """Train and save until the last kill; return the files at each kill, and after which micro-batches files changed."""
+    path = str(folder / CHECKPOINT)
+    fresh: list[int] = []
+    now = read_folder(folder, {})
+    disks: list[Folder] = []
+    for done in range(run.position + 1, max(trial.kills) + 1):
+        run.train_micro_batch()
+        kills = trial.kills.count(done)
+        if kills and trial.while_saving:
+            with interrupted(folder, now) as moments:
+                save_checkpoint(path, run)
+            disks += [moments[k % len(moments)] if moments else now for k in range(len(disks), len(disks) + kills)]
+        else:
+            save_checkpoint(path, run)
+        before, now = now, read_folder(folder, now)
+        fresh += [done] * (now != before)
+        show_age(folder, now)
+        disks += [now] * (0 if trial.while_saving else kills)
+    disks += [now] * (len(trial.kills) - len(disks))  # kills that came before the place a run says it was resumed at
+    return disks, fresh
 
 
 class _FailedError(Exception):
@@ -91,40 +132,44 @@ class _FailedError(Exception):
         self.failure, self.facts = failure, facts
 
 
-def _resumed_runs(
-    load_checkpoint: Callable, trial: ResumeTrial, folder: Path, disks: list[Disk]
-) -> tuple[dict[str, Tensor], list[dict[str, str]]]:
-    """The losses and the end of the run that goes on from each disk, and its pieces after loading."""
+def _observe_loading(load_checkpoint: Callable, stage: Stage, folder: Path) -> Observation:
+    """The losses and the end of the run that goes on from what each kill left, and its pieces after loading."""
+    trial, disks = stage.trial, stage.folders or ({},)
     tensors: dict[str, Tensor] = {}
     pieces: list[dict[str, str]] = []
-    for k, disk in enumerate(disks):
-        write(folder, disk)
-        run = trial.problem.start()
-        try:
-            load_checkpoint(str(folder / CHECKPOINT), run)
-        except pickle.UnpicklingError as error:
-            raise _FailedError(failure_of(error), refused="Weights only" in str(error)) from None
-        except Exception as error:
-            raise _FailedError(failure_of(error)) from None
-        pieces.append(digests(run))
-        try:
-            tensors[f"losses {k}"] = torch.tensor(train_to_end(run), dtype=torch.float64)
-        except Exception as error:
-            replaced = _replaced(run)
-            raise _FailedError(
-                Failure("raised", replaced) if replaced else failure_of(error), replaced=bool(replaced)
-            ) from None
-        tensors[f"end {k}"] = flat_parameters(run)
-    return tensors, pieces
+    try:
+        for k, disk in enumerate(disks):
+            write_folder(folder, disk)
+            run = trial.problem.start()
+            _load(load_checkpoint, run, str(folder / CHECKPOINT))
+            pieces.append(digests(run))
+            tensors[f"losses {k}"] = torch.tensor(_trained_to_end(run), dtype=torch.float64)
+            tensors[f"end {k}"] = flat_parameters(run)
+    except _FailedError as failed:
+        facts: dict[str, Any] = dict(failed.facts)
+        if trial.may_load_there:
+            write_folder(folder, disks[-1])
+            facts |= {"here": _loaded(load_checkpoint, trial, folder)}
+        return Observation(facts=facts, failure=failed.failure)
+    return Observation(tensors, {"pieces": pieces})
 
 
-def _only_there(load_checkpoint: Callable, trial: ResumeTrial, folder: Path, saved: Observation) -> bool:
-    """Whether the process that saved restores a piece of the run that this one, given the same files, does not."""
-    if not (there := saved.facts["loaded_there"]):
-        return False
-    write(folder, saved.facts["disks"][-1])
-    here, due = _loaded(load_checkpoint, trial, folder), saved.facts["pieces"]
-    return any(due[name] == found != here.get(name) for name, found in there.items())
+def _load(load_checkpoint: Callable, run: Run, path: str) -> None:
+    try:
+        load_checkpoint(path, run)
+    except pickle.UnpicklingError as error:
+        raise _FailedError(failure_of(error), refused="Weights only" in str(error)) from None
+    except Exception as error:
+        raise _FailedError(failure_of(error)) from None
+
+
+def _trained_to_end(run: Run) -> list[float]:
+    try:
+        return train_to_end(run)
+    except Exception as error:
+        replaced = _replaced(run)
+        failure = Failure("raised", replaced) if replaced else failure_of(error)
+        raise _FailedError(failure, replaced=bool(replaced)) from None
 
 
 def _loaded(load_checkpoint: Callable, trial: ResumeTrial, folder: Path) -> dict[str, str]:
@@ -155,73 +200,6 @@ def partner(function: Callable, name: str) -> Callable | None:
     own = getattr(inspect.unwrap(function), "__globals__", {})
     found = own.get(name, getattr(sys.modules["__main__"], name, None))
     return found if callable(found) else None
-
-
-def _saved_runs(save_checkpoint: Callable, load_checkpoint: Callable, trial: ResumeTrial, folder: Path) -> Observation:
-    """The files at each kill, of a run that was itself resumed if the trial says so, and where the first run was killed."""
-    if not max(trial.kills):
-        return Observation({"killed": flat_parameters(trial.problem.start())}, {"disks": [{}], "fresh": [], "loaded_there": {}})
-    if not trial.resumed_at:
-        return _in_its_process(save_checkpoint, load_checkpoint, trial, folder)
-    first = _in_its_process(save_checkpoint, load_checkpoint, replace(trial, kills=(trial.resumed_at,)), folder)
-    if first.failure:
-        return first
-    write(folder, first.facts["disks"][0])
-    second = _in_its_process(save_checkpoint, load_checkpoint, trial, folder, resumed=True)
-    return second if second.failure else replace(second, tensors=first.tensors)
-
-
-def _in_its_process(
-    save_checkpoint: Callable, load_checkpoint: Callable, trial: ResumeTrial, folder: Path, resumed: bool = False
-) -> Observation:
-    """A run that is saved after every micro-batch until the last kill, in a process of its own that works in another folder.
-
-    Observes the parameters then, the files at each kill, and after which micro-batches files changed; also the pieces of the
-    run, and those of a fresh run that the same process loads, unless kills come at unusual moments.
-    """
-
-    def work() -> Observation:
-        elsewhere, here = folder.parent / "elsewhere", Path.cwd()
-        elsewhere.mkdir(exist_ok=True)
-        os.chdir(elsewhere)
-        try:
-            run, facts = _saved_run(save_checkpoint, load_checkpoint if resumed else None, trial, folder)
-        finally:
-            os.chdir(here)
-        usual = not (trial.while_saving or trial.resumed_at)
-        facts |= {"pieces": digests(run), "loaded_there": _loaded(load_checkpoint, trial, folder) if usual else {}}
-        return Observation({"killed": flat_parameters(run)}, facts)
-
-    return observe_in_fork(work)
-
-
-def _saved_run(
-    save_checkpoint: Callable, load_checkpoint: Callable | None, trial: ResumeTrial, folder: Path
-) -> tuple[Run, dict[str, Any]]:
-    """A run, resumed or from its beginning, and the files it saved."""
-    run, path = trial.problem.start(), str(folder / CHECKPOINT)
-    if load_checkpoint:
-        load_checkpoint(path, run)
-    else:
-        trial.begin(run)
-    fresh: list[int] = []
-    now = read(folder, {})
-    disks: list[Disk] = [now] * trial.kills.count(0)
-    for done in range(run.position + 1, max(trial.kills) + 1):
-        run.train_micro_batch()
-        kills = trial.kills.count(done)
-        if kills and trial.while_saving:
-            with interrupted(folder, now) as moments:
-                save_checkpoint(path, run)
-            disks += [moments[k % len(moments)] if moments else now for k in range(len(disks), len(disks) + kills)]
-        else:
-            save_checkpoint(path, run)
-        before, now = now, read(folder, now)
-        fresh += [done] * (now != before)
-        show_age(folder, now)
-        disks += [now] * (0 if trial.while_saving else kills)
-    disks += [now] * (len(trial.kills) - len(disks))  # kills that came before the place a run says it was resumed at
-    return run, {"disks": disks, "fresh": fresh}
 
 
 def flat_parameters(run: Run) -> Tensor:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from operator import gt
 
 import torch
 from torch import Tensor, nn
@@ -112,7 +111,7 @@ def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:
     if not weights_like(seen, due, trial.config, "last"):
         return "A run that was stopped and resumed a second time does not end where an uninterrupted run ends."
     due_steps = [end - begin for begin, end in pairwise((0, *trial.stops, trial.config.updates))]
-    return TRAINED_AGAIN if any(map(gt, seen.facts["steps"], due_steps)) else ""
+    return TRAINED_AGAIN if any(seen.facts[f"steps {k}"] > steps for k, steps in enumerate(due_steps)) else ""
 
 
 def leftover_message(trial: RunTrial, seen: Observation) -> str:

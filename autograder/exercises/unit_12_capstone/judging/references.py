@@ -12,7 +12,7 @@ from autograder.exercises.unit_12_capstone.observing import (
     LISTS,
     RunTrial,
     WindowTrial,
-    observe_calls,
+    observe_here,
     observe_one_call,
     observe_windows,
 )
@@ -50,7 +50,7 @@ def large_windows_due(trial: WindowTrial) -> Observation:
 @lru_cache(maxsize=512)
 def run_due(trial: RunTrial, variant: RunVariant = RIGHT) -> Observation:
     """What is observed of a run that trains in this way; by default of a right one."""
-    return observe_calls(lambda config: train(config, variant), trial)
+    return observe_here(lambda config: train(config, variant), trial)
 
 
 @lru_cache(maxsize=64)
