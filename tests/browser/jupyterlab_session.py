@@ -21,7 +21,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, Response, WebSocket, sync_playwright
 from playwright.sync_api import TimeoutError as PageTimeoutError
-from warm_python import use_for_kernels
+from warm_python import warm_kernels
 
 CHROMIUM_FLAGS = [
     "--no-sandbox",
@@ -108,9 +108,10 @@ def running_lab(root: Path, home: Path, settings: dict[str, Any] | None = None) 
         file = folders["JUPYTER_CONFIG_DIR"] / f"lab/user-settings/@jupyterlab/{plugin}.jupyterlab-settings"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(values))
-    use_for_kernels(folders["JUPYTER_DATA_DIR"])
     own = {name: str(folder) for name, folder in folders.items()} | {"HOME": str(home), "IPYTHONDIR": str(home / "ipython")}
-    own |= {"OMP_NUM_THREADS": "1"}  # threads of several kernels that wait for each other would make tests slow
+    own |= warm_kernels(home / "warm") | {
+        "OMP_NUM_THREADS": "1"
+    }  # threads of several kernels that wait for each other would make tests slow
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", "--port=0", f"--notebook-dir={root}"]
     command += ["--expose-app-in-browser", "--LabApp.extension_manager=readonly"]
     command += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
