@@ -252,24 +252,6 @@ def notebook_in(page: Page, lab: Lab, name: str, kernel: bool = True) -> Iterato
 
 
 @contextmanager
-def notebook_page(browser: Browser, lab: Lab, name: str, kernel: bool = True, **context: Any) -> Iterator[NotebookPage]:
-    """Open a notebook in a page of its own; its kernel is ended afterwards.
-
-    Args:
-        browser: which browser.
-        lab: the server.
-        name: path of the notebook, relative to the server's root.
-        kernel: whether one is started; if not, the notebook must ask for one that this machine does not have.
-        context: options of Playwright's ``new_context``, instead of a window of 1280 × 1000.
-    """
-    with (
-        browser.new_context(**{"viewport": {"width": 1280, "height": 1000}} | context) as own,
-        notebook_in(own.new_page(), lab, name, kernel) as notebook,
-    ):
-        yield notebook
-
-
-@contextmanager
 def listening(page: Page, home: str, complaints: list[str]) -> Iterator[None]:
     """Note every error of a page, and every request that goes elsewhere than ``home``."""
 
