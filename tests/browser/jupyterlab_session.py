@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, Response, WebSocket, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, Response, WebSocket, expect, sync_playwright
 from playwright.sync_api import TimeoutError as PageTimeoutError
 from warm_python import warm_kernels
 
@@ -33,6 +33,9 @@ CHROMIUM_FLAGS = [
 ]
 SETTINGS = {"apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False}}
 """JupyterLab's own settings that differ from its defaults: it must not ask for news."""
+
+PATIENCE = 60_000
+"""Milliseconds to wait for what is expected of a page: a tenth of a second does, but not on a machine with much else to do."""
 
 _ALL_RAN = """() => {
     const panel = jupyterapp.shell.currentWidget;
@@ -59,6 +62,7 @@ def chromium() -> str | None:
 @contextmanager
 def running_browser() -> Iterator[Browser]:
     """Chromium without a window."""
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_FLAGS)
         yield browser
