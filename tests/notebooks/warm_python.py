@@ -136,6 +136,7 @@ def _become(streams: list[int], arguments: list[str], folder: str, environment: 
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
+    sys.path[1:1] = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
     status = 1
     try:
         if arguments[0] == "-m":
