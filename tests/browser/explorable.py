@@ -6,9 +6,6 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Locator, expect
 
-ANSWER = 20_000
-"""Milliseconds to wait for a new picture. One takes about a tenth of a second; a busy machine may need longer."""
-
 
 @dataclass(frozen=True)
 class Explorable:
@@ -46,11 +43,11 @@ class Explorable:
 
     def wait_for_other_picture(self, alt: str) -> None:
         """Until the picture's alternative text is no longer ``alt``."""
-        expect(self.picture).not_to_have_attribute("aria-label", alt, timeout=ANSWER)
+        expect(self.picture).not_to_have_attribute("aria-label", alt)
 
     def wait_for_picture(self, alt: str) -> None:
         """Until the picture's alternative text is ``alt``."""
-        expect(self.picture).to_have_attribute("aria-label", alt, timeout=ANSWER)
+        expect(self.picture).to_have_attribute("aria-label", alt)
 
 
 def key_for(control: Locator) -> str:

@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, Response, WebSocket, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, Response, WebSocket, expect, sync_playwright
 from playwright.sync_api import TimeoutError as PageTimeoutError
-from warm_python import use_for_kernels
+from warm_python import warm_kernels
 
 CHROMIUM_FLAGS = [
     "--no-sandbox",
@@ -33,6 +33,9 @@ CHROMIUM_FLAGS = [
 ]
 SETTINGS = {"apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False}}
 """JupyterLab's own settings that differ from its defaults: it must not ask for news."""
+
+PATIENCE = 60_000
+"""Milliseconds to wait for what is expected of a page: a tenth of a second does, but not on a machine with much else to do."""
 
 _ALL_RAN = """() => {
     const panel = jupyterapp.shell.currentWidget;
@@ -59,6 +62,7 @@ def chromium() -> str | None:
 @contextmanager
 def running_browser() -> Iterator[Browser]:
     """Chromium without a window."""
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_FLAGS)
         yield browser
@@ -108,9 +112,10 @@ def running_lab(root: Path, home: Path, settings: dict[str, Any] | None = None) 
         file = folders["JUPYTER_CONFIG_DIR"] / f"lab/user-settings/@jupyterlab/{plugin}.jupyterlab-settings"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(values))
-    use_for_kernels(folders["JUPYTER_DATA_DIR"])
     own = {name: str(folder) for name, folder in folders.items()} | {"HOME": str(home), "IPYTHONDIR": str(home / "ipython")}
-    own |= {"OMP_NUM_THREADS": "1"}  # threads of several kernels that wait for each other would make tests slow
+    own |= warm_kernels(home / "warm") | {
+        "OMP_NUM_THREADS": "1"
+    }  # threads of several kernels that wait for each other would make tests slow
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", "--port=0", f"--notebook-dir={root}"]
     command += ["--expose-app-in-browser", "--LabApp.extension_manager=readonly"]
     command += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
@@ -248,24 +253,6 @@ def notebook_in(page: Page, lab: Lab, name: str, kernel: bool = True) -> Iterato
             yield notebook
         finally:
             lab.shut_down_kernel(name)
-
-
-@contextmanager
-def notebook_page(browser: Browser, lab: Lab, name: str, kernel: bool = True, **context: Any) -> Iterator[NotebookPage]:
-    """Open a notebook in a page of its own; its kernel is ended afterwards.
-
-    Args:
-        browser: which browser.
-        lab: the server.
-        name: path of the notebook, relative to the server's root.
-        kernel: whether one is started; if not, the notebook must ask for one that this machine does not have.
-        context: options of Playwright's ``new_context``, instead of a window of 1280 × 1000.
-    """
-    with (
-        browser.new_context(**{"viewport": {"width": 1280, "height": 1000}} | context) as own,
-        notebook_in(own.new_page(), lab, name, kernel) as notebook,
-    ):
-        yield notebook
 
 
 @contextmanager

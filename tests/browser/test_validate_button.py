@@ -6,7 +6,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from jupyterlab_session import notebook_page
+from jupyterlab_session import notebook_in
 
 from autograder.marking.marker import mark_file
 from autograder.publishing.solution_script import source_notebook
@@ -29,7 +29,7 @@ def sum_form_lr(lr, accumulation_steps):
 """Answers by exercise: one that is right for equal micro-batches only, one that is wrong."""
 
 
-def test_the_validate_button_names_the_checks_that_lose_points(browser, lab):
+def test_the_validate_button_names_the_checks_that_lose_points(page, lab):
     notebook = source_notebook(SCRIPT)
     for cell in notebook.cells:
         cell.source = ANSWERS.get(cell.id, cell.source)
@@ -38,9 +38,10 @@ def test_the_validate_button_names_the_checks_that_lose_points(browser, lab):
     nbformat.write(notebook, file)
     verdicts = mark_file(file).verdicts
     assert [verdict.passed for verdict in verdicts] == [False, False, True]
-    with notebook_page(browser, lab, f"half/{file.name}") as page:
-        page.page.get_by_role("button", name="Validate", exact=True).click()
-        said = page.page.get_by_role("dialog").inner_text(timeout=60_000)
-        assert page.complaints == []
+    with notebook_in(page, lab, f"half/{file.name}") as opened:
+        page.get_by_role("button", name="Validate", exact=True).click()
+        said = page.get_by_role("dialog").inner_text(timeout=60_000)
+        page.keyboard.press("Escape")
+        assert opened.complaints == []
     assert [f"check({verdict.exercise})" in said for verdict in verdicts] == [not verdict.passed for verdict in verdicts]
     assert said.count("cell failed") == 2

@@ -54,12 +54,21 @@ class GradedClass:
         (place / f"{self.unit}.ipynb").write_bytes(content)
         return place / f"{self.unit}.ipynb"
 
-    def hand_in_many(self, number: int) -> dict[str, float]:
-        """Hand in correct notebooks, every third one untouched instead. Returns the expected points by student."""
+    def hand_in_many(self, number: int, *, pause: int = 0) -> dict[str, float]:
+        """Hand in correct notebooks, every third one untouched instead. Returns the expected points by student.
+
+        Args:
+            number: of notebooks.
+            pause: seconds that each of them sleeps when it is run, so that a test can step in before all are marked.
+        """
         expected = {}
+        begin = b"def accumulate_gradient("
         for k in range(number):
             student = f"student{k:02}"
-            self.hand_in(student, self.untouched if k % 3 == 2 else self.right)
+            content = self.untouched if k % 3 == 2 else self.right
+            assert content.count(begin) == 1
+            sleeping = b"import time; time.sleep(%d)\\n" % pause if pause else b""
+            self.hand_in(student, content.replace(begin, sleeping + begin))
             expected[student] = 0.0 if k % 3 == 2 else FULL
         return expected
 

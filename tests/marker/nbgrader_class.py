@@ -10,7 +10,7 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
-from warm_python import use_for_kernels, warm_python
+from warm_python import warm_kernels, warm_python
 
 from autograder.exercises.unit_04_training_loop.exercises import PUZZLE
 from gradaccum.diagnosis.catalogue import mistake
@@ -33,9 +33,9 @@ class Course:
             "JUPYTER_RUNTIME_DIR": str(root / "runtime"),
             "IPYTHONDIR": str(root / "ipython"),
             "OMP_NUM_THREADS": "1",
+            **warm_kernels(root / "warm"),
         }
         (root / "home").mkdir()
-        use_for_kernels(root / "data")
         self.run("gradaccum", "classroom", "init", str(self.directory), *options, cwd=root)
 
     def run(self, program: str, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess:

@@ -43,13 +43,17 @@ def warm_programs(folder: Path, *names: str) -> Path:
     return folder
 
 
-def use_for_kernels(data: Path) -> None:
-    """Make Jupyter start its kernels this way, if ``data`` is its ``JUPYTER_DATA_DIR``."""
+def warm_kernels(data: Path) -> dict[str, str]:
+    """The environment in which Jupyter starts its kernels this way, as it finds in the new folder ``data``.
+
+    It looks there first of all; to what is in ``JUPYTER_DATA_DIR`` it prefers the kernels of a virtual environment.
+    """
     folder = data / "kernels" / "python3"
     folder.mkdir(parents=True)
     command = [*warm_python(), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     spec = {"argv": command, "display_name": "Python 3 (ipykernel)", "language": "python", "metadata": {"debugger": True}}
     (folder / "kernel.json").write_text(json.dumps(spec))
+    return {"JUPYTER_PATH": str(data)}
 
 
 @cache
@@ -132,6 +136,7 @@ def _become(streams: list[int], arguments: list[str], folder: str, environment: 
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
+    sys.path[1:1] = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
     status = 1
     try:
         if arguments[0] == "-m":

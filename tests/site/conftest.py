@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -15,21 +17,39 @@ EXPLORABLES = ("equivalence", "fingerprint_reading", "gallery")
 
 if find_spec("playwright"):
     from jupyterlab_session import chromium, running_browser
+    from warm_python import warm_kernels
 else:  # a machine with little more than torch and pytest
     collect_ignore_glob = ["test_*.py"]
 
 
 @pytest.fixture(scope="package")
-def site(tmp_path_factory) -> Path:
-    """The folder of the built site; another process builds it, because Sphinx and its kernels change their surroundings."""
+def built(tmp_path_factory) -> tuple[Path, Path]:
+    """The folder of the built site, and the one with what its next build can use again.
+
+    Another process builds it, because Sphinx changes its surroundings.
+    """
     site, work = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("work")
     code = (
         "from pathlib import Path; from website.build import build; import sys; "
         "build(Path(sys.argv[1]), Path(sys.argv[2]), '0[03]_*.ipynb', sys.argv[3:])"
     )
-    built = subprocess.run([sys.executable, "-c", code, site, work, *EXPLORABLES], cwd=ROOT, capture_output=True, text=True)
-    assert built.returncode == 0, f"{built.stdout[-3000:]}\n{built.stderr[-3000:]}"
-    return site
+    command = [sys.executable, "-c", code, site, work, *EXPLORABLES]
+    environment = os.environ | warm_kernels(tmp_path_factory.mktemp("warm"))
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    return site, work
+
+
+@pytest.fixture(scope="package")
+def site(built) -> Path:
+    """The folder of the built site."""
+    return built[0]
+
+
+@pytest.fixture
+def pictures_of_site(built, tmp_path) -> Path:
+    """A folder with the pictures that were drawn for the site."""
+    return shutil.copytree(built[1] / "pictures", tmp_path / "pictures")
 
 
 @pytest.fixture(scope="package")

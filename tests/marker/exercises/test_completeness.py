@@ -107,6 +107,7 @@ def test_every_trial_of_an_exercise_has_a_schema_that_an_empty_observation_does_
 
 CATALOGUE_BY_UNIT = """
 import json, os
+import torch  # which every fork needs, and which imports nothing of ours
 import gradaccum.diagnosis.catalogue as catalogue
 from autograder.contract.units import UNITS
 from autograder.exercises import exercises_of

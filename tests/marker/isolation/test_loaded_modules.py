@@ -20,24 +20,24 @@ from autograder.reading.submissions import read_submission
 from autograder.support.seeds import student_seed
 
 SUBMISSION = """
-import json, sys, time
+import json, sys
 from autograder.check import check
 from autograder.progress import show_progress
 from autograder.puzzle import show_puzzle
 
+calls = []
+
 def average_gradients(gradients):
+    calls.append(gradients)
     return sum(gradients) / len(gradients)
 
-began = time.perf_counter()
-for _ in range(1000):
-    verdict = check(average_gradients)
-seconds = time.perf_counter() - began
+verdict = check(average_gradients)
 ours = [name for name in sys.modules if name.split(".")[0] in ("autograder", "gradaccum")]
 print(json.dumps({
     "ours": ours,
     "verdict": verdict,
     "others": [show_progress(), show_puzzle()],
-    "quick": seconds < 1,
+    "calls": len(calls),
 }))
 """
 
@@ -64,11 +64,11 @@ def test_no_module_that_judges_or_names_mistakes_is_loaded_with_a_submission(mar
 
 
 @pytest.mark.slow
-def test_a_check_in_a_submission_does_nothing_and_costs_nothing(marker, write):
+def test_a_check_in_a_submission_does_not_even_call_the_function(marker, write):
     found = printed(marker.mark(read_submission(write("00_start_here.py", SUBMISSION))))
     assert found["verdict"] is None
     assert found["others"] == [None, None]
-    assert found["quick"]
+    assert found["calls"] == 0
 
 
 SEED, LONG_SEED = 0x5EC12E7 * 16 + 9, student_seed("secret", "ada", "04_training_loop")

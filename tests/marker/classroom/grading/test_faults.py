@@ -27,6 +27,9 @@ pytestmark = pytest.mark.slow
 
 KILLS = 10
 
+PAUSE = 2
+"""Seconds that a submission sleeps where a test has to step in before the next one is marked."""
+
 
 def finish(course: GradedClass, expected: dict[str, float], before: dict[str, tuple[int, int]]) -> None:
     """Grade once more: then all marks exist, those in ``before`` have not been made again, and no temporary file is left."""
@@ -82,7 +85,7 @@ def is_fork_server(process: psutil.Process) -> bool:
 
 
 def test_a_keyboard_interrupt_ends_it_with_a_message_and_the_next_run_goes_on(course):
-    expected = course.hand_in_many(4)
+    expected = course.hand_in_many(4, pause=PAUSE)
     process = course.fork()
     course.wait_for_marks(process, 1)
     process.send_signal(signal.SIGINT)
@@ -94,7 +97,7 @@ def test_a_keyboard_interrupt_ends_it_with_a_message_and_the_next_run_goes_on(co
 
 
 def test_on_a_cluster_workers_share_the_work_of_a_dead_one_and_a_dead_scheduler_is_named(course, tmp_path):
-    expected = course.hand_in_many(5)
+    expected = course.hand_in_many(5, pause=PAUSE)
     with running_cluster(tmp_path, 2) as (address, scheduler, cluster_workers):
         process = course.fork("--scheduler", address)
         course.wait_for_marks(process, 2)
@@ -104,7 +107,7 @@ def test_on_a_cluster_workers_share_the_work_of_a_dead_one_and_a_dead_scheduler_
         assert "5 marked" in result.output
         assert course.scores() == expected
 
-        expected = course.hand_in_many(9)
+        expected = course.hand_in_many(9, pause=PAUSE)
         process = course.fork("--scheduler", address)
         course.wait_for_marks(process, 6)
         scheduler.kill()
@@ -171,7 +174,7 @@ def test_a_database_that_cannot_be_read_is_named_before_anything_is_marked(cours
 
 
 def test_a_database_that_disappears_is_named_and_filled_when_it_is_back(course):
-    expected = course.hand_in_many(5)
+    expected = course.hand_in_many(5, pause=PAUSE)
     backup = (course.directory / "gradebook.db").read_bytes()
     process = course.fork()
     course.wait_for_marks(process, 1)
