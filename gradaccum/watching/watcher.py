@@ -96,7 +96,7 @@ class Watcher(AbstractContextManager[Seen]):
                 undo.callback(handle.remove)
             if self._loss is not None and not isinstance(self._loss, nn.Module):
                 undo.enter_context(replaced_function(self._loss, self._guarded(self._around_loss)))
-            undo.enter_context(active_mode(LossFinder(self._backwards.found, self._updates.clips, self.guard)))
+            undo.enter_context(active_mode(LossFinder(self._backwards.found, self._updates.clips, self._updates.own.grad_read, self.guard)))
             _ACTIVE.append(self)
             undo.callback(_ACTIVE.remove, self)
             self._exits = undo.pop_all()
