@@ -144,7 +144,7 @@ class LossFinder(TorchFunctionMode):
         self._found(loss, out)
 
 
-_READ_GRAD = Tensor.grad.__get__  # type: ignore[attr-defined]
+_READ_GRAD: Callable = vars(torch._C.TensorBase)["grad"].__get__
 _CLIP_MODULE = "torch.nn.utils.clip_grad"
 _CLIPPING = ("_foreach_mul_", "mul_", "_foreach_clamp_min_", "clamp_")
 """What torch's own clipping calls on gradients."""
