@@ -37,6 +37,7 @@ class Updates:
         self._clipped_by: set[str] = set()
         self._seen_backwards: dict[int, int] = {}  # how many there were at the last update of each optimizer
         self._running: list[tuple[Optimizer, list[Held], list[Update]]] = []  # optimizers that step, and what was noted of it
+        self._moved: dict[int, list[bool]] = {}  # whether the steps of an optimizer moved parameters, by its number
         self.own = OwnOptimizers(log, holdings, self._of_all)
 
     # Steps of an optimizer
@@ -74,11 +75,24 @@ class Updates:
     def after_step(self, optimizer: Optimizer) -> None:
         """An optimizer has stepped."""
         mine, self._in_closure = self.of(optimizer), False
-        while any(known is optimizer for known, _, _ in self._running) and self._running.pop()[0] is not optimizer:
-            pass  # those above it raised
+        noted: list[Update] = []
+        while any(known is optimizer for known, _, _ in self._running):  # those above it raised
+            noted = self._running.pop()[2]
         if mine:
             self._forwards.updated(mine)
-            self._holdings.updated(mine, self._log.backwards)
+            moved = self._holdings.updated(mine, self._log.backwards)
+            if noted and noted[-1] in self._log.updates and any(noted[-1].rows.values()):
+                self._moves(noted[-1].optimizer, moved, type(optimizer).__name__)
+
+    def _moves(self, number: int, moved: bool, name: str) -> None:
+        """A step of an optimizer moved parameters, or did not: if only every so many do, it adds up gradients itself."""
+        steps = self._moved.setdefault(number, [])
+        steps.append(moved)
+        times = [k for k, one in enumerate(steps, 1) if one]
+        if len(times) > 1 and times[0] > 1 and times == list(range(times[0], len(steps) + 1, times[0])):
+            self._log.cannot_tell[
+                f"Only one in {times[0]} steps of {name} moved parameters: it may add up gradients itself, which is not seen."
+            ] = None
 
     def elsewhere(self, optimizer: Optimizer) -> None:
         """An optimizer stepped in another thread than the one that watches."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import torch
 from torch import optim
 from torch.nn import functional as F
-from zoo_entries import N, cls, mlp, right, windows, wrong
+from zoo_entries import N, cls, mlp, right, untold, windows, wrong
 
 
 class Wrapper:
@@ -127,3 +128,45 @@ def optimizer_that_has_two_others_step(w):
 @wrong("not divided (two optimizers in one)")
 def optimizer_that_has_two_others_step_not_divided(w):
     return halves(w, 1)
+
+
+class Collecting(optim.SGD):
+    """Adds gradients up by itself, and updates at every N-th step."""
+
+    def __init__(self, parameters):
+        super().__init__(parameters, 0.1)
+        self.calls, self.sums = 0, [torch.zeros_like(p) for p in self.param_groups[0]["params"]]
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        self.calls += 1
+        for total, parameter in zip(self.sums, self.param_groups[0]["params"]):
+            total += parameter.grad / N
+            if self.calls % N == 0:
+                parameter -= 0.1 * total
+                total.zero_()
+
+
+@untold
+def optimizer_that_collects_gradients_itself(w):
+    m = mlp()
+    o = Collecting(m.parameters())
+    with w(m, N):
+        for x, y in cls():
+            F.cross_entropy(m(x), y).backward()
+            o.step()
+            o.zero_grad()
+    return m
+
+
+@wrong("an update after every micro-batch (rates that begin with zero)")
+def first_rate_is_zero_and_steps_every_time(w):
+    m = mlp()
+    o = optim.SGD(m.parameters(), 0.0)
+    with w(m, N):
+        for x, y in cls():
+            (F.cross_entropy(m(x), y) / N).backward()
+            o.step()
+            o.zero_grad()
+            o.param_groups[0]["lr"] = 0.1
+    return m
