@@ -164,7 +164,7 @@ def _of_stream(stream: Sequence[Loss], number: int, updates: Sequence[Update], h
             own_factors=any(updates[u].own_factors for u in judged),
             only=only,
             updates=tuple(judged),
-            alone=tuple(_alone(updates[u], columns) for u in judged),
+            alone=tuple(_alone(updates[u], columns) if log.world > 1 else () for u in judged),
         )
         for k, (members, rows, unknown) in enumerate(groups)
     ]
