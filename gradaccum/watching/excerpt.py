@@ -22,6 +22,11 @@ def excerpt(found: Fingerprint, due: Fingerprint) -> tuple[Fingerprint, Fingerpr
     fitting = sum(window[-1] < left + MAX_MICRO_BATCHES for window in windows)
     last = first + max(1, fitting)
     right = min(columns, left + MAX_MICRO_BATCHES, max(window[-1] for window in windows[: max(1, fitting)]) + 1)
-    said = f"Shown are updates {first + 1} to {last} of {updates}, micro-batches {left + 1} to {right} of {columns}."
+    said = f"This shows {_span('update', first, last)} of {updates} and {_span('micro-batch', left, right)} of {columns}."
     shown = [one.part(slice(first, last), slice(left, right)) for one in (found, due)]
     return shown[0], shown[1], said
+
+
+def _span(word: str, start: int, end: int) -> str:
+    many = "micro-batches" if word == "micro-batch" else f"{word}s"
+    return f"{word} {end}" if end - start == 1 else f"{many} {start + 1} to {end}"
