@@ -35,6 +35,7 @@ class Fingerprint:
         row_epochs: ``U`` numbers, the epoch of each update.
         columns: ``K`` pairs (epoch, size), the micro-batches.
         stale: ``(U,)``, coefficient of what ``.grad`` held before the run, or None if it held nothing.
+        before: how many updates, and micro-batches, came before the first row and the first column.
     """
 
     coefficients: Tensor
@@ -43,6 +44,7 @@ class Fingerprint:
     row_epochs: tuple[int, ...]
     columns: tuple[tuple[int, int], ...]
     stale: Tensor | None = None
+    before: tuple[int, int] = (0, 0)
 
     @property
     def linear(self) -> bool:
@@ -57,10 +59,14 @@ class Fingerprint:
 
     def beginning(self, updates: int) -> Fingerprint:
         """The first rows only."""
-        rows = slice(updates)
+        return self.part(slice(updates), slice(None))
+
+    def part(self, rows: slice, columns: slice) -> Fingerprint:
+        """These rows and columns only."""
         stale = None if self.stale is None else self.stale[rows]
-        numbers = self.coefficients[rows], self.residuals[rows], self.rates[rows]
-        return Fingerprint(*numbers, self.row_epochs[rows], self.columns, stale)
+        numbers = self.coefficients[rows, columns], self.residuals[rows], self.rates[rows]
+        before = self.before[0] + (rows.start or 0), self.before[1] + (columns.start or 0)
+        return Fingerprint(*numbers, self.row_epochs[rows], self.columns[columns], stale, before)
 
     def _stale(self) -> Tensor:
         return torch.zeros_like(self.rates) if self.stale is None else self.stale
@@ -74,7 +80,9 @@ class Fingerprint:
             numbers = torch.cat([self.stale[:, None], numbers], dim=1)
         rows = [[as_fraction(value) or "·" for value in row] for row in numbers.tolist()]
         width = max(len(cell) for cells in rows for cell in cells)
-        return "\n".join(f"update {u + 1:>2}  " + " ".join(c.rjust(width) for c in cells) for u, cells in enumerate(rows))
+        return "\n".join(
+            f"update {u:>2}  " + " ".join(c.rjust(width) for c in cells) for u, cells in enumerate(rows, 1 + self.before[0])
+        )
 
 
 def fingerprint(loop: Loop, problem: Problem) -> Fingerprint:

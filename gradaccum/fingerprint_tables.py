@@ -40,7 +40,9 @@ def fingerprint_tables(expected: Fingerprint, found: Fingerprint, titles: tuple[
     within their epoch, so that a missing update does not make all later ones look wrong.
     """
     stale = any(bool((f.stale.abs() > TOLERANCE).any()) for f in (expected, found) if f.stale is not None)
-    rows_expected = [_Row(u + 1, cells, [False] * len(cells), "") for u, cells in enumerate(_cells(expected, stale))]
+    rows_expected = [
+        _Row(u, cells, [False] * len(cells), "") for u, cells in enumerate(_cells(expected, stale), expected.before[0] + 1)
+    ]
     rows_found = list(_compared_rows(expected, found, stale))
     rows = [*rows_expected, *rows_found]
     peak = max((abs(value) for row in rows for value in row.cells), default=1.0)
@@ -70,7 +72,7 @@ def _compared_rows(expected: Fingerprint, found: Fingerprint, stale: bool) -> It
                 yield _Row(None, correct, [abs(value) > TOLERANCE for value in correct], "")
             else:
                 framed = [abs(a - b) > TOLERANCE for a, b in zip(cells[u], correct, strict=True)]
-                yield _Row(u + 1, cells[u], framed, _note(found, u))
+                yield _Row(found.before[0] + u + 1, cells[u], framed, _note(found, u))
 
 
 def _note(fingerprint: Fingerprint, u: int) -> str:
@@ -100,7 +102,7 @@ _TABLE = (
 
 def _heads(expected: Fingerprint, stale: bool, widths: list[int]) -> str:
     """Two rows: the epochs, if there are several, and the numbers of the micro-batches."""
-    names = (["before"] if stale else []) + [str(k + 1) for k in range(len(expected.columns))]
+    names = (["before"] if stale else []) + [str(expected.before[1] + k + 1) for k in range(len(expected.columns))]
     cells = [
         f'<th scope="col" style="{_HEAD}min-width:{width}px">{name}</th>' for name, width in zip(names, widths, strict=True)
     ]

@@ -116,6 +116,7 @@ class Backwards:
         self._before()
         if self._guard.off:
             return False
+        self._updates.own.backward_begins()
         self._updates.look(self._holdings.held.values())
         return True
 

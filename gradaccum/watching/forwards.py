@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Sequence
+from types import FrameType
 from typing import Any
 
 import torch
@@ -28,9 +30,12 @@ class Forwards:
         self._with_gradients = self._without = 0  # since the last update
         self._inputs: dict[tuple[int, int], weakref.ref[Tensor]] = {}  # since the last update, by module and backward
 
-    def look(self, module: nn.Module, inputs: tuple, named: dict[str, Any]) -> None:
-        """A forward begins."""
-        if not torch.is_grad_enabled():
+    def look(self, module: nn.Module, inputs: tuple, named: dict[str, Any], in_backward: bool = False) -> None:
+        """A forward begins. Checkpointing runs it with gradients in the backward, and maybe without them before."""
+        checkpointed = (in_backward or not torch.is_grad_enabled()) and _is_checkpointed()
+        if checkpointed and in_backward:
+            return
+        if not torch.is_grad_enabled() and not checkpointed:
             self._without += module.training
             return
         if not module.training:
@@ -67,3 +72,13 @@ class Forwards:
     def forget_inputs(self) -> None:
         """From now on an input that comes again is of another update."""
         self._inputs.clear()
+
+
+def _is_checkpointed() -> bool:
+    """Whether it is torch's checkpointing that runs this forward."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "torch.utils.checkpoint":
+            return True
+        frame = frame.f_back
+    return False

@@ -11,6 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import torch
+
 from gradaccum.watching.log import Log
 
 Look = Callable[[tuple, dict[str, Any]], Generator[None, Any, None]]
@@ -43,7 +45,8 @@ class Guard:
         if self.off:
             return None
         try:
-            return look(*args)
+            with torch._C.DisableTorchFunction():  # what we read ourselves need not come by here again
+                return look(*args)
         except BaseException as error:
             note_fault(self._log, error)
             if not isinstance(error, Exception) or _comes_from_a_signal(error):

@@ -180,15 +180,21 @@ class Holdings:
             held.unknown = "a hook on it changed its gradient by more than a factor"
         held.holding = self._plus(held.holding, backward, 1.0 if factor is None else factor)
 
-    def updated(self, of: Iterable[Held], backwards: int) -> None:
-        """An optimizer has updated these parameters after so many backwards, and may have written into ``.grad``."""
+    def updated(self, of: Iterable[Held], backwards: int) -> bool:
+        """An optimizer has updated these parameters after so many backwards, and may have written into ``.grad``.
+
+        Returns whether it has moved any of them.
+        """
+        moved = False
         for held in of:
             held.updated, held.clipped = backwards, 1.0
             gradient = held.parameter.grad
             held.after = None if gradient is None else self._read(held)
             held.identity = (0, 0) if gradient is None else (id(gradient), gradient._version)
-            held.values = sketch.read(held.parameter)
+            before, held.values = held.values, sketch.read(held.parameter)
+            moved |= before is None or not torch.equal(before, held.values)
             held.parts = {}
+        return moved
 
     def averaged(self, of: Iterable[Held], factor: float) -> None:
         """``.grad`` was added up over ranks, times this factor: what was not yet, because the rest is alike on all.

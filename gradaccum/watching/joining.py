@@ -58,10 +58,11 @@ def joined_report(mine: Report, log: Log, steps: int | None, seconds: float) -> 
 
 def _exchanged(ours: _Rank, log: Log, seconds: float) -> list[_Rank]:
     name, wait = f"gradaccum/{next(_TIMES)}", timedelta(seconds=seconds)
-    log.store.set(f"{name}/{log.rank}", _pickled(ours))
-    every = []
+    every: list[_Rank] = []
     for rank in range(log.world):
         try:
+            if not every:  # the process that keeps the store, mostly that of rank 0, may be gone
+                log.store.set(f"{name}/{log.rank}", _pickled(ours))
             log.store.wait([f"{name}/{rank}"], wait)
         except RuntimeError as error:
             raise TimeoutError(

@@ -104,12 +104,19 @@ class LossFinder(TorchFunctionMode):
     Args:
         found: called with each loss and its value, in the order of the run.
         clipping: called before one of torch's functions clips gradients.
+        grad_read: called before the ``.grad`` of a tensor is read.
         guard: calls them.
     """
 
-    def __init__(self, found: Callable[[Loss, Tensor], None], clipping: Callable[[str], None], guard: Guard):
+    def __init__(
+        self,
+        found: Callable[[Loss, Tensor], None],
+        clipping: Callable[[str], None],
+        grad_read: Callable[[Tensor], None],
+        guard: Guard,
+    ):
         super().__init__()
-        self._found, self._clipping, self._guard = found, clipping, guard
+        self._found, self._clipping, self._grad_read, self._guard = found, clipping, grad_read, guard
 
     def __torch_function__(
         self, func: Callable, types: tuple[type, ...], args: tuple = (), kwargs: dict[str, Any] | None = None
@@ -117,8 +124,11 @@ class LossFinder(TorchFunctionMode):
         kwargs = kwargs or {}
         if torch.compiler.is_compiling():  # what is compiled must not depend on who watches
             return func(*args, **kwargs)
-        if getattr(func, "__name__", "") in _CLIPPING:
-            self._guard(self._note_clipping, func.__name__)
+        name = getattr(func, "__name__", "")
+        if name in _CLIPPING:
+            self._guard(self._note_clipping, name)
+        elif name == "__get__" and func == _READ_GRAD:
+            self._guard(self._grad_read, args[0])
         out = func(*args, **kwargs)
         if func in LOSSES and isinstance(out, Tensor) and out.requires_grad:
             self._guard(self._note_loss, func, args, kwargs, out)
@@ -134,6 +144,7 @@ class LossFinder(TorchFunctionMode):
         self._found(loss, out)
 
 
+_READ_GRAD: Callable = vars(torch._C.TensorBase)["grad"].__get__
 _CLIP_MODULE = "torch.nn.utils.clip_grad"
 _CLIPPING = ("_foreach_mul_", "mul_", "_foreach_clamp_min_", "clamp_")
 """What torch's own clipping calls on gradients."""

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from gradaccum.fingerprint import Fingerprint
+from gradaccum.fingerprint_words import listing
 from gradaccum.watching.held import Held, names_of
 from gradaccum.watching.streams import Column, column_of, streams_of
 
@@ -52,7 +53,7 @@ class Matrix:
         passes: for each row the backwards since the update before, those of other losses too.
         by_hand, along, own_factors: see :class:`~gradaccum.watching.watcher.Update`, of any of its updates.
         main, several: whether it is of the largest group of parameters, and whether there are others.
-        only: sentences about parameters that one micro-batch of each window reaches.
+        only: sentences about parameters that some micro-batches of each window do not reach.
         updates: for each row the number of its update.
         alone: for each row the columns in it whose gradients had not been averaged over ranks.
     """
@@ -163,7 +164,7 @@ def _of_stream(stream: Sequence[Loss], number: int, updates: Sequence[Update], h
             own_factors=any(updates[u].own_factors for u in judged),
             only=only,
             updates=tuple(judged),
-            alone=tuple(_alone(updates[u], columns) for u in judged),
+            alone=tuple(_alone(updates[u], columns) if log.world > 1 else () for u in judged),
         )
         for k, (members, rows, unknown) in enumerate(groups)
     ]
@@ -183,10 +184,10 @@ def _groups(
 ) -> tuple[list[tuple[list[Held], Tensor, tuple[str, ...]]], tuple[str, ...]]:
     """Parameters whose updates hold the same, the largest group first: members, rows, and why they cannot be told.
 
-    Also sentences about parameters that one micro-batch of each window reaches.
+    Also sentences about parameters that some micro-batches of each window do not reach.
     """
     found: dict[tuple, tuple[list[Held], Tensor, tuple[str, ...]]] = {}
-    last: list[Held] = []
+    partly: dict[str, list[Held]] = {}
     for one in held:
         histories = tuple(id(update.rows.get(id(one.parameter))) for update in updates)
         reached = frozenset(k for k, c in enumerate(columns) if one.touched & c.weights.keys())
@@ -195,8 +196,8 @@ def _groups(
         if key not in found:
             found[key] = ([], _rows(one, updates, columns, reached), unknown)
         found[key][0].append(one)
-        if len(windows) > 1 and all(len(window) > 1 and reached & {*window} == {window[-1]} for window in windows):
-            last.append(one)
+        if which := _which_reach(reached, windows):
+            partly.setdefault(which, []).append(one)
     groups = sorted(found.values(), key=lambda group: (-int((~group[1].isnan()).sum()), -sum(m.size for m in group[0])))
     merged: list[tuple[list[Held], Tensor, tuple[str, ...]]] = []
     for members, rows, unknown in groups:
@@ -208,10 +209,20 @@ def _groups(
         else:
             merged.append((list(members), rows, unknown))
     merged.sort(key=lambda group: -sum(member.size for member in group[0]))
-    only = (
-        f"Only the last micro-batch of each window reaches {names_of(last)}: are the others detached from them?" if last else ""
-    )
-    return [(members, _filled(rows, due), unknown) for members, rows, unknown in merged], (only,) if only else ()
+    only = [f"Only {which} {names_of(members)}: are the others detached from them?" for which, members in partly.items()]
+    return [(members, _filled(rows, due), unknown) for members, rows, unknown in merged], tuple(only)
+
+
+def _which_reach(reached: frozenset[int], windows: Sequence[tuple[int, ...]]) -> str:
+    """Which micro-batches of each window reach a parameter, in words with a verb; empty if all do or it varies."""
+    if len(windows) > 1 and all(len(window) > 1 and reached & {*window} == {window[-1]} for window in windows):
+        return "the last micro-batch of each window reaches"
+    width = max(map(len, windows), default=0)
+    places = [tuple(k + 1 for k, column in enumerate(w) if column in reached) for w in windows if len(w) == width]
+    if len(places) < 2 or len({*places}) > 1 or len(places[0]) in (0, width):
+        return ""
+    one = len(places[0]) == 1
+    return f"micro-batch{'' if one else 'es'} {listing(places[0])} of each window reach{'es' if one else ''}"
 
 
 def _filled(rows: Tensor, due: Tensor) -> Tensor:

@@ -6,13 +6,12 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from gradaccum.fingerprint_tables import GREEN, GREY, VERMILLION, fingerprint_tables
+from gradaccum.watching.excerpt import excerpt
 
 if TYPE_CHECKING:
     from gradaccum.watching.seen import Seen
 
 TITLES = ("Due", "Found")
-MAX_ROWS, MAX_COLUMNS = 12, 40
-"""Updates and micro-batches that are shown."""
 
 _CARD = (
     "background:#fff;color:#1a1a1a;border:1px solid #ddd;border-radius:4px;padding:8px 14px;max-width:1120px;"
@@ -28,15 +27,12 @@ def as_html(seen: Seen) -> str:
     for mistake in seen.mistakes:
         parts.append(_paragraph(f"<code>{escape(mistake.slug)}</code> {escape(mistake.message)}"))
     if seen.fingerprint is not None and seen.due is not None:
-        due, found = (_corner(one) for one in (seen.due, seen.fingerprint))
+        found, due, shown = excerpt(seen.fingerprint, seen.due)
         tables = fingerprint_tables(due, found, TITLES)
         parts.append(f'<div style="display:flex;flex-wrap:wrap;gap:10px 20px;margin:10px 0">{"".join(tables)}</div>')
+        parts += [_paragraph(shown)] if shown else []
     parts += [_paragraph(escape(note)) for note in seen.notes]
     return f'<div style="{_CARD}border-left:4px solid {color}">{"".join(parts)}</div>'
-
-
-def _corner(one):  # type: ignore[no-untyped-def]
-    return one
 
 
 def _paragraph(html: str) -> str:

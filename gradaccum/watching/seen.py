@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradaccum.diagnosis.catalogue import Mistake
 from gradaccum.fingerprint import Fingerprint
+from gradaccum.watching.excerpt import excerpt
 from gradaccum.watching.joining import SECONDS, joined_report
 from gradaccum.watching.matrices import Matrix
 from gradaccum.watching.report import Report, counted, report_of
@@ -109,8 +110,10 @@ class Seen:
         lines = [self._headline()]
         lines += [f"{mistake.slug}: {mistake.message}" for mistake in self.mistakes]
         if self.fingerprint is not None and self.due is not None:
-            lines += ["Found:", self.fingerprint.as_text()]
-            lines += ["Due:", self.due.as_text()] if self.outcome == NOT_DUE else []
+            found, due, shown = excerpt(self.fingerprint, self.due)
+            lines += ["Found:", found.as_text()]
+            lines += ["Due:", due.as_text()] if self.outcome == NOT_DUE else []
+            lines += [shown] if shown else []
         return "\n".join([*lines, *(f"Note: {note}" for note in self.notes)])
 
     __repr__ = __str__

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from gradaccum.diagnosis.catalogue import Mistake
+from gradaccum.fingerprint_words import listing
 from gradaccum.watching.matrices import CLOSE, Matrix, row_sums, same, shares, usual_factor, usual_width
 from gradaccum.watching.searching import searched
 from gradaccum.watching.sentences import (
@@ -26,6 +27,7 @@ from gradaccum.watching.sentences import (
     wrong_total,
     wrong_width,
 )
+from gradaccum.watching.thrown_away import without_thrown_away
 
 SCALER = 1024.0
 """A loss scaler multiplies by powers of two from here on."""
@@ -76,6 +78,7 @@ def judge(matrix: Matrix, steps: int | None, ranks: int, finished: bool, scales:
     if ranks > 1 and any(matrix.alone):
         return Judged(matrix, False, (left_alone(matrix, subject),), tuple(notes))
     width = steps or usual_width(matrix)
+    matrix, thrown = without_thrown_away(matrix, width)
     rows, scaling = _unscaled(matrix)
     if scaling:
         notes.append(scaling)
@@ -118,6 +121,11 @@ def judge(matrix: Matrix, steps: int | None, ranks: int, finished: bool, scales:
     if same(rows, matrix.due) and not late and not matrix.repeated and not _misfit(matrix, steps):
         if not matrix.counted and width > 1:
             return untold(f"It is not known what {subject} counts. Point it out: gradaccum.loss_seen(loss, count).")
+        if thrown:
+            return untold(
+                f"{micro_batches(width).capitalize()} before update {listing(thrown)} reached none: .grad was cleared instead. "
+                "If that is meant, as for a window with a spike, what the updates hold is due."
+            )
         if width == 1 and steps is None:
             notes.append("There is one micro-batch to each update. If more were meant, say so: accumulation_steps=N.")
         return Judged(matrix, True, notes=tuple(notes))

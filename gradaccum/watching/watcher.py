@@ -96,7 +96,9 @@ class Watcher(AbstractContextManager[Seen]):
                 undo.callback(handle.remove)
             if self._loss is not None and not isinstance(self._loss, nn.Module):
                 undo.enter_context(replaced_function(self._loss, self._guarded(self._around_loss)))
-            undo.enter_context(active_mode(LossFinder(self._backwards.found, self._updates.clips, self.guard)))
+            undo.enter_context(
+                active_mode(LossFinder(self._backwards.found, self._updates.clips, self._updates.own.grad_read, self.guard))
+            )
             _ACTIVE.append(self)
             undo.callback(_ACTIVE.remove, self)
             self._exits = undo.pop_all()
@@ -149,7 +151,7 @@ class Watcher(AbstractContextManager[Seen]):
     def _hook_forwards(self, model: nn.Module) -> Any:
         def look(*given: Any) -> None:
             if not self.guard.elsewhere:
-                self.guard(self._forwards.look, *given)
+                self.guard(self._forwards.look, *given, self._updates.in_backward)
 
         return model.register_forward_pre_hook(ModuleHook(look), with_kwargs=True)
 

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from functools import cache
-from pathlib import Path
 
 import pytest
 import torch
+import trainers_right  # noqa: F401 - enters its trainers, as the next two do
+import trainers_untold  # noqa: F401
+import trainers_wrong  # noqa: F401
+from trainer_entries import TRAINERS
 
 import gradaccum
 from gradaccum.loops import GALLERY
 from gradaccum.problems import Problem
 from gradaccum.watching import CannotTellError, NotDueError
 
-_spec = importlib.util.spec_from_file_location("watched_trainers", Path(__file__).with_name("trainers.py"))
-trainers = importlib.util.module_from_spec(_spec)
-sys.modules["watched_trainers"] = trainers
-_spec.loader.exec_module(trainers)
-
-EVERY_TRAINER = pytest.mark.parametrize("trainer", trainers.TRAINERS, ids=lambda trainer: trainer.name)
+EVERY_TRAINER = pytest.mark.parametrize("trainer", TRAINERS, ids=lambda trainer: trainer.name)
 
 
 @cache
@@ -77,7 +73,7 @@ def test_loop_of_the_gallery_is_named_as_by_its_fingerprint(slug):
 
 
 def test_message_says_whether_samples_or_tokens_are_counted():
-    by_name = {trainer.name: trainer for trainer in trainers.TRAINERS}
+    by_name = {trainer.name: trainer for trainer in TRAINERS}
     assert "By their tokens, " in str(watched(by_name["mean_of_means_over_tokens"])[1])
     assert "By their samples, 1/7, 3/14, 2/7 and 5/14 were due" in str(
         watched(by_name["mean_of_means_over_samples_of_a_classification"])[1]
@@ -85,7 +81,7 @@ def test_message_says_whether_samples_or_tokens_are_counted():
 
 
 def test_check_passes_only_what_is_due():
-    by_name = {trainer.name: trainer for trainer in trainers.TRAINERS}
+    by_name = {trainer.name: trainer for trainer in TRAINERS}
     assert watched(by_name["mean_weighted_by_tokens"])[1].check() is None
     with pytest.raises(NotDueError, match="mean-of-means"):
         watched(by_name["mean_of_means_over_tokens"])[1].check()

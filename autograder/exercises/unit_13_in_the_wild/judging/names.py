@@ -62,7 +62,7 @@ def names_message(fingerprints: Given, found: object) -> str:
     given = fingerprints[first]
     row = next((u for u, shares in enumerate(given["found"]) if u + 1 == len(given["found"]) or any(shares)), 0)
     said = f"“{str(found[first])[:30]}”"
-    if found[first] not in NAMED:
+    if found[first] not in tuple(NAMED):  # it may be anything, and not hashable
         said += ", which is not one of the names"
     shares = ", ".join(f"{share:.3g}" for share in given["found"][row][: given["accumulation_steps"]])
     return (
