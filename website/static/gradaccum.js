@@ -119,7 +119,7 @@
   });
 
   document.addEventListener("DOMContentLoaded", () => {
-    document.querySelectorAll(".scrolling, .cell_output").forEach((one) => scrolling.observe(one));
+    document.querySelectorAll(".scrolling, .cell_output .output").forEach((one) => scrolling.observe(one));
     document.querySelectorAll("form.prediction").forEach(ask);
     const near = new IntersectionObserver((entries) => {
       for (const { isIntersecting, target } of entries) {
