@@ -1,19 +1,21 @@
 """What pyproject.toml cannot say.
 
-``solutions/``, a folder of its own in a clone, is part of a package once installed. The project's addresses are those of the
-repository whose workflow builds it, so that a copy of the course names itself.
+``solutions/``, a folder of its own in a clone, is part of a package once installed. The project's addresses are those that
+notebooks carry as well.
 """
 
-import os
+import tomllib
+from pathlib import Path
 
 from setuptools import find_packages, setup
 
 SOLUTIONS = "autograder.publishing.solutions"  # autograder.publishing.nbgrader_course looks for it
-REPOSITORY = "{GITHUB_SERVER_URL}/{GITHUB_REPOSITORY}"  # variables of GitHub's workflows
-URL = REPOSITORY.format_map(os.environ) if "GITHUB_REPOSITORY" in os.environ else ""
+ORIGIN = tomllib.loads(Path("autograder/publishing/origin.toml").read_text(encoding="utf-8"))
+ADDRESSES = {"Repository": "{repository}", "Changelog": "{repository}/blob/main/CHANGELOG.md"} if ORIGIN["repository"] else {}
+ADDRESSES |= {"Documentation": "{site}"} if ORIGIN["site"] else {}
 
 setup(
     packages=[*find_packages(include=["gradaccum*", "autograder*"]), SOLUTIONS],
     package_dir={SOLUTIONS: "solutions"},
-    project_urls={"Repository": URL, "Changelog": f"{URL}/blob/main/CHANGELOG.md"} if URL else {},
+    project_urls={label: address.format_map(ORIGIN) for label, address in ADDRESSES.items()},
 )

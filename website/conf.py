@@ -11,6 +11,8 @@ from latex2mathml.converter import convert
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from autograder.publishing.origin import published_origin
+from autograder.publishing.stills import without_stills
 from gradaccum import __version__, phenomena
 from website.build import ROOT
 from website.kernels.place import place_of_explorable
@@ -103,13 +105,15 @@ def _without_empty_headers(app: Sphinx, name: str, template: str, context: dict[
     context["body"] = context.get("body", "").replace('<th class="head"><p></p></th>', "<td></td>")
 
 
-def _fold_what_is_folded(app: Sphinx, name: str, source: list[str]) -> None:
-    """Fold on pages the cells that are folded in JupyterLab."""
+def _adapt_notebook(app: Sphinx, name: str, source: list[str]) -> None:
+    """Fold on pages the cells that are folded in JupyterLab, lead links to pages of the site, and leave stills out."""
     if name.startswith("course/"):
-        notebook = nbformat.reads(source[0], as_version=4)
+        notebook = nbformat.reads(without_stills(source[0]), as_version=4)
         for cell in notebook.cells:
             if cell.metadata.get("jupyter", {}).get("source_hidden"):
                 cell.metadata["tags"] = ["hide-input"]
+            if cell.cell_type == "markdown":
+                cell.source = published_origin().without_addresses(cell.source)
         source[0] = nbformat.writes(notebook)
 
 
@@ -127,7 +131,7 @@ def setup(app: Sphinx) -> None:
     app.add_html_math_renderer("mathml", (_formula, None), (_formula, None))
     app.connect("doctree-resolved", _bring_to_life)
     app.connect("html-page-context", _without_empty_headers)
-    app.connect("source-read", _fold_what_is_folded)
+    app.connect("source-read", _adapt_notebook)
     app.connect("source-read", _without_links_to_no_page)
 
 

@@ -42,7 +42,8 @@ def _explorable(name: str, opening: Mapping[str, Any], states: Sequence[State], 
         f'<section class="explorable" data-name="{name}" data-root="{root}" aria-label="{title}, explorable">'
         f'<p class="explorable-title">{title}</p>'
         f'<form hidden autocomplete="off">{"".join(controls)}</form>'
-        f'<figure><img alt="{escape(state.caption)}" src="{root}explorables/{state.picture}" width="{width}" height="{height}">'
+        f'<figure><div class="scrolling"><img alt="{escape(state.caption)}" src="{root}explorables/{state.picture}" '
+        f'width="{width}" height="{height}"></div>'
         f'<div class="explorable-words"><div class="explorable-code">{state.code}</div>'
         f'<figcaption aria-live="polite">{escape(state.caption)}</figcaption></div></figure></section>'
     )

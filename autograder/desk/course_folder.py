@@ -36,9 +36,9 @@ def lay_out(directory: Path, units: Iterable[str]) -> tuple[list[Path], list[str
         if not os.path.lexists(notebook):
             write_atomically(notebook, text)
             written.append(notebook)
-        elif (found := notebook.read_bytes()) == text.encode():
+        elif (found := _sources(notebook.read_bytes())) == _sources(text):
             continue
-        elif is_of_release(found, content):
+        elif _is_of_release(found, content):
             remarks.append(f"{notebook} stays as you left it")
         elif os.path.lexists(beside):
             remarks.append(f"{notebook} stays as you left it, and so does {beside}")
@@ -47,16 +47,6 @@ def lay_out(directory: Path, units: Iterable[str]) -> tuple[list[Path], list[str
             written.append(beside)
             remarks.append(f"{notebook} stays as it is, but is not from this release; the notebook of this release is {beside}")
     return written, remarks
-
-
-def is_of_release(notebook: bytes, released: Mapping[str, Any]) -> bool:
-    """Whether a notebook still has every cell that students do not write in, as it was released."""
-    try:
-        sources = {cell.get("id"): "".join(cell["source"]) for cell in json.loads(notebook)["cells"]}
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return False
-    fixed = [cell for cell in released["cells"] if cell["cell_type"] == "markdown" or _is_locked(cell)]
-    return all(sources.get(cell["id"]) == "".join(cell["source"]) for cell in fixed)
 
 
 def open_lab(directory: Path, options: Sequence[str]) -> NoReturn:
@@ -69,3 +59,17 @@ def open_lab(directory: Path, options: Sequence[str]) -> NoReturn:
 
 def _is_locked(cell: Mapping[str, Any]) -> bool:
     return bool(cell["metadata"].get("nbgrader", {}).get("locked"))
+
+
+def _sources(notebook: str | bytes) -> dict[str, str]:
+    """The text of each cell by its id; empty if this is no notebook."""
+    try:
+        return {cell.get("id"): "".join(cell["source"]) for cell in json.loads(notebook)["cells"]}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def _is_of_release(sources: Mapping[str, str], released: Mapping[str, Any]) -> bool:
+    """Whether every cell that students do not write in is there as it was released."""
+    fixed = [cell for cell in released["cells"] if cell["cell_type"] == "markdown" or _is_locked(cell)]
+    return all(sources.get(cell["id"]) == "".join(cell["source"]) for cell in fixed)

@@ -1,8 +1,9 @@
 """Build ``course/``, and the marker's copies, from ``solutions/``: ``python -m autograder.publishing.release``.
 
 nbgrader's own ``generate_assignment`` makes the students' notebooks, in a course directory like the one an instructor gets
-from ``gradaccum classroom init``. Its output is taken as it is: the same scripts give the same bytes everywhere. How to write
-a script is said in :mod:`autograder.publishing.solution_script`.
+from ``gradaccum classroom init``. The marker's copies are its output as it is: the same scripts give the same bytes everywhere.
+Those in ``course/`` have pictures as well, see :mod:`autograder.publishing.stills`. How to write a script is said in
+:mod:`autograder.publishing.solution_script`.
 """
 
 from __future__ import annotations
@@ -34,14 +35,19 @@ def release(
     check: Annotated[bool, typer.Option("--check", help="Write nothing; say what is stale, and exit with 1.")] = False,
 ) -> None:
     """Build the students' notebooks from the solution scripts."""
+    from autograder.publishing.stills import with_stills
+
     try:
         notebooks = build(unit_scripts(solutions))
-        places = (course, FOR_THE_MARKER) if course.resolve() == COURSE else (course,)
-        stale = {path: reason for place in places for path, reason in stale_files(notebooks, place).items()}
-        for place in () if check else places:
-            for unit, text in notebooks.items():
-                write_atomically(place / f"{unit}.ipynb", text)
-    except (ScriptError, OSError) as error:
+        places = {course: {unit: with_stills(text) for unit, text in notebooks.items()}}
+        if course.resolve() == COURSE:
+            places[FOR_THE_MARKER] = notebooks
+        stale = {path: reason for place, texts in places.items() for path, reason in stale_files(texts, place).items()}
+        for path, text in (
+            () if check else ((place / f"{u}.ipynb", text) for place in places for u, text in places[place].items())
+        ):
+            write_atomically(path, text)
+    except (ValueError, OSError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(2) from None
     for path, reason in stale.items():
@@ -52,7 +58,7 @@ def release(
 
 
 def build(scripts: Mapping[str, Path]) -> dict[str, str]:
-    """The content of ``course/<unit>.ipynb`` for each unit.
+    """The notebook of each unit that nbgrader releases, as file content.
 
     Raises:
         ScriptError: a script cannot be released.
@@ -76,7 +82,7 @@ def build(scripts: Mapping[str, Path]) -> dict[str, str]:
 
 
 def stale_files(notebooks: Mapping[str, str], course: Path) -> dict[Path, str]:
-    """Files of ``course`` that are not what the scripts make of them, each with the reason."""
+    """Files of a folder that are not these notebooks, each with the reason."""
     stale = {}
     for unit, text in notebooks.items():
         path = course / f"{unit}.ipynb"

@@ -51,8 +51,10 @@ After it come cells, of five kinds::
 * Wrong code that students are asked to repair has a locked cell of its own, next to its fingerprint; the exercise cell after
   it has an ordinary stub.
 
-Everything nbgrader needs (ids, points, locks) is added here. Ids come from exercise ids and headings, and nothing is random or
-dated, so the same script gives the same bytes everywhere.
+Everything nbgrader needs (ids, points, locks) is added here, and so is what depends on where the course is published: badges
+below the first cell's text, a cell that installs the course on Colab and Kaggle, and the addresses of links into ``docs/``, see
+:mod:`autograder.publishing.origin`. Ids come from exercise ids and headings, and nothing is random or dated, so the same script
+gives the same bytes everywhere.
 '''
 
 from __future__ import annotations
@@ -66,6 +68,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.exercises import all_exercises, exercises_of
+from autograder.publishing.origin import Origin, published_origin
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -75,6 +78,7 @@ STUB = "raise NotImplementedError"
 
 _BEGIN, _END = "### BEGIN SOLUTION", "### END SOLUTION"
 _MARKER = re.compile("BEGIN SOLUTION|END SOLUTION")  # what nbgrader looks for, anywhere in a line
+_INSTALL_ID = "install"
 _WORDS = {"exercise", "check", "free", "tags"}
 _KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
@@ -95,14 +99,16 @@ def unit_scripts(solutions: Path) -> dict[str, Path]:
     return scripts
 
 
-def source_notebook(script: Path) -> NotebookNode:
+def source_notebook(script: Path, origin: Origin | None = None) -> NotebookNode:
     """The notebook with solutions, ready for nbgrader.
 
     Args:
         script: ``NN_name.py``; its stem is the unit.
+        origin: where the course is published; by default what ``origin.toml`` says.
 
     Raises:
         ScriptError: the script does not follow the notation above.
+        ValueError: ``origin.toml`` is not as it should be.
         OSError: the file cannot be read.
     """
     import jupytext
@@ -119,6 +125,7 @@ def source_notebook(script: Path) -> NotebookNode:
         for position, cell in enumerate(notebook.cells, 1):
             with _located(_name_of(position, cell)):
                 _finish(cell, words[position - 1], ids)
+    _add_addresses(notebook, unit, origin or published_origin())
     notebook.metadata = _node({"gradaccum": {"unit": unit}, "kernelspec": _KERNELSPEC, "language_info": {"name": "python"}})
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     return notebook
@@ -200,7 +207,7 @@ class _Ids:
 
     def __init__(self, unit: str):
         self.heading = "start"
-        self.used = {name for e in exercises_of(unit) for name in (e.id, _solution_id(e.id))}
+        self.used = {_INSTALL_ID} | {name for e in exercises_of(unit) for name in (e.id, _solution_id(e.id))}
 
     def next(self, cell: NotebookNode) -> str:
         if cell.cell_type == "markdown" and (heading := re.search(r"^#+\s+(.+)$", cell.source, re.MULTILINE)):
@@ -239,6 +246,20 @@ def _finish(cell: NotebookNode, words: dict, ids: _Ids) -> None:
             cell.metadata.jupyter = _node({"source_hidden": True})
         if not words.get("free"):
             cell.metadata.nbgrader = _nbgrader(cell.id, locked=True)
+
+
+def _add_addresses(notebook: NotebookNode, unit: str, origin: Origin) -> None:
+    """Add what depends on where the course is published; no cell that is there gets another id."""
+    prose = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
+    for cell in prose:
+        cell.source = origin.with_addresses(cell.source)
+    if badges := origin.badges(unit):
+        prose[0].source += f"\n\n{badges}"
+    if code := origin.install_cell():
+        from nbformat.v4 import new_code_cell
+
+        tags = {"tags": ["remove-cell"], "nbgrader": _nbgrader(_INSTALL_ID, locked=True)}  # the site does not show it
+        notebook.cells.insert(1, new_code_cell(code, id=_INSTALL_ID, metadata=tags))
 
 
 def _nbgrader(

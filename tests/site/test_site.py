@@ -114,6 +114,16 @@ def test_pages_fit_on_a_phone(browser, site):
     assert {page: width for page, width in widths.items() if width > PHONE["width"]} == {}
 
 
+def test_wide_picture_stays_legible_on_a_phone_and_is_scrolled_by_keys(browser, site):
+    with opened(browser, site / "explorables.html", viewport=PHONE) as (tab, complaints):
+        place = explorables_on(tab)[0].locator(".scrolling")
+        assert place.locator("img").bounding_box()["width"] == 720
+        place.focus()
+        tab.keyboard.press("ArrowRight")
+        tab.wait_for_function("place => place.scrollLeft > 0", arg=place.element_handle())
+        assert not complaints
+
+
 def test_links_within_the_site_lead_somewhere(site):
     soups = {page: BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser") for page in pages_of(site)}
     anchors = {page: {tag["id"] for tag in soup.find_all(id=True)} for page, soup in soups.items()}

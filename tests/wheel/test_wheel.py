@@ -7,17 +7,13 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import shutil
-import subprocess
 import sys
 import zipfile
-from dataclasses import dataclass
-from importlib.metadata import distribution, requires
 from pathlib import Path
 
 import pytest
-from distributions import needed_by
+from installations import Installation, installed, link_distributions, needed_without_extras
 
 ROOT = Path(__file__).parents[2]
 UNIT = "04_training_loop"
@@ -56,55 +52,6 @@ def average_gradients(gradients):
 """
 
 
-@dataclass(frozen=True)
-class Installation:
-    """An environment in which the wheel is installed, and a home that is empty."""
-
-    place: Path
-
-    def run(self, folder: Path, program: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-        """Run a program of this environment in a folder."""
-        places = [self.place / "bin", Path(sys.executable).parent, os.environ["PATH"]]  # nbgrader runs alembic's program
-        environment = {
-            "PATH": os.pathsep.join(map(str, places)),
-            "HOME": str(self.place.parent / "home"),
-            "JUPYTER_PATH": f"{sys.prefix}/share/jupyter",  # nbconvert's templates
-            "OMP_NUM_THREADS": "1",
-        }
-        command = [str(self.place / "bin" / program), *map(str, arguments)]
-        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
-
-    def gradaccum(self, folder: Path, *arguments: object) -> str:
-        """What the command prints, which has to succeed."""
-        done = self.run(folder, "gradaccum", *arguments)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> Path:
-    """The wheel, built as ``make wheel`` does but with the tools that are installed here."""
-    folder = tmp_path_factory.mktemp("dist")
-    tools = ["--no-build-isolation", "--python", sys.executable, "--offline"]
-    command = [Path(sys.executable).with_name("uv"), "build", "--quiet", *tools, "--out-dir", folder, ROOT]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    (wheel,) = folder.glob("*.whl")
-    return wheel
-
-
-def installed(wheel: Path, place: Path) -> Path:
-    """Install the wheel, and nothing that it needs, into a new environment; its folder of libraries."""
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", "--symlinks", place], check=True)
-    uv = Path(sys.executable).with_name("uv")
-    command = [uv, "pip", "install", "--quiet", "--offline", "--no-deps", "--python", place / "bin" / "python", wheel]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    (place.parent / "home").mkdir()
-    (library,) = place.glob("lib/python*/site-packages")
-    return library
-
-
 @pytest.fixture(scope="module")
 def installation(wheel, tmp_path_factory) -> Installation:
     """The wheel in an environment that sees the libraries of this one.
@@ -121,12 +68,7 @@ def installation(wheel, tmp_path_factory) -> Installation:
 def core(wheel, tmp_path_factory) -> Installation:
     """The wheel in an environment that has what it needs without extras, and nothing else."""
     place = tmp_path_factory.mktemp("core") / "venv"
-    library = installed(wheel, place)
-    for name in needed_by(*(line for line in requires("gradaccum") if "extra ==" not in line)):
-        for file in distribution(name).files:
-            top = library / file.parts[0]
-            if file.parts[0] not in ("..", "__pycache__") and not top.exists():
-                top.symlink_to(distribution(name).locate_file(file.parts[0]))
+    link_distributions(installed(wheel, place), needed_without_extras())
     return Installation(place)
 
 

@@ -110,7 +110,16 @@
     });
   }
 
+  /** Let keys reach what is wider than its place: an element that can be scrolled takes the focus. */
+  const scrolling = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+      else target.removeAttribute("tabindex");
+    }
+  });
+
   document.addEventListener("DOMContentLoaded", () => {
+    document.querySelectorAll(".scrolling, .cell_output .output").forEach((one) => scrolling.observe(one));
     document.querySelectorAll("form.prediction").forEach(ask);
     const near = new IntersectionObserver((entries) => {
       for (const { isIntersecting, target } of entries) {

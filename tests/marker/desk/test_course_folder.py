@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -83,6 +84,11 @@ def test_a_folder_that_is_a_file_is_refused(command, tmp_path):
 
 def test_notebooks_as_released_are_not_mentioned(tmp_path):
     lay_out(tmp_path, [UNIT])
+    assert lay_out(tmp_path, [UNIT]) == ([], [])
+
+
+def test_notebooks_of_a_clone_whose_pictures_are_there_already_are_not_mentioned(tmp_path):
+    shutil.copy(RELEASED.parents[1] / "course" / f"{UNIT}.ipynb", tmp_path)
     assert lay_out(tmp_path, [UNIT]) == ([], [])
 
 

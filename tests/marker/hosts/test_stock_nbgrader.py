@@ -10,7 +10,7 @@ import pytest
 from nbgrader_class import HALF_THE_PUZZLE, NO_PYTHON, ORDER, UNIT, Course, Student, mistaken
 
 from autograder.exercises import exercises_of
-from autograder.publishing.release import COURSE
+from autograder.publishing.release import FOR_THE_MARKER
 from gradaccum.diagnosis.catalogue import mistake
 
 pytestmark = pytest.mark.slow
@@ -41,9 +41,9 @@ def course(tmp_path_factory) -> Course:
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_the_instructors_release_is_the_courses_notebook(course, unit):
+def test_the_instructors_release_is_the_marker_s_copy(course, unit):
     released = course.directory / "release" / unit / f"{unit}.ipynb"
-    assert released.read_bytes() == (COURSE / f"{unit}.ipynb").read_bytes()
+    assert released.read_bytes() == (FOR_THE_MARKER / f"{unit}.ipynb").read_bytes()
 
 
 @pytest.mark.parametrize("unit", VALIDATED)
