@@ -253,7 +253,7 @@ def _draw_panel(axes: Axes, result: Result, name: str) -> None:
     axes.set_ylim(*panel.limits)
     axes.set_yticks(panel.ticks, list(map(str, panel.ticks)))
     axes.tick_params(labelsize=10)
-    axes.xaxis.label.set_size(10)
+    axes.xaxis.label.set_fontsize(10)
     axes.xaxis.set_label_coords(0.5, -0.1)  # below larger numbers than elsewhere
     place: Style = {"transform": axes.transAxes, "fontsize": 10}
     axes.text(-0.1, 1.155, _headline(result), fontweight="bold", **place | {"fontsize": 12})
