@@ -1,5 +1,5 @@
 """The public path of what the course adds to nbgrader; the configurations of classes name it."""
 
-from autograder.hosts.nbgrader_plugins import MarkSubmission, ReadSubmission
+from autograder.hosts.nbgrader_plugins import MarkSubmission, ReadSubmission, ShowModelAnswers
 
-__all__ = ["MarkSubmission", "ReadSubmission"]
+__all__ = ["MarkSubmission", "ReadSubmission", "ShowModelAnswers"]

@@ -28,6 +28,29 @@
 # *About 35 minutes, 10 points. You should have trained a PyTorch model before, if only by following a tutorial.*
 
 # %% [markdown]
+# ## Predict
+#
+# Commit to an answer before you look.
+
+# %%
+from gradaccum.predict import predict
+
+predict(
+    "The loss of a batch of 8 samples is the mean of theirs. You ask for the gradient of each sample's own loss, one sample "
+    "at a time, and get 8 gradients. "
+    "What is the gradient of the batch?",
+    choices=(
+        "their average",
+        "their sum",
+        "roughly their average, as long as the model is nearly linear",
+        "that of the sample with the largest loss",
+    ),
+    answer="their average",
+    because="The batch's loss is an average, and the derivative of an average is the average of the derivatives. It is exact, "
+    "whatever each sample goes through between x and its loss.",
+)
+
+# %% [markdown]
 # ## The setting
 #
 # A `Problem` is a small regression task made from a seed: a model, a loss and data. Here is one with a single batch of four
@@ -39,7 +62,6 @@ from torch.nn import functional as F
 
 from autograder.check import check
 from gradaccum.explore import explore
-from gradaccum.predict import predict
 from gradaccum.problems import Problem
 
 # %%
@@ -55,26 +77,6 @@ print(f"the batch: loss {loss_fn(model(x), y).item():.4f}")
 # The last number is the average of the four above it: `loss_fn(prediction, target)` **averages over the samples it is given**.
 # Most losses in PyTorch do the same (`reduction="mean"` is their default), and in this course every loss does unless we say
 # otherwise.
-
-# %% [markdown]
-# ## Predict
-#
-# So much for losses. What about their gradients? Commit to an answer before you look.
-
-# %%
-predict(
-    "A batch of 8 samples. You ask for the gradient of each sample's own loss, one sample at a time, and get 8 gradients. "
-    "What is the gradient of the batch?",
-    choices=(
-        "their average",
-        "their sum",
-        "roughly their average, as long as the model is nearly linear",
-        "that of the sample with the largest loss",
-    ),
-    answer="their average",
-    because="The batch's loss is an average, and the derivative of an average is the average of the derivatives. It is exact, "
-    "whatever each sample goes through between x and its loss.",
-)
 
 # %% [markdown]
 # ## Explore: gradients of samples

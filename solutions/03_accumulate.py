@@ -29,6 +29,28 @@
 #
 # *About 40 minutes, 10 points. You need `loss.backward()` and a rough idea of what a gradient is.*
 
+# %% [markdown]
+# ## Predict
+#
+# Commit to an answer before you measure. A wrong guess teaches you more than no guess.
+
+# %%
+from gradaccum.predict import predict
+
+predict(
+    "You call `loss.backward()` once for each of the four micro-batches and clear nothing in between. "
+    "Compared with the gradient of one batch of all eight samples, what is in `.grad` now?",
+    choices=(
+        "the same gradient",
+        "the same direction, four times as long",
+        "the same direction, a quarter as long",
+        "the gradient of the last micro-batch",
+    ),
+    answer="the same direction, four times as long",
+    because="`backward()` adds, and each of the four losses is a mean over its own two samples. "
+    "Four means added up are four times the mean of all eight.",
+)
+
 # %%
 import torch
 from torch import nn
@@ -37,7 +59,6 @@ from autograder.check import check
 from gradaccum.explore import explore
 from gradaccum.fingerprint import batch_gradient
 from gradaccum.phenomena import equivalence
-from gradaccum.predict import predict
 from gradaccum.problems import Problem
 
 # %% [markdown]
@@ -55,26 +76,6 @@ for k, (x, y) in enumerate(micro_batches, 1):
 # %% [markdown]
 # `loss_fn(prediction, target)` **averages over the samples of the batch it is given**, as every loss in this course does unless
 # we say otherwise. The whole unit depends on it.
-
-# %% [markdown]
-# ## Predict
-#
-# Commit to an answer before you measure. A wrong guess teaches you more than no guess.
-
-# %%
-predict(
-    "You call `loss.backward()` once for each of the four micro-batches and clear nothing in between. "
-    "Compared with the gradient of one batch of all eight samples, what is in `.grad` now?",
-    choices=(
-        "the same gradient",
-        "the same direction, four times as long",
-        "the same direction, a quarter as long",
-        "the gradient of the last micro-batch",
-    ),
-    answer="the same direction, four times as long",
-    because="`backward()` adds, and each of the four losses is a mean over its own two samples. "
-    "Four means added up are four times the mean of all eight.",
-)
 
 # %% [markdown]
 # ## `backward()` adds

@@ -27,22 +27,12 @@
 #
 # *About 45 minutes, 10 points. You need unit [03 · Accumulate](03_accumulate.ipynb).*
 
-# %%
-from itertools import islice
-
-from autograder.check import check
-from autograder.puzzle import show_puzzle
-from gradaccum.explore import explore
-from gradaccum.loops import GALLERY
-from gradaccum.predict import predict
-from gradaccum.problems import Problem
-from gradaccum.recording import LiveBytes
-from gradaccum.showing import show_fingerprint
-
 # %% [markdown]
 # ## Predict
 
 # %%
+from gradaccum.predict import predict
+
 predict(
     "A loop calls `optimizer.zero_grad()` before every `backward()` and `optimizer.step()` after every fourth. "
     "Which micro-batches reach the parameters?",
@@ -56,6 +46,17 @@ predict(
     because="Clearing before a backward throws away what earlier ones have gathered. "
     "When the update comes, `.grad` holds one micro-batch, and the work done for the other three is lost.",
 )
+
+# %%
+from itertools import islice
+
+from autograder.check import check
+from autograder.puzzle import show_puzzle
+from gradaccum.explore import explore
+from gradaccum.loops import GALLERY
+from gradaccum.problems import Problem
+from gradaccum.recording import LiveBytes
+from gradaccum.showing import show_fingerprint
 
 # %% [markdown]
 # ## Explore: loop timeline

@@ -26,6 +26,20 @@
 # *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 
 # %% [markdown]
+# ## Predict
+
+# %%
+from gradaccum.predict import predict
+
+predict(
+    "A recipe says: batches of 32, rate 0.1. Your device takes only 8, so you choose B = 8 and N = 4, and average. "
+    "Which rate trains as the recipe does?",
+    choices=("0.1", "0.4, since N = 4", "0.2, since √4 = 2", "0.025, since B is a quarter"),
+    answer="0.1",
+    because="The effective batch is the recipe's, 8 × 4 = 32, so the gradients are the same. You will soon measure it.",
+)
+
+# %% [markdown]
 # ## The effective batch
 #
 # An update averages over B samples in each micro-batch, times N micro-batches in a window, times W **ranks**: copies of the
@@ -44,20 +58,7 @@ from gradaccum.explore import explore
 from gradaccum.loops import windows
 from gradaccum.phenomena import learning_rate_scaling
 from gradaccum.phenomena.gradient_noise import noise_scales
-from gradaccum.predict import predict
 from gradaccum.problems import Problem
-
-# %% [markdown]
-# ## Predict
-
-# %%
-predict(
-    "A recipe says: batches of 32, rate 0.1. Your device takes only 8, so you choose B = 8 and N = 4, and average. "
-    "Which rate trains as the recipe does?",
-    choices=("0.1", "0.4, since N = 4", "0.2, since √4 = 2", "0.025, since B is a quarter"),
-    answer="0.1",
-    because="The effective batch is the recipe's, 8 × 4 = 32, so the gradients are the same. The next cell measures it.",
-)
 
 # %% [markdown]
 # ## The same effective batch, the same rate

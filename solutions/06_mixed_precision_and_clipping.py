@@ -28,6 +28,22 @@
 # *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 
 # %% [markdown]
+# ## Predict
+#
+# Clipping shortens a gradient that is longer than a threshold. Suppose you accumulate four micro-batches and clip.
+
+# %%
+from gradaccum.predict import predict
+
+predict(
+    "Where does the clipping belong, if the update is to be that of one large batch, clipped?",
+    choices=("after every backward", "once, after the last backward", "in either place: the update is the same"),
+    answer="once, after the last backward",
+    because="The large batch has one gradient, which is clipped once. Clipping after every backward shortens some "
+    "micro-batches more than others, so their sum points in another direction. You will soon measure by how much.",
+)
+
+# %% [markdown]
 # ## Clipping
 #
 # One strange batch can make a gradient a hundred times as long as the others. **Clipping by norm** shortens what is longer than
@@ -48,7 +64,6 @@ from autograder.check import check
 from gradaccum.explore import explore
 from gradaccum.loops import windows
 from gradaccum.phenomena import low_precision_sums, order_of_operations
-from gradaccum.predict import predict
 from gradaccum.problems import Problem, flat_gradient
 
 # %%

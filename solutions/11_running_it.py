@@ -253,13 +253,15 @@ predict(
 # %% [markdown]
 # ## Explore: run dashboard
 #
-# This is another small run, with 20 updates of 32 samples. Green and dashed is what a right logger shows, and orange is what a
-# logger with a classic mistake shows. Losses and memory are measured. Time comes from a modelled clock with fixed costs for a
-# micro-batch, a sample and an update, so that the picture is the same on every machine. The axis of memory is logarithmic.
+# This is another small run, with 20 updates of 32 samples, logged with a classic mistake. On the right is the dashboard at the
+# end of the run, with a thick frame around the number that is wrong. On the left is that number, update by update: orange as
+# it is logged, green and dashed as it truly is. Losses and memory are measured. Time comes from a modelled clock with fixed
+# costs for a micro-batch, a sample and an update, so that the picture is the same on every machine. The axis of memory is
+# logarithmic.
 #
 # 1. It opens with the mistake from the question. Change N: what happens to the orange curve, and what to the green one?
 # 2. Go through the other mistakes. Which make a run look better than it is? Which can you not see with N = 1?
-# 3. Press **Fix** and change N. Which panels follow, and what would you choose N for?
+# 3. Press **Fix** and change N. Which of the four numbers follow, and what would you choose N for?
 
 # %%
 explore("run_dashboard")

@@ -21,6 +21,24 @@
 # *About 45 minutes, 10 points. You need units [04 · Training loop](04_training_loop.ipynb) and
 # [08 · Unequal micro-batches](08_unequal_micro_batches.ipynb).*
 
+# %% [markdown]
+# ## Predict
+#
+# [accelerate](https://huggingface.co/docs/accelerate) runs below many other trainers. It is given N = 4 and six micro-batches
+# for a small language model, with 2, 6, 9, 15, 5 and 6 tokens: a full window and a leftover. The loop is the one in its
+# documentation.
+
+# %%
+from gradaccum.predict import predict
+
+predict(
+    "The first micro-batch has 2 of the 32 tokens in its window. How much of its mean loss is in the first update?",
+    choices=("1/16, its share of the tokens", "1/4", "1", "that depends on the optimizer"),
+    answer="1/4",
+    because="accelerator.backward divides every loss by gradient_accumulation_steps. It sees a number, not what that number "
+    "is a mean of. Now see what this does to the leftover.",
+)
+
 # %%
 import inspect
 
@@ -31,26 +49,9 @@ from torch.nn import functional as F
 import gradaccum
 from autograder.check import check
 from gradaccum.explore import explore
-from gradaccum.predict import predict
 from gradaccum.real_trainers import releases
 from gradaccum.token_problems import TokenProblem
 from gradaccum.trainer import Trainer
-
-# %% [markdown]
-# ## Predict
-#
-# [accelerate](https://huggingface.co/docs/accelerate) runs below many other trainers. It is given N = 4 and six micro-batches
-# for a small language model, with 2, 6, 9, 15, 5 and 6 tokens: a full window and a leftover. The loop is the one in its
-# documentation.
-
-# %%
-predict(
-    "The first micro-batch has 2 of the 32 tokens in its window. How much of its mean loss is in the first update?",
-    choices=("1/16, its share of the tokens", "1/4", "1", "that depends on the optimizer"),
-    answer="1/4",
-    because="accelerator.backward divides every loss by gradient_accumulation_steps. It sees a number, not what that number "
-    "is a mean of. Now see what this does to the leftover.",
-)
 
 # %% [markdown]
 # ## One line

@@ -50,12 +50,15 @@ def _explorable(name: str, opening: Mapping[str, Any], states: Sequence[State], 
 
 
 def _control(field: Field, value: Any) -> str:
-    """A control whose value is the place of a setting's value among those offered, except in number fields."""
+    """A control whose value is the place of a setting's value among those offered, except in number fields and sliders."""
     label, choices = escape(field.metadata["label"]), field.metadata["choices"]
     if choices is None:
         return f'<label><input type="checkbox"{" checked" if value else ""}> {label}</label>'
     if isinstance(choices, range):
         bounds = f'min="{choices[0]}" max="{choices[-1]}" step="{choices.step}"'
+        if field.metadata["plays"]:
+            slider = f'<label>{label} <input type="range" value="{value}" {bounds}> <output>{value}</output></label>'
+            return f'<span class="player"><button type="button" data-play>Play</button>{slider}</span>'
         return f'<label>{label} <input type="number" value="{value}" {bounds}></label>'
     options = "".join(
         f"<option{' selected' if one == value else ''}>{escape(shown)}</option>"

@@ -3,6 +3,7 @@
 Where a cell or a prompt shows the value of its last expression, ``check`` only returns the verdict, and remembers it for the
 student's progress page. In a script, such as a unit run by ``python solutions/04_training_loop.py``, a returned verdict would
 not be seen, so there ``check`` prints it as well. A wrong answer raises nothing, so that the next exercise is checked too.
+Below the verdict on a right answer, a notebook shows its fingerprint and two model answers.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable
 
 from autograder.contract.devices import pick_device
 from autograder.contract.verdict import Verdict
+from autograder.desk.after_right import show_after_cell
 from autograder.desk.results import remember
 from autograder.exercises import all_exercises
 from autograder.marking.faults import logged
@@ -42,6 +44,8 @@ def check(function: Callable, *, seed: int = 0, device: str = "auto") -> Verdict
         raise RuntimeError(str(verdict.fault))  # where nbgrader validates
     if _caller_shows_values():
         remember(verdict)
+        if verdict.passed:
+            show_after_cell(all_exercises()[name], function)
     else:
         print(verdict)
     return verdict

@@ -8,9 +8,11 @@ In a unit's folder each module, or package, has one concern:
 - ``schema``: what can be observed of each function; what does not fit is never judged;
 - ``judging``: what is due, what wrong solutions compute instead, and the messages for students;
 - ``mistakes``: entries in the catalogue of mistakes, made as soon as the exercises of any unit are asked for;
-- ``sections``: the sections of the unit's notebook that show certain mistakes.
+- ``sections``: the sections of the unit's notebook that show certain mistakes;
+- ``pictures``: the fingerprint of a right loop that a student wrote, as ``check`` shows it.
 
-The last three are there if a unit needs them. ``tests/marker/exercises/test_completeness.py`` says what else a unit needs.
+The last four are there if a unit needs them. The folder ``answers`` has a model answer to each exercise, which nothing imports.
+``tests/marker/exercises/test_completeness.py`` says what else a unit needs.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from autograder.contract.exercise import Exercise
     from autograder.contract.schema import Schema
     from autograder.observing.trials import Observer
+    from gradaccum.notebook.showing import Picture
 
 
 @cache
@@ -71,6 +74,13 @@ def sections_of(unit: str) -> Mapping[str, Collection[str]]:
     """The sections of a unit that show certain mistakes: slugs by heading."""
     name = f"{__name__}.unit_{unit}.sections"
     return import_module(name).SHOWN if find_spec(name) else {}
+
+
+@cache
+def pictures_of(unit: str) -> Mapping[str, Callable[[Callable], Picture]]:
+    """How the fingerprint of a right loop is drawn, by exercise id; only for exercises that ask for a training loop."""
+    name = f"{__name__}.unit_{unit}.pictures"
+    return import_module(name).PICTURES if find_spec(name) else {}
 
 
 def schemas_of(unit: str) -> Mapping[str, Callable[[Any], Schema]]:

@@ -35,6 +35,14 @@ c.MarkSubmission.secret = ""
 # Notebooks of your own in this class are run by nbgrader as usual, in the same sandbox: seconds for one of their cells.
 c.MarkSubmission.timeout = 60
 
+# Whether a student's feedback page has two model answers below each exercise that earned all its points.
+c.GenerateFeedback.preprocessors = [
+    "nbgrader.preprocessors.GetGrades",
+    "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+    "autograder.nbgrader_plugins.ShowModelAnswers",
+]
+c.ShowModelAnswers.enabled = False
+
 # In feedback explorables are pictures: a page opened from disk has no kernel to move them.
 c.WidgetsDataTypeFilter.display_data_priority = [
     "text/html",

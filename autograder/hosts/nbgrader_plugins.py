@@ -1,7 +1,8 @@
 """The course's plug-ins for nbgrader; the ``nbgrader_config.py`` of a class names these classes.
 
 nbgrader's Autograde first makes a clean copy of each submission ("sanitizing"), then runs that copy and saves what its graded
-cells show. Both steps are replaced for notebooks of the course; nbgrader runs any other notebook of the class, in a sandbox.
+cells show. Both steps are replaced for notebooks of the course; nbgrader runs any other notebook of the class, in a sandbox. A
+third plug-in adds model answers to feedback, if the instructor wants them there.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from nbconvert.exporters import NotebookExporter
+from nbformat.v4 import new_output
 from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import Execute
-from traitlets import Enum, Integer, Unicode
+from nbgrader.preprocessors.base import NbGraderPreprocessor
+from traitlets import Bool, Enum, Integer, Unicode
 
 from autograder.contract.devices import DEVICES
 from autograder.isolation.sandbox import BWRAP, SANDBOXES, SandboxError, require_bwrap
@@ -154,3 +157,25 @@ class MarkSubmission(Execute):
                 gradebook.remove_submission(place["assignment"], place["student"])
         failed = ", ".join(f"{name} ({fault.reason})" for name, fault in faults.items())
         raise NbGraderException(f"unmarked: the marker failed on {failed}, not the student; autograde it again")
+
+
+class ShowModelAnswers(NbGraderPreprocessor):
+    """Puts two model answers below each exercise that has earned all its points, on pages of feedback."""
+
+    enabled = Bool(False, help="Whether feedback has model answers to the exercises that a student has solved.").tag(
+        config=True
+    )
+
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
+        from autograder.exercises import exercises_of
+        from autograder.publishing.model_answers import model_answers
+        from autograder.showing.answers_html import answers_html
+
+        exercises = {exercise.id: exercise for exercise in exercises_of(unit_of(nb) or "")}
+        for cell in nb.cells:
+            role = cell.metadata.get("nbgrader", {})  # with points and score, which GetGrades has put there
+            exercise = exercises.get(role.get("grade_id", ""))
+            if exercise and role.get("grade") and float(role["score"]) >= float(role["points"]):
+                html = answers_html((answer.shows, answer.source) for answer in model_answers(exercise))
+                cell.outputs.append(new_output("display_data", {"text/html": html}))
+        return nb, resources

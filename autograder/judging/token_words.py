@@ -11,29 +11,29 @@ RENAMED = {"mean-of-means": "token-mean-of-means"}
 
 TOKEN_WORDS = {
     "sum-reduction": {
-        "message": "Token losses are added up and never divided by their number: updates are too long, most of all where "
+        "message": "Token losses are added up and never divided by their number, so updates are too long, most of all where "
         "there are many tokens.",
-        "hint": "What does cross_entropy average over, and what is one large batch's loss an average of?",
+        "hint": "What does cross_entropy average over? What does the loss of one large batch average over?",
     },
     "no-scale": {
-        "message": "The means of the micro-batches are added up where one mean over the tokens of the window was due: each "
+        "message": "The means of the micro-batches are summed, where one mean over all tokens of the window is due, so each "
         "update is several times too long.",
-        "hint": "How many tokens does a micro-batch have, and how many its window? Which of the two do you divide by?",
+        "hint": "How many tokens are there in a micro-batch, and how many in its window? Which do you divide by?",
     },
     "double-scale": {
-        "message": "The gradient of a window is a mean already, and is divided by the number of micro-batches on top: each "
+        "message": "The gradient of a window is already a mean, but it is also divided by the number of micro-batches, so each "
         "update is N times too short.",
     },
     "loss-mean-of-means": {
-        "message": "The reported loss of a window weighs all its micro-batches alike, although some hold fewer tokens.",
-        "hint": "By which share of the window's tokens should a micro-batch's loss count?",
+        "message": "The loss reported for a window gives every micro-batch the same weight, although some hold fewer tokens.",
+        "hint": "What share of the window's tokens does each micro-batch hold?",
     },
     "loss-summed": {
-        "message": "The reported loss of a window is a sum, not a mean over its tokens.",
+        "message": "The loss reported for a window is a sum, not a mean over its tokens.",
         "hint": "Would your number change if the same tokens came in more, smaller micro-batches?",
     },
     "loss-scaled-in-log": {"hint": "What is the mean loss over the tokens of a window? Is that the number you collect?"},
-    "loss-of-last": {"hint": "A window has several losses. Which number speaks for all of its tokens?"},
+    "loss-of-last": {"hint": "A window has several losses. Which single number represents all of its tokens?"},
 }
 """By mistake of any loop, the texts that differ among tokens; elsewhere they speak of samples."""
 
@@ -45,35 +45,35 @@ def in_tokens(slug: str) -> Mistake:
 
 add_mistake(
     "token-mean-of-means",
-    "All micro-batches of a window weigh alike, although they hold different numbers of tokens: you compute a mean of means, "
-    "and a token counts for more the fewer there are beside it.",
+    "Every micro-batch of a window gets the same weight, although some hold fewer tokens. This is a mean of means, in which a "
+    "token counts for more the fewer others its micro-batch holds.",
     "How many tokens share the weight of their micro-batch? How many should share the weight of the window?",
 )
 add_mistake(
     "sequences-for-tokens",
     "You count sequences where tokens are due: a token of a short sequence counts for more than one of a long sequence.",
-    "Over what is the loss of one micro-batch averaged already? Count the same thing in the window.",
+    "What does the loss of one micro-batch already average over? Count the same thing in the window.",
 )
 add_mistake(
     "padding-counted",
-    "You count every position, padding included, as if there were a token to predict: what is padded more weighs too much or "
-    "the update is too short.",
+    "You count every position, padding included, as if there were a token to predict: sequences with more padding get too much "
+    "weight, or the update is too short.",
     "Which of the targets take part in the loss?",
 )
 add_mistake(
     "ignore-index-fixed",
-    "Your code, or a part of it, ignores -100 whatever ignore_index says: other padding then counts like any target.",
-    "In which places does your code need to know which targets do not count: in the loss, in the number of tokens?",
+    "Your code, or a part of it, ignores -100 whatever ignore_index is, so other padding counts like any target.",
+    "Where does your code need to know which targets do not count? In the loss? In the number of tokens?",
 )
 add_mistake(
     "empty-is-nan",
-    "Where there is no token your code divides 0 by 0: the result is NaN, and so is every sum it joins.",
+    "Where there are no tokens, your code divides 0 by 0. The result is NaN, and so is every sum that includes it.",
     "What does cross_entropy return when every target is ignored, with reduction='mean' and with reduction='sum'?",
 )
 add_mistake(
     "empty-window-is-nan",
-    "Where a whole window is without a token your code divides 0 by 0: the result is NaN.",
-    "What do the losses of such a window add up to, and by what do you divide that?",
+    "Where a whole window has no tokens, your code divides 0 by 0, and the result is NaN.",
+    "What do the losses of such a window add up to, and what do you divide that by?",
 )
 add_mistake(
     "empty-skipped",
@@ -82,9 +82,9 @@ add_mistake(
 )
 add_mistake(
     "tokens-never-reset",
-    "Your number of tokens keeps growing from window to window: later updates are divided by the tokens of "
-    "earlier windows, too.",
-    "What has to begin at 0 again when a window begins?",
+    "Your number of tokens keeps growing from window to window, so later updates are also divided by the tokens of "
+    "earlier windows.",
+    "What has to start from 0 again with each window?",
 )
 add_mistake(
     "targets-shifted",

@@ -48,25 +48,26 @@ def as_html(verdict: Verdict) -> str:
     color = _color(verdict)
     parts = [f'<div style="font-weight:600;font-size:15px;color:{color}">{escape(_headline(verdict))}</div>']
     if verdict.fault:
-        return _card(color, [*parts, _paragraph(escape(str(verdict.fault)))])
+        return card(color, [*parts, paragraph(escape(str(verdict.fault)))])
     if verdict.failure and verdict.failure_everywhere and not _is_unwritten(verdict):
-        parts.append(_paragraph(escape(verdict.failure.message)))
+        parts.append(paragraph(escape(verdict.failure.message)))
     if _is_unwritten(verdict):
-        parts.append(_paragraph(ELSEWHERE))
+        parts.append(paragraph(ELSEWHERE))
     for k, mistake in enumerate(verdict.mistakes):
-        parts.append(_paragraph(f'<code style="{_SLUG}">{escape(mistake.slug)}</code> {escape(mistake.message)}'))
+        parts.append(paragraph(f'<code style="{_SLUG}">{escape(mistake.slug)}</code> {escape(mistake.message)}'))
         if k == 0:
-            parts.append(_paragraph(f"<b>Hint.</b> {escape(mistake.hint)}"))
+            parts.append(paragraph(f"<b>Hint.</b> {escape(mistake.hint)}"))
     if verdict.remark:
-        parts.append(_paragraph(escape(verdict.remark)))
+        parts.append(paragraph(escape(verdict.remark)))
     if verdict.expected is not None and verdict.found is not None:
         tables = fingerprint_tables(verdict.expected, verdict.found)
         parts.append(f'<div style="display:flex;flex-wrap:wrap;gap:10px 20px;margin:10px 0">{"".join(tables)}</div>')
     parts.append(_parts_list(verdict))
-    return _card(color, parts)
+    return card(color, parts)
 
 
-def _card(color: str, parts: list[str]) -> str:
+def card(color: str, parts: list[str]) -> str:
+    """A box with some HTML and an edge of this colour."""
     return f'<div style="{_CARD}border-left:4px solid {color}">{"".join(parts)}</div>'
 
 
@@ -88,7 +89,8 @@ def _is_unwritten(verdict: Verdict) -> bool:
     return verdict.failure is not None and verdict.failure.kind == "unwritten"
 
 
-def _paragraph(html: str) -> str:
+def paragraph(html: str) -> str:
+    """Some HTML as a paragraph that is not too wide to read."""
     return f'<p style="margin:6px 0;max-width:80ch">{html}</p>'
 
 

@@ -50,152 +50,153 @@ def add_mistake(slug: str, message: str, hint: str) -> None:
 # Stepping
 add_mistake(
     "step-every",
-    "Your loop updates the parameters after every micro-batch, so nothing is accumulated: each row of the fingerprint "
-    "holds a single micro-batch.",
-    "How many micro-batches belong to one update? Count them before you call the optimizer.",
+    "Your loop updates the parameters after every micro-batch, so nothing is accumulated: each row of the fingerprint holds"
+    " a single micro-batch.",
+    "How many micro-batches go into one update? Count them before you call the optimizer.",
 )
 add_mistake(
     "off-by-one-early",
     "Your updates come too early: the first window closes before it holds N micro-batches.",
-    "Put the first value of your counter into your condition for an update, then the next. How many micro-batches have been "
-    "through backward when it holds for the first time?",
+    "Try your condition for an update on the first value of your counter, then on the next. How many micro-batches have "
+    "been through backward when it is first true?",
 )
 add_mistake(
     "off-by-one-late",
-    "Your updates come one micro-batch too late: the first window holds N + 1 of them.",
-    "Count aloud: when the first update comes, how many micro-batches have been through backward?",
+    "Your updates come one micro-batch too late: the first window holds N + 1 micro-batches.",
+    "Count aloud: by the time of the first update, how many micro-batches have been through backward?",
 )
 add_mistake(
     "same-batch-repeated",
     "Your loop runs the same micro-batch several times in one window and never looks at the others.",
-    "Where in your loop is the next micro-batch fetched, and how often does that line run per window?",
+    "Where does your loop fetch the next micro-batch, and how often does that line run in a window?",
 )
 add_mistake(
     "zero-before-step",
-    ".grad is empty when its gradient is due: it was cleared after the last backward, or never filled.",
-    "What is in .grad at the moment the optimizer reads it?",
+    ".grad is empty when the optimizer reads it: it was cleared after the last backward, or never filled.",
+    "What is in .grad just before the optimizer reads it, and which line put it there?",
 )
 
 # Clearing
 add_mistake(
     "zero-every",
-    "Gradients are cleared inside the window, before its last backward: only the last micro-batch of each window reaches the "
-    "update.",
-    "When may an accumulated gradient be thrown away? Only once it has been used.",
+    "Gradients are cleared inside each window, before its last backward, so only its last micro-batch reaches the update.",
+    "When is it safe to throw away an accumulated gradient? Only once it has been used.",
 )
 add_mistake(
     "never-zero",
-    "Gradients are never cleared: every update contains all earlier windows again.",
-    "After an update its gradient has done its work. What must happen before the next window begins?",
+    "Gradients are never cleared, so every update includes all earlier windows again.",
+    "Once an update has been made, its gradient has done its work. What must happen before the next window begins?",
 )
 add_mistake(
     "stale-start",
-    "What .grad held before your function was called is part of what you compute.",
-    "You do not know what ran before you. In which state do you want .grad to be when you start?",
+    "Your result includes whatever .grad held before your function was called.",
+    "You cannot know what ran before your function. What should .grad hold when you start?",
 )
 
 # Leftovers
 add_mistake(
     "tail-stale",
     "The gradient of the leftover window stays in .grad and joins the first update of the next epoch.",
-    "When the micro-batches run out in mid-window, what should happen to what you have gathered?",
+    "If the micro-batches run out in the middle of a window, what should happen to the gradient you have accumulated?",
 )
 add_mistake(
     "tail-dropped",
     "The leftover window at the end of the epoch is thrown away: its samples never reach the parameters.",
-    "When the micro-batches run out in mid-window, is there anything left to apply?",
+    "If the micro-batches run out in the middle of a window, is there anything left to apply?",
 )
 add_mistake(
     "short-epoch-no-step",
     "An epoch with fewer micro-batches than one window makes no update at all.",
-    "Try your loop in your head on an epoch with a single micro-batch.",
+    "Step through your loop by hand, for an epoch with a single micro-batch.",
 )
 add_mistake(
     "tail-scale",
-    "The leftover window is divided by the full number of accumulation steps, not by what it holds: its update is too small.",
+    "The leftover window is divided by the full number of accumulation steps, although it holds fewer micro-batches, so its"
+    " update is too small.",
     "How many micro-batches are in the last window? Is that the number you divide by?",
 )
 
 # Scaling
 add_mistake(
     "no-scale",
-    "Nothing divides by the number of micro-batches: the gradients of a window are added up where their mean was due, "
-    "so each update is N times too long.",
-    "One large batch would average over all its samples. What is missing between a sum and an average?",
+    "Nothing divides by the number of micro-batches: the gradients of a window are summed where they should be averaged, so"
+    " each update is N times too long.",
+    "One large batch averages over all its samples. What does it take to turn your sum into an average?",
 )
 add_mistake(
     "double-scale",
     "The gradient is divided by the number of micro-batches twice, so each update is N times too short.",
-    "Follow one micro-batch's gradient to the parameters and count the divisions on its way.",
+    "Follow one micro-batch's gradient to the parameters and count the divisions along the way.",
 )
 add_mistake(
     "lr-scaled-too",
     "The gradient is averaged as it should be, but the learning rate is divided as well, so each update is too short.",
-    "Averaging the loss and lowering the rate are two ways to the same end. How many do you need?",
+    "Averaging the loss and lowering the rate achieve the same thing. Do you need both?",
 )
 add_mistake(
     "sum-reduction",
-    "Samples are summed, not averaged: each micro-batch weighs as many times as it has samples.",
-    "What does loss_fn average over, and what is one large batch's loss an average of?",
+    "Samples are summed, not averaged, so each micro-batch's gradient is multiplied by its number of samples.",
+    "What does loss_fn average over? What does the loss of one large batch average over?",
 )
 add_mistake(
     "mean-of-means",
-    "All micro-batches of a window weigh alike, although some hold fewer samples: you compute a mean of means, and the "
-    "samples of small micro-batches count too much.",
-    "By which share of the window's samples should a micro-batch weigh?",
+    "Every micro-batch of a window gets the same weight, although some hold fewer samples. This is a mean of means, in "
+    "which the samples of small micro-batches count too much.",
+    "What share of the window's samples does each micro-batch hold?",
 )
 
 # Graph and modes
 add_mistake(
     "retained-graph",
-    "A running sum of losses goes through backward every time, so early micro-batches are counted again and again: the "
-    "fingerprint is a triangle.",
-    "How often does the first micro-batch's loss go through backward? It should be once.",
+    "Backward runs on a running sum of losses, so early micro-batches are counted again and again, and the fingerprint is a"
+    " triangle.",
+    "How many times does the first micro-batch's loss go through backward? Once is enough.",
 )
 add_mistake(
     "one-big-batch",
-    "The whole window's graph is in memory at once: this costs what the large batch would have cost.",
+    "The graph of the whole window is in memory at once, so you need as much memory as the large batch would.",
     "When is the graph of the first micro-batch freed? Could it be freed earlier?",
 )
 add_mistake(
     "grad-disabled",
-    "Some forwards ran with gradients switched off, so their micro-batches are missing from the update.",
+    "Some forward passes ran with gradients switched off, so their micro-batches are missing from the update.",
     "Which part of your loop is inside a no_grad block, and does it have to be?",
 )
 add_mistake(
     "detached",
-    "Some micro-batches or parameters receive no gradient: their loss was cut from its graph, or had no backward.",
-    "Where does a value lose its history: detach, item, or a new tensor made from numbers?",
+    "Some micro-batches contribute no gradient, or some parameters receive none: a loss was cut off from its graph, or "
+    "never went through backward.",
+    "Where does a value lose its history: in detach, in item, or in a new tensor made from numbers?",
 )
 add_mistake(
     "eval-mode",
-    "The model was in evaluation mode, in which layers such as dropout and BatchNorm act differently from training.",
-    "Which mode is the model in when you are called, and who changes it?",
+    "The model was in evaluation mode, in which layers such as dropout and BatchNorm behave differently than in training.",
+    "Which mode is the model in when your function is called, and what changes it?",
 )
 
 # Bookkeeping
 add_mistake(
     "epoch-prefetched",
-    "The whole epoch is fetched before the first update; a stream may be longer than memory.",
-    "How many micro-batches do you need to have seen before you can make the first update?",
+    "The whole epoch is fetched before the first update, but a stream may not fit into memory.",
+    "How many micro-batches do you need before you can make the first update?",
 )
 add_mistake(
     "loss-scaled-in-log",
-    "The reported losses are those already scaled for backward: they are too small.",
+    "The reported losses have already been scaled for backward, so they are too small.",
     "What is the mean loss over the samples of a window? Is that the number you collect?",
 )
 add_mistake(
     "loss-of-last",
-    "The reported loss of a window is that of its last micro-batch only.",
-    "A window has several losses. Which number speaks for all of its samples?",
+    "The loss reported for a window is that of its last micro-batch only.",
+    "A window has several losses. Which single number represents all of its samples?",
 )
 add_mistake(
     "loss-mean-of-means",
-    "The reported loss of a window weighs all its micro-batches alike, although some hold fewer samples.",
-    "By which share of the window's samples should a micro-batch's loss count?",
+    "The loss reported for a window gives all its micro-batches the same weight, although some hold fewer samples.",
+    "What share of the window's samples does each micro-batch hold?",
 )
 add_mistake(
     "loss-summed",
-    "The reported loss of a window is a sum over its micro-batches, not a mean over its samples.",
+    "The loss reported for a window is a sum over its micro-batches, not a mean over its samples.",
     "Would your number change if the same samples came in more, smaller micro-batches?",
 )

@@ -23,6 +23,9 @@ from gradaccum.threads import one_thread
 SHARP = 2
 """Dots of a picture file for each pixel of a page, as screens have them."""
 
+FRAME = 700
+"""Milliseconds between two pictures of a control that plays: time to see what has changed."""
+
 MAX_RESULTS = 64
 """Results that a panel remembers for controls that are moved back."""
 
@@ -69,7 +72,7 @@ class Panel(widgets.VBox):
         self._picture, self._words, self._code = widgets.HTML(), widgets.HTML(), widgets.HTML()
         presets = {name: preset for name, preset in phenomenon.PRESETS.items() if preset != opening} | {"Reset": opening}
         row = widgets.HBox(
-            [*self._controls.values(), *(self._preset_button(*preset) for preset in presets.items())],
+            [*map(_with_player, self._controls.values()), *(self._preset_button(*preset) for preset in presets.items())],
             layout={"flex_flow": "row wrap", "align_items": "center", "grid_gap": "4px 12px"},
         )
         self._redraw()
@@ -164,16 +167,30 @@ class Panel(widgets.VBox):
 
 
 def _control(field: dataclasses.Field, opening: Any) -> widgets.Widget:
-    """The accessible widget for a field; plain sliders and toggle buttons have no accessible name."""
+    """The accessible widget for a field. Toggle buttons have no accessible name, and sliders get theirs from a script."""
     value, label, choices = getattr(opening, field.name), field.metadata["label"], field.metadata["choices"]
     style, width = {"description_width": "initial"}, {"width": "auto"}
     if choices is None:
         return widgets.Checkbox(value=value, description=label, indent=False, layout=width)
     if isinstance(choices, range):
         bounds = {"min": choices[0], "max": choices[-1], "step": choices.step}
+        if field.metadata["plays"]:
+            return widgets.IntSlider(
+                value=value, description=label, style=style, layout={"width": "20em"}, readout=False, **bounds
+            )
         return widgets.BoundedIntText(value=value, description=label, style=style, layout={"width": "max-content"}, **bounds)
     options = phenomena.offered(field).items()
     return widgets.Dropdown(options=options, value=value, description=label, style=style, layout=width)
+
+
+def _with_player(box: widgets.Widget) -> widgets.Widget:
+    """A slider with buttons that play it; any other control as it is."""
+    if not isinstance(box, widgets.IntSlider):
+        return box
+    bounds = {"value": box.value, "min": box.min, "max": box.max, "step": box.step}
+    player = widgets.Play(interval=FRAME, show_repeat=False, **bounds)
+    widgets.link((player, "value"), (box, "value"))
+    return widgets.HBox([player, box], layout={"align_items": "center", "max_width": "100%"})
 
 
 @contextmanager

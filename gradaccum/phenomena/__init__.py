@@ -25,7 +25,9 @@ from types import ModuleType
 from typing import Any
 
 
-def control(default: Any, label: str, choices: Sequence[Any] | range | dict[str, Any] | None = None) -> Any:
+def control(
+    default: Any, label: str, choices: Sequence[Any] | range | dict[str, Any] | None = None, *, plays: bool = False
+) -> Any:
     """A field of ``Settings`` that a student can change.
 
     Args:
@@ -33,12 +35,15 @@ def control(default: Any, label: str, choices: Sequence[Any] | range | dict[str,
         label: what the control is called.
         choices: the values to choose from, as a sequence or as a mapping from what is shown to the value; a ``range`` of
             whole numbers for a number field; None for a truth value.
+        plays: whether a range is a slider that can be played from its place to its end: for time, and what is like it.
     """
     if choices is None and not isinstance(default, bool):
         raise TypeError(f"{label!r} needs choices: only truth values do without")
+    if plays and not isinstance(choices, range):
+        raise TypeError(f"{label!r} cannot be played: it is no range")
     if choices is not None and default not in (choices.values() if isinstance(choices, dict) else choices):
         raise ValueError(f"the default {default!r} of {label!r} is not among its choices")
-    return dataclasses.field(default=default, metadata={"label": label, "choices": choices})
+    return dataclasses.field(default=default, metadata={"label": label, "choices": choices, "plays": plays})
 
 
 @dataclass(frozen=True)

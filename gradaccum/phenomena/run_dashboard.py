@@ -8,15 +8,16 @@ from functools import cache
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from torch import nn
 from torch.nn import functional as F
 
-from gradaccum.drawing import BLUE, GREEN, VERMILLION, Style, tidy
+from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, Style, tidy
 from gradaccum.phenomena import control
 from gradaccum.recording import LiveBytes
 
 TITLE = "Run dashboard"
-SIZE = (9.6, 4.7)
+SIZE = (8.6, 4.2)
 UPDATES, BATCH = 20, 32
 KIB = 1024
 PER_MICRO_BATCH, PER_SAMPLE, PER_UPDATE = 0.002, 0.0001, 0.003
@@ -32,6 +33,33 @@ MISTAKES = {
     "memory read after the update": "after",
     "effective batch without N": "batch",
 }
+
+
+@dataclass(frozen=True)
+class Panel:
+    """How one of the four numbers is shown.
+
+    Attributes:
+        title: what it is.
+        form: how it is written, as a format.
+        limits, ticks: of its axis, the same for all settings.
+        logarithmic: whether its axis is.
+    """
+
+    title: str
+    form: str
+    limits: tuple[float, float]
+    ticks: tuple[int, ...]
+    logarithmic: bool = False
+
+
+PANELS = {
+    "losses": Panel("loss", ".3f", (0, 3), (0, 1, 2, 3)),
+    "speeds": Panel("samples per second", ".0f", (0, 4500), (0, 2000, 4000)),
+    "kilobytes": Panel("memory, KiB", ".1f", (1, 1000), (1, 10, 100, 1000), logarithmic=True),
+    "batches": Panel("effective batch size", ".0f", (0, 40), (0, 16, 32)),
+}
+"""By the names of what a log has, in the order of the dashboard."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +105,7 @@ class Result:
     @property
     def wrong_panels(self) -> tuple[str, ...]:
         """The names of what differs from what is right."""
-        names = ("losses", "speeds", "kilobytes", "batches")
-        wrong = [name for name in names if not _close(getattr(self.logged, name), getattr(self.right, name))]
+        wrong = [name for name in PANELS if not _close(getattr(self.logged, name), getattr(self.right, name))]
         return tuple((["losses"] if self.logged.steps != self.right.steps else []) + wrong)
 
 
@@ -140,23 +167,14 @@ def log(mistake: str, accumulation_steps: int) -> Log:
 
 
 def draw(result: Result, figure: Figure) -> None:
-    """Four panels; in each what is right, dashed, and what is logged."""
-    places = {"losses": (0.075, 0.585), "speeds": (0.575, 0.585), "kilobytes": (0.075, 0.1), "batches": (0.575, 0.1)}
-    axes = {name: figure.add_axes((*place, 0.405, 0.335)) for name, place in places.items()}
-    for name, one in axes.items():
-        _draw_panel(one, result, name)
-        one.set(xlim=(0, UPDATES + 1), xticks=range(0, UPDATES + 1, 10))
-    tidy(axes["losses"], "loss", "", "")
-    tidy(axes["speeds"], "samples per second (modelled clock)", "", "")
-    tidy(axes["kilobytes"], "memory, KiB (measured)", "update" if result.settings.mistake != "steps" else "step", "")
-    tidy(axes["batches"], "effective batch size", "update", "")
-    axes["losses"].set(ylim=(0, 3), yticks=[0, 1, 2, 3])
-    axes["speeds"].set(ylim=(0, 4500), yticks=[0, 2000, 4000])
-    axes["kilobytes"].set_yscale("log")
-    axes["kilobytes"].minorticks_off()
-    axes["kilobytes"].set(ylim=(1, 1000))
-    axes["kilobytes"].set_yticks([1, 10, 100, 1000], ["1", "10", "100", "1000"])
-    axes["batches"].set(ylim=(0, 40), yticks=[0, 16, 32])
+    """Large on the left what is logged wrongly, update by update; on the right what the dashboard says in the end."""
+    name = result.wrong_panels[0] if result.wrong_panels else "losses"
+    _draw_panel(figure.add_axes((0.075, 0.125, 0.5, 0.69)), result, name)
+    board = figure.add_axes((0.61, 0.0, 0.385, 1.0))
+    board.set(xlim=(0, 1), ylim=(len(PANELS), 0))
+    board.set_axis_off()
+    for place, one in enumerate(PANELS):
+        _draw_tile(board, result, one, place)
 
 
 def describe(result: Result) -> str:
@@ -199,13 +217,65 @@ def _close(found: tuple[float, ...], due: tuple[float, ...]) -> bool:
     return all(abs(f - d) <= 1e-9 * abs(d) for f, d in zip(found, due, strict=True))
 
 
+def _headline(result: Result) -> str:
+    """What the dashboard makes one believe."""
+    n, logged, right = result.settings.accumulation_steps, result.logged, result.right
+    if result.settings.mistake == "none":
+        return "All four are logged right"
+    if not result.wrong_panels:
+        return "With N = 1 this mistake does not show"
+    return {
+        "scaled": f"The loss looks {n} times as good as it is",
+        "last": "The loss looks noisier than it is",
+        "steps": f"The run seems to learn {n} times as slowly",
+        "one": f"The run looks {n} times as slow as it is",
+        "graphs": f"The logger needs {logged.kilobytes[-1] / right.kilobytes[-1]:.0f} times the memory of the run",
+        "after": f"Memory looks {right.kilobytes[-1] / logged.kilobytes[-1]:.0f} times smaller than it is",
+        "batch": f"The batch looks {n} times as small as it is",
+    }[result.settings.mistake]
+
+
 def _draw_panel(axes: Axes, result: Result, name: str) -> None:
-    wrong = name in result.wrong_panels
-    axes.plot(result.right.steps, getattr(result.right, name), color=GREEN, linestyle="--", linewidth=2.2)
+    """What is logged and what is true, with the gap between them shaded; the title says what one would believe."""
+    panel, wrong, logged = PANELS[name], name in result.wrong_panels, result.logged
+    due, found = getattr(result.right, name), getattr(logged, name)
+    tidy(axes, "", "step, as logged" if logged.steps != result.right.steps else "update")
     look: Style = {"color": VERMILLION, "marker": "x"} if wrong else {"color": BLUE, "marker": "o"}
-    inside = [(s, v) for s, v in zip(result.logged.steps, getattr(result.logged, name), strict=True) if s <= UPDATES]
-    axes.plot(*zip(*inside, strict=True), linewidth=1.1, markersize=4, **look)
-    sign = "× logged" if wrong else "● logged, as it should be"
-    axes.text(0.99, 0.9, sign, transform=axes.transAxes, ha="right", fontsize=9, color=look["color"])
+    if wrong and logged.steps == result.right.steps:
+        axes.fill_between(logged.steps, found, due, color=VERMILLION, alpha=0.15, linewidth=0)
+    axes.plot(result.right.steps, due, color=GREEN, linestyle="--", linewidth=2.4)
+    inside = [pair for pair in zip(logged.steps, found, strict=True) if pair[0] <= UPDATES]
+    axes.plot(*zip(*inside, strict=True), linewidth=1.4, markersize=5, **look)
+    axes.set(xlim=(0, UPDATES + 1), xticks=range(0, UPDATES + 1, 5))
+    if panel.logarithmic:
+        axes.set_yscale("log")
+        axes.minorticks_off()
+    axes.set_ylim(*panel.limits)
+    axes.set_yticks(panel.ticks, list(map(str, panel.ticks)))
+    axes.tick_params(labelsize=10)
+    axes.xaxis.label.set_fontsize(10)
+    axes.xaxis.set_label_coords(0.5, -0.1)  # below larger numbers than elsewhere
+    place: Style = {"transform": axes.transAxes, "fontsize": 10}
+    axes.text(-0.1, 1.155, _headline(result), fontweight="bold", **place | {"fontsize": 12})
+    axes.text(-0.1, 1.055, panel.title, **place)
+    sign = "× logged" if wrong else "● logged"
+    axes.text(0.78, 1.055, sign, ha="right", color=look["color"], **place)
+    axes.text(1.0, 1.055, "– – true", ha="right", color=GREEN, **place)
+
+
+def _draw_tile(board: Axes, result: Result, name: str, place: int) -> None:
+    """One number of the dashboard: its name, what is logged in the end, and what is true if that is something else."""
+    panel, wrong = PANELS[name], name in result.wrong_panels
+    due, found = getattr(result.right, name)[-1], getattr(result.logged, name)[-1]
+    color, sign = (VERMILLION, "✗") if wrong else (GREY, "✓")
+    frame = Rectangle((0.01, place + 0.08), 0.98, 0.84, fill=False, edgecolor=color, linewidth=2.6 if wrong else 0.8)
+    board.add_patch(frame)
+    said = "right"
     if wrong:
-        axes.text(0.99, 0.78, "– – as it should be", transform=axes.transAxes, ha="right", fontsize=9, color=GREEN)
+        steps = result.logged.steps[-1]
+        said = f"true: {due:{panel.form}}" if steps == UPDATES else f"at step {steps}; true: {UPDATES}"
+    board.text(0.05, place + 0.36, panel.title, fontsize=10.5, va="center", fontweight="bold" if wrong else "normal")
+    board.text(0.05, place + 0.68, f"{sign} {said}", fontsize=10.5, va="center", color=GREEN if not wrong else color)
+    board.text(
+        0.95, place + 0.5, f"{found:{panel.form}}", fontsize=16, va="center", ha="right", color=color if wrong else "black"
+    )

@@ -55,7 +55,7 @@ class Settings:
 
     loop: str = control("zero-every", "Loop", LOOPS)
     accumulation_steps: int = control(4, "N", (1, 2, 4))
-    moment: int = control(11, "Moment", range(1, MOMENTS + 1))
+    moment: int = control(11, "Moment", range(1, MOMENTS + 1), plays=True)
 
 
 PRESETS = {

@@ -19,11 +19,11 @@ class Explorable:
 
     @property
     def controls(self) -> list[Locator]:
-        return self.panel.locator("select, input").all()
+        return self.panel.locator("select, input, .noUi-handle").all()
 
     @property
     def buttons(self) -> list[str]:
-        return [text.strip() for text in self.panel.locator("button").all_text_contents()]
+        return [text.strip() for text in self.panel.locator("button.widget-button").all_text_contents()]
 
     @property
     def picture(self) -> Locator:
@@ -53,10 +53,11 @@ class Explorable:
 def key_for(control: Locator) -> str:
     """The key that changes a control from where it is."""
     kind, at_end = control.evaluate(
-        "box => [box.type, box.type === 'number' ? +box.value >= +box.max : box.selectedIndex === box.options?.length - 1]"
+        "box => box.matches('.noUi-handle') ? ['number', +box.ariaValueNow >= +box.ariaValueMax] : "
+        "[box.type, 'max' in box && box.max ? +box.value >= +box.max : box.selectedIndex === box.options?.length - 1]"
     )
     if kind == "checkbox":
         return "Space"
-    if kind == "number":
+    if kind in ("number", "range"):
         return "ArrowDown" if at_end else "ArrowUp"
     return "ArrowUp" if at_end else "ArrowDown"

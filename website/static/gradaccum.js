@@ -28,8 +28,9 @@
   class Control {
     constructor(box) {
       this.box = box;
-      this.kind = box.type === "checkbox" || box.type === "number" ? box.type : "select";
+      this.kind = { checkbox: "checkbox", number: "number", range: "number" }[box.type] ?? "select";
       this.count = { checkbox: 2, number: (box.max - box.min) / box.step + 1, select: box.length }[this.kind];
+      this.output = box.parentElement.querySelector("output");
     }
     get place() {
       if (this.kind === "checkbox") return Number(this.box.checked);
@@ -42,6 +43,40 @@
       else if (this.kind === "select") this.box.selectedIndex = place;
       else this.box.value = Number(this.box.min) + place * this.box.step;
     }
+    /** Say the value of a slider in a number. */
+    say() {
+      if (this.output) this.output.value = this.box.value;
+    }
+  }
+
+  const FRAME = 700; // milliseconds between two pictures, as in a notebook
+
+  /** A button that plays the slider next to it to its end, and stops when it is pressed again or another control is used. */
+  class Player {
+    constructor(button, explorable) {
+      this.button = button;
+      this.explorable = explorable;
+      this.control = explorable.controls.find(({ box }) => button.parentElement.contains(box));
+      button.addEventListener("click", () => (this.timer ? this.stop() : this.play()));
+      explorable.form.addEventListener("input", () => this.stop());
+      explorable.form.addEventListener("click", ({ target }) => target === button || this.stop());
+    }
+    play() {
+      const atEnd = this.control.place === this.control.count - 1;
+      this.timer = setInterval(() => this.go(this.control.place + 1), FRAME);
+      this.button.textContent = "Pause";
+      this.go(atEnd ? 0 : this.control.place + 1);
+    }
+    go(place) {
+      this.control.place = place;
+      this.explorable.show();
+      if (place === this.control.count - 1) this.stop();
+    }
+    stop() {
+      clearInterval(this.timer);
+      this.timer = null;
+      this.button.textContent = "Play";
+    }
   }
 
   class Explorable {
@@ -52,7 +87,7 @@
       this.picture = section.querySelector("img");
       this.controls = [...this.form.querySelectorAll("select, input")].map((box) => new Control(box));
       this.ready = new Map();
-      this.presets = [...this.form.querySelectorAll("button")].map((button) => {
+      this.presets = [...this.form.querySelectorAll("button[data-preset]")].map((button) => {
         const places = button.dataset.preset.split(",").map(Number);
         button.addEventListener("click", () => {
           this.controls.forEach((control, k) => { control.place = places[k]; });
@@ -63,6 +98,7 @@
       this.form.addEventListener("submit", (event) => event.preventDefault());
       this.form.addEventListener("input", () => this.show());
       this.form.addEventListener("change", () => this.controls.forEach((control) => { control.place = control.place; }));
+      this.form.querySelectorAll("button[data-play]").forEach((button) => new Player(button, this));
       this.form.hidden = false;
       this.preload();
     }
@@ -73,6 +109,7 @@
       return { source, caption, code: this.data.codes[code] };
     }
     show() {
+      this.controls.forEach((control) => control.say());
       const { source, caption, code } = this.state(this.places);
       this.picture.src = source;
       this.picture.alt = caption;

@@ -89,8 +89,8 @@ add_mistake(
 add_mistake(
     "training-mode",
     "The model was given to you in evaluation mode, but you compute in training mode, in which layers such as dropout and "
-    "BatchNorm act differently.",
-    "Which mode is the model in when you are called, and who changes it?",
+    "BatchNorm behave differently.",
+    "Which mode is the model in when your function is called, and what changes it?",
 )
 add_mistake(
     "rate-unused",

@@ -57,7 +57,7 @@ def toy(**changes) -> types.SimpleNamespace:
 
 
 def controls(panel: Panel) -> dict[str, widgets.Widget]:
-    kinds = (widgets.Dropdown, widgets.Checkbox, widgets.BoundedIntText)
+    kinds = (widgets.Dropdown, widgets.Checkbox, widgets.BoundedIntText, widgets.IntSlider)
     return {box.description: box for box in everything(panel) if isinstance(box, kinds)}
 
 
@@ -122,6 +122,46 @@ def test_a_truth_value_is_a_check_box_and_a_range_a_number_field(panel):
     assert kinds == {"Number": widgets.Dropdown, "Count": widgets.BoundedIntText, "Doubled": widgets.Checkbox}
     controls(panel)["Count"].value = 99
     assert panel.settings.count == 8
+
+
+@dataclass(frozen=True)
+class Played:
+    count: int = control(3, "Count", range(1, 9), plays=True)
+
+
+def played_toy():
+    return toy(Settings=Played, PRESETS={"Fix": Played(8)}, compute=lambda settings: settings.count)
+
+
+def test_a_control_that_plays_is_a_slider_and_playing_it_shows_one_picture_after_another():
+    panel = Panel(played_toy(), Played())
+    (player,) = (box for box in everything(panel) if isinstance(box, widgets.Play))
+    captions = []
+    while player.value < player.max:
+        player.value += 1  # what the page does every time a frame is over
+        captions.append(panel.caption)
+    assert captions == [f'It is {count} & "more".' for count in range(4, 9)]
+    assert controls(panel)["Count"].value == 8
+
+
+def test_a_player_goes_on_from_where_its_slider_or_a_preset_was_moved():
+    panel = Panel(played_toy(), Played())
+    (player,) = (box for box in everything(panel) if isinstance(box, widgets.Play))
+    assert player.value == 3
+    controls(panel)["Count"].value = 5
+    assert player.value == 5
+    buttons(panel)["Fix"].click()
+    assert player.value == 8
+
+
+def test_nothing_plays_by_itself():
+    (player,) = (box for box in everything(Panel(played_toy(), Played())) if isinstance(box, widgets.Play))
+    assert not player.playing
+
+
+def test_only_a_range_can_be_played():
+    with pytest.raises(TypeError, match="'Speed' cannot be played"):
+        control(1, "Speed", (1, 2), plays=True)
 
 
 def test_a_preset_moves_all_controls_with_one_new_picture():

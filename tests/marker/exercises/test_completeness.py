@@ -26,8 +26,8 @@ SCRIPTS = sorted(path.stem for path in (ROOT / "solutions").glob("[0-9][0-9]_*.p
 REQUIRED = ("__init__", "exercises", "observing", "schema")
 """Modules or packages that every unit's folder has."""
 
-OPTIONAL = ("judging", "mistakes", "promises", "puzzle", "sections", "survivors")
-"""What else it may have: modules or packages, and survivors.toml."""
+OPTIONAL = ("judging", "mistakes", "pictures", "promises", "puzzle", "sections", "survivors")
+"""What else it may have: modules or packages; also survivors.toml, and answers, which are text."""
 
 MIN_ACCEPTED, MIN_WRONG = 3, 4
 """Sample submissions of each exercise, see CONTRIBUTING.md; practice exercises are no exception."""
@@ -72,8 +72,14 @@ def test_unit_has_a_row_in_the_readme(unit):
 
 
 @EVERY_UNIT
+def test_unit_has_a_second_model_answer_to_each_exercise_and_to_nothing_else(unit):
+    found = {path.name for path in (ROOT / folder_of(unit) / "answers").glob("*.*")}
+    assert found == {f"{exercise.id}.py" for exercise in exercises_of(unit)}
+
+
+@EVERY_UNIT
 def test_folder_of_a_unit_holds_what_was_agreed_and_nothing_else(unit):
-    besides = ("__pycache__", "survivors.toml")
+    besides = ("__pycache__", "answers", "survivors.toml")
     entries = [path for path in (ROOT / folder_of(unit)).iterdir() if path.name not in besides]
     names = [path.stem for path in entries]
     assert not [f"{folder_of(unit)}/{name}.py" for name in REQUIRED if name not in names], "missing"

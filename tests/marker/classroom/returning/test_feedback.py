@@ -260,3 +260,26 @@ def test_a_formula_that_cannot_be_converted_is_shown_as_it_was_written(formula):
     shown = mathml(formula, "inline")
     assert shown == f"<code>{escape(formula)}</code>" or "<script" not in shown
     assert "href" not in shown or shown.startswith("<code>")
+
+
+ANSWERS = "two model answers"
+
+
+def test_a_page_has_no_model_answers_unless_the_configuration_asks_for_them(feedback, eve):
+    feedback("--students", "eve")
+    assert ANSWERS not in eve.read_text()
+
+
+def test_model_answers_are_below_exercises_with_all_points_and_no_others(feedback, course, eve):
+    config = course / "nbgrader_config.py"
+    before = config.read_text()
+    asked = before.replace("c.ShowModelAnswers.enabled = False", "c.ShowModelAnswers.enabled = True")
+    assert asked != before
+    config.write_text(asked)
+    try:
+        feedback("--students", "eve")
+    finally:
+        config.write_text(before)
+    page = eve.read_text()
+    assert page.count(ANSWERS) == 1
+    assert page.index('name="sum_form_lr"') < page.index("return lr / accumulation_steps") < page.index('name="same_update"')
