@@ -11,8 +11,18 @@ add_mistake(
 )
 add_mistake(
     "rate-unchanged",
-    "You return the rate as it was. With summed gradients the update is then N times too long.",
-    "By what factor do the sum and the mean of N gradients differ?",
+    "You return the rate as it was.",
+    "What changes in this task, and by what factor must the rate make up for it?",
+)
+add_mistake(
+    "fixed-number",
+    "Your formula has a fixed number in the place of one of the arguments: that argument makes no difference.",
+    "Change one argument at a time. Which of them leaves your result as it was?",
+)
+add_mistake(
+    "rounded",
+    "You round the result to so few digits that it becomes another number.",
+    "Does anything in the task ask you to round? What is left of a rate of 0.00003?",
 )
 add_mistake(
     "compares-sum",
