@@ -96,8 +96,8 @@ def window_gradient(problem: Problem, observation: Observation) -> Tensor:
     return (start - observation.tensors["parameters"][0].to(start)) / problem.lr
 
 
-def is_cut_finely(problem: Problem, gradient: Tensor) -> bool:
-    """Whether every forward had samples of one micro-batch only.
+def is_cut_finely(problem: Problem, gradient: Tensor, together: int = 1) -> bool:
+    """Whether every forward had samples of one micro-batch only, or of at most so many consecutive ones together.
 
     The peak of memory is only what the student's process says it was. This is seen from numbers: the gradient of a model in
     which the samples of a forward act on each other.
@@ -105,9 +105,11 @@ def is_cut_finely(problem: Problem, gradient: Tensor) -> bool:
     Args:
         problem: coupled, one window of micro-batches of equal size.
         gradient: ``(P,)``, the gradient that the loop computed for the window.
+        together: micro-batches that may share a forward.
     """
     size = problem.epochs[0][0]
-    parts = (part for part in range(size, 0, -1) if size % part == 0)  # smaller pieces of a micro-batch are as good
+    pieces = [part for part in range(size, 0, -1) if size % part == 0]  # smaller pieces of a micro-batch are as good
+    parts = (*pieces, *(size * count for count in range(2, together + 1)))
     return any(close(gradient, _cut(problem, part).to(gradient), problem.dtype) for part in parts)
 
 
@@ -118,11 +120,12 @@ def is_one_forward(problem: Problem, gradient: Tensor) -> bool:
 
 @lru_cache(maxsize=128)
 def _cut(problem: Problem, size: int) -> Tensor:
-    """The mean gradient of a window whose forwards have ``size`` samples each."""
+    """The mean gradient of a window whose forwards have ``size`` samples each, the last one maybe fewer."""
     model = problem.build_model()
     x, y = joined(problem.batches())
     pieces = zip(x.split(size), y.split(size), strict=True)
-    return torch.stack([batch_gradient(model, problem.loss_fn, piece) for piece in pieces]).mean(0).cpu()
+    shares = (len(piece[0]) / len(x) * batch_gradient(model, problem.loss_fn, piece) for piece in pieces)
+    return torch.stack(list(shares)).sum(0).cpu()
 
 
 @lru_cache(maxsize=32)

@@ -67,12 +67,12 @@ add_mistake(
 )
 add_mistake(
     "empty-is-nan",
-    "Where there is no token your code divides 0 by 0: the result is NaN, and so is every sum it joins.",
+    "Where there is no token your code makes a NaN, which is what 0 divided by 0 gives, and so is every sum it joins.",
     "What does cross_entropy return when every target is ignored, with reduction='mean' and with reduction='sum'?",
 )
 add_mistake(
     "empty-window-is-nan",
-    "Where a whole window is without a token your code divides 0 by 0: the result is NaN.",
+    "Where a whole window is without a token your code gives NaN, which is what 0 divided by 0 gives.",
     "What do the losses of such a window add up to, and by what do you divide that?",
 )
 add_mistake(

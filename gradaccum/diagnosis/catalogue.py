@@ -50,8 +50,8 @@ def add_mistake(slug: str, message: str, hint: str) -> None:
 # Stepping
 add_mistake(
     "step-every",
-    "Your loop updates the parameters after every micro-batch, so nothing is accumulated: each row of the fingerprint "
-    "holds a single micro-batch.",
+    "Your loop updates the parameters after every micro-batch instead of once per window: the fingerprint has a row for each "
+    "micro-batch.",
     "How many micro-batches belong to one update? Count them before you call the optimizer.",
 )
 add_mistake(
@@ -85,7 +85,7 @@ add_mistake(
 )
 add_mistake(
     "never-zero",
-    "Gradients are never cleared: every update contains all earlier windows again.",
+    "Gradients are not cleared between windows: updates contain earlier windows again.",
     "After an update its gradient has done its work. What must happen before the next window begins?",
 )
 add_mistake(
@@ -102,7 +102,7 @@ add_mistake(
 )
 add_mistake(
     "tail-dropped",
-    "The leftover window at the end of the epoch is thrown away: its samples never reach the parameters.",
+    "The leftover window at the end of the epoch gets no update of its own: its samples do not reach the parameters.",
     "When the micro-batches run out in mid-window, is there anything left to apply?",
 )
 add_mistake(
@@ -112,7 +112,8 @@ add_mistake(
 )
 add_mistake(
     "tail-scale",
-    "The leftover window is divided by the full number of accumulation steps, not by what it holds: its update is too small.",
+    "The leftover window's update is too small, as if it were divided by the full number of accumulation steps and not by "
+    "what it holds.",
     "How many micro-batches are in the last window? Is that the number you divide by?",
 )
 
@@ -120,7 +121,7 @@ add_mistake(
 add_mistake(
     "no-scale",
     "Nothing divides by the number of micro-batches: the gradients of a window are added up where their mean was due, "
-    "so each update is N times too long.",
+    "so the gradient of an update is N times too long.",
     "One large batch would average over all its samples. What is missing between a sum and an average?",
 )
 add_mistake(
@@ -130,7 +131,7 @@ add_mistake(
 )
 add_mistake(
     "lr-scaled-too",
-    "The gradient is averaged as it should be, but the learning rate is divided as well, so each update is too short.",
+    "The gradient is averaged as it should be, but the learning rate is divided as well, so updates are too short.",
     "Averaging the loss and lowering the rate are two ways to the same end. How many do you need?",
 )
 add_mistake(

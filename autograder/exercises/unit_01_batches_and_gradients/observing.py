@@ -24,7 +24,8 @@ class BatchTrial:
         summed: whether ``loss_fn`` adds the losses of its samples instead of averaging them.
         training: the mode the model is in.
         lr: a learning rate, for functions that take one.
-        calls: how often the function is called, each time with the parameters as they were; the last call counts.
+        calls: how often the function is called, each time with the parameters as they were; the last call counts. Those before
+            it are given other targets.
         frozen_stale: whether ``.grad`` of a frozen parameter holds something as well, as if it had been frozen only recently.
     """
 
@@ -73,8 +74,13 @@ def observe_gradients(function: Callable, trial: BatchTrial) -> Observation:
 def observe_step(function: Callable, trial: BatchTrial) -> Observation:
     """Call ``function(model, loss_fn, x, y, lr)``. Returns the number it returned, and the model as it left it."""
     model = trial.model()
+    own = dict(model.named_parameters())
     returned, _ = _call(function, model, trial, trial.lr)
     tensors, facts = model_state(model)
+    # The optimizer that the caller may have holds the parameters that were given: new ones in the model do not count.
+    tensors |= {f"parameter/{name}": p.detach().cpu().clone() for name, p in own.items()}
+    if isinstance(returned, Tensor) and returned.requires_grad:
+        return Observation(tensors, facts | {"type": "a tensor with a graph"})
     number = plain_losses([returned])  # a text or True is not a number
     return Observation(tensors, facts | ({"loss": number[0]} if number else {"type": type(returned).__name__}))
 
@@ -82,13 +88,13 @@ def observe_step(function: Callable, trial: BatchTrial) -> Observation:
 def _call(function: Callable, model: nn.Module, trial: BatchTrial, *more: float) -> tuple[object, bool]:
     """What the last call returned, and whether it left the batch as it was."""
     before = {name: p.detach().clone() for name, p in model.named_parameters()}
-    for _ in range(trial.calls):
+    for call in range(trial.calls):
         with torch.no_grad():
             for name, p in model.named_parameters():
                 p.copy_(before[name])
-        batch = trial.batch()
-        returned = function(model, trial.loss_fn, *batch, *more)
-    return returned, all(map(torch.equal, batch, trial.batch()))
+        x, y = batch = trial.batch()
+        returned = function(model, trial.loss_fn, x, y.flip(0) if call + 1 < trial.calls else y, *more)
+    return returned, all(map(torch.equal, batch, trial.batch())) and not any(t.requires_grad for t in batch)
 
 
 def model_state(model: nn.Module) -> tuple[dict[str, Tensor], dict[str, Any]]:

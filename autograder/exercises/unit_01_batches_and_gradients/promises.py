@@ -19,7 +19,9 @@ PROMISES = {
             Promise("parameters", "to the bit", GRADIENTS, "batch_gradient_also_updates"),
             Promise("requires_grad", "and `requires_grad`, `x` and `y` too", ("frozen",), "batch_gradient_thaws_everything"),
             Promise("data", "`x` and `y` too", GRADIENTS, "batch_gradient_clears_the_inputs"),
+            Promise("requires_grad of data", "`x` and `y` too", GRADIENTS, "batch_gradient_tracks_the_inputs"),
             Promise("second call", "so that a second call returns the same", SECOND, "batch_gradient_hooks_stay"),
+            Promise("other data", "every trainable parameter has its gradient", SECOND, "batch_gradient_of_first_call"),
             Promise("stale", "nothing of it may be in what you return", GRADIENTS, "batch_gradient_on_top_of_the_old_one"),
             Promise("grad", "Before the call `.grad` may hold anything", ("untouched",), "batch_gradient_cleared_afterwards"),
             Promise("mode", "the gradient is that of the mode it is in", ("untouched",), "batch_gradient_in_training_mode"),
@@ -54,6 +56,12 @@ PROMISES = {
             Promise(
                 "in place", "update of the model's own parameters", (*UPDATES, "clean", "clean extras"), "sgd_step_rebinds"
             ),
+            Promise(
+                "own parameters",
+                "update of the model's own parameters",
+                (*UPDATES, "clean", "clean extras"),
+                "sgd_step_replaces",
+            ),
             Promise("rate", "has moved by minus `lr` times its gradient", UPDATES, "sgd_step_without_rate"),
             Promise("down", "has moved by minus", UPDATES, "sgd_step_uphill"),
             Promise("one sample", "also for a batch of one sample", ("one",), "sgd_step_of_several"),
@@ -71,6 +79,7 @@ PROMISES = {
             Promise("after, unused", "used or unused", ("clean extras",), "sgd_step_leaves_what_is_unused"),
             Promise("loss", "returns the loss of the batch before the update", ("loss",), "sgd_step_loss_after"),
             Promise("number", "as a number", ("loss",), "sgd_step_loss_in_words"),
+            Promise("no graph", "as a number", ("loss",), "sgd_step_loss_with_graph"),
             Promise("loss's mode", "at the parameters and in the mode you were given", ("loss",), "sgd_step_loss_in_eval_mode"),
         ),
         ("One plain SGD update", "No old gradient"),

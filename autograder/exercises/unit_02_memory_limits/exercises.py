@@ -120,6 +120,7 @@ class PlanMicroBatches(Exercise[CallTrial]):
         # Here it is so small that a plan that pays it for each micro-batch can pay it several times.
         calls |= {"largest 5": call(24, 22, chance.randint(1, 99), fixed=2000), "full 2": call(24, 12, 0, fixed=100)}
         calls |= {"largest 6": call(1, 3, chance.randint(1, 99)), "full 3": call(30, 15, 0, fixed=0)}
+        calls |= {"full 4": call(24, 12, 0, fixed=-20000)}
         return calls | {
             "none 0": call(24, 1, -chance.randint(1, 99)),
             "none 1": call(36, -2, 0),

@@ -109,13 +109,13 @@ class SameUpdate(Exercise[CallTrial]):
         b, n, k = chance.choice([2, 3, 5]), chance.choice([4, 6, 8]), chance.choice([2, 3])
         pairs = [
             ((b * n, 1), (b, n)),
-            ((b, n), (n, b)),
-            ((b * k, n), (b, n * k)),
+            ((n, b), (1, b * n)),
+            ((4 * b, 15 * n), (6 * b, 10 * n)),
             ((b, n), (b, n)),
             ((b, n + 1), (b, n)),
-            ((b, n), (b + 1, n)),
+            ((b, n), (b * k, n * k)),
             ((b, n), (b + 1, n - 1)) if (b + 1) * (n - 1) != b * n else ((b, n), (b + 2, n - 1)),
-            ((b, 1), (b, n)),
+            ((40 * b + 1, n), (40 * b, n)),
         ]
         return {str(i): CallTrial(pair) for i, pair in enumerate(pairs)}
 

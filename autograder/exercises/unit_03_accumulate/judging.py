@@ -6,13 +6,16 @@ import torch
 from torch import Tensor
 
 from autograder.contract.observation import Observation
-from autograder.judging.calls import Formula
+from autograder.judging.calls import Formula, with_fixed, with_rounding
 from autograder.judging.large_batches import JOINED, is_cut_finely, is_one_forward
 from autograder.judging.left_behind import kept_message
 from autograder.judging.tolerances import close
 from autograder.observing.loops import LoopTrial
 from gradaccum.fingerprint import batch_gradient
 from gradaccum.problems import Problem, flat_parameters, joined
+
+TOGETHER = 11
+"""Micro-batches that may go through the model together: with more of them, peak memory reaches the limit of twelve."""
 
 
 def gradient_message(trial: LoopTrial, seen: Observation) -> str:
@@ -28,7 +31,9 @@ def gradient_message(trial: LoopTrial, seen: Observation) -> str:
         return kept
     if problem.coupled and is_one_forward(problem, gradients[0]):
         return JOINED
-    if not (is_cut_finely(problem, gradients[0]) if problem.coupled else _are_mean_gradients(problem, gradients)):
+    if not (
+        is_cut_finely(problem, gradients[0], together=TOGETHER) if problem.coupled else _are_mean_gradients(problem, gradients)
+    ):
         return "What is in .grad is not the gradient of the mean loss over all samples."
     return ""
 
@@ -48,9 +53,19 @@ def same_samples(config_a: tuple[int, int], config_b: tuple[int, int]) -> bool:
 RATE = 1e-6
 """Relative difference up to which a rate is right: a tensor may be in float32, which leaves 6e-8."""
 
-WRONG_RATES: dict[str, Formula] = {
+
+def _sum_form_rate(lr: float, steps: int) -> float:
+    return lr / steps
+
+
+WRONG_RATES: dict[str, Formula | tuple[Formula, ...]] = {
     "rate-multiplied": lambda lr, n: lr * n,
     "rate-unchanged": lambda lr, n: lr,
+    "fixed-number": (
+        *with_fixed(_sum_form_rate, 0, (1.0, 0.1, 0.01, 0.001)),
+        *with_fixed(_sum_form_rate, 1, (2, 3, 4, 8, 16, 32)),
+    ),
+    "rounded": with_rounding(_sum_form_rate),
 }
 """By mistake, the rate that comes of it instead of ``lr / n``."""
 

@@ -41,6 +41,6 @@ add_mistake(
 )
 add_mistake(
     "compares-configurations",
-    "You call configurations different whenever they are written differently, although they may average over the same samples.",
+    "You call configurations different that are written differently, although they average over equally many samples.",
     "Are B=8, N=1 and B=2, N=4 the same update?",
 )

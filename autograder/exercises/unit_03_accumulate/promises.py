@@ -49,6 +49,10 @@ PROMISES = {
         (
             Promise("pairs", "says whether both make the same updates", PAIRS, "same_update_sum"),
             Promise("either way", "all must be right", PAIRS, "same_update_at_least"),
+            Promise("single samples", "all must be right", ("1",), "same_update_not_of_single_samples"),
+            Promise("large numbers", "all must be right", ("2",), "same_update_is"),
+            Promise("any numbers", "all must be right", ("2",), "same_update_must_divide"),
+            Promise("exactly", "all must be right", ("7",), "same_update_nearly"),
             Promise("truth values", "`True` or `False`", PAIRS, "same_update_in_words"),
         ),
         ("Two people", "One works", "All five conditions", "Whether two configurations"),

@@ -108,7 +108,7 @@ add_mistake(
 )
 add_mistake(
     "inf-not-reported",
-    "You filter out windows with infinities yourself, so the scaler never hears of them and keeps a scale that is too high.",
+    "After a window with infinities the scale stays too high: the scaler never hears of it, or cannot lower the scale.",
     "Which calls look for infinities and lower the scale? Do they run for such a window?",
 )
 add_mistake(
