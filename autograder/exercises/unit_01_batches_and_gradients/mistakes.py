@@ -51,7 +51,7 @@ add_mistake(
 )
 add_mistake(
     "frozen-thawed",
-    "You change requires_grad of a parameter that your function should leave alone: whoever froze it wants it frozen.",
+    "You change requires_grad of a parameter: leave frozen parameters frozen and the others trainable.",
     "Which parameters can you ask a gradient for without changing any of them?",
 )
 add_mistake(
@@ -72,7 +72,7 @@ add_mistake(
 )
 add_mistake(
     "parameters-unmoved",
-    "The parameters are the same before and after your function.",
+    "The model's own parameters are the same before and after your function.",
     "Does your line write into the parameter itself, or make a new tensor and forget it? And what is in .grad when it runs?",
 )
 add_mistake(

@@ -79,8 +79,6 @@ def observe_step(function: Callable, trial: BatchTrial) -> Observation:
     tensors, facts = model_state(model)
     # The optimizer that the caller may have holds the parameters that were given: new ones in the model do not count.
     tensors |= {f"parameter/{name}": p.detach().cpu().clone() for name, p in own.items()}
-    if isinstance(returned, Tensor) and returned.requires_grad:
-        return Observation(tensors, facts | {"type": "a tensor with a graph"})
     number = plain_losses([returned])  # a text or True is not a number
     return Observation(tensors, facts | ({"loss": number[0]} if number else {"type": type(returned).__name__}))
 

@@ -79,7 +79,6 @@ PROMISES = {
             Promise("after, unused", "used or unused", ("clean extras",), "sgd_step_leaves_what_is_unused"),
             Promise("loss", "returns the loss of the batch before the update", ("loss",), "sgd_step_loss_after"),
             Promise("number", "as a number", ("loss",), "sgd_step_loss_in_words"),
-            Promise("no graph", "as a number", ("loss",), "sgd_step_loss_with_graph"),
             Promise("loss's mode", "at the parameters and in the mode you were given", ("loss",), "sgd_step_loss_in_eval_mode"),
         ),
         ("One plain SGD update", "No old gradient"),

@@ -3,8 +3,8 @@
 from torch import nn
 
 EXERCISE = "sgd_step"
-MISTAKES = ()
-LOST = ("update", "frozen")
+MISTAKES = ("parameters-unmoved",)
+LOST = ("update", "frozen", "clean")
 
 
 def sgd_step(model, loss_fn, x, y, lr):
