@@ -27,6 +27,7 @@ PROMISES = {
         (
             Promise("trains", "as in exercise 1, but every epoch ends with", ("training",), "lost_tail_unchanged"),
             Promise("mean", "averaged over the micro-batches it has", ("training",), "lost_tail_divided_by_n"),
+            Promise("every epoch", "but every epoch ends with", ("training",), "lost_tail_of_one_still_lost"),
         ),
         ("lost_tail, repaired",),
     ),
