@@ -51,7 +51,7 @@ add_mistake(
 )
 add_mistake(
     "sequences-for-tokens",
-    "You count sequences where tokens are due: a token of a short sequence counts for more than one of a long sequence.",
+    "You count sequences where tokens are due: what a token counts, or how long the update is, then depends on the sequences.",
     "Over what is the loss of one micro-batch averaged already? Count the same thing in the window.",
 )
 add_mistake(
