@@ -140,7 +140,7 @@ for name, tried in {"BatchNorm": model, "SyncBatchNorm": synced}.items():
 # - Each GroupNorm keeps the affine `weight` and `bias` of its BatchNorm, in their dtype and on their device. A BatchNorm made
 #   with `affine=False` becomes a GroupNorm with `affine=False`.
 # - The given model stays untouched, and the result shares no parameter or buffer with it. Both models, and all their parts, are
-#   in the mode the given model was in (`model.training`).
+#   in the mode the given model was in (`model.training`). A GroupNorm works the same in both modes, so its own does not count.
 #
 # What earns points:
 #

@@ -57,6 +57,28 @@ RAISES = object()
 """What a formula returns for arguments that must be refused with a ValueError."""
 
 
+def with_fixed(formula: Formula, position: int, values: tuple[Any, ...]) -> tuple[Formula, ...]:
+    """For each value, a formula that takes it in place of the argument at a position."""
+
+    def fixed(value: Any) -> Formula:
+        return lambda *arguments: formula(*arguments[:position], value, *arguments[position + 1 :])
+
+    return tuple(map(fixed, values))
+
+
+def with_rounding(formula: Formula) -> tuple[Formula, ...]:
+    """For up to four decimals, a formula whose numbers are rounded to so many."""
+
+    def rounded(decimals: int) -> Formula:
+        def rounds(*arguments: Any, **keywords: Any) -> Any:
+            value = formula(*arguments, **keywords)
+            return value if value is RAISES else round(value, decimals)
+
+        return rounds
+
+    return tuple(map(rounded, range(5)))
+
+
 def judge_calls(
     exercise: Exercise,
     trials: Mapping[str, CallTrial],

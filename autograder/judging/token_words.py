@@ -51,7 +51,7 @@ add_mistake(
 )
 add_mistake(
     "sequences-for-tokens",
-    "You count sequences where tokens are due: a token of a short sequence counts for more than one of a long sequence.",
+    "You count sequences where tokens are due, so what a token counts, or how long an update is, depends on the sequences.",
     "What does the loss of one micro-batch already average over? Count the same thing in the window.",
 )
 add_mistake(
@@ -67,12 +67,12 @@ add_mistake(
 )
 add_mistake(
     "empty-is-nan",
-    "Where there are no tokens, your code divides 0 by 0. The result is NaN, and so is every sum that includes it.",
+    "Where there are no tokens, your code produces NaN, which is what 0 divided by 0 gives, and so is every sum that includes it.",
     "What does cross_entropy return when every target is ignored, with reduction='mean' and with reduction='sum'?",
 )
 add_mistake(
     "empty-window-is-nan",
-    "Where a whole window has no tokens, your code divides 0 by 0, and the result is NaN.",
+    "Where a whole window has no tokens, your code produces NaN, which is what 0 divided by 0 gives.",
     "What do the losses of such a window add up to, and what do you divide that by?",
 )
 add_mistake(

@@ -50,8 +50,8 @@ def add_mistake(slug: str, message: str, hint: str) -> None:
 # Stepping
 add_mistake(
     "step-every",
-    "Your loop updates the parameters after every micro-batch, so nothing is accumulated: each row of the fingerprint holds"
-    " a single micro-batch.",
+    "Your loop updates the parameters after every micro-batch instead of once per window: the fingerprint has a row for each"
+    " micro-batch.",
     "How many micro-batches go into one update? Count them before you call the optimizer.",
 )
 add_mistake(
@@ -84,7 +84,7 @@ add_mistake(
 )
 add_mistake(
     "never-zero",
-    "Gradients are never cleared, so every update includes all earlier windows again.",
+    "Gradients are not cleared between windows, so updates include earlier windows again.",
     "Once an update has been made, its gradient has done its work. What must happen before the next window begins?",
 )
 add_mistake(
@@ -101,7 +101,7 @@ add_mistake(
 )
 add_mistake(
     "tail-dropped",
-    "The leftover window at the end of the epoch is thrown away: its samples never reach the parameters.",
+    "The leftover window at the end of the epoch gets no update of its own, so its samples do not reach the parameters.",
     "If the micro-batches run out in the middle of a window, is there anything left to apply?",
 )
 add_mistake(
@@ -111,8 +111,8 @@ add_mistake(
 )
 add_mistake(
     "tail-scale",
-    "The leftover window is divided by the full number of accumulation steps, although it holds fewer micro-batches, so its"
-    " update is too small.",
+    "The leftover window's update is too small, as if it were divided by the full number of accumulation steps instead of by"
+    " what it holds.",
     "How many micro-batches are in the last window? Is that the number you divide by?",
 )
 
@@ -120,7 +120,7 @@ add_mistake(
 add_mistake(
     "no-scale",
     "Nothing divides by the number of micro-batches: the gradients of a window are summed where they should be averaged, so"
-    " each update is N times too long.",
+    " the gradient of an update is N times too long.",
     "One large batch averages over all its samples. What does it take to turn your sum into an average?",
 )
 add_mistake(
@@ -130,7 +130,7 @@ add_mistake(
 )
 add_mistake(
     "lr-scaled-too",
-    "The gradient is averaged as it should be, but the learning rate is divided as well, so each update is too short.",
+    "The gradient is averaged as it should be, but the learning rate is divided as well, so updates are too short.",
     "Averaging the loss and lowering the rate achieve the same thing. Do you need both?",
 )
 add_mistake(

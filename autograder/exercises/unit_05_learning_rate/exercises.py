@@ -11,7 +11,7 @@ from autograder.contract.observation import Observation
 from autograder.contract.trials import probe_length, trial_random, uneven_sizes
 from autograder.contract.verdict import Part, Verdict
 from autograder.diagnosing.loop_diagnosis import diagnose
-from autograder.exercises.unit_05_learning_rate.judging.noise import value_message, wrong_formula
+from autograder.exercises.unit_05_learning_rate.judging.noise import due_of, value_message, wrong_formula
 from autograder.exercises.unit_05_learning_rate.judging.rules import (
     WRONG_RATES,
     WRONG_SIZES,
@@ -34,7 +34,6 @@ from autograder.judging.large_batches import JOINED, left_changed
 from autograder.observing.calls import CallTrial
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
-from gradaccum.noise import simple_noise_scale
 from gradaccum.problems import Problem, best_dtype
 
 UNIT = "05_learning_rate"
@@ -93,11 +92,13 @@ class ScaleLearningRate(Exercise[CallTrial]):
     def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
         trials = {}
-        for k, rule in enumerate(("none", "linear", "sqrt") * 2):
-            reference = chance.choice([32, 64, 256])
-            batch = reference * chance.choice([5, 7, 11]) // 2 if k < 3 else reference * 3 // chance.choice([4, 8])
-            trials[f"rule {k}"] = CallTrial((round(chance.uniform(1e-4, 0.5), 5), reference, batch, rule))
-        unknown = {f"unknown {k}": CallTrial((0.1, 32, 64, rule)) for k, rule in enumerate(("cubic", "lin", ""))}
+        for k, rule in enumerate(("none", "linear", "sqrt") * 4):
+            reference = chance.choice([64, 128, 256])
+            larger, smaller = (chance.choice([5, 7, 11]), 2), (3, chance.choice([4, 8]))
+            times, over = (larger, (chance.choice([50, 99, 200]), 1), smaller, (1, chance.choice([32, 64])))[k // 3]
+            trials[f"rule {k}"] = CallTrial((round(chance.uniform(1e-4, 0.5), 5), reference, reference * times // over, rule))
+        others = ("cubic", "lin", "", "Linear", "SQRT", " none", "linear\n")
+        unknown = {f"unknown {k}": CallTrial((0.1, 32, 64, rule)) for k, rule in enumerate(others)}
         return trials | unknown
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -197,8 +198,7 @@ class GradientNoiseScale(Exercise[NoiseTrial]):
         return {name: NoiseTrial(seed + k, *window, device) for k, (name, window) in enumerate(windows.items())}
 
     def judge(self, trials: Mapping[str, NoiseTrial], observations: Mapping[str, Observation]) -> Verdict:
-        due = {name: simple_noise_scale(trial.gradients(), trial.size) for name, trial in trials.items()}
-        messages = (value_message(observations[name], due[name]) for name in trials)
+        messages = (value_message(observations[name], due_of(trial)) for name, trial in trials.items())
         message = next(filter(None, messages), "")
         failure = first_failure(observations)
         wrong = bool(message) and not failure

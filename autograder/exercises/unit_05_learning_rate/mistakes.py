@@ -11,7 +11,7 @@ add_mistake(
 )
 add_mistake(
     "adds-sizes",
-    "You add the numbers up. How many samples are in N micro-batches of B?",
+    "You add where you should multiply. How many samples are in N micro-batches of B, and how many on all ranks?",
     "Draw N boxes with B dots each and count the dots.",
 )
 add_mistake(
@@ -23,6 +23,21 @@ add_mistake(
     "rules-swapped",
     "The linear rule and the square-root rule have changed places.",
     "When the batch doubles, by how much does the rate grow under each rule?",
+)
+add_mistake(
+    "whole-ratios",
+    "You divide the two batches as whole numbers and lose what is behind the decimal point.",
+    "What does your ratio become for half the reference batch?",
+)
+add_mistake(
+    "negative-hidden",
+    "Your number is right except where the estimate of |G|² is negative: there it is not what the equations say.",
+    "Does your code treat a negative estimate differently? What would the equations return?",
+)
+add_mistake(
+    "noise-not-divided",
+    "Your number is the noise alone. The noise scale compares it with the squared length of the true gradient.",
+    "Which of the two unknowns goes below the fraction bar?",
 )
 add_mistake(
     "forgets-micro-batch-size",
@@ -41,7 +56,7 @@ add_mistake(
 )
 add_mistake(
     "biased-noise",
-    "Your estimate of the noise is too small: you treat all of L as gradient, but part of it is noise.",
+    "Your estimate of the noise comes from S − L alone, which is too small: part of L is noise as well.",
     "Subtract the two equations term by term. What becomes of the noise in the second?",
 )
 add_mistake(
@@ -52,7 +67,7 @@ add_mistake(
 add_mistake(
     "lengths-not-squared",
     "You put lengths into the equations, which are about squared lengths.",
-    "By what factor does the noise scale change if all gradients are twice as long? By what factor does yours?",
+    "The vector (3, 4) has the length 5. What stands in the equations for it?",
 )
 add_mistake(
     "schedule-per-micro-batch",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from autograder.contract.promises import Promise, Promises
 
 SIZES = tuple(f"size {k}" for k in range(9))
-RULES = tuple(f"rule {k}" for k in range(6))
-UNKNOWN = tuple(f"unknown {k}" for k in range(3))
+RULES = tuple(f"rule {k}" for k in range(12))
+UNKNOWN = tuple(f"unknown {k}" for k in range(7))
 LIVE = ("updates", "no accumulation", "cut", "leftover")
 LOOPS = (*LIVE, "rates", "probe")
 REASON = "a `ValueError` with a reason, in any words"
@@ -48,10 +48,13 @@ PROMISES = {
                 RULES,
                 "scale_learning_rate_swapped",
             ),
-            Promise("larger", "for larger and for smaller batches.", RULES[:3], "scale_learning_rate_never_higher"),
-            Promise("smaller", "for larger and for smaller batches.", RULES[3:], "scale_learning_rate_never_lower"),
+            Promise("larger", "for larger and for smaller batches.", RULES[:6], "scale_learning_rate_never_higher"),
+            Promise("much larger", "for larger and for smaller batches.", RULES[3:6], "scale_learning_rate_ceiling"),
+            Promise("smaller", "for larger and for smaller batches.", RULES[6:], "scale_learning_rate_never_lower"),
+            Promise("much smaller", "for larger and for smaller batches.", RULES[9:], "scale_learning_rate_floor"),
             Promise("unknown", "for any other text.", UNKNOWN, "scale_learning_rate_anything_goes"),
             Promise("other texts", "for any other text.", UNKNOWN, "scale_learning_rate_part_of_a_name"),
+            Promise("spelling", "for any other text.", UNKNOWN[3:], "scale_learning_rate_any_spelling"),
             Promise("reason", REASON, UNKNOWN, "scale_learning_rate_silent"),
         ),
         ("Write `scale_learning_rate", "The rate for another effective batch"),

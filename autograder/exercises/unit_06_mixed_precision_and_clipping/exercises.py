@@ -34,6 +34,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages 
     parameters_message,
     rounding_message,
     scale_message,
+    squared_norms,
 )
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.replays import replay_amp, replay_clipped
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.scaler_refusals import mistakes_before_refusal
@@ -43,7 +44,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import 
     Float32SumTrial,
 )
 from autograder.judging.failures import first_failure
-from autograder.judging.large_batches import large_batch_gradients, left_changed
+from autograder.judging.large_batches import large_batch_gradients, left_changed, uses_up_streams
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.diagnosis.search import first_match
@@ -114,12 +115,16 @@ class TrainEpochClipped(Exercise[ClipTrial]):
         seen = observations["norms"]
         after = results["norms"] and not seen.failure and clipped_norms(seen, due["norms"], trials["norms"].max_norm)
         reported = ("norm-after-clip",) if after else ()
+        if results["norms"] and not seen.failure and squared_norms(seen, due["norms"]):
+            reported = ("norm-squared",)
         if whole and not said["leftover"]:
             slugs = ("one-big-batch",) * joined + reported
             return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure)
         found = diagnose(trials["probe"].loop, observations["probe"])  # an idle threshold leaves a loop linear
         slugs = found.slugs
-        if results["bound"] and not failure:
+        if uses_up_streams({name: trial.loop.problem for name, trial in trials.items()}, observations):
+            slugs += ("stream-used-up",)
+        elif results["bound"] and not failure:
             name = "leftover" if whole else "bound"
             slugs += clipping_mistakes(trials[name], observations[name], found.slugs)
         slugs += reported

@@ -108,7 +108,7 @@ add_mistake(
 )
 add_mistake(
     "inf-not-reported",
-    "You filter out windows with infinities yourself, so the scaler never hears of them and keeps a scale that is too high.",
+    "After a window with infinities the scale stays too high: the scaler never hears of it, or cannot lower the scale.",
     "Which calls look for infinities and lower the scale? Do they run for such a window?",
 )
 add_mistake(
@@ -152,4 +152,14 @@ add_mistake(
     "norm-after-clip",
     "The norms you return are those after clipping: whatever was above the threshold is reported as the threshold.",
     "clip_grad_norm_ returns something. Is it the norm before it clipped, or after?",
+)
+add_mistake(
+    "stream-used-up",
+    "Your loop updates for a list of micro-batches, but makes no update for a stream that can be walked through only once.",
+    "How often does your function go through micro_batches, and what is left of a generator after the first time?",
+)
+add_mistake(
+    "norm-squared",
+    "The numbers you return are the squares of the norms.",
+    "What is the norm of (3, 4)?",
 )

@@ -85,7 +85,8 @@ class MatchedBnMomentum(Exercise):
     def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
         momenta = [*chance.sample([0.1, 0.15, 0.2, 0.25, 0.3, 0.4], 3), chance.choice([0.7, 0.8, 0.9])]
-        steps = [1, *chance.sample([2, 3, 4, 5, 8], 3)]
+        momenta += chance.sample([0.2, 0.3, 0.5], 2)
+        steps = [1, *chance.sample([2, 3, 4, 5, 8], 3), chance.choice([12, 20, 32]), chance.choice([100, 128, 200])]
         return {f"call {k}": CallTrial(call) for k, call in enumerate(zip(momenta, steps, strict=True))}
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -107,7 +108,14 @@ class MatchedBeta(Exercise):
     def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
         betas = [*chance.sample([0.8, 0.85, 0.9, 0.95, 0.98, 0.99], 3), chance.choice([0.3, 0.7])]
-        steps = [1, *chance.sample([2, 3, 4], 2), chance.choice([6, 8])]
+        betas += chance.sample([0.98, 0.99], 2)
+        steps = [
+            1,
+            *chance.sample([2, 3, 4], 2),
+            chance.choice([6, 8]),
+            chance.choice([12, 20, 32]),
+            chance.choice([100, 150, 200]),
+        ]
         return {f"call {k}": CallTrial(call) for k, call in enumerate(zip(betas, steps, strict=True))}
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:

@@ -37,7 +37,7 @@ for _slug, _message, _hint in (
     ("wrong-groups", "Your GroupNorms do not have num_groups groups.", "What is the first argument of nn.GroupNorm?"),
     (
         "changes-other-layers",
-        "You also change layers that are not BatchNorms, or their weights.",
+        "You also change layers that are neither BatchNorm1d nor BatchNorm2d, or their weights.",
         "Does every other layer come from the given model, values included?",
     ),
     (
@@ -78,7 +78,7 @@ for _slug, _message, _hint in (
     (
         "matched-wrong-way",
         "You make the momentum larger. It has to become smaller, because it now acts N times.",
-        "You compute what N passes do together. You are asked for one of the N.",
+        "N passes do more than one. How little may each of them do if together they are to do as much as one with `momentum`?",
     ),
     (
         "kept-not-taken",
@@ -89,6 +89,11 @@ for _slug, _message, _hint in (
         "beta-unchanged",
         "You leave β as it is. Counted in updates the memory stays the same, but counted in samples it is N times as long.",
         "How much is left of an old gradient after N small updates? One large update should leave as much.",
+    ),
+    (
+        "passes-off-by-one",
+        "Your formula is the right one for N − 1 or N + 1 instead of N.",
+        "Try N = 2 on paper: how many factors are multiplied?",
     ),
     ("beta-divided", "You divide β by N, but what is left of an old gradient is a product.", "What is left after N updates?"),
     (
@@ -103,7 +108,7 @@ for _slug, _message, _hint in (
     ),
     (
         "beta-first-order",
-        "You multiply what is forgotten, 1 − β, by N. That is close as long as β is near 1, but it is not exact.",
+        "You multiply what is forgotten, 1 − β, by N. What comes of it is close as long as β is near 1, but it is not exact.",
         "Two updates with β = 0.5 leave a quarter. What does your formula leave?",
     ),
     (

@@ -5,12 +5,12 @@ from __future__ import annotations
 from autograder.contract.promises import Promise, Promises
 
 MODELS = ("flat", "deep", "conv", "double")
-CALLS = tuple(f"call {k}" for k in range(4))
+CALLS = tuple(f"call {k}" for k in range(6))
 REPLACED = "every `nn.BatchNorm1d` and `nn.BatchNorm2d`, at any depth"
 EVERYTHING_ELSE = "Everything else stays as it was, including related layers such as `nn.BatchNorm3d` or `nn.InstanceNorm2d`."
 KEPT = "Each GroupNorm keeps the affine `weight` and `bias` of its BatchNorm, in their dtype and on their device."
 UNTOUCHED = "The given model stays untouched, and the result shares no parameter or buffer with it."
-MODES = "Both models, and all their parts, are in the mode the given model was in (`model.training`)."
+MODES = "Both models, and all their parts, are in the mode the given model was in (`model.training`)"
 TWELVE = "if the two runs end apart by more than rounding, `False` if they end in the same place."
 
 PROMISES = {
@@ -42,6 +42,7 @@ PROMISES = {
             "the layers at each path",
             "also in a float64 model",
             "layers, values, mode",
+            "A GroupNorm works the same in both modes",
             "The model itself is never",
             "A copy of the model",
         ),
@@ -50,6 +51,7 @@ PROMISES = {
         (
             Promise("formula", "as one pass with `momentum` does.", CALLS, "matched_bn_momentum_power"),
             Promise("N = 1", "including N = 1", ("call 0",), "matched_bn_momentum_not_for_one"),
+            Promise("any N", "the momentum with which N passes leave", CALLS[4:], "matched_bn_momentum_few_passes_only"),
             Promise("any momentum", "several momenta between 0 and 1", ("call 3",), "matched_bn_momentum_small_only"),
             Promise("number", "to five digits.", CALLS, "matched_bn_momentum_as_text"),
         ),
@@ -59,6 +61,7 @@ PROMISES = {
         (
             Promise("formula", "leaves as much of it as the recipe's N did.", CALLS, "matched_beta_root"),
             Promise("N = 1", "including N = 1", ("call 0",), "matched_beta_not_for_one"),
+            Promise("any N", "leaves as much of it as the recipe's N did.", CALLS[4:], "matched_beta_few_updates_only"),
             Promise("any beta", "several β between 0 and 1", CALLS, "matched_beta_first_order"),
             Promise("number", "to five digits.", CALLS, "matched_beta_as_text"),
         ),

@@ -34,6 +34,7 @@ from autograder.exercises.unit_08_unequal_micro_batches.judging.messages import 
     movements_message,
 )
 from autograder.judging.calls import judge_calls
+from autograder.judging.large_batches import uses_up_streams
 from autograder.judging.token_loops import is_nan_somewhere, parameters_message, trains_like
 from autograder.judging.token_words import RENAMED, in_tokens
 from autograder.observing.calls import CallTrial
@@ -122,6 +123,8 @@ class TrainEpochTokens(Exercise):
         found = diagnose_tokens(trials["probe"], observations["probe"])
         others = _other_slugs(trials, observations, results, found.slugs)
         slugs = (*found.slugs, *(slug for slug in others if not REPORTS_THE_SAME.get(slug, set()) & set(found.slugs)))
+        if uses_up_streams({name: trial.problem for name, trial in trials.items()}, observations):
+            slugs += ("stream-used-up",)
         if "retained-graph" in slugs:
             slugs = tuple(slug for slug in slugs if slug != "one-big-batch")
         shown = {"expected": found.expected, "found": found.found} if found.slugs or found.remark else {}

@@ -29,3 +29,18 @@ add_mistake(
     "You divide the denominator by the number of micro-batches: it is that of an average micro-batch, not of the window.",
     "The sum runs over the whole window. What should its denominator run over?",
 )
+add_mistake(
+    "first-class-left-out",
+    "You leave out targets of class 0, which is a class like any other.",
+    "Which targets are ignored: those that are 0, or those that are ignore_index?",
+)
+add_mistake(
+    "counts-rows",
+    "You count rows, but targets may have several dimensions: a row then holds several targets.",
+    "What does len say of a tensor with two dimensions, and how many elements does it have?",
+)
+add_mistake(
+    "micro-batches-left-out",
+    "A micro-batch of the window is missing from your denominator.",
+    "The sum runs over the whole window. What should its denominator run over?",
+)

@@ -66,7 +66,7 @@ add_mistake(
 add_mistake(
     "graph-kept",
     "You keep losses as they come, each with the graph of its micro-batch. Before backward a graph holds all activations, "
-    "after backward it is only a skeleton. Either way memory grows for as long as you keep them.",
+    "after backward it is only a skeleton. Either way it stays in memory for as long as you keep the loss.",
     "Which part of a loss do you need for a report, and what else is attached to it?",
 )
 add_mistake(

@@ -96,7 +96,7 @@ class RepairedTrainer(Exercise[TokenLoopTrial]):
         holes[chance.randrange(n)] = (0,)
         holes[2 * n + chance.randrange(n)] = (0, 0)
         return {
-            "tokens": trial(1, hard(3 * n), gated=True, extras=True),
+            "tokens": trial(1, hard(3 * n), gated=True, extras=True, zero_counts=True),
             "no accumulation": trial(2, ((1,), *hard(3)), accumulation_steps=1),
             "leftover": trial(3, hard(n + left)),
             "short": trial(4, hard(n - 1)),

@@ -5,6 +5,7 @@ from autograder.contract.promises import Promise, Promises
 _NAMES = ("full", "leftovers", "windows")
 _UNEVEN = ("tokens", "leftover", "short", "epochs", "empty")
 _EPOCHS = "their numbers of micro-batches differ, and nothing of one reaches the next."
+_EVERY = (*_UNEVEN, "no accumulation")
 _ALL = ("weights", "windows", "ends", "untold")
 
 PROMISES = {
@@ -50,7 +51,9 @@ PROMISES = {
         demands=(
             Promise("mean", "averaged over all its tokens.", _UNEVEN, "repaired_leftover_only"),
             Promise("divided once", "averaged over all its tokens.", _UNEVEN, "repaired_divided_again"),
-            Promise("padding", "Targets of −100 are no tokens.", (*_UNEVEN, "no accumulation"), "repaired_counts_padding"),
+            Promise("padding", "Targets of −100 are no tokens.", _EVERY, "repaired_counts_padding"),
+            Promise("token 0", "Targets of −100 are no tokens.", ("tokens",), "repaired_zero_is_no_token"),
+            Promise("subclass", "a subclass of `Trainer`", _EVERY, "repaired_no_subclass"),
             Promise("hooks", "The library calls its own `train`:", _UNEVEN, "repaired_overrides_train"),
             Promise("unused", "some parameters may be frozen or unused.", ("tokens",), "repaired_needs_every_gradient"),
             Promise("N = 1", "full windows, and N = 1.", ("no accumulation",), "repaired_without_accumulation_only"),
@@ -79,6 +82,7 @@ PROMISES = {
             Promise("fails wrong ones", "and `False` if they do not", _ALL, "accumulates_always_true"),
             Promise("untold", "or if it cannot be told.", ("untold",), "accumulates_no_mistakes_is_a_pass"),
             Promise("no update", "and a trainer that never updates.", ("untold",), "accumulates_lets_check_raise"),
+            Promise("epochs", "after or before every micro-batch, or never cleared.", ("windows",), "accumulates_of_one_epoch"),
             Promise("steps", "`accumulation_steps` is the N that was meant.", ("windows",), "accumulates_without_steps"),
             Promise(
                 "each window",

@@ -11,7 +11,7 @@ import torch
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_05_learning_rate.observing import NoiseTrial
 from autograder.judging.tolerances import rounding
-from gradaccum.noise import square_lengths
+from gradaccum.noise import simple_noise_scale, square_lengths
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ class Lengths:
 
 WRONG_FORMULAS: tuple[tuple[tuple[str, ...], Callable[[Lengths], float]], ...] = (
     (("forgets-micro-batch-size",), lambda w: replace(w, size=1).scale()),
+    (("noise-not-divided",), lambda w: w.noise()),
     (("biased-signal",), lambda w: w.noise() / w.large),
     (("biased-signal",), lambda w: w.biased_noise() / w.large),
     (("noise-inverted",), lambda w: 1 / w.scale()),
@@ -61,13 +62,19 @@ WRONG_FORMULAS: tuple[tuple[tuple[str, ...], Callable[[Lengths], float]], ...] =
 """Mistakes, and what comes of them. A noise that is S - L and a signal that is L are one mistake: L taken for the truth."""
 
 
+def due_of(trial: NoiseTrial) -> float:
+    """The simple noise scale of a trial's gradients."""
+    return simple_noise_scale(trial.gradients(), trial.size)
+
+
 def wrong_formula(trials: Mapping[str, NoiseTrial], observations: Mapping[str, Observation]) -> tuple[str, ...]:
-    """The mistakes of the first wrong formula that explains the values of all trials; empty if none does."""
+    """The mistakes of the first wrong formula that explains all values, or of a function wrong only if |G|² is negative."""
     for of_trials in zip(*map(wrong_noise_scales, trials.values()), strict=True):
         values = zip(trials, of_trials, strict=True)
         if not any(value_message(observations[name], value) for name, (_, value) in values):
             return of_trials[0][0]
-    return ()
+    wrong = [name for name, trial in trials.items() if value_message(observations[name], due_of(trial))]
+    return ("negative-hidden",) if wrong == ["negative"] else ()
 
 
 def wrong_noise_scales(trial: NoiseTrial) -> list[tuple[tuple[str, ...], float]]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from autograder.contract.observation import Observation
-from autograder.judging.calls import RAISES, Formula, in_different_words
+from autograder.judging.calls import RAISES, Formula, in_different_words, with_fixed, with_rounding
 from autograder.observing.calls import CallTrial, Plain
 
 
@@ -38,9 +38,9 @@ def effective_batch_size(micro_batch_size: object, accumulation_steps: object, w
     return product
 
 
-WRONG_SIZES: dict[str, Formula] = {
+WRONG_SIZES: dict[str, Formula | tuple[Formula, ...]] = {
     "forgets-world-size": lambda b, n, world_size=1: b * n,
-    "adds-sizes": lambda b, n, world_size=1: b + n + world_size,
+    "adds-sizes": (lambda b, n, world_size=1: b + n + world_size, lambda b, n, world_size=1: b * n + world_size),
 }
 """By mistake, the formula that makes it."""
 
@@ -57,9 +57,15 @@ def _swapped_rules(lr: float, reference_batch: int, batch: int, rule: str) -> fl
     return scaled_rate(lr, reference_batch, batch, other)
 
 
-WRONG_RATES: dict[str, Formula] = {
+WRONG_RATES: dict[str, Formula | tuple[Formula, ...]] = {
     "ratio-inverted": lambda lr, a, b, rule: scaled_rate(lr, b, a, rule),
     "rules-swapped": _swapped_rules,
     "rate-unchanged": lambda lr, a, b, rule: lr if rule in ("none", "linear", "sqrt") else RAISES,
+    "whole-ratios": lambda lr, a, b, rule: scaled_rate(lr, 1, b // a, rule),
+    "fixed-number": (
+        *with_fixed(scaled_rate, 0, (1.0, 0.1, 0.01, 0.001)),
+        *with_fixed(scaled_rate, 1, (1, 32, 64, 128, 256, 512)),
+    ),
+    "rounded": with_rounding(scaled_rate),
 }
 """By mistake, the formula that makes it."""

@@ -75,7 +75,7 @@ def rates_message(trial: ScheduleTrial, seen: Observation, updates_right: bool) 
         return ""
     if shown:
         return "The numbers returned are not the rates the updates used."
-    return "The rates you return are right, but not each of them has an update that moves the parameters."
+    return "The rates you return are right, but optimizer.step() did not apply a gradient exactly once for each of them."
 
 
 def _rates_due(trial: ScheduleTrial, ahead: int = 0) -> list[list[float]]:

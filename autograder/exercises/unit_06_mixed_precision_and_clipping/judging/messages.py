@@ -128,6 +128,11 @@ def clipped_norms(seen: Observation, due: Observation, max_norm: float) -> bool:
     return _same_norms(seen.facts["losses"], after, CLIP_TOLERANCE)
 
 
+def squared_norms(seen: Observation, due: Observation) -> bool:
+    """Whether the numbers returned are the squares of the norms."""
+    return _same_norms(seen.facts["losses"], [[norm**2 for norm in row] for row in due.facts["losses"]], 2 * CLIP_TOLERANCE)
+
+
 def always_clipped(seen: Observation, due: Observation, trial: ClipTrial) -> bool:
     """Whether, with frozen parameters, each update has the direction that is due and the length of the threshold."""
     found, wanted = (o.tensors["movements"] / trial.loop.problem.lr for o in (seen, due))

@@ -35,11 +35,11 @@ def replacement_message(trial: NormTrial, seen: Observation, slugs: list[str]) -
     state = model.state_dict()
     others = {name for name in state if name.rpartition(".")[0] not in old}
     kept = all(_near(seen.tensors.get(f"state/{name}"), state[name]) for name in others)
+    if found.keys() != due.keys():
+        return "The result does not have its layers at the paths of the given model."
     if not kept or {p: found.get(p) for p in due if p not in old} != {p: due[p] for p in due if p not in old}:
         slugs.append("changes-other-layers")
-        return "Something other than a BatchNorm has changed."
-    if found.keys() != due.keys():
-        return "The result does not have the layers of the given model."
+        return "Something other than a BatchNorm1d or BatchNorm2d has changed."
     if still := [path for path in old if found[path]["kind"].startswith("BatchNorm")]:
         return f"There is still a {found[still[0]]['kind']} at {still[0]!r}: that is model.get_submodule({still[0]!r})."
     kinds = {found[path]["kind"] for path in old}
@@ -82,7 +82,11 @@ def affine_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> str
     model = trial.model()
     groups = {path: layer for path, layer in batchnorms(model).items() if _is_group_norm(seen, path)}
     if not groups:
-        return "There is no GroupNorm whose weights could be looked at." if trial.kind == "flat" else ""
+        return (
+            "There is no GroupNorm in the place of a BatchNorm, so no weights could be compared."
+            if trial.kind == "flat"
+            else ""
+        )
     state = model.state_dict()
     for path, old in groups.items():
         if not old.affine and seen.facts["layers"][path].get("affine"):
@@ -104,7 +108,9 @@ def original_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
     model = trial.model()
     if not any(_is_group_norm(seen, path) for path in batchnorms(model)):
         return (
-            "Nothing was replaced, so this shows nothing." if not seen.facts["same"] else "You return the given model itself."
+            "No BatchNorm has become a GroupNorm in its place, so this shows nothing."
+            if not seen.facts["same"]
+            else "You return the given model itself."
         )
     state = model.state_dict()
     same = all(torch.equal(seen.tensors.get(f"given/{name}", torch.empty(0)), value.cpu()) for name, value in state.items())
@@ -122,18 +128,20 @@ def original_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
 
 
 def addition_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> str:
-    """Check that micro-batch gradients add up to the large batch's, in a model that computes what its layers say."""
+    """Check that micro-batch gradients add up to the large batch's, in a model that computes what one with GroupNorms does."""
     found = seen.tensors
     if not {"outputs", "large", "accumulated"} <= found.keys():
         return "The result cannot be run."
     if not _near(found["accumulated"], found["large"]):
-        return "Accumulated over micro-batches, the result's gradient is not the large batch's."
+        return "In training mode, the result's gradient accumulated over micro-batches is not the large batch's."
+    if not all(_is_group_norm(seen, path) for path in batchnorms(trial.model())):
+        return "Not every BatchNorm has become a GroupNorm in its place, so what the result computes cannot be checked."
     if same_model_computes(trial, seen):
         return ""
     if seen.facts.get("frozen"):
         slugs.append("froze-affine")
         return "A weight or bias of the result takes no gradient, while those of the given model do."
-    return "The result computes something else than its layers say."
+    return "The result does not compute what the given model does with a GroupNorm in the place of each BatchNorm."
 
 
 TOLERANCE = 1e-4

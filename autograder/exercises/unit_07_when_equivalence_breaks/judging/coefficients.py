@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
-from autograder.judging.calls import Formula
+from autograder.judging.calls import Formula, with_fixed, with_rounding
 from autograder.observing.calls import CallTrial
 
 FLOAT32, FIVE_DECIMALS = 1e-6, 5.1e-6
 """Relative and absolute difference up to which a number is right: computed in float32, or rounded to five digits or decimals. A
 wrong formula is 1e-2 off."""
-
-_MAX_BASE = 1e6
-"""Absolute value above which a returned number is not put into a message: its powers might not be numbers."""
 
 _LEFT_OF_RUNNING = (
     "For a momentum of {0:g} and N = {1} you return {value:g}. N passes with that leave {left} of the old running value; "
@@ -37,6 +35,17 @@ def matched_beta(beta: float, accumulation_steps: int) -> float:
 WRONG_MOMENTA: Mapping[str, Formula | tuple[Formula, ...]] = {
     "momentum-unchanged": lambda m, n: m,
     "momentum-divided": lambda m, n: m / n,
+    "passes-off-by-one": (
+        lambda m, n: m if n == 1 else matched_momentum(m, n - 1),
+        lambda m, n: matched_momentum(m, n + 1),
+        lambda m, n: m if n == 1 else matched_momentum(m, n + 1),
+    ),
+    "fixed-number": (
+        *with_fixed(matched_momentum, 0, (0.01, 0.1, 0.2, 0.5, 0.9)),
+        *with_fixed(matched_momentum, 1, (2, 3, 4, 8, 16, 32)),
+        lambda m, n: m if n == 1 else matched_momentum(m, 2),
+    ),
+    "rounded": with_rounding(matched_momentum),
     "matched-wrong-way": (lambda m, n: 1 - (1 - m) ** n, lambda m, n: m * n, lambda m, n: min(1.0, m * n)),
     "kept-not-taken": ((lambda m, n: m ** (1 / n)), (lambda m, n: (1 - m) ** (1 / n)), (lambda m, n: m**n)),
 }
@@ -45,8 +54,23 @@ WRONG_MOMENTA: Mapping[str, Formula | tuple[Formula, ...]] = {
 WRONG_BETAS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "beta-unchanged": lambda b, n: b,
     "beta-divided": lambda b, n: b / n,
+    "passes-off-by-one": (
+        lambda b, n: b ** (n - 1),
+        lambda b, n: b if n == 1 else b ** (n - 1),
+        lambda b, n: b ** (n + 1),
+        lambda b, n: b if n == 1 else b ** (n + 1),
+    ),
+    "fixed-number": (
+        *with_fixed(matched_beta, 0, (0.8, 0.9, 0.95, 0.99, 0.999)),
+        *with_fixed(matched_beta, 1, (2, 3, 4, 8, 16, 32)),
+        lambda b, n: b if n == 1 else b**2,
+    ),
+    "rounded": with_rounding(matched_beta),
     "beta-wrong-way": (lambda b, n: b ** (1 / n), lambda b, n: 1 - (1 - b) / n),
-    "beta-first-order": (lambda b, n: 1 - (1 - b) * n, lambda b, n: max(0.0, 1 - (1 - b) * n)),
+    "beta-first-order": (
+        *(lambda b, n: 1 - (1 - b) * n, lambda b, n: max(0.0, 1 - (1 - b) * n)),
+        lambda b, n: math.exp(-(1 - b) * n),
+    ),
     "beta-is-kept": (
         *(lambda b, n: 1 - (1 - b) ** (1 / n), lambda b, n: 1 - (1 - b) ** n),
         *(lambda b, n: (1 - b) ** n, lambda b, n: (1 - b) ** (1 / n), lambda b, n: 1 - b**n),
@@ -66,7 +90,7 @@ def beta_message(trial: CallTrial, found: object) -> str:
 
 
 def _what_is_left(words: str, left: Callable[[float, int], float], trial: CallTrial, found: object) -> str:
-    if isinstance(found, bool) or not isinstance(found, int | float) or not abs(found) < _MAX_BASE:
+    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found <= 1:
         return "Your function did not return a number between 0 and 1."
     value, steps = trial.arguments
     exact = left(found, steps), 1 - value

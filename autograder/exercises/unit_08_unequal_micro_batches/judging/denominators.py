@@ -63,13 +63,41 @@ def _of_average_micro_batch(targets: Targets, weight: Tensor | None = None, igno
     return denominator(targets, weight, ignore_index) / len(targets)
 
 
+def _with_ignored_clamped(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    """Counts targets; adds up weights with those of ignored targets, of which negative ones count as the first class."""
+    every = _joined(targets)
+    return denominator(targets, None, ignore_index) if weight is None else _sum_of_weights(every.clamp(min=0), weight)
+
+
+def _without_first_class(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    return denominator([part[part > 0] for part in targets], weight, ignore_index)
+
+
+def _of_rows(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    """Counts the rows of micro-batches in which nothing is ignored."""
+    kept = [part[part != ignore_index] for part in targets]
+    pairs = zip(targets, kept, strict=True)
+    return sum(len(part) if len(rest) == part.numel() else len(rest) for part, rest in pairs)
+
+
+def _without_last(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    return denominator(targets[:-1] or targets, weight, ignore_index)
+
+
+def _of_first(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    return denominator(targets[:1], weight, ignore_index)
+
+
 def _with_usual_index(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
     return denominator(targets, weight)
 
 
 WRONG_DENOMINATORS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "weights-left-out": _without_weights,
-    "counts-ignored": (_with_ignored_counted, _with_ignored_as_first),
+    "counts-ignored": (_with_ignored_counted, _with_ignored_as_first, _with_ignored_clamped),
+    "first-class-left-out": _without_first_class,
+    "counts-rows": (_of_rows, lambda targets, weight=None, ignore_index=IGNORE_INDEX: sum(map(len, targets))),
+    "micro-batches-left-out": (_without_last, _of_first),
     "weights-of-classes": _weights_of_classes,
     "counts-micro-batches": lambda targets, weight=None, ignore_index=IGNORE_INDEX: len(targets),
     "mean-of-denominators": _of_average_micro_batch,

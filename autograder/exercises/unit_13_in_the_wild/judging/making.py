@@ -88,6 +88,7 @@ def unseen_trainers(chance: random.Random, seed: int) -> dict[str, list[Build]]:
         "windows": [
             *(build(hard(rest), clear="every"), build(hard(steps, 1), 1, clear="every")),
             *(build(hard(rest), clear="never"), build(hard(steps), clear="never")),
+            build(hard(steps), clear="never", epochs=2),
             *(build(hard(two), ends="every"), build(hard(steps, 1), 1, ends="every")),
             build(hard(steps, 1), 1, weigh="positions", written="gradients"),
         ],

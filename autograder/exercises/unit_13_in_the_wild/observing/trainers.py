@@ -30,6 +30,8 @@ def observe_repaired(make: Callable[..., Any], trial: TokenLoopTrial) -> Observa
     def loop(model: Any, loss_fn: Any, optimizer: Any, micro_batches: Sequence, accumulation_steps: int) -> None:
         if not made:
             made.append(make(model, optimizer, micro_batches, accumulation_steps))
+            if not isinstance(made[0], Trainer):
+                raise TypeError(f"{type(made[0]).__name__} is not a subclass of Trainer")
         made[0].data = micro_batches
         Trainer.train(made[0])
 

@@ -3,7 +3,7 @@
 import torch
 
 EXERCISE = "gradient_noise_scale"
-MISTAKES = ()
+MISTAKES = ("negative-hidden",)
 LOST = ("value",)
 
 

@@ -1,7 +1,7 @@
 """Rounds the ratio down, so smaller batches have no rate."""
 
 EXERCISE = "scale_learning_rate"
-MISTAKES = ()
+MISTAKES = ("whole-ratios",)
 LOST = ("rules",)
 
 

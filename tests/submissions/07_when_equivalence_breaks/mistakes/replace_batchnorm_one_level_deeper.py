@@ -1,0 +1,20 @@
+"""Returns the right model inside a container, so every path is longer."""
+
+import copy
+
+from torch import nn
+
+EXERCISE = "replace_batchnorm"
+MISTAKES = ()
+LOST = ("replaced", "weights", "original", "equivalence")
+
+
+def replace_batchnorm(model, num_groups):
+    result = copy.deepcopy(model)
+    for path, old in list(result.named_modules()):
+        if isinstance(old, nn.BatchNorm1d | nn.BatchNorm2d):
+            new = nn.GroupNorm(num_groups, old.num_features, affine=old.affine)
+            new.weight, new.bias = old.weight, old.bias
+            parent, _, name = path.rpartition(".")
+            setattr(result.get_submodule(parent), name, new)
+    return nn.Sequential(result).train(model.training)
