@@ -50,8 +50,7 @@ def add_mistake(slug: str, message: str, hint: str) -> None:
 # Stepping
 add_mistake(
     "step-every",
-    "Your loop updates the parameters after every micro-batch, so nothing is accumulated: each row of the fingerprint "
-    "holds a single micro-batch.",
+    "Your loop updates the parameters after every micro-batch, although an update is due only after N of them.",
     "How many micro-batches belong to one update? Count them before you call the optimizer.",
 )
 add_mistake(
@@ -67,7 +66,7 @@ add_mistake(
 )
 add_mistake(
     "same-batch-repeated",
-    "Your loop runs the same micro-batch several times in one window and never looks at the others.",
+    "Your loop runs the same micro-batch several times in one window, where each time the next one is due.",
     "Where in your loop is the next micro-batch fetched, and how often does that line run per window?",
 )
 add_mistake(
@@ -85,7 +84,7 @@ add_mistake(
 )
 add_mistake(
     "never-zero",
-    "Gradients are never cleared: every update contains all earlier windows again.",
+    "Gradients are not cleared between windows: an update contains earlier windows again.",
     "After an update its gradient has done its work. What must happen before the next window begins?",
 )
 add_mistake(
@@ -102,7 +101,7 @@ add_mistake(
 )
 add_mistake(
     "tail-dropped",
-    "The leftover window at the end of the epoch is thrown away: its samples never reach the parameters.",
+    "The leftover window at the end of the epoch makes no update: its samples never reach the parameters.",
     "When the micro-batches run out in mid-window, is there anything left to apply?",
 )
 add_mistake(
@@ -112,15 +111,14 @@ add_mistake(
 )
 add_mistake(
     "tail-scale",
-    "The leftover window is divided by the full number of accumulation steps, not by what it holds: its update is too small.",
-    "How many micro-batches are in the last window? Is that the number you divide by?",
+    "The leftover window weighs its micro-batches as if there were N of them: its update is too small.",
+    "How many micro-batches are in the last window? Is that the number by which its gradient is divided?",
 )
 
 # Scaling
 add_mistake(
     "no-scale",
-    "Nothing divides by the number of micro-batches: the gradients of a window are added up where their mean was due, "
-    "so each update is N times too long.",
+    "Nothing divides by the number of micro-batches: each of them counts in full, where only its share of the mean is due.",
     "One large batch would average over all its samples. What is missing between a sum and an average?",
 )
 add_mistake(
