@@ -130,7 +130,7 @@ class PlanMicroBatches(Exercise[CallTrial]):
         calls |= {"largest 5": call(24, 22, chance.randint(1, 99), fixed=2000), "full 2": call(24, 12, 0, fixed=100)}
         calls |= {"largest 6": call(1, 3, chance.randint(1, 99)), "full 3": call(30, 15, 0, fixed=0)}
         # What is fixed may be below zero, so that something fits into a budget of zero or less.
-        calls |= {"full 4": CallTrial((30, 0, -10 * 300, 300)), "full 5": CallTrial((40, -500, -500 - 8 * 700, 700))}
+        calls |= {"full 4": CallTrial((24, 0, -8 * 300, 300)), "full 5": CallTrial((40, -500, -500 - 8 * 700, 700))}
         return calls | {
             "none 0": call(24, 1, -chance.randint(1, 99)),
             "none 1": call(36, -2, 0),
