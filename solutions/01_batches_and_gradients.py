@@ -291,7 +291,7 @@ print(f"after zero_grad():     {model.head.bias.grad}")
 # *Difficulty ●●○ · about 8 minutes · 4 points*
 #
 # Write `sgd_step(model, loss_fn, x, y, lr)`: one plain update of the model's own parameters by `lr` times the gradient of
-# `loss_fn(model(x), y)`. It returns the loss of the batch **before** the update, as a number.
+# `loss_fn(model(x), y)`. It returns the loss of the batch **before** the update, as a number or a tensor with one element.
 #
 # What earns points:
 #

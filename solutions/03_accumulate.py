@@ -345,7 +345,7 @@ check(sum_form_lr)
 #
 # What earns points:
 #
-# - **2 points · the right answer for every pair**: `True` or `False`, for eight pairs of configurations; all must be right.
+# - **2 points · the right answer for every pair**: `True` or `False`, for twelve pairs of configurations; all must be right.
 
 
 # %% exercise="same_update"

@@ -380,7 +380,8 @@ check(repaired_lost_tail)
 # - `loss_fn(prediction, target)`, a mean over the samples of its batch.
 # - `optimizer`, SGD. Update by `optimizer.step()`: with full windows of equal micro-batches it has momentum.
 # - `micro_batches`, pairs `(x, y)` with `len(x)` samples; leave them as they are. It may be a list, or a stream that can be
-#   walked through once and whose length nobody knows. Fetch at most one window ahead of the update you are about to make.
+#   walked through once and whose length nobody knows. When you make an update, you may have fetched its window and the next
+#   one, but no more.
 # - `accumulation_steps`, N, at least 1.
 
 # %% [markdown]

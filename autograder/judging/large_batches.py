@@ -19,6 +19,7 @@ from gradaccum.recording import record
 
 SEVERAL_GRAPHS = "The graphs of several micro-batches are in memory at once."
 JOINED = "Samples of several micro-batches go through the model together."
+CUT_OTHERWISE = "With 24 micro-batches the gradient is not that of forwards with one micro-batch each, or with a few."
 
 MEMORY = 12.0
 """How many times the reference's peak memory a loop may use, on a deep, narrow model with 24 small micro-batches. There own
@@ -96,8 +97,12 @@ def window_gradient(problem: Problem, observation: Observation) -> Tensor:
     return (start - observation.tensors["parameters"][0].to(start)) / problem.lr
 
 
-def is_cut_finely(problem: Problem, gradient: Tensor) -> bool:
-    """Whether every forward had samples of one micro-batch only.
+MAX_JOINED = int(MEMORY) - 1
+"""How many micro-batches may go through the model together where only :data:`MEMORY` bounds them."""
+
+
+def is_cut_finely(problem: Problem, gradient: Tensor, joined: int = 1) -> bool:
+    """Whether every forward had samples of one micro-batch only, or of so many ``joined`` ones that follow each other.
 
     The peak of memory is only what the student's process says it was. This is seen from numbers: the gradient of a model in
     which the samples of a forward act on each other.
@@ -105,9 +110,11 @@ def is_cut_finely(problem: Problem, gradient: Tensor) -> bool:
     Args:
         problem: coupled, one window of micro-batches of equal size.
         gradient: ``(P,)``, the gradient that the loop computed for the window.
+        joined: how many micro-batches a forward may have at most.
     """
     size = problem.epochs[0][0]
-    parts = (part for part in range(size, 0, -1) if size % part == 0)  # smaller pieces of a micro-batch are as good
+    parts = [part for part in range(size, 0, -1) if size % part == 0]  # smaller pieces of a micro-batch are as good
+    parts += [size * several for several in range(2, joined + 1)]
     return any(close(gradient, _cut(problem, part).to(gradient), problem.dtype) for part in parts)
 
 
@@ -122,7 +129,8 @@ def _cut(problem: Problem, size: int) -> Tensor:
     model = problem.build_model()
     x, y = joined(problem.batches())
     pieces = zip(x.split(size), y.split(size), strict=True)
-    return torch.stack([batch_gradient(model, problem.loss_fn, piece) for piece in pieces]).mean(0).cpu()
+    gradients = [batch_gradient(model, problem.loss_fn, piece) * (len(piece[0]) / len(x)) for piece in pieces]
+    return torch.stack(gradients).sum(0).cpu()
 
 
 @lru_cache(maxsize=32)

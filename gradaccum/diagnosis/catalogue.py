@@ -50,8 +50,7 @@ def add_mistake(slug: str, message: str, hint: str) -> None:
 # Stepping
 add_mistake(
     "step-every",
-    "Your loop updates the parameters after every micro-batch instead of once per window: the fingerprint has a row for each"
-    " micro-batch.",
+    "Your loop updates the parameters after every micro-batch, although an update is due only after N of them.",
     "How many micro-batches go into one update? Count them before you call the optimizer.",
 )
 add_mistake(
@@ -67,7 +66,7 @@ add_mistake(
 )
 add_mistake(
     "same-batch-repeated",
-    "Your loop runs the same micro-batch several times in one window and never looks at the others.",
+    "Your loop runs the same micro-batch several times in one window, where each time the next one is due.",
     "Where does your loop fetch the next micro-batch, and how often does that line run in a window?",
 )
 add_mistake(
@@ -119,8 +118,7 @@ add_mistake(
 # Scaling
 add_mistake(
     "no-scale",
-    "Nothing divides by the number of micro-batches: the gradients of a window are summed where they should be averaged, so"
-    " the gradient of an update is N times too long.",
+    "Nothing divides by the number of micro-batches: each of them counts in full, where only its share of the mean is due.",
     "One large batch averages over all its samples. What does it take to turn your sum into an average?",
 )
 add_mistake(

@@ -14,6 +14,7 @@ from autograder.exercises.unit_01_batches_and_gradients.judging.messages import 
     gradient_message,
     loss_message,
     update_message,
+    uses_no_rate,
 )
 from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial
 from autograder.judging.failures import first_failure
@@ -159,6 +160,9 @@ class SgdStep(Exercise[BatchTrial]):
             slugs += named
         in_evaluation = messages["evaluating"] and f"For a model in evaluation mode: {messages['evaluating']}"
         results = {"update": messages["update"] or in_evaluation, "frozen": messages["frozen"]}
+        with_rates = [(trials[name], observations[name]) for name in ("update", "loss")]
+        if messages["update"] and not any(seen.failure for _, seen in with_rates) and uses_no_rate(*with_rates):
+            slugs.append("rate-unused")
         results["clean"], named = clean_message(trials["clean"], observations["clean"])
         slugs += named
         if not observations["frozen"].failure:  # for which the points are lost already

@@ -51,7 +51,7 @@ add_mistake(
 )
 add_mistake(
     "frozen-thawed",
-    "You change requires_grad of a parameter that your function should leave alone: whoever froze it wants it frozen.",
+    "You change requires_grad of a parameter, which your function should leave alone: it says what is trained.",
     "Which parameters can you ask a gradient for without changing any of them?",
 )
 add_mistake(
@@ -94,8 +94,34 @@ add_mistake(
 )
 add_mistake(
     "rate-unused",
-    "You move by the whole gradient; the learning rate is not used.",
+    "The learning rate is not used: your update is just as long with any other.",
     "How far would your update go with lr = 0?",
+)
+add_mistake(
+    "parameters-replaced",
+    "You put new parameters in the place of the model's own. An optimizer, or other code that holds the old ones, does not see "
+    "them.",
+    "Which line makes a new Parameter? Write the new values into the one that is there.",
+)
+add_mistake(
+    "moved-twice",
+    "Every parameter moves twice as far as one update moves it.",
+    "How often does your code come to each parameter, and is its gradient that of the batch?",
+)
+add_mistake(
+    "loss-arguments-swapped",
+    "You give loss_fn the target first and the prediction second. It tells the two apart.",
+    "Which argument does the exercise say comes first?",
+)
+add_mistake(
+    "targets-not-cut",
+    "You compare the prediction for one sample with the targets of all samples.",
+    "Which shape does the second argument of your loss_fn have? It should have that of the first.",
+)
+add_mistake(
+    "batches-grow",
+    "The batch whose gradient you take grows from sample to sample, so early samples are counted again and again.",
+    "Which samples are in x[: i + 1], and which are in x[i : i + 1]?",
 )
 add_mistake(
     "gradient-left-behind",
@@ -106,6 +132,16 @@ add_mistake(
     "loss-after-update",
     "You report the loss after the update, which needs a second forward pass and says nothing about the gradient you used.",
     "Which loss did the gradient of your update come from?",
+)
+add_mistake(
+    "loss-of-one-sample",
+    "You report the loss of a single sample of the batch.",
+    "What do you give to loss_fn where you compute the number that you return?",
+)
+add_mistake(
+    "loss-rounded",
+    "You round the loss. Differences between two updates may be smaller than that.",
+    "Where does your number lose its digits? Round when you print, not when you measure.",
 )
 add_mistake(
     "loss-summed-over-samples",

@@ -14,6 +14,9 @@ from autograder.observing.loops import plain_losses
 from gradaccum.problems import Problem, joined
 from gradaccum.problems.problem import skewed_loss
 
+OTHER_SEED = 1000
+"""Added to a problem's seed, it gives other samples than any other trial has."""
+
 
 @dataclass(frozen=True)
 class BatchTrial:
@@ -24,7 +27,8 @@ class BatchTrial:
         summed: whether ``loss_fn`` adds the losses of its samples instead of averaging them.
         training: the mode the model is in.
         lr: a learning rate, for functions that take one.
-        calls: how often the function is called, each time with the parameters as they were; the last call counts.
+        calls: how often the function is called, each time with the parameters as they were; the last call counts, and those
+            before it get another batch.
         frozen_stale: whether ``.grad`` of a frozen parameter holds something as well, as if it had been frozen only recently.
     """
 
@@ -55,13 +59,17 @@ class BatchTrial:
         """All samples: inputs and targets."""
         return joined(self.problem.batches())
 
+    def other_batch(self) -> tuple[Tensor, Tensor]:
+        """As many other samples, for the calls before the last."""
+        return joined(self.problem.with_(seed=self.problem.seed + OTHER_SEED).batches())
+
 
 def observe_gradients(function: Callable, trial: BatchTrial) -> Observation:
     """Call ``function(model, loss_fn, x, y)``. Returns the tensors it returned by name, and the model as it left it."""
     model = trial.model()
     returned, kept = _call(function, model, trial)
     tensors, facts = model_state(model)
-    facts["data kept"] = kept
+    facts |= kept
     if not isinstance(returned, dict):
         return Observation(tensors, facts | {"type": type(returned).__name__})
     found = {str(name): value for name, value in returned.items() if isinstance(value, Tensor)}
@@ -73,22 +81,24 @@ def observe_gradients(function: Callable, trial: BatchTrial) -> Observation:
 def observe_step(function: Callable, trial: BatchTrial) -> Observation:
     """Call ``function(model, loss_fn, x, y, lr)``. Returns the number it returned, and the model as it left it."""
     model = trial.model()
-    returned, _ = _call(function, model, trial, trial.lr)
+    returned, kept = _call(function, model, trial, trial.lr)
     tensors, facts = model_state(model)
+    facts |= kept
     number = plain_losses([returned])  # a text or True is not a number
     return Observation(tensors, facts | ({"loss": number[0]} if number else {"type": type(returned).__name__}))
 
 
-def _call(function: Callable, model: nn.Module, trial: BatchTrial, *more: float) -> tuple[object, bool]:
-    """What the last call returned, and whether it left the batch as it was."""
+def _call(function: Callable, model: nn.Module, trial: BatchTrial, *more: float) -> tuple[object, dict[str, bool]]:
+    """What the last call returned, whether it left the batch as it was, and whether the model's parameters are its own."""
+    own = list(model.parameters())
     before = {name: p.detach().clone() for name, p in model.named_parameters()}
-    for _ in range(trial.calls):
+    for batch in [trial.other_batch()] * (trial.calls - 1) + [trial.batch()]:
         with torch.no_grad():
             for name, p in model.named_parameters():
                 p.copy_(before[name])
-        batch = trial.batch()
         returned = function(model, trial.loss_fn, *batch, *more)
-    return returned, all(map(torch.equal, batch, trial.batch()))
+    left = all(torch.equal(now, was) and not now.requires_grad for now, was in zip(batch, trial.batch(), strict=True))
+    return returned, {"data kept": left, "own parameters": all(any(p is q for q in own) for p in model.parameters())}
 
 
 def model_state(model: nn.Module) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -19,6 +19,8 @@ PROMISES = {
             Promise("parameters", "to the bit", GRADIENTS, "batch_gradient_also_updates"),
             Promise("requires_grad", "and `requires_grad`, `x` and `y` too", ("frozen",), "batch_gradient_thaws_everything"),
             Promise("data", "`x` and `y` too", GRADIENTS, "batch_gradient_clears_the_inputs"),
+            Promise("data's requires_grad", "`x` and `y` too", GRADIENTS, "batch_gradient_wants_a_gradient_for_x"),
+            Promise("another batch", "so that a second call returns the same", SECOND, "batch_gradient_cached_by_model"),
             Promise("second call", "so that a second call returns the same", SECOND, "batch_gradient_hooks_stay"),
             Promise("stale", "nothing of it may be in what you return", GRADIENTS, "batch_gradient_on_top_of_the_old_one"),
             Promise("grad", "Before the call `.grad` may hold anything", ("untouched",), "batch_gradient_cleared_afterwards"),
@@ -54,6 +56,7 @@ PROMISES = {
             Promise(
                 "in place", "update of the model's own parameters", (*UPDATES, "clean", "clean extras"), "sgd_step_rebinds"
             ),
+            Promise("own", "update of the model's own parameters", UPDATES, "sgd_step_new_parameters"),
             Promise("rate", "has moved by minus `lr` times its gradient", UPDATES, "sgd_step_without_rate"),
             Promise("down", "has moved by minus", UPDATES, "sgd_step_uphill"),
             Promise("one sample", "also for a batch of one sample", ("one",), "sgd_step_of_several"),

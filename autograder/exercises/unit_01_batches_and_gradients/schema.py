@@ -12,7 +12,6 @@ NAMES = ListOf(Text(), (0, MAX_ENTRIES))
 def gradients_schema(trial: BatchTrial) -> Schema:
     """The model, and tensors of any name and shape, since the student's function chooses them."""
     model, facts = _model(trial)
-    facts["data kept"] = Truth()
     returned = Form(model | {"returned/*": Array()}, facts | {"no_tensors": NAMES})
     return Schema((returned, Form(model, {**facts, **NO_VALUE.facts})))
 
@@ -28,7 +27,8 @@ def _model(trial: BatchTrial) -> tuple[dict[str, Array | Maybe], dict[str, Fact 
     arrays = {name: Array(tuple(p.shape), (p.dtype,)) for name, p in trial.model().named_parameters()}
     tensors: dict[str, Array | Maybe] = {f"parameter/{name}": array for name, array in arrays.items()}
     tensors |= {f"grad/{name}": Maybe(array) for name, array in arrays.items()}
-    return tensors, {"modes": ListOf(Truth(), (1, MAX_ENTRIES)), "trainable": NAMES}
+    kept = {"data kept": Truth(), "own parameters": Truth()}
+    return tensors, {"modes": ListOf(Truth(), (1, MAX_ENTRIES)), "trainable": NAMES, **kept}
 
 
 SCHEMAS = {

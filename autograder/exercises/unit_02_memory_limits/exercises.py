@@ -13,9 +13,9 @@ from autograder.exercises.unit_02_memory_limits.judging.byte_counts import due_b
 from autograder.exercises.unit_02_memory_limits.judging.lines import FIT, WRONG_LINES, least_squares
 from autograder.exercises.unit_02_memory_limits.judging.plans import WRONG_PLANS, plan
 from autograder.exercises.unit_02_memory_limits.observing import SavedTrial
-from autograder.judging.calls import judge_calls
+from autograder.judging.calls import in_words, judge_calls
 from autograder.judging.failures import first_failure
-from autograder.observing.calls import CallTrial
+from autograder.observing.calls import CallTrial, Plain
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.problems import best_dtype
 
@@ -83,13 +83,22 @@ class MemoryLine(Exercise[CallTrial]):
             fixed, per_sample = 1000 * chance.randint(2, 9), 100 * chance.randint(2, 9)
             sizes = chance.sample([1, 2, 3, 5, 7, 9, 12], 5)
             off = [chance.choice([-1, 1]) * chance.randint(200, 900) * name.startswith("scattered") for _ in sizes]
+            if name == "scattered 0":  # these do not rise with the sizes, so sorting both lists breaks their pairs
+                per_sample, up = 200, sorted(sizes)[::2]
+                off = [abs(shift) + 500 if size in up else -abs(shift) - 500 for size, shift in zip(sizes, off, strict=True)]
             points = [fixed + per_sample * size + shift for size, shift in zip(sizes, off, strict=True)]
             trials[name] = CallTrial((sizes, points))
         return trials
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
-        message = "This is not the line with the least squares."
-        return judge_calls(self, trials, observations, _part_of, least_squares, WRONG_LINES, message, tolerance=FIT)
+        return judge_calls(self, trials, observations, _part_of, least_squares, WRONG_LINES, _line_message, tolerance=FIT)
+
+
+def _line_message(trial: CallTrial, found: Plain | None) -> str:
+    """What is wrong with a line that is not the right one."""
+    if isinstance(found, list) and len(found) == 2 and all(isinstance(number, int | float) for number in found):
+        return "This is not the line with the least squares."
+    return f"Your function returned {in_words(found)} where a pair of numbers was due."
 
 
 class PlanMicroBatches(Exercise[CallTrial]):
@@ -120,6 +129,8 @@ class PlanMicroBatches(Exercise[CallTrial]):
         # Here it is so small that a plan that pays it for each micro-batch can pay it several times.
         calls |= {"largest 5": call(24, 22, chance.randint(1, 99), fixed=2000), "full 2": call(24, 12, 0, fixed=100)}
         calls |= {"largest 6": call(1, 3, chance.randint(1, 99)), "full 3": call(30, 15, 0, fixed=0)}
+        # What is fixed may be below zero, so that something fits into a budget of zero or less.
+        calls |= {"full 4": CallTrial((24, 0, -8 * 300, 300)), "full 5": CallTrial((40, -500, -500 - 8 * 700, 700))}
         return calls | {
             "none 0": call(24, 1, -chance.randint(1, 99)),
             "none 1": call(36, -2, 0),

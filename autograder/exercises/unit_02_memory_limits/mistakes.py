@@ -86,6 +86,71 @@ add_mistake(
     "Which of the two do you want to compute from the other? Look at the order of the arguments where you fit.",
 )
 add_mistake(
+    "line-through-first-point",
+    "Your slope is right, but your line goes through the first point, which need not lie on the best line.",
+    "Through which point does every line with the least squares go?",
+)
+add_mistake(
+    "line-pairs-broken",
+    "You sort sizes or bytes on their own, so that bytes are no longer next to the size they were measured at.",
+    "Which two numbers belong together, and do they still after your first line?",
+)
+add_mistake(
+    "line-point-left-out",
+    "One of the points has no influence on your line.",
+    "How many points does the sum of squares run over?",
+)
+add_mistake(
+    "line-of-mean-slope",
+    "Your slope is the mean of the slopes between points, in which near points count as much as distant ones.",
+    "Which sum should be as small as possible? Work out the slope that makes it so.",
+)
+add_mistake(
+    "line-squares-weighted",
+    "Your squares are weighted: some points count more than others.",
+    "Which sum should be as small as possible? Every point has one square in it.",
+)
+add_mistake(
+    "line-divisors-differ",
+    "Your slope is off by the factor (n - 1)/n for n points: one of its two sums is divided by n, the other by n - 1.",
+    "By which numbers are your covariance and your variance divided?",
+)
+add_mistake(
+    "line-of-correlation",
+    "Your slope is the correlation of sizes and bytes, a number between -1 and 1 that has no unit.",
+    "In which unit is a slope? It says how many bytes another sample needs.",
+)
+add_mistake(
+    "power-of-two-sizes-only",
+    "You try only powers of two and miss all other sizes.",
+    "Which numbers divide 12? Not only 1, 2 and 4.",
+)
+add_mistake(
+    "single-sample-not-tried",
+    "You never try a micro-batch of a single sample, although sometimes nothing else fits.",
+    "What is the smallest size that your loop tries? What is the smallest possible size?",
+)
+add_mistake(
+    "common-divisor-of-room",
+    "You take the greatest common divisor of the effective batch and the number of samples that fit. A larger size may divide.",
+    "With room for 14 samples and a batch of 60, what do you get, and does 12 fit?",
+)
+add_mistake(
+    "divisors-up-to-root",
+    "You look for divisors only up to the square root of the effective batch.",
+    "Every divisor below the root has a partner above it. Do you try that, too?",
+)
+add_mistake(
+    "fixed-for-each-sample",
+    "You pay the fixed part once for each sample of a micro-batch. All of them share it.",
+    "Look at the table of the four kinds of bytes. Which of them grow with B?",
+)
+add_mistake(
+    "budget-of-zero-refused",
+    "You refuse a budget of zero or less, although something fits if the fixed part is lower still.",
+    "Which comparison decides whether B samples fit? Is there a second one in your code?",
+)
+add_mistake(
     "plan-turned-round",
     "You return N first and B second.",
     "What is the order of the two numbers that were asked for?",

@@ -5,7 +5,7 @@ from autograder.contract.promises import Promise, Promises
 MODELS = ("plain", "shared", "deep", "gated")
 LINES = ("exact 0", "exact 1", "scattered 0", "scattered 1", "scattered 2")
 SCATTERED = LINES[2:]
-LARGEST, FULL = tuple(f"largest {k}" for k in range(7)), tuple(f"full {k}" for k in range(4))
+LARGEST, FULL = tuple(f"largest {k}" for k in range(7)), tuple(f"full {k}" for k in range(6))
 NONE = ("none 0", "none 1", "none 2")
 
 PROMISES = {
@@ -52,7 +52,18 @@ PROMISES = {
             Promise("last byte", "what needs exactly the budget fits", FULL, "plan_micro_batches_strict"),
             Promise("none", "not even one sample", NONE, "plan_micro_batches_returns_none"),
             Promise("reason", "Any words will do, but not none", NONE, "plan_micro_batches_no_reason"),
-            Promise("signs", "the others may be zero or less", ("full 3", "none 2"), "plan_micro_batches_positive_only"),
+            Promise(
+                "signs",
+                "the others may be zero or less",
+                ("full 3", "full 4", "full 5", "none 2"),
+                "plan_micro_batches_positive_only",
+            ),
+            Promise(
+                "budget below zero",
+                "the others may be zero or less",
+                ("full 4", "full 5"),
+                "plan_micro_batches_refuses_a_budget_of_zero",
+            ),
         ),
         ("A recipe asks", "A micro-batch of B samples needs", "The pair (B, N)"),
     ),

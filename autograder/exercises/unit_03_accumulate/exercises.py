@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
 from autograder.contract.trials import trial_random
 from autograder.contract.verdict import Part, Verdict
-from autograder.diagnosing.loop_diagnosis import diagnose
-from autograder.exercises.unit_03_accumulate.judging import RATE, WRONG_COMPARISONS, WRONG_RATES, gradient_message, same_samples
-from autograder.judging.calls import judge_calls
+from autograder.diagnosing.loop_diagnosis import Diagnosis, diagnose
+from autograder.exercises.unit_03_accumulate.judging import (
+    RATE,
+    WRONG_COMPARISONS,
+    WRONG_GRADIENT,
+    WRONG_RATES,
+    gradient_message,
+    name_weights,
+    same_samples,
+)
+from autograder.judging.calls import in_words, judge_calls
 from autograder.judging.failures import first_failure
-from autograder.judging.large_batches import JOINED, SEVERAL_GRAPHS, holds_several_graphs
-from autograder.observing.calls import CallTrial
+from autograder.judging.large_batches import CUT_OTHERWISE, JOINED, SEVERAL_GRAPHS, holds_several_graphs
+from autograder.observing.calls import CallTrial, Plain
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.problems import Problem, best_dtype
@@ -37,7 +46,8 @@ class AccumulateGradient(Exercise[LoopTrial]):
 
     def trials(self, seed: int, device: str) -> dict[str, LoopTrial]:
         chance = trial_random(self.id, seed)
-        size, count = chance.choice([2, 3]), chance.choice([3, 4, 5])
+        size = chance.choice([2, 3])
+        count = chance.choice([number for number in (3, 4, 5) if number != size])  # or dividing by either would be the same
         ragged = (*chance.sample([2, 3, 4, 5], 3), 1)
 
         def problem(offset: int, *calls: Sequence[int], **options: Any) -> Problem:
@@ -60,10 +70,13 @@ class AccumulateGradient(Exercise[LoopTrial]):
         if several and results["memory"] in ("", JOINED):
             results["memory"] = SEVERAL_GRAPHS
         several = several or results["memory"] == JOINED
+        if results["memory"] == WRONG_GRADIENT and not any(results[name] for name in ("equal", "ragged", "clean")):
+            results["memory"] = SEVERAL_GRAPHS if several else CUT_OTHERWISE
         if not any(results[name] for name in ("equal", "ragged", "clean")):
             return self.verdict(results, mistakes=(mistake("one-big-batch"),) if several else (), failure=failure)
         elsewhere = [(trials[name], observations[name]) for name in ("equal", "ragged")]
         found = diagnose(trials["probe"], observations["probe"], *elsewhere)
+        found = _without_windows(trials["probe"].problem, found)
         slugs = found.slugs if not several or "retained-graph" in found.slugs else (*found.slugs, "one-big-batch")
         return self.verdict(
             results,
@@ -73,6 +86,19 @@ class AccumulateGradient(Exercise[LoopTrial]):
             found=found.found,
             remark=found.remark,
         )
+
+
+OF_WINDOWS = {"off-by-one-early", "off-by-one-late", "tail-dropped", "tail-stale", "tail-scale", "short-epoch-no-step"}
+"""Mistakes that a function without windows cannot make, though its gradient may look like theirs."""
+
+
+def _without_windows(problem: Problem, found: Diagnosis) -> Diagnosis:
+    """The diagnosis of a single gradient, from its weights where that of a loop would speak of windows or knows no name."""
+    rows = found.found.coefficients.tolist() if found.found is not None and found.found.linear else []
+    if len(rows) != 1 or (found.slugs and not OF_WINDOWS & set(found.slugs)):
+        return found
+    slugs = name_weights(problem.epochs[0], rows[0])
+    return replace(found, slugs=slugs, remark="") if slugs else replace(found, slugs=())
 
 
 class SumFormLr(Exercise[CallTrial]):
@@ -90,7 +116,11 @@ class SumFormLr(Exercise[CallTrial]):
         return {str(k): CallTrial(pair) for k, pair in enumerate(pairs)}
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
-        message = "The rate you return does not make the two updates equal."
+        def message(trial: CallTrial, found: Plain | None) -> str:
+            if isinstance(found, int | float) and not isinstance(found, bool):
+                return "The rate you return does not make the two updates equal."
+            return f"Your function returned {in_words(found)} where a number was due."
+
         return judge_calls(
             self, trials, observations, lambda _: "rate", lambda lr, n: lr / n, WRONG_RATES, message, tolerance=RATE
         )
@@ -110,15 +140,23 @@ class SameUpdate(Exercise[CallTrial]):
         pairs = [
             ((b * n, 1), (b, n)),
             ((b, n), (n, b)),
-            ((b * k, n), (b, n * k)),
+            ((1000 * b * k, n), (1000 * b, n * k)),
             ((b, n), (b, n)),
             ((b, n + 1), (b, n)),
             ((b, n), (b + 1, n)),
             ((b, n), (b + 1, n - 1)) if (b + 1) * (n - 1) != b * n else ((b, n), (b + 2, n - 1)),
             ((b, 1), (b, n)),
+            ((1, b * n), (b, n)),
+            ((b, n), (b * k, n * k)),
+            ((2 * b, 3), (3 * b, 2)),  # numbers that do not divide one another
+            ((1000 * b, n), (1000 * b + 1, n)),
         ]
         return {str(i): CallTrial(pair) for i, pair in enumerate(pairs)}
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
-        message = "At least one pair gets the wrong answer."
+        def message(trial: CallTrial, found: Plain | None) -> str:
+            if isinstance(found, bool) or found in (0, 1):
+                return "At least one pair gets the wrong answer."
+            return f"Your function returned {in_words(found)} where True or False was due."
+
         return judge_calls(self, trials, observations, lambda _: "answers", same_samples, WRONG_COMPARISONS, message)

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from itertools import accumulate
+
 import torch
 from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.judging.calls import Formula
-from autograder.judging.large_batches import JOINED, is_cut_finely, is_one_forward
+from autograder.judging.large_batches import JOINED, MAX_JOINED, is_cut_finely, is_one_forward
 from autograder.judging.left_behind import kept_message
 from autograder.judging.tolerances import close
 from autograder.observing.loops import LoopTrial
+from gradaccum.diagnosis.naming import MATCH
 from gradaccum.fingerprint import batch_gradient
 from gradaccum.problems import Problem, flat_parameters, joined
+
+WRONG_GRADIENT = "What is in .grad is not the gradient of the mean loss over all samples."
 
 
 def gradient_message(trial: LoopTrial, seen: Observation) -> str:
@@ -28,9 +35,23 @@ def gradient_message(trial: LoopTrial, seen: Observation) -> str:
         return kept
     if problem.coupled and is_one_forward(problem, gradients[0]):
         return JOINED
-    if not (is_cut_finely(problem, gradients[0]) if problem.coupled else _are_mean_gradients(problem, gradients)):
-        return "What is in .grad is not the gradient of the mean loss over all samples."
-    return ""
+    fine = is_cut_finely(problem, gradients[0], MAX_JOINED) if problem.coupled else _are_mean_gradients(problem, gradients)
+    return "" if fine else WRONG_GRADIENT
+
+
+def name_weights(sizes: Sequence[int], found: Sequence[float]) -> tuple[str, ...]:
+    """The mistake of a gradient with these weights of micro-batches, which no training loop would make; or none."""
+    total, present = sum(sizes), [size for size, weight in zip(sizes, found, strict=True) if abs(weight) > MATCH]
+    rows = {
+        "divided-by-own-samples": [1 / size for size in sizes],
+        "divided-by-all-samples": [1 / total for _ in sizes],
+        "samples-of-first-counted": [size / sizes[0] / len(sizes) for size in sizes],
+        "samples-so-far-counted": [size / so_far for size, so_far in zip(sizes, accumulate(sizes), strict=True)],
+    }
+    for slug, row in rows.items():
+        if all(abs(a - b) <= MATCH for a, b in zip(row, found, strict=True)):
+            return (slug,)
+    return ("micro-batch-left-out",) if 1 < len(present) < len(sizes) else ()
 
 
 def _are_mean_gradients(problem: Problem, gradients: Tensor) -> bool:
@@ -48,16 +69,55 @@ def same_samples(config_a: tuple[int, int], config_b: tuple[int, int]) -> bool:
 RATE = 1e-6
 """Relative difference up to which a rate is right: a tensor may be in float32, which leaves 6e-8."""
 
-WRONG_RATES: dict[str, Formula] = {
+WRONG_RATES: dict[str, Formula | tuple[Formula, ...]] = {
     "rate-multiplied": lambda lr, n: lr * n,
     "rate-unchanged": lambda lr, n: lr,
+    "rate-by-root": (lambda lr, n: lr / n**0.5, lambda lr, n: lr * n**0.5),
+    "rate-divided-twice": lambda lr, n: lr / n**2,
+    "rate-of-other-n": (
+        lambda lr, n: lr / (n + 1),
+        lambda lr, n: lr / max(1, n - 1),
+        *(lambda lr, n, most=most: lr / max(most, n) for most in (2, 3, 4)),
+        *(lambda lr, n, fixed=fixed: lr / fixed for fixed in (2, 3, 4, 8, 10, 16)),
+    ),
+    "rate-rounded": (
+        lambda lr, n: lr // n,
+        *(lambda lr, n, digits=digits: round(lr / n, digits) for digits in range(9)),
+        *(lambda lr, n, digits=digits: float(f"{lr / n:.{digits}e}") for digits in range(5)),
+    ),
+    "rate-upside-down": lambda lr, n: n / lr,
+    "rate-without-lr": lambda lr, n: 1 / n,
+    "rate-negative": lambda lr, n: -lr / n,
 }
 """By mistake, the rate that comes of it instead of ``lr / n``."""
 
-WRONG_COMPARISONS: dict[str, Formula] = {
+
+def _samples(config: tuple[int, int]) -> int:
+    return config[0] * config[1]
+
+
+WRONG_COMPARISONS: dict[str, Formula | tuple[Formula, ...]] = {
     "compares-sum": lambda a, b: sum(a) == sum(b),
     "compares-accumulation-steps": lambda a, b: a[1] == b[1],
     "compares-micro-batch": lambda a, b: a[0] == b[0],
     "compares-configurations": lambda a, b: a == b,
+    "compares-in-any-order": lambda a, b: set(a) == set(b),
+    "compares-ratio": lambda a, b: a[0] * b[1] == a[1] * b[0],
+    "same-answer-always": (lambda a, b: True, lambda a, b: False),
+    "answer-reversed": lambda a, b: not same_samples(a, b),
+    "compares-which-is-larger": (lambda a, b: _samples(a) >= _samples(b), lambda a, b: _samples(a) <= _samples(b)),
+    "multiples-accepted": lambda a, b: _samples(a) % _samples(b) == 0 or _samples(b) % _samples(a) == 0,
+    "compares-roughly": tuple(
+        lambda a, b, share=share: math.isclose(_samples(a), _samples(b), rel_tol=share) for share in (0.1, 0.05, 0.01)
+    ),
+    "compares-objects": lambda a, b: same_samples(a, b) and _samples(a) <= 256,  # Python has one object for each of these
+    "divisible-only": (
+        lambda a, b: same_samples(a, b) and (a[0] % b[0] == 0 or b[0] % a[0] == 0),
+        lambda a, b: same_samples(a, b) and a[0] % b[0] == 0,
+    ),
+    "ones-refused": (
+        lambda a, b: same_samples(a, b) and (a == b or min(a[0], b[0]) > 1),
+        lambda a, b: same_samples(a, b) and (a[1] == 1) == (b[1] == 1),
+    ),
 }
 """By mistake, the answer that comes of it instead of :func:`same_samples`."""

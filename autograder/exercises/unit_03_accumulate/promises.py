@@ -3,7 +3,7 @@
 from autograder.contract.promises import Promise, Promises
 
 EVERYWHERE = ("equal", "ragged", "clean", "memory")
-RATES, PAIRS = ("0", "1", "2"), tuple(map(str, range(8)))
+RATES, PAIRS = ("0", "1", "2"), tuple(map(str, range(12)))
 
 PROMISES = {
     "accumulate_gradient": Promises(
@@ -49,6 +49,7 @@ PROMISES = {
         (
             Promise("pairs", "says whether both make the same updates", PAIRS, "same_update_sum"),
             Promise("either way", "all must be right", PAIRS, "same_update_at_least"),
+            Promise("exactly", "all must be right", ("11",), "same_update_roughly"),
             Promise("truth values", "`True` or `False`", PAIRS, "same_update_in_words"),
         ),
         ("Two people", "One works", "All five conditions", "Whether two configurations"),

@@ -115,7 +115,7 @@ class Repair(Exercise[LoopTrial]):
         chance = trial_random(self.id, seed)
         n = chance.choice([3, 4, 5])
         size, left = _size(chance, n), chance.randint(2, n - 1) if self.leftover else 0
-        epochs = ((size,) * (2 * n + left), (size,) * (n + left))
+        epochs = ((size,) * (2 * n + left), (size,) * (n + self.leftover))  # a leftover of several, and one of a single one
         problem = Problem(seed + 1, n, epochs, width=8, gated=True, skewed=True, device=device, dtype=best_dtype(device))
         training, probe = problem.with_(momentum=0.9), problem.with_(seed=seed + 2)
         return {"training": LoopTrial(training), "probe": LoopTrial(probe, frozen=True)}

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from autograder.contract.observation import Observation
 from autograder.diagnosing.loop_diagnosis import read_observation
-from autograder.judging.large_batches import JOINED, is_cut_finely, is_one_forward, moves_like_large_batches, window_gradient
+from autograder.judging.large_batches import (
+    CUT_OTHERWISE,
+    JOINED,
+    MAX_JOINED,
+    is_cut_finely,
+    is_one_forward,
+    moves_like_large_batches,
+    window_gradient,
+)
 from autograder.judging.reported_losses import loss_mistakes, moving_window_losses, same_numbers, window_losses
 from autograder.observing.loops import LoopTrial
 
@@ -40,7 +48,7 @@ def clean_message(trial: LoopTrial, seen: Observation) -> str:
             return "A gradient of one epoch is part of an update of the next."
     epochs_with_updates = {e for row, e in zip(found.coefficients, found.row_epochs, strict=True) if bool(row.any())}
     if len(epochs_with_updates) < len(trial.problem.epochs):
-        return "In at least one epoch no update moves the parameters."
+        return "In at least one epoch optimizer.step() does not move the parameters."
     return ""
 
 
@@ -49,9 +57,9 @@ def cut_message(trial: LoopTrial, seen: Observation) -> str:
     if seen.failure:
         return seen.failure.message
     gradient = window_gradient(trial.problem, seen)
-    if is_cut_finely(trial.problem, gradient):
+    if is_cut_finely(trial.problem, gradient, MAX_JOINED):
         return ""
-    return JOINED if is_one_forward(trial.problem, gradient) else WRONG_MOVES
+    return JOINED if is_one_forward(trial.problem, gradient) else CUT_OTHERWISE
 
 
 def losses_message(trial: LoopTrial, seen: Observation) -> tuple[str, tuple[str, ...]]:
@@ -62,8 +70,8 @@ def losses_message(trial: LoopTrial, seen: Observation) -> tuple[str, tuple[str,
     if any(row is None for row in returned):
         return "Return a list with one number for each window.", ()
     due = window_losses(trial.problem)
-    if same_numbers(returned, due):
-        return "", ()
+    if same_numbers(returned, due) or same_numbers(returned, moving_window_losses(trial.problem)):
+        return "", ()  # the second are those of a loop that moves the parameters by hand, which nothing puts back
     slugs = loss_mistakes(trial.problem, returned)
     for found, wanted in zip(returned, due, strict=True):
         if len(found) != len(wanted):

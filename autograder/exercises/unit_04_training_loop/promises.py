@@ -27,6 +27,7 @@ PROMISES = {
         (
             Promise("trains", "as in exercise 1, but every epoch ends with", ("training",), "lost_tail_unchanged"),
             Promise("mean", "averaged over the micro-batches it has", ("training",), "lost_tail_divided_by_n"),
+            Promise("every leftover", "every epoch ends with a leftover window", ("training",), "lost_tail_of_one"),
         ),
         ("lost_tail, repaired",),
     ),
@@ -46,7 +47,7 @@ PROMISES = {
             Promise("step", "Update by `optimizer.step()`", ("full", "clean", "losses"), "updates_by_hand"),
             Promise("data", "leave them as they are", ("full",), "empties_the_list"),
             Promise("stream", "a stream that can be walked through once", ("stream", "together"), "needs_a_length"),
-            Promise("fetch", "Fetch at most one window ahead of the update", ("stream",), "epoch_prefetched"),
+            Promise("fetch", "you may have fetched its window and the next one, but no more", ("stream",), "epoch_prefetched"),
             Promise("N = 1", "N, at least 1", ("single",), "no_window_of_one"),
             Promise("memory", "peak memory stays below twelve times", ("memory",), "one_big_batch_summed_losses"),
             Promise("leftover", "It is applied, and averaged over", ("leftover", "together"), "tail_dropped_but_reported"),

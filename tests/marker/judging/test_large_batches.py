@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from autograder.contract.observation import Observation
 from autograder.diagnosing.loop_diagnosis import read_observation
 from autograder.judging.large_batches import (
+    MAX_JOINED,
     holds_several_graphs,
     is_cut_finely,
     is_one_forward,
@@ -145,6 +146,16 @@ def copies_the_data(model, loss_fn, optimizer, micro_batches, accumulation_steps
 )
 def test_memory_tells_several_graphs_from_one(loop, several):
     assert holds_several_graphs(MEMORY, observe_loop(loop, MEMORY)) is several
+
+
+def test_forwards_of_a_few_micro_batches_are_fine_where_only_memory_bounds_them():
+    problem = MEMORY.problem.with_(coupled=True)
+    x, y = joined(problem.batches())
+    model = problem.build_model()
+    for size, fine in ((32, True), (7 * 16, True), (12 * 16, False), (24, False)):  # of 16 samples each
+        pieces = zip(x.split(size), y.split(size), strict=True)
+        shares = [batch_gradient(model, problem.loss_fn, piece) * len(piece[0]) / len(x) for piece in pieces]
+        assert is_cut_finely(problem, torch.stack(shares).sum(0), MAX_JOINED) == fine
 
 
 def test_an_unmetered_observation_says_nothing_about_memory():

@@ -22,11 +22,12 @@ def changes(trial: BatchTrial, seen: Observation) -> list[str]:
     for what, prefix in (("parameters", "parameter/"), (".grad", "grad/")):
         was = {name: value for name, value in tensors.items() if name.startswith(prefix)}
         now = {name: value for name, value in seen.tensors.items() if name.startswith(prefix)}
-        if was.keys() != now.keys() or any(not torch.equal(was[name], now[name]) for name in was):
+        replaced = what == "parameters" and not seen.facts["own parameters"]
+        if replaced or was.keys() != now.keys() or any(not torch.equal(was[name], now[name]) for name in was):
             changed.append(what)
     changed += ["mode"] * (facts["modes"] != seen.facts["modes"])
     changed += ["requires_grad"] * (facts["trainable"] != seen.facts["trainable"])
-    return changed + ["x or y"] * (seen.facts.get("data kept") is False)
+    return changed + ["x or y"] * (not seen.facts["data kept"])
 
 
 def returned_gradient(trial: BatchTrial, seen: Observation) -> Tensor | str:

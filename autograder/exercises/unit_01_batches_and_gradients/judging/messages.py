@@ -20,6 +20,7 @@ from autograder.exercises.unit_01_batches_and_gradients.judging.batches import (
     returned_gradient,
 )
 from autograder.exercises.unit_01_batches_and_gradients.judging.sample_shares import (
+    MATCH,
     moves_between_samples,
     name_shares,
     other_mode,
@@ -37,6 +38,7 @@ MOVED = {
     "parameters-unmoved": "The parameters have not moved.",
     "update-uphill": "The parameters moved the right distance in the opposite direction.",
     "rate-unused": "The parameters moved by the whole gradient, whatever lr says.",
+    "moved-twice": "The parameters moved twice as far as one update moves them.",
 }
 """By mistake, what is said of an update that is a multiple of the right one."""
 
@@ -88,10 +90,13 @@ def update_message(kept: str, trial: BatchTrial, seen: Observation) -> Found:
 
 
 def _movement_message(trial: BatchTrial, seen: Observation) -> Found:
+    if not seen.facts["own parameters"]:
+        return "The model has new parameters in place of its own.", ("parameters-replaced",)
     moved = movement(trial, seen)
     mixture = unmix(trial, moved)
     due = torch.full((trial.samples,), 1 / trial.samples, dtype=mixture.samples.dtype)
-    for slug, factor in {"parameters-unmoved": 0.0, "update-uphill": -1.0, "rate-unused": 1 / trial.lr}.items():
+    factors = {"parameters-unmoved": 0.0, "update-uphill": -1.0, "rate-unused": 1 / trial.lr, "moved-twice": 2.0}
+    for slug, factor in factors.items():
         if mixture.holds(due * factor):
             return MOVED[slug], (slug,)
     if not mixture.linear and moves_between_samples(trial, moved):
@@ -100,6 +105,17 @@ def _movement_message(trial: BatchTrial, seen: Observation) -> Found:
     if message:
         return f"The update is not lr times the gradient of the batch loss. {message}", slugs
     return "" if frozen_unmoved(trial, seen) else "A frozen parameter has moved.", slugs
+
+
+def uses_no_rate(*seen: tuple[BatchTrial, Observation]) -> bool:
+    """Whether updates with different learning rates are the same multiple of the batch's gradient."""
+    multiples = []
+    for trial, observation in seen:
+        mixture = unmix(trial, movement(trial, observation) * trial.lr * trial.samples)
+        if not mixture.has_samples or not mixture.holds([float(mixture.samples[0])] * trial.samples):
+            return False
+        multiples.append(float(mixture.samples[0]))
+    return max(multiples) - min(multiples) <= MATCH * abs(multiples[0])
 
 
 def clean_message(trial: BatchTrial, seen: Observation) -> Found:
@@ -133,7 +149,18 @@ def loss_message(trial: BatchTrial, seen: Observation) -> Found:
             which = "the sum of the samples' losses" if summed else "the loss"
             when = ["after the update"] * late + [f"in {'evaluation' if trial.training else 'training'} mode"] * other
             return f"This is {' '.join([which, *when])}.", slugs
-    return "The number returned is not the loss of the batch before the update.", ()
+    return "The number returned is not the loss of the batch before the update.", _other_loss(trial, seen.facts["loss"])
+
+
+def _other_loss(trial: BatchTrial, found: float) -> tuple[str, ...]:
+    """The mistake of a loss that is that of a single sample, or was rounded."""
+    model = trial.model()
+    x, y = trial.batch()
+    singles = [trial.loss_fn(model(x[i : i + 1]), y[i : i + 1]).item() for i in range(trial.samples)]
+    if any(_same_loss(found, single) for single in singles):
+        return ("loss-of-one-sample",)
+    due = _loss(trial, None, trial.training)
+    return ("loss-rounded",) if any(round(due, digits) == round(found, 9) for digits in range(5)) else ()
 
 
 def _loss(trial: BatchTrial, after: Observation | None, training: bool) -> float:

@@ -6,6 +6,7 @@ least squares says how much of each is in it: a mean holds 1/n of every one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import factorial
 
@@ -59,19 +60,20 @@ class Mixture:
         return ", ".join(f"{share} of sample {k}" for k, share in shares) or "nothing of any sample"
 
 
-def unmix(trial: BatchTrial, vector: Tensor, *, training: bool | None = None) -> Mixture:
+def unmix(trial: BatchTrial, vector: Tensor, *, training: bool | None = None, loss_fn: Callable | None = None) -> Mixture:
     """Which sample gradients a vector ``(P,)`` is made of, by least squares.
 
     Args:
         trial: the batch whose samples are meant.
         vector: a gradient, or a movement divided by the learning rate.
         training: whether to compute the sample gradients in training mode; the trial's own mode if not given.
+        loss_fn: the loss whose gradients are meant; the trial's own if not given.
     """
     model = trial.problem.with_(device="cpu").build_model()
     stale = flat_gradient(model).cpu()
     model.train(trial.training if training is None else training)
     batches = trial.problem.with_(device="cpu").batches()
-    basis = torch.stack([batch_gradient(model, trial.loss_fn, sample).cpu() for sample in batches])
+    basis = torch.stack([batch_gradient(model, loss_fn or trial.loss_fn, sample).cpu() for sample in batches])
     if trial.problem.stale:
         basis = torch.cat([basis, stale[None]])
     vector = vector.to(basis)
@@ -95,13 +97,23 @@ def name_shares(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str, ...]
     if not mixture.linear:
         mixture, slugs = unmix(trial, vector, training=not trial.training), (other_mode(trial),)
     if not mixture.linear:
-        return "It is not a combination of the gradients of your samples at the parameters you were given.", ()
+        return _of_another_loss(trial, vector)
     if mixture.holds([1 / n] * n):
         mode = "evaluation" if trial.training else "training"
         return (f"It is the gradient of a model in {mode} mode.", slugs) if slugs else ("", ())
     shares_by_slug = wrong_shares(n) if n > 1 else {}  # of a single sample they are all alike
     named = [slug for slug, shares in shares_by_slug.items() if any(map(mixture.holds, shares))]
     return f"Due is 1/{n} of every sample's gradient; yours holds {mixture.in_words()}.", (*slugs, *named[:1])
+
+
+def _of_another_loss(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str, ...]]:
+    """What is wrong with a vector that is no combination of the sample gradients of this loss."""
+    targets = trial.batch()[1].cpu()
+    if unmix(trial, vector, loss_fn=lambda prediction, target: trial.loss_fn(target, prediction)).linear:
+        return "It is made of gradients of loss_fn with its two arguments in the wrong order.", ("loss-arguments-swapped",)
+    if trial.samples > 1 and unmix(trial, vector, loss_fn=lambda prediction, _: trial.loss_fn(prediction, targets)).linear:
+        return "It is made of losses that compare one sample's prediction with all targets.", ("targets-not-cut",)
+    return "It is not a combination of the gradients of your samples at the parameters you were given.", ()
 
 
 def other_mode(trial: BatchTrial) -> str:
@@ -118,6 +130,7 @@ def wrong_shares(n: int) -> dict[str, list[list[float]]]:
     halves = [0.5 ** (n - k) for k in range(n)]
     powers = [(1 / n) ** (n - k) for k in range(n)]
     factorials = [factorial(k) / factorial(n) for k in range(n)]  # the k-th sum is divided by k
+    growing = [[sum(1 / j for j in range(k + 1, n + 1)) / n for k in range(n)], [(n - k) / n for k in range(n)]]
     return {
         "sums-samples": [[1.0] * n],
         "samples-divided-twice": [[1 / n**2] * n],
@@ -125,7 +138,8 @@ def wrong_shares(n: int) -> dict[str, list[list[float]]]:
         "sample-missing": [[share / d for share in row] for row in without for d in (1, sum(row), n)],
         "halved-again-and-again": [halves, [2 * halves[0], *halves[1:]]],
         "divided-again-and-again": [powers, [powers[1], *powers[1:]], factorials],
-        "other-divisor": [[1 / d] * n for d in OTHER_SIZES if d != n],
+        "batches-grow": growing,
+        "other-divisor": [[1 / d] * n for d in (*OTHER_SIZES, n - 1, n + 1) if d != n],
     }
 
 

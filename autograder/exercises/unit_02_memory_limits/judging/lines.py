@@ -6,7 +6,9 @@ Each formula takes ``sizes`` and ``points``, bytes measured at these sizes, and 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from statistics import fmean
+from itertools import combinations, pairwise
+from operator import mul
+from statistics import correlation, fmean
 
 from autograder.judging.calls import Formula
 
@@ -63,6 +65,49 @@ def _through(choose: Callable[[list[Point]], tuple[Point, Point]]) -> Callable[[
     return line
 
 
+def _through_means(slope: Callable[[Sequence[float], Sequence[float]], float]) -> Formula:
+    """The formula of a line with this slope through the means of sizes and bytes."""
+
+    def line(sizes: Sequence[float], points: Sequence[float]) -> Line:
+        return fmean(points) - slope(sizes, points) * fmean(sizes), slope(sizes, points)
+
+    return line
+
+
+def _neighbours_slopes(sizes: Sequence[float], points: Sequence[float]) -> list[float]:
+    ordered = sorted(zip(sizes, points, strict=True))
+    return [(q - p) / (t - s) for (s, p), (t, q) in pairwise(ordered)]
+
+
+def _slopes_of_pairs(sizes: Sequence[float], points: Sequence[float]) -> list[float]:
+    pairs = combinations(zip(sizes, points, strict=True), 2)
+    return [(q - p) / (t - s) for (s, p), (t, q) in pairs]
+
+
+def _through_first_point(sizes: Sequence[float], points: Sequence[float]) -> Line:
+    _, slope = least_squares(sizes, points)
+    return points[0] - slope * sizes[0], slope
+
+
+def _weighted(weight: Callable[[float, float], float]) -> Formula:
+    """The formula of a line whose squares are weighted, point by point."""
+
+    def line(sizes: Sequence[float], points: Sequence[float]) -> Line:
+        weights = [weight(s, p) for s, p in zip(sizes, points, strict=True)]
+        size, point = (sum(map(mul, weights, values)) / sum(weights) for values in (sizes, points))
+        rows = list(zip(weights, sizes, points, strict=True))
+        slope = sum(w * (s - size) * (p - point) for w, s, p in rows) / sum(w * (s - size) ** 2 for w, s, _ in rows)
+        return point - slope * size, slope
+
+    return line
+
+
+def _without_farthest(sizes: Sequence[float], points: Sequence[float]) -> Line:
+    fixed, per_sample = least_squares(sizes, points)
+    kept = sorted(zip(sizes, points, strict=True), key=lambda point: abs(point[1] - fixed - per_sample * point[0]))[:-1]
+    return least_squares(*zip(*kept, strict=True))
+
+
 WRONG_LINES: dict[str, tuple[Formula, ...]] = {
     "line-turned-round": (_turned_round,),
     "line-of-sizes": (_of_sizes, _of_sizes_turned_round, _of_sizes_solved),
@@ -72,5 +117,30 @@ WRONG_LINES: dict[str, tuple[Formula, ...]] = {
         _through(lambda points: (points[0], points[-1])),
         _through(lambda points: (points[0], points[1])),
     ),
+    "line-through-first-point": (_through_first_point,),
+    "line-pairs-broken": (
+        lambda sizes, points: least_squares(sorted(sizes), points),
+        lambda sizes, points: least_squares(sizes, sorted(points)),
+        lambda sizes, points: least_squares(sorted(sizes), sorted(points)),
+    ),
+    "line-point-left-out": (
+        lambda sizes, points: least_squares(sizes[1:], points[1:]),
+        lambda sizes, points: least_squares(sizes[:-1], points[:-1]),
+        _without_farthest,
+    ),
+    "line-of-mean-slope": (
+        _through_means(lambda sizes, points: fmean(_neighbours_slopes(sizes, points))),
+        _through_means(lambda sizes, points: fmean(_slopes_of_pairs(sizes, points))),
+    ),
+    "line-squares-weighted": (
+        _weighted(lambda size, point: size),
+        _weighted(lambda size, point: size**2),
+        _weighted(lambda size, point: point**-2),
+    ),
+    "line-divisors-differ": (
+        _through_means(lambda sizes, points: least_squares(sizes, points)[1] * (len(sizes) - 1) / len(sizes)),
+        _through_means(lambda sizes, points: least_squares(sizes, points)[1] * len(sizes) / (len(sizes) - 1)),
+    ),
+    "line-of-correlation": (_through_means(correlation),),
 }
 """By mistake, the formulas that make it."""

@@ -89,6 +89,34 @@ def _not_to_the_last_byte(effective: int, budget: int, fixed: int, per_sample: i
     return plan(effective, budget - 1, fixed, per_sample)
 
 
+def _powers_of_two(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    room = _room(budget, fixed, per_sample)
+    return _largest(effective, lambda size: size & (size - 1) == 0 and size <= room)
+
+
+def _several(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    room = _room(budget, fixed, per_sample)
+    return _largest(effective, lambda size: 1 < size <= room)
+
+
+def _common_divisor(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    size = math.gcd(effective, min(effective, _room(budget, fixed, per_sample)))
+    return size, effective // size
+
+
+def _up_to_the_root(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    room = _room(budget, fixed, per_sample)
+    return _largest(effective, lambda size: size <= min(room, math.isqrt(effective)))
+
+
+def _fixed_for_each_sample(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    return _largest(effective, lambda size: (fixed + per_sample) * size <= budget)
+
+
+def _budget_above_zero(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    return plan(effective, budget, fixed, per_sample) if budget > 0 else RAISES
+
+
 def _where_something_fits(formula: Callable[[int, int, int, int], Plan]) -> Formula:
     """A wrong formula where a plan exists. Where none does, every answer is the same mistake."""
 
@@ -112,6 +140,12 @@ WRONG_PLANS: dict[str, tuple[Formula, ...]] = {
         "whole-batch-not-tried": (_not_whole_batch,),
         "fixed-forgotten": (_without_fixed,),
         "budget-not-used-up": (_not_to_the_last_byte,),
+        "power-of-two-sizes-only": (_powers_of_two,),
+        "single-sample-not-tried": (_several,),
+        "common-divisor-of-room": (_common_divisor,),
+        "divisors-up-to-root": (_up_to_the_root,),
+        "fixed-for-each-sample": (_fixed_for_each_sample,),
+        "budget-of-zero-refused": (_budget_above_zero,),
     }.items()
 }
 """By mistake, the formulas that make it."""

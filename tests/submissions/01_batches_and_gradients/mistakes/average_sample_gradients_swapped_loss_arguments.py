@@ -3,7 +3,7 @@
 import torch
 
 EXERCISE = "average_sample_gradients"
-MISTAKES = ()
+MISTAKES = ("loss-arguments-swapped",)
 LOST = ("mean", "summed", "untouched")
 
 

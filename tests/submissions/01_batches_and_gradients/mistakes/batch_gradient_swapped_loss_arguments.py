@@ -3,7 +3,7 @@
 import torch
 
 EXERCISE = "batch_gradient"
-MISTAKES = ()
+MISTAKES = ("loss-arguments-swapped",)
 LOST = ("gradient", "frozen", "untouched")
 
 

@@ -3,7 +3,7 @@
 import torch
 
 EXERCISE = "sgd_step"
-MISTAKES = ()
+MISTAKES = ("loss-arguments-swapped",)
 LOST = ("update", "frozen", "loss")
 
 

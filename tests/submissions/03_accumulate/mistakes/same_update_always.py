@@ -1,7 +1,7 @@
 """Always says yes."""
 
 EXERCISE = "same_update"
-MISTAKES = ()
+MISTAKES = ("same-answer-always",)
 LOST = ("answers",)
 
 

@@ -1,7 +1,7 @@
 """Says yes, too, if the second averages over fewer samples."""
 
 EXERCISE = "same_update"
-MISTAKES = ()
+MISTAKES = ("compares-which-is-larger",)
 LOST = ("answers",)
 
 

@@ -1,7 +1,7 @@
 """Divides by the square root of N."""
 
 EXERCISE = "sum_form_lr"
-MISTAKES = ()
+MISTAKES = ("rate-by-root",)
 LOST = ("rate",)
 
 

@@ -1,7 +1,7 @@
 """Rounds the rate to four digits."""
 
 EXERCISE = "sum_form_lr"
-MISTAKES = ()
+MISTAKES = ("rate-rounded",)
 LOST = ("rate",)
 
 

@@ -1,7 +1,7 @@
 """Takes no N below two seriously."""
 
 EXERCISE = "sum_form_lr"
-MISTAKES = ()
+MISTAKES = ("rate-of-other-n",)
 LOST = ("rate",)
 
 

@@ -1,0 +1,17 @@
+"""Cuts the inputs but not the targets, so each prediction is compared with all of these."""
+
+import torch
+
+EXERCISE = "average_sample_gradients"
+MISTAKES = ("targets-not-cut",)
+LOST = ("mean", "summed", "untouched")
+
+
+def average_sample_gradients(model, loss_fn, x, y):
+    named = dict(model.named_parameters())
+    total = {name: torch.zeros_like(p) for name, p in named.items()}
+    for i in range(len(x)):
+        loss = loss_fn(model(x[i : i + 1]), y)
+        for name, g in zip(named, torch.autograd.grad(loss, list(named.values())), strict=True):
+            total[name] += g
+    return {name: value / len(x) for name, value in total.items()}

@@ -1,0 +1,16 @@
+"""Tries powers of two, as recipes like them."""
+
+EXERCISE = "plan_micro_batches"
+MISTAKES = ("power-of-two-sizes-only",)
+LOST = ("largest", "full")
+
+
+def plan_micro_batches(effective_batch, budget, fixed, per_sample):
+    sizes = [
+        b
+        for b in range(1, effective_batch + 1)
+        if effective_batch % b == 0 and b in (1, 2, 4, 8, 16, 32, 64) and b * per_sample + fixed <= budget
+    ]
+    if not sizes:
+        raise ValueError("no micro-batch fits the budget")
+    return sizes[-1], effective_batch // sizes[-1]
