@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import torch
@@ -89,6 +89,13 @@ def left_changed(seen: Observation) -> str:
 def holds_several_graphs(trial: LoopTrial, observation: Observation) -> bool:
     """Whether a metered loop needed far more memory than a loop that keeps one micro-batch's graph at a time."""
     return observation.facts.get("peak_bytes", 0) > MEMORY * _peak_of_right(trial.problem.with_(seed=0))  # any seed's peak
+
+
+def uses_up_streams(problems: Mapping[str, Problem], observations: Mapping[str, Observation]) -> bool:
+    """Whether a loop makes no update wherever micro-batches come as a one-shot stream, and updates everywhere else."""
+    if any(seen.failure for seen in observations.values()):
+        return False
+    return all((len(observations[name].tensors["gradients"]) == 0) == problem.one_shot for name, problem in problems.items())
 
 
 def window_gradient(problem: Problem, observation: Observation) -> Tensor:

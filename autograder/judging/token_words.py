@@ -67,7 +67,7 @@ add_mistake(
 )
 add_mistake(
     "empty-is-nan",
-    "Where there are no tokens, your code produces NaN, which is what 0 divided by 0 gives, and so is every sum that includes it.",
+    "Where there are no tokens, your code produces NaN, which is 0 divided by 0, and so is every sum that includes it.",
     "What does cross_entropy return when every target is ignored, with reduction='mean' and with reduction='sum'?",
 )
 add_mistake(
