@@ -5,6 +5,16 @@ from __future__ import annotations
 from gradaccum.diagnosis.catalogue import add_mistake
 
 add_mistake(
+    "fixed-number",
+    "Your formula has a fixed number in the place of one of the arguments: that argument makes no difference.",
+    "Change one argument at a time. Which of them leaves your result as it was?",
+)
+add_mistake(
+    "rounded",
+    "You round the result to so few digits that it becomes another number.",
+    "Does anything in the task ask you to round? What is left of a rate of 0.00003?",
+)
+add_mistake(
     "forgets-world-size",
     "You multiply B and N but leave out the number of ranks.",
     "Each rank works on its own micro-batch. How many samples reach one update?",
