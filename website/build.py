@@ -80,7 +80,7 @@ def _prepare_kernels(folder: Path) -> None:
     """Let kernels import what explorables and predictions are on the site, and keep nobody's progress."""
     startup = folder / "profile_default" / "startup" / "site.py"
     startup.parent.mkdir(parents=True, exist_ok=True)
-    startup.write_text("import website.kernels\n")
+    startup.write_text("from website.kernels.on_page import replace_widgets\n\nreplace_widgets()\n")
     os.environ |= {
         "IPYTHONDIR": str(folder),
         "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),

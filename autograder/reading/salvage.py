@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import jiter
-
 MAX_SALVAGED = 16 * 2**20
 """Characters of a damaged notebook that is looked through; those of the course have some 10⁵."""
 
@@ -129,6 +127,8 @@ def _salvaged_cells(text: str) -> Iterator[dict[str, Any]]:
 
 def _beginning(text: str) -> object:
     """The value whose JSON text breaks off here, as far as it goes; None if nothing can be made of it."""
+    import jiter  # few files are damaged
+
     try:
         return jiter.from_json(text.encode(errors="replace"), partial_mode="trailing-strings", catch_duplicate_keys=False)
     except ValueError:

@@ -268,7 +268,7 @@ def listening(page: Page, home: str, complaints: list[str]) -> Iterator[None]:
 
     def note_message(message: ConsoleMessage) -> None:
         if message.type == "error":
-            complaints.append(f"console: {message.text}")
+            complaints.append(f"console: {message.text} ({message.location['url']})")
 
     notes = {"request": note_request, "websocket": note_request, "pageerror": note_exception, "console": note_message}
     for event, note in notes.items():

@@ -7,7 +7,7 @@ import os
 import zipfile
 from pathlib import Path
 
-from conftest import notebook
+from plain_notebook import notebook
 
 from autograder.classroom.intake.collect_submissions import IntakeResult, take_in
 from autograder.classroom.intake.student_matching import Students

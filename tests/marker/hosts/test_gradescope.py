@@ -73,7 +73,10 @@ def test_tests_carry_the_verdicts_and_add_up_to_the_score():
     assert "<b>no" not in tests[1]["output"]
 
 
-@pytest.mark.parametrize(("content", "words"), [(None, "there is no such file"), (b"PK\x03\x04", "is not JSON")])
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(None, "there is no such file"), (b"PK\x03\x04", "is a zip archive"), (b'{"cells": [', "is not JSON")],
+)
 def test_a_file_that_cannot_be_marked_gets_zero_and_the_reason_and_is_no_error(check, write, tmp_path, content, words):
     path = write("my.ipynb", content) if content else tmp_path / "my.ipynb"
     code, err, document = check(path)

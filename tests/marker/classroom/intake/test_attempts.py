@@ -6,8 +6,8 @@ import json
 import os
 
 import pytest
-from conftest import notebook
 from handed_in import OTHER, TIME, UNIT, fill, packed, work
+from plain_notebook import notebook
 
 from autograder.classroom.intake.source_files import CHUNK
 from autograder.classroom.intake.submission_filenames import unit_named
