@@ -6,6 +6,7 @@ import os
 import pickle
 import signal
 from collections.abc import Callable
+from typing import cast
 
 import torch
 
@@ -16,10 +17,19 @@ from autograder.observing.student_calls import guarded
 def observe_in_fork(observe: Callable[[], Observation], seconds: float = TRIAL_SECONDS, seed: int = 0) -> Observation:
     """What ``observe`` returns in a fork of this process, under a limit of its own; a failure if it raises or the fork dies.
 
-    Where a fork cannot compute, on Windows and beside a GPU, it runs in this process.
+    A fork that dies is tried once more, since the machine may have ended it: ``observe`` has to be able to begin again. Where a
+    fork cannot compute, on Windows and beside a GPU, it runs in this process.
     """
     if not hasattr(os, "fork") or torch.cuda.is_available():
         return observe()
+    for _ in range(2):
+        if seen := _answer_of_fork(observe, seconds, seed):
+            return seen
+    return Observation(failure=Failure("died", "Your code crashed the process it ran in."))
+
+
+def _answer_of_fork(observe: Callable[[], Observation], seconds: float, seed: int) -> Observation | None:
+    """What ``observe`` returns in a fork; None if the fork dies before it has said so."""
     receive, send = os.pipe()
     process = os.fork()
     if process == 0:
@@ -34,9 +44,9 @@ def observe_in_fork(observe: Callable[[], Observation], seconds: float = TRIAL_S
     os.close(send)
     try:
         with open(receive, "rb") as pipe:
-            return pickle.load(pipe)
+            return cast(Observation, pickle.load(pipe))
     except (EOFError, pickle.UnpicklingError):
-        return Observation(failure=Failure("died", "Your code crashed the process it ran in."))
+        return None
     finally:
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)

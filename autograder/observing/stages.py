@@ -107,6 +107,7 @@ def observe_stage(observe: StageObserver, function: Callable, stage: Stage) -> O
     """What is observed in one stage. It has an empty folder, and works in another one, which is gone when there are more."""
     place = Path(tempfile.gettempdir(), stage.place)
     folder, elsewhere = place / "run", place / "elsewhere"
+    shutil.rmtree(place, ignore_errors=True)  # it is there if a fork has died in it
     try:
         for made in (place, folder, elsewhere):
             made.mkdir(mode=0o700)

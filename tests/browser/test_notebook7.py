@@ -1,10 +1,14 @@
-"""A solved notebook in Jupyter Notebook 7, which the server of JupyterLab serves as well."""
+"""A solved notebook in Jupyter Notebook 7, which JupyterLab's server serves as well.
+
+It has a server of its own: a server that has found a font of Notebook's refuses JupyterLab's font of the same name.
+"""
 
 from __future__ import annotations
 
 import nbformat
 import pytest
 from explorable import Explorable, key_for
+from jupyterlab_session import running_lab
 from playwright.sync_api import expect
 
 from autograder.publishing.nbgrader_course import SOLUTIONS
@@ -12,7 +16,14 @@ from autograder.publishing.solution_script import source_notebook
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
-NAME = "solved/notebook7.ipynb"
+NAME = "notebook7.ipynb"
+
+
+@pytest.fixture
+def lab(tmp_path):
+    (root := tmp_path / "notebooks").mkdir()
+    with running_lab(root, tmp_path / "home") as lab:
+        yield lab
 
 
 def test_explorables_predictions_and_checks_work_in_notebook_7(browser, lab):
@@ -35,7 +46,9 @@ def test_explorables_predictions_and_checks_work_in_notebook_7(browser, lab):
             explorable.wait_for_other_picture(before)
         prediction = page.locator(".gradaccum-predict:visible").first
         prediction.get_by_role("radio").first.press("Space")
-        prediction.get_by_role("button", name="Commit", exact=True).press("Enter")
+        commit = prediction.get_by_role("button", name="Commit", exact=True)
+        expect(commit).to_be_enabled()
+        commit.press("Enter")
         expect(prediction.get_by_role("alert")).to_contain_text("It is: ")
     lab.shut_down_kernel(NAME)
 

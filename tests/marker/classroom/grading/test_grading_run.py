@@ -37,7 +37,7 @@ def graded(released, tmp_path_factory):
         "right": course.right,
         "untouched": course.untouched,
         "wrong": json.dumps(wrong).encode(),
-        "truncated": course.right[: len(course.right) // 2],
+        "truncated": course.right[:20],
         "hostile": course.right.replace(b"import torch", b"import torch, os; os._exit(0)", 1),
         "empty": b"",
     }
