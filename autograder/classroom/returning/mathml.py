@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
+from xml.etree import ElementTree
 
 from jinja2 import pass_context
 from jinja2.runtime import Context
@@ -11,6 +13,20 @@ from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
 MAX_FORMULA = 2000
 """Characters of a formula that is converted. Those of the course have up to 200; a longer one is shown as it was written."""
+
+ELEMENTS = re.compile(
+    r"\{http://www\.w3\.org/1998/Math/MathML\}"
+    "(math|mrow|mi|mn|mo|ms|mtext|mspace|mfrac|msqrt|mroot|msub|msup|msubsup|munder|mover|munderover|mmultiscripts"
+    "|mtable|mtr|mtd|mstyle|mpadded|mphantom|menclose)"
+)
+"""Elements of formulas. None of them loads or runs anything."""
+
+ATTRIBUTES = re.compile(
+    "accent|accentunder|columnalign|columnlines|columnspacing|depth|display|displaystyle|fence|form|height|largeop|linethickness"
+    "|lspace|mathcolor|mathsize|mathvariant|maxsize|minsize|movablelimits|notation|rowlines|rowspacing|rspace|scriptlevel"
+    "|separator|stretchy|symmetric|width"
+)
+"""Their attributes. A link, a style or a handler of events is not among them."""
 
 
 class _MathMLRenderer(IPythonRenderer):
@@ -22,14 +38,23 @@ class _MathMLRenderer(IPythonRenderer):
 
 
 def mathml(formula: str, display: str) -> str:
-    """A formula in LaTeX as MathML, or as it was written if it cannot be converted. A link in it is not made one."""
+    """A formula in LaTeX as MathML; as it was written if it cannot be converted, or would become more than a formula.
+
+    The converter does not escape what it is given, and students write formulas, too, so its answer is read and written again.
+    """
     written = f"<code>{escape(formula)}</code>"
-    if len(formula) > MAX_FORMULA or "\\href" in formula:
+    if len(formula) > MAX_FORMULA:
         return written
     try:
-        return convert(formula.strip(), display=display)
-    except Exception:  # students write formulas, too, and what the converter raises for wrong ones is not documented
+        tree = ElementTree.fromstring(convert(formula.strip(), display=display))
+    except Exception:  # what the converter raises for wrong formulas is not documented
         return written
+    for node in tree.iter():
+        known = ELEMENTS.fullmatch(node.tag)
+        if known is None or not all(map(ATTRIBUTES.fullmatch, node.attrib)):
+            return written
+        node.tag = known[1]
+    return ElementTree.tostring(tree, encoding="unicode")
 
 
 @pass_context
