@@ -33,6 +33,7 @@ class GPT(nn.Module):
     def __init__(self, words: int, width: int, depth: int, heads: int):
         super().__init__()
         self.tokens = nn.Embedding(words, width)
+        nn.init.normal_(self.tokens.weight, std=0.02)
         self.blocks = nn.Sequential(*(Block(width, heads) for _ in range(depth)))
         self.head = nn.Linear(width, words, bias=False)
         self.head.weight = self.tokens.weight
@@ -43,9 +44,9 @@ class GPT(nn.Module):
 
 def window(model: nn.Module, optimizer: torch.optim.Optimizer, steps: int, words: int) -> None:
     """One update of ``steps`` micro-batches of one sequence."""
-    x = torch.randint(0, words, (1, LENGTH))
+    x, y = torch.randint(0, words, (2, 1, LENGTH))
     for _ in range(steps):
-        loss = nn.functional.cross_entropy(model(x).flatten(0, 1), x.flatten()) / steps
+        loss = nn.functional.cross_entropy(model(x).flatten(0, 1), y.flatten()) / steps
         loss.backward()
     optimizer.step()
     optimizer.zero_grad()
