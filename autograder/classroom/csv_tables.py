@@ -81,6 +81,20 @@ class ClassTable:
         csv.writer(text, lineterminator="\n").writerows([self.columns, *cells])
         write_atomically(self.path(course), text.getvalue())
 
+    @contextlib.contextmanager
+    def kept_on_errors(self, course: CourseDirectory) -> Iterator[None]:
+        """Put the table back as it was if the block fails."""
+        path = self.path(course)
+        before = path.read_bytes() if path.exists() else None
+        try:
+            yield
+        except BaseException:
+            if before is None:
+                path.unlink(missing_ok=True)
+            else:
+                path.write_bytes(before)
+            raise
+
 
 def read_table(path: Path, columns: Sequence[str], optional: Sequence[str] = ()) -> list[Row]:
     """The rows of a CSV file that has these columns, in any order; empty rows and other columns are left out.
