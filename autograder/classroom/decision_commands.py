@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autograder.classroom.command_line import ClassDirectory, Database, complain, one_line_on_errors
+from autograder.classroom.command_line import ClassDirectory, Database, complain, count, one_line_on_errors
 from autograder.contract.units import UNITS
 from autograder.publishing.nbgrader_course import pick_units
 
@@ -28,7 +28,7 @@ def due(
     db: Database = "",
 ) -> None:
     """Say when a unit is due, and show all deadlines. What being late costs changes at once; nothing is marked again."""
-    from autograder.classroom.deadlines import EXAMPLE, read_deadlines, written
+    from autograder.classroom.deadlines import DEADLINES, EXAMPLE, read_deadlines, written
     from autograder.classroom.decisions import decide_deadlines
     from autograder.classroom.grading.class_to_mark import ClassToMark
 
@@ -44,13 +44,15 @@ def due(
                 deadlines.due[one_unit(unit)] = "" if date == "none" else written(date)
                 late, notes = decide_deadlines(marked_class, deadlines)
         if not any(deadlines.due.values()):
-            typer.echo("no unit is due at any time")
+            typer.echo(f"no unit has a due date in {directory / DEADLINES.name}")
         for one, text in sorted(deadlines.due.items()):
             typer.echo(f"{one} is due {text}" if text else f"{one} is not due at any time")
         for (student, one), days in sorted(deadlines.extra_days.items()):
             until = f", until {deadlines.until(student, one)}" if deadlines.due.get(one) else ""
             typer.echo(f"{student} has {days:g} days more for {one}{until}")
-        _say_late("due", marked_class, late, notes)
+        if lost := [one.penalty for (_, name), one in late.items() if name == one_unit(unit)]:
+            typer.echo(f"late: {count(lost, 'submission')}, {sum(lost):.4g} points deducted")
+        _complain_of_lateness("due", marked_class, late, notes)
 
 
 @app.command()
@@ -78,8 +80,9 @@ def extend(
             typer.echo(f"{student} has until {deadlines.until(student, name)} for {name}")
         else:
             typer.echo(f"{student} has {number:g} days more for {name}, once gradaccum classroom due says when it is due")
-        mine = {key: one for key, one in late.items() if key == (student, name)}
-        _say_late("extend", marked_class, mine, notes)
+        if lateness := late.get((student, name)):
+            typer.echo(str(lateness))
+        _complain_of_lateness("extend", marked_class, late, notes)
 
 
 @app.command()
@@ -117,14 +120,12 @@ def one_unit(text: str) -> str:
     return named[0]
 
 
-def _say_late(command: str, marked_class: ClassToMark, late: Late, notes: list[str]) -> None:
-    """Print what late submissions lose now, and notes."""
+def _complain_of_lateness(command: str, marked_class: ClassToMark, late: Late, notes: list[str]) -> None:
+    """Print notes, and one more if work is late and that costs nothing."""
     from nbgrader.preprocessors import AssignLatePenalties
 
     from autograder.hosts.nbgrader_plugins import DeductPerDay
 
-    for (student, unit), one in sorted(late.items()):
-        typer.echo(f"  {student}, {unit}: {one}")
     config = marked_class.coursedir.config
     policy = AssignLatePenalties(config=config).plugin_class(config=config)
     if late and isinstance(policy, DeductPerDay) and policy.costs_nothing:

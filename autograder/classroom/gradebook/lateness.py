@@ -23,14 +23,12 @@ from autograder.classroom.deadlines import DEADLINES, Deadlines, read_deadlines
 from autograder.classroom.dropped import dropped_exercises
 from autograder.classroom.gradebook.class_marks import read_marks
 from autograder.classroom.gradebook.database import gradebook_exists, open_gradebook
+from autograder.classroom.students import LATE_MARK
 from autograder.contract.units import UNITS
 from autograder.hosts.nbgrader_plugins import DeductPerDay
 
 if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
-
-LATE_MARK = "late.txt"
-"""Beside a notebook in ``submitted/``: the LMS says that it was late, and not when it was handed in."""
 
 
 @dataclass(frozen=True)
