@@ -214,12 +214,12 @@ def forget(
             marked_class.refuse_unknown([student])
             kept = kept_of(marked_class, student)
             entry = ["their entry in the gradebook"] if kept.in_gradebook else []
-            typer.echo(f"{student}: {', '.join([*map(str, kept.folders), *entry])}")
+            typer.echo(f"{student}: {', '.join([*map(str, kept.folders), *map(str, kept.tables), *entry])}")
             if not yes and not typer.confirm("Delete all of this for good?"):
                 raise typer.Exit(1)
-            delete(marked_class, student, kept)
+            mentions = delete(marked_class, student, kept)
     typer.echo(f"deleted: {student}")
-    for path in kept.mentioned_in:
+    for path in mentions:
         complain("forget", f"{path} still names {student}; make it again, or delete it")
 
 

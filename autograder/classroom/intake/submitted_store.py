@@ -107,7 +107,8 @@ def _mark_late(folder: Path, attempt: Attempt, keep: bool = False) -> None:
     """Note that an LMS calls an attempt late, where the attempt has no time. Else remove such a note, or keep what is there."""
     mark, claim = folder / LATE_MARK, attempt.owner.claim
     if claim.late and not attempt.time:
-        write_atomically(mark, f"marked as late by {claim.form}\n")
+        if not mark.exists():
+            write_atomically(mark, f"marked as late by {claim.form}\n")
     elif not keep:
         mark.unlink(missing_ok=True)
 
