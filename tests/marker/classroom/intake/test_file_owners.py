@@ -1,0 +1,132 @@
+"""A table of the class says whose files are that their names leave open, and complaints say which line would."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from handed_in import ROSTER, TIME, UNIT, BareClass, work
+
+from autograder.classroom.csv_tables import TableError
+from autograder.classroom.file_owners import FILE_OWNERS, file_key, read_file_owners
+from autograder.classroom.intake.student_matching import Students
+from autograder.classroom.students import LATE_MARK
+
+FIRST, SECOND = (f"Chi Minh_{number}_assignsubmission_file_/{UNIT}.ipynb" for number in (11, 12))
+
+
+def with_owners(bare: BareClass, owners: dict[str, str], roster: bool = True) -> BareClass:
+    bare.students = Students(
+        ROSTER if roster else (), roster, {file_key(file): who for file, who in owners.items()}, "table.csv"
+    )
+    return bare
+
+
+def test_two_students_of_one_name_on_moodle_are_told_apart_by_its_numbers(roster_class):
+    with_owners(roster_class, {"11": "chi2", "Participant 12": "chi1"})
+    assert roster_class.take({FIRST: work("x = 1"), SECOND: work("x = 2")}).unrecognised == ()
+    assert roster_class.has("chi2") == work("x = 1")
+    assert roster_class.has("chi1") == work("x = 2")
+
+
+def test_a_name_of_two_students_is_named_with_the_lines_that_would_tell(roster_class):
+    with_owners(roster_class, {})
+    (found,) = roster_class.take({FIRST: work()}).unrecognised
+    assert found.reason.endswith("; or add the line 11,chi1 or 11,chi2 to table.csv")
+
+
+def test_two_people_who_share_the_name_of_one_student_are_named_with_the_lines_to_add(roster_class):
+    files = {f"Ada Lovelace_{number}_assignsubmission_file_/{UNIT}.ipynb": work(f"x = {number}") for number in (31, 32)}
+    found = with_owners(roster_class, {}).take(files).unrecognised
+    assert [one.reason.partition("or add ")[2] for one in found] == ["the lines 31,ID and 32,ID to table.csv"] * 2
+    assert with_owners(roster_class, {"31": "ada", "32": "s-1"}).take(files).unrecognised == ()
+    assert roster_class.has("ada") == work("x = 31")
+    assert roster_class.has("s-1") == work("x = 32")
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        (f"Participant_6_assignsubmission_file_/{UNIT}.ipynb", "6"),
+        (f"Participant_6_assignsubmission_file_{UNIT}.ipynb", "Participant 6"),
+        (f"anon_x7dF_6_{UNIT}.ipynb", "anon_x7dF"),
+        (f"LATE_anon_x7dF_6_{UNIT}.ipynb", "anon_x7dF"),
+        (f"minhchi_6_9_{UNIT}.ipynb", "6"),
+        (f"homework of somebody/{UNIT}.ipynb", "Homework of somebody"),
+        ("final_version.ipynb", "final_version"),
+        ("final_version.ipynb", "final_version.ipynb"),
+    ],
+)
+def test_files_without_a_name_are_given_to_the_student_in_the_table(roster_class, name, key):
+    assert [one.reason for one in roster_class.take({name: work()}).unrecognised] != []
+    assert with_owners(roster_class, {key: "bob"}).take({name: work()}).unrecognised == ()
+    assert roster_class.has("bob") == work()
+
+
+def test_an_anonymous_download_is_named_with_the_line_to_add(roster_class):
+    (found,) = with_owners(roster_class, {}).take({f"Participant_6_assignsubmission_file_/{UNIT}.ipynb": work()}).unrecognised
+    assert found.reason.endswith("download it again; or add the line 6,ID to table.csv")
+
+
+def test_the_table_does_not_override_a_name_further_out(roster_class):
+    with_owners(roster_class, {"mine": "bob"})
+    roster_class.take({f"Ada Lovelace_11_assignsubmission_file_/mine/{UNIT}.ipynb": work()})
+    assert roster_class.has("ada") == work()
+    assert roster_class.has("bob") is None
+
+
+def test_a_student_in_the_table_who_is_not_in_the_class_gets_no_file(roster_class):
+    (found,) = with_owners(roster_class, {"11": "ian"}).take({FIRST: work()}).unrecognised
+    assert found.reason == "table.csv gives '11' to 'ian', who is not in the class; correct it there"
+
+
+def test_a_class_without_a_roster_takes_ids_from_the_table(open_class):
+    taken = with_owners(open_class, {"11": "chi-a", "12": "chi-b"}, roster=False).take({FIRST: work(), SECOND: work("x = 2")})
+    assert taken.new_students == ("chi-a", "chi-b")
+
+
+def test_the_table_of_a_class_is_read_and_rows_to_be_filled_in_are_left_out(tmp_path):
+    (tmp_path / FILE_OWNERS.name).write_text("file,student\nParticipant 11,ada\n12,\nanon_x7dF,bob\n")
+    assert read_file_owners(SimpleNamespace(root=str(tmp_path))) == {"11": "ada", "anon x7df": "bob"}
+
+
+def test_every_bad_row_of_the_table_is_named(tmp_path):
+    (tmp_path / FILE_OWNERS.name).write_text("file,student\n11,ada\n11,bob\n,bob\n12,../bob\n")
+    with pytest.raises(TableError) as error:
+        read_file_owners(SimpleNamespace(root=str(tmp_path)))
+    lines = [line.partition("file_owners.csv, ")[2] for line in str(error.value).splitlines()]
+    assert lines[:2] == [
+        "line 3, column student: '11' stands here for the second time, with another student",
+        "line 4, column file: is empty; write the LMS's number, or the name of a file",
+    ]
+    assert lines[2].startswith("line 5, column student: the id '../bob' cannot name a directory")
+
+
+def marked_late(bare: BareClass) -> bool:
+    return (bare.submitted / "ada" / UNIT / LATE_MARK).exists()
+
+
+def test_what_canvas_calls_late_is_kept_until_a_newer_attempt_is_not(roster_class):
+    late = {f"lovelaceada_LATE_12345_7_{UNIT}.ipynb": work()}
+    roster_class.take(late)
+    before = roster_class.everything()
+    assert marked_late(roster_class)
+    roster_class.take(late)
+    assert roster_class.everything() == before
+    roster_class.take({f"lovelaceada_12345_8_{UNIT}.ipynb": work("x = 2")})
+    assert not marked_late(roster_class)
+
+
+def test_canvas_can_take_back_that_an_attempt_was_late(roster_class):
+    roster_class.take({f"lovelaceada_LATE_12345_7_{UNIT}.ipynb": work()})
+    roster_class.take({f"ada/{UNIT}.ipynb": work()})
+    assert marked_late(roster_class)
+    roster_class.take({f"lovelaceada_12345_7_{UNIT}.ipynb": work()})
+    assert not marked_late(roster_class)
+
+
+def test_a_time_says_more_than_that_an_attempt_was_late(roster_class):
+    roster_class.take({f"lovelaceada_LATE_12345_7_{UNIT}.ipynb": work()})
+    roster_class.take({f"ada+{UNIT}+{TIME}/{UNIT}.ipynb": work()})
+    assert roster_class.time("ada") == TIME
+    assert not marked_late(roster_class)
