@@ -13,7 +13,7 @@ from rich.table import Table
 from autograder.classroom.gradebook.class_marks import ClassMarks
 from autograder.classroom.grading.grading_run import Outcome
 
-MIN_WIDTH = 110
+MIN_WIDTH = 130
 """Characters in a line of the summary: where there is no terminal, rich would cut the lines."""
 
 MAX_PROGRESS_LINES = 10
@@ -85,9 +85,9 @@ class _Unit:
 
     COLUMNS = (
         *("handed in", "marked now", "unchanged", "unmarked", "mean", "of", "full marks", "no points", "unreadable"),
-        *("late", "changed by hand"),
+        *("late", "by hand"),
     )
-    IF_ANY = ("unmarked", "late", "changed by hand")
+    IF_ANY = ("unmarked", "late", "by hand")
     """Columns that are left out where they would be 0 for all units."""
 
     def __init__(self, unit: str, outcome: Outcome, points: ClassMarks | None):
@@ -109,5 +109,5 @@ class _Unit:
             "no points": str(sum(score == 0 for score in scores)),
             "unreadable": str(sum(bool(one.problem) for one in marked)),
             "late": str(sum(entry.penalty > 0 for entry in known)),
-            "changed by hand": str(sum(entry.by_hand for entry in known)),
+            "by hand": str(sum(entry.by_hand for entry in known)),
         }
