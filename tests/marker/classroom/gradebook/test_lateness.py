@@ -36,7 +36,6 @@ def test_minutes_of_grace_cost_nothing_and_are_not_added_to_the_deadline():
 
 def test_the_method_zero_of_nbgrader_takes_all_points():
     policy = DeductPerDay(config=Config({"LateSubmissionPlugin": {"penalty_method": "zero"}}))
-    assert not policy.costs_nothing
     assert policy.late_submission_penalty("ada", 7, 1) == 7
     assert policy.penalty_if_marked_late(7) == 7
 

@@ -5,12 +5,17 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from handed_in import ROSTER, TIME, UNIT, BareClass, work
+from handed_in import ROSTER, TIME, UNIT, BareClass, fill, work
+from typer.testing import CliRunner
 
+from autograder.classroom.commands import app
 from autograder.classroom.csv_tables import TableError
 from autograder.classroom.file_owners import FILE_OWNERS, file_key, read_file_owners
+from autograder.classroom.gradebook.enrolment import enrol
+from autograder.classroom.intake.collect_submissions import collect
 from autograder.classroom.intake.student_matching import Students
 from autograder.classroom.students import LATE_MARK
+from autograder.publishing.nbgrader_course import course_directory, make_course
 
 FIRST, SECOND = (f"Chi Minh_{number}_assignsubmission_file_/{UNIT}.ipynb" for number in (11, 12))
 
@@ -130,3 +135,49 @@ def test_a_time_says_more_than_that_an_attempt_was_late(roster_class):
     roster_class.take({f"ada+{UNIT}+{TIME}/{UNIT}.ipynb": work()})
     assert roster_class.time("ada") == TIME
     assert not marked_late(roster_class)
+
+
+WORKSHEET = (
+    "Identifier,Full name,Email address,Status,Grade\n"
+    "Participant 11,Chi Minh,chi.two@example.org,Submitted,\n"
+    "Participant 12,Chi Minh,Chi.One@example.org,Submitted,\n"
+    "Participant 13,Jo Doe,jo@example.org,No submission,\n"
+)
+
+
+@pytest.fixture
+def class_of_two(tmp_path):
+    """A class with two students of one name, and a function that gives the command a worksheet."""
+    make_course(tmp_path / "class", {})
+    enrol(ROSTER, course_directory(tmp_path / "class").db_url)
+
+    def owners(text: str, status: int = 0):
+        (tmp_path / "worksheet.csv").write_text(text)
+        result = CliRunner().invoke(app, ["owners", str(tmp_path / "class"), str(tmp_path / "worksheet.csv")])
+        assert result.exit_code == status, (result.output, result.exc_info)
+        return result.stdout, result.stderr
+
+    return tmp_path / "class", owners
+
+
+def test_moodles_worksheet_says_whose_numbers_are_whose_and_the_download_is_then_taken(class_of_two, tmp_path):
+    directory, owners = class_of_two
+    said, complaints = owners(WORKSHEET)
+    assert said == f"{directory}/file_owners.csv: 2 added, 0 there already\n"
+    assert "line 4: 'Participant 13' is no student of the class for certain" in complaints
+    assert owners(WORKSHEET)[0].endswith("0 added, 2 there already\n")
+    taken = collect(directory, fill(tmp_path / "download", {FIRST: work("x = 1"), SECOND: work("x = 2")}))
+    assert [(one.file, one.students) for one in taken.taken] == [(FIRST, ("chi2",)), (SECOND, ("chi1",))]
+
+
+def test_a_worksheet_that_contradicts_the_table_changes_nothing(class_of_two):
+    directory, owners = class_of_two
+    (directory / "file_owners.csv").write_text("file,student\n12,chi2\n")
+    _, complaints = owners(WORKSHEET, status=2)
+    assert "line 3, column identifier: " in complaints
+    assert "says that 'Participant 12' is 'chi2', not 'chi1'; correct one of the two" in complaints
+    assert (directory / "file_owners.csv").read_text() == "file,student\n12,chi2\n"
+
+
+def test_a_worksheet_in_another_language_is_refused(class_of_two):
+    assert "no column 'identifier'" in class_of_two[1]("Kennung,Name\n", status=2)[1]
