@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from nbgrader.api import Assignment, Gradebook, SubmittedAssignment
 
+from autograder.classroom.gradebook.cell_grades import PointsOfCell, graded_cells, late_penalties, points_of_each_cell
 from autograder.classroom.gradebook.enrolment import students_in
 from autograder.classroom.students import Student
 
@@ -21,12 +23,14 @@ class SubmissionPoints:
         penalty: points taken off because it was late.
         timestamp: when it was handed in, in UTC, if that is known.
         needs_manual_grade: whether a person has yet to grade part of it.
+        by_hand: whether a person has changed points.
     """
 
     points: float
     penalty: float
     timestamp: datetime | None
     needs_manual_grade: bool
+    by_hand: bool = False
 
     @property
     def score(self) -> float:
@@ -52,21 +56,37 @@ class ClassMarks:
     unmarked: frozenset[tuple[str, str]] = frozenset()
 
 
-def read_marks(gradebook: Gradebook, units: Sequence[str] = (), students: Sequence[str] = ()) -> ClassMarks:
-    """The marks in a gradebook; if units or students are named, only theirs."""
+def read_marks(
+    gradebook: Gradebook,
+    units: Sequence[str] = (),
+    students: Sequence[str] = (),
+    dropped: Collection[tuple[str, str]] = frozenset(),
+) -> ClassMarks:
+    """The marks in a gradebook; if units or students are named, only theirs. Points of dropped exercises do not count.
+
+    Args:
+        gradebook: open.
+        units, students: ids.
+        dropped: (unit, exercise) of exercises that do not count.
+    """
     assignments = [one for one in gradebook.assignments if not units or one.name in units]
+    names = [one.name for one in assignments]
     enrolled = tuple(one for one in students_in(gradebook) if not students or one.id in students)
-    rows = gradebook.db.query(
-        SubmittedAssignment.student_id,
-        Assignment.name,
-        SubmittedAssignment.score,
-        SubmittedAssignment.late_submission_penalty,
-        SubmittedAssignment.timestamp,
-        SubmittedAssignment.needs_manual_grade,
-    ).join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
-    submissions = {
-        (student, unit): SubmissionPoints(points or 0.0, penalty or 0.0, timestamp, bool(needs_manual_grade))
-        for student, unit, points, penalty, timestamp, needs_manual_grade in rows
-    }
+    cells: dict[tuple[str, str], list[PointsOfCell]] = defaultdict(list)
+    for (student, unit, name), cell in points_of_each_cell(gradebook, names).items():
+        if (unit, name) not in dropped:
+            cells[student, unit].append(cell)
+    penalties = late_penalties(gradebook, names)
+    rows = gradebook.db.query(SubmittedAssignment.student_id, Assignment.name, SubmittedAssignment.timestamp)
+    rows = rows.join(Assignment, Assignment.id == SubmittedAssignment.assignment_id).filter(Assignment.name.in_(names))
+    submissions = {}
+    for student, unit, timestamp in rows:
+        given = cells[student, unit]
+        points, open_question = sum(cell.score for cell in given), any(cell.needs_manual_grade for cell in given)
+        by_hand = any(cell.by_hand for cell in given)
+        penalty = penalties.get((student, unit), 0.0)
+        submissions[student, unit] = SubmissionPoints(float(points), penalty, timestamp, open_question, by_hand)
     max_scores = {one.name: float(one.max_score or 0.0) for one in assignments}
+    for unit, graded in graded_cells(gradebook, sorted({unit for unit, _ in dropped} & max_scores.keys())).items():
+        max_scores[unit] -= sum(points for name, points in graded.items() if (unit, name) in dropped)
     return ClassMarks(enrolled, max_scores, {one.name: one.duedate for one in assignments}, submissions)
