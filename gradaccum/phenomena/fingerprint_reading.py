@@ -61,15 +61,15 @@ def describe(result: Result) -> str:
     rows, n = _rows(result), result.settings.accumulation_steps
     first, last, weight = rows[-1]
     count = last - first + 1
-    updates = f"{len(rows)} rows an update" if len(rows) > 1 else "rows an update, here only one"
+    updates = f"{len(rows)} rows are updates" if len(rows) > 1 else "one row is an update"
     said = (
-        f"A right loop, {result.settings.micro_batches} micro-batches, N = {n}. Each column is a micro-batch, each of the "
-        f"{updates}; a cell says how much of that micro-batch's gradient g is in it. "
+        f"A right loop, {result.settings.micro_batches} micro-batches, N = {n}. The columns are micro-batches, the {updates}. "
+        "A cell says how much of that micro-batch's gradient g is in that update. "
     )
     if count == n:
         return f"{said}Every window is full, so every weight is {weight}: an average."
-    there = "the only one there is weighs" if count == 1 else f"the {count} there are weigh"
-    return f"{said}The last window is a leftover: {there} {weight}{'' if count == 1 else ' each'}, again an average."
+    holds = f"one micro-batch, which weighs {weight}" if count == 1 else f"{count} micro-batches, which weigh {weight} each"
+    return f"{said}The last window is a leftover of {holds}: again an average."
 
 
 def _rows(result: Result) -> list[tuple[int, int, str]]:
