@@ -306,7 +306,7 @@ print(f"after zero_grad():    {model.head.bias.grad}")
 
 # %% exercise="sgd_step"
 def sgd_step(model, loss_fn, x, y, lr):
-    """One plain SGD update in place; returns the loss before it. Leaves no gradient behind."""
+    """One plain SGD update in place; returns the loss before it. No old gradient joins in."""
     ### BEGIN SOLUTION
     model.zero_grad()
     loss = loss_fn(model(x), y)
