@@ -14,7 +14,7 @@ from gradaccum.phenomena import control
 from gradaccum.problems import Problem
 
 TITLE = "How to read a fingerprint"
-SIZE = (9.0, 2.1)
+SIZE = (8.0, 2.1)
 MAX_MICRO_BATCHES, ROWS = 10, 5
 
 
@@ -46,7 +46,7 @@ def compute(settings: Settings) -> Result:
 
 def draw(result: Result, figure: Figure) -> None:
     """The matrix, and next to each row what it says."""
-    axes = figure.add_axes((0.05, 0.01, 0.57, 0.79))
+    axes = figure.add_axes((0.055, 0.01, 0.53, 0.79))
     draw_fingerprint(axes, result.found, "fingerprint of a right loop", rows=ROWS)
     axes.set_xlim(-0.6, MAX_MICRO_BATCHES - 0.4)
     for u, (first, last, weight) in enumerate(_rows(result)):
