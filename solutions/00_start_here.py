@@ -22,8 +22,8 @@
 #   tokens it held. The maintainers [explained the mistake](https://huggingface.co/blog/gradient_accumulation) and [repaired
 #   it](https://github.com/huggingface/transformers/pull/34191). The repair brought [the next
 #   one](https://github.com/huggingface/transformers/issues/34263): users reported losses 5 to 10 times as high as before.
-# - In **January 2025** the library's version 4.48.0 did not divide the losses of many language models at all: [a condition was the wrong
-#   way round](https://github.com/huggingface/transformers/issues/35663).
+# - In **January 2025** the library's version 4.48.0 did not divide the losses of many language models at all: [a condition was
+#   the wrong way round](https://github.com/huggingface/transformers/issues/35663).
 # - **Today** some released trainers still get it wrong. We ran those of ten libraries and [recorded what their updates
 #   hold](../docs/trainers.md).
 #

@@ -149,8 +149,8 @@ print("gradients:", [g if g is None else tuple(g.shape) for g in gradients])
 #   of one sample.
 # - **1 point · models with frozen and unused parameters**: a frozen parameter is not in the dictionary. An unused one may be
 #   left out, or be zero or `None`.
-# - **1 point · leaving parameters, .grad and mode as they were**: they stay the same to the bit, and `requires_grad`, `x`
-#   and `y` too, so that a second call returns the same. Before the call `.grad` may hold anything, and nothing of it may be in
+# - **1 point · leaving parameters, .grad and mode as they were**: they stay the same to the bit, and `requires_grad`, `x` and
+#   `y` too, so that a second call returns the same. Before the call `.grad` may hold anything, and nothing of it may be in
 #   what you return. The model may be in training or in evaluation mode, in which layers such as dropout act differently: the
 #   gradient is that of the mode it is in.
 
