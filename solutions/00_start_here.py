@@ -78,7 +78,8 @@ from gradaccum.showing import show_fingerprint
 
 # %%
 device = pick_device()
-where = torch.cuda.get_device_name() if device == "cuda" else f"{torch.get_num_threads()} threads"
+threads = f"{torch.get_num_threads()} threads"
+where = torch.cuda.get_device_name() if device == "cuda" else threads
 print(f"torch {torch.__version__} on {device}: {where}")
 
 # %% [markdown]

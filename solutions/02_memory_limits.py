@@ -175,7 +175,7 @@ x, y = torch.randn(10, 6), torch.randn(10, 2)
 
 def pack(tensor):
     place = tensor.untyped_storage().data_ptr() % 1_000_000
-    print(f"kept: shape {tuple(tensor.shape)!s:8} {tensor.nbytes:4} bytes, storage at {place:6}")
+    print(f"kept: {tuple(tensor.shape)!s:8} {tensor.nbytes:4} bytes, storage at {place:6}")
     return tensor
 
 
@@ -303,7 +303,7 @@ for size, total in zip(sizes, totals, strict=True):
 
 # %% exercise="memory_line"
 def memory_line(sizes, bytes):
-    """The pair (fixed, per_sample) of the least-squares line bytes = fixed + per_sample * size."""
+    """The pair (fixed, per_sample) of the least-squares line fixed + per_sample * size."""
     ### BEGIN SOLUTION
     size = torch.tensor(sizes, dtype=torch.float64)
     held = torch.tensor(bytes, dtype=torch.float64)
@@ -359,7 +359,8 @@ for n in (1, 4, 16, 64):
         train(n, updates=1)
     once, each = (min(train(n, updates) for _ in range(5)) for updates in (1, n))
     work = f"{counter.get_total_flops() / 1e6:.0f} million FLOPs"
-    print(f"B = {512 // n:3}, N = {n:2}: {work}, one update {once:5.1f} ms, one after each {each:5.1f} ms")
+    times = f"one update {once:5.1f} ms, one after each {each:5.1f} ms"
+    print(f"B = {512 // n:3}, N = {n:2}: {work}, {times}")
 
 # %% [markdown]
 # The arithmetic is the same to the last operation. The time is not: every call into torch costs something, and a device needs
@@ -395,7 +396,7 @@ for n in (1, 4, 16, 64):
 
 # %% exercise="plan_micro_batches"
 def plan_micro_batches(effective_batch, budget, fixed, per_sample):
-    """The pair (B, N) with the largest B that divides the effective batch and fits the budget."""
+    """The pair (B, N) with the largest B that divides effective_batch and fits the budget."""
     ### BEGIN SOLUTION
     for size in range(effective_batch, 0, -1):
         if effective_batch % size == 0 and fixed + per_sample * size <= budget:

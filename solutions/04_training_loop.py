@@ -264,7 +264,7 @@ explore("missing_scale")
 # %%
 micro_batches = -(-52_002 // (4 * 4))  # rounded up
 full, leftover = divmod(micro_batches, 8)
-print(f"{micro_batches:,} micro-batches a GPU: {full} full windows of 8, and {leftover} left over")
+print(f"{micro_batches:,} micro-batches a GPU: {full} full windows of 8, {leftover} left over")
 
 # %%
 predict(
@@ -407,7 +407,7 @@ check(repaired_lost_tail)
 
 # %% exercise="train_epoch"
 def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    """Train for one epoch, one update per window; return each window's mean loss over samples."""
+    """Train for one epoch, one update per window; return each window's mean loss."""
     ### BEGIN SOLUTION
     stream, losses = iter(micro_batches), []
     while window := list(islice(stream, accumulation_steps)):

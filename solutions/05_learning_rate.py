@@ -186,7 +186,7 @@ for divide, factor in ((True, 1), (True, 4), (False, 1), (False, 4)):
 
 # %% exercise="effective_batch_size"
 def effective_batch_size(micro_batch_size, accumulation_steps, world_size=1):
-    """Samples that one update averages over; ValueError unless all are whole numbers, at least 1."""
+    """Samples that one update averages over; ValueError unless all are whole and at least 1."""
     ### BEGIN SOLUTION
     for number in (micro_batch_size, accumulation_steps, world_size):
         if not isinstance(number, int) or number < 1:

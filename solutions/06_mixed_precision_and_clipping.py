@@ -210,7 +210,7 @@ explore("order_of_operations")
 
 # %% exercise="train_epoch_clipped"
 def train_epoch_clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm):
-    """Train for one epoch, clipping each window's gradient once; return the norms before that."""
+    """Train for one epoch, clipping each window's gradient once; return the norms before."""
     ### BEGIN SOLUTION
     norms = []
     for window in windows(micro_batches, accumulation_steps):
@@ -281,7 +281,7 @@ check(train_epoch_clipped)
 
 # %% exercise="train_epoch_amp"
 def train_epoch_amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype):
-    """Train for one epoch in mixed precision; return each window's norm, unscaled and not clipped."""
+    """Train for one epoch in mixed precision; return each window's norm before clipping."""
     ### BEGIN SOLUTION
     stream, norms = iter(micro_batches), []
     while window := list(islice(stream, accumulation_steps)):
