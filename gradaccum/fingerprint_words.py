@@ -80,7 +80,7 @@ def _membership(inside: Tensor, due: Tensor) -> Iterator[str]:
     told = missing and set(widths) == {1}
     if not told and widths != wanted and any(tuple(row) not in windows for row in inside.tolist()):
         few = "each holds one micro-batch" if set(widths) == {1} else f"they hold {listing(widths)} micro-batches"
-        yield f"{few} instead of {listing(wanted)}"
+        yield f"{few} instead of {wanted[0] if len(set(wanted)) == 1 else listing(wanted)}"
 
 
 def _sizes(rows: Tensor, due: Tensor) -> Iterator[str]:

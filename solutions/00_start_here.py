@@ -18,18 +18,17 @@
 # You cut the batch into pieces that fit, add up their gradients, and update once. That is **gradient accumulation**. It takes
 # about five lines of code, and people who write such lines for a living get them wrong:
 #
-# - In **October 2024** the trainer of the `transformers` library turned out to weigh every piece alike, however many tokens it
-#   held. The maintainers [explained the mistake](https://huggingface.co/blog/gradient_accumulation) and [repaired
+# - In **October 2024** the trainer of the `transformers` library turned out to give every piece the same weight, however many
+#   tokens it held. The maintainers [explained the mistake](https://huggingface.co/blog/gradient_accumulation) and [repaired
 #   it](https://github.com/huggingface/transformers/pull/34191). The repair brought [the next
 #   one](https://github.com/huggingface/transformers/issues/34263): users reported losses 5 to 10 times as high as before.
-# - In **January 2025** version 4.48.0 did not divide the losses of many language models at all. [A condition stood the wrong
-#   way round](https://github.com/huggingface/transformers/issues/35663).
-# - **Today** there are still released trainers that get it wrong. We ran those of ten libraries and [wrote down what their
-#   updates hold](../docs/trainers.md).
+# - In **January 2025** the library's version 4.48.0 did not divide the losses of many language models at all: [a condition was
+#   the wrong way round](https://github.com/huggingface/transformers/issues/35663).
+# - **Today** some released trainers still get it wrong. We ran those of ten libraries and [recorded what their updates
+#   hold](../docs/trainers.md).
 #
-# None of these loops raised an error, and all of them trained. This course teaches you to write the five lines, to know what
-# they are worth, and to see at a glance what a wrong loop computes instead. This page shows you how it works and lets you try
-# everything once. *About 15 minutes, no points.*
+# None of these loops raised an error, and all of them trained. This course teaches you to write the five lines and to see at a
+# glance what a wrong loop computes instead. On this page you try everything once. *About 15 minutes, no points.*
 
 # %% [markdown]
 # ## How a unit works
@@ -38,8 +37,8 @@
 # function in an **exercise**, and you **check** it. At the end the unit says what to **remember**.
 #
 # - Run a cell with **Shift + Enter**, and go from top to bottom.
-# - You write where it says `raise NotImplementedError`. Replace that line with as many as you like.
-# - The other code cells are there to be run and read. To try something out, insert cells of your own wherever you like.
+# - Where it says `raise NotImplementedError`, put your own code in place of that line.
+# - Run and read the other code cells. To try something out, insert cells of your own wherever you like.
 # - If things get into a muddle, restart the kernel (the round arrow) and run the cells again.
 #
 # The units:
@@ -79,8 +78,9 @@ from gradaccum.showing import show_fingerprint
 
 # %%
 device = pick_device()
-name = torch.cuda.get_device_name() if device == "cuda" else f"threads: {torch.get_num_threads()}"
-print(f"torch {torch.__version__} on {device} ({name})")
+threads = f"{torch.get_num_threads()} threads"
+where = torch.cuda.get_device_name() if device == "cuda" else threads
+print(f"torch {torch.__version__} on {device}: {where}")
 
 # %% [markdown]
 # ## The words
@@ -90,29 +90,29 @@ print(f"torch {torch.__version__} on {device} ({name})")
 # | **micro-batch** | the **B** samples of one forward and backward pass |
 # | **window** | the **N** micro-batches between two updates; N is also called the number of accumulation steps |
 # | **leftover** | a last window with fewer than N micro-batches |
-# | **ragged** | said of a micro-batch that is smaller than the others |
+# | **ragged** | describes a micro-batch that is smaller than the others |
 # | **update** | one `optimizer.step()` |
 # | **effective batch size** | the number of samples an update averages over: B × N on one device |
 
 # %% [markdown]
 # ## A run to keep in mind
 #
-# The models in this course are tiny, so that everything runs in an instant. Keep one real run in mind to see what is at stake:
-# **Llama 2 with 7 billion parameters**, whose authors averaged every update over [4 million
-# tokens](https://arxiv.org/abs/2307.09288), in sequences of 4,096.
+# The models in this course are tiny and run in an instant. Keep one real run in mind to see what is at stake: **Llama 2 with 7
+# billion parameters**, whose authors averaged every update over [4 million tokens](https://arxiv.org/abs/2307.09288), in
+# sequences of 4,096.
 
 # %%
 parameters = 6.74e9
 sequences = 4 * 2**20 // 4096  # in an update, with 4 × 2²⁰ tokens for "4 million"
 print(f"sequences in an update: {sequences:,}")
-print(f"weights, gradients and AdamW's state, 16 bytes a parameter: {16 * parameters / 1e9:.0f} GB")
+print(f"weights, gradients and AdamW's state: {16 * parameters / 1e9:.0f} GB")  # 16 bytes each
 print("memory of a large GPU: 80 GB")
 
 # %% [markdown]
 # ## Predict
 #
-# Before each picture there is a question. Choose, commit, then look. Nobody counts your guesses. The code of a question is
-# folded away because it contains the answer; run the folded cell all the same.
+# Before each picture there is a question. Choose, commit, then look; your guesses are not counted. The code of a question is
+# folded away because it contains the answer. Run the folded cell all the same.
 
 # %%
 predict(
@@ -127,8 +127,8 @@ predict(
 # %% [markdown]
 # ## Explore: a loop in one picture
 #
-# You will meet this picture everywhere. It is the **fingerprint** of a training loop: **one row for each update, one column for
-# each micro-batch**, and in each cell how much of that micro-batch's gradient went into that update.
+# You will meet this picture everywhere. It is the **fingerprint** of a training loop, with **one row for each update and one
+# column for each micro-batch**. Each cell says how much of that micro-batch's gradient went into that update.
 #
 # 1. Read a row aloud: *update 1 used a quarter of each of micro-batches 1 to 4.*
 # 2. Change N and the number of micro-batches. What do the numbers in a row add up to, whatever you choose?
@@ -141,7 +141,7 @@ explore("fingerprint_reading")
 # <details><summary>What you should have seen</summary>
 #
 # 2. To 1, always: an update is an average.
-# 3. When N does not divide the number of micro-batches. The last window then has fewer, and each of them weighs more.
+# 3. When N does not divide the number of micro-batches. The last window then has fewer, so each of them weighs more.
 # </details>
 
 # %% [markdown]
@@ -151,19 +151,20 @@ explore("fingerprint_reading")
 # left of the average?
 
 # %%
-show_fingerprint(GALLERY["step-every"], Problem(accumulation_steps=4, epochs=((2, 2, 2, 2),)))
+one_window = Problem(accumulation_steps=4, epochs=((2, 2, 2, 2),))
+show_fingerprint(GALLERY["step-every"], one_window)
 
 # %% [markdown]
 # A fingerprint does not depend on what the code looks like: we run the loop and measure what `.grad` holds at each update. So
-# any loop that computes the right thing is accepted, however you write it.
+# you may write a loop in any way that computes the right thing.
 
 # %% [markdown]
 # ## What `check` says
 #
-# Below every exercise there is a `check`. It runs your function on small problems and shows a verdict: your points, what is
-# missing, and one hint. Ask as often as you like. In a class, the same check marks you, on problems with other numbers.
+# The `check` below every exercise runs your function on small problems and shows a verdict: your points, what is missing, and
+# one hint. Run it as often as you like. In a class, the same check marks you, on problems with other numbers.
 #
-# Here is the practice exercise, solved by somebody who forgot something, and the verdict on it:
+# Here is the practice exercise with something forgotten, and the verdict on it:
 
 
 # %%
@@ -176,10 +177,9 @@ check(average_gradients)
 # %% [markdown]
 # ## Exercise · `average_gradients`
 #
-# *Difficulty ●○○ · about 2 minutes · for practice, counts nowhere*
+# *Difficulty ●○○ · about 2 minutes · for practice, not counted*
 #
-# Now you. Write `average_gradients(gradients)`: it is given a list of tensors of the same shape and returns their mean, a
-# tensor of that shape.
+# Now you. Write `average_gradients(gradients)`. It is given a list of tensors of the same shape and returns their mean.
 #
 # What earns points:
 #
@@ -200,8 +200,7 @@ check(average_gradients)
 # %% [markdown]
 # <details><summary>Hint 1</summary>
 #
-# `torch.stack(gradients)` makes one tensor of them, with a new first dimension as long as the list. The wrong version above
-# sums over that dimension.
+# `torch.stack(gradients)` makes one tensor of them, with a new first dimension. The wrong version above sums over it.
 # </details>
 #
 # <details><summary>Hint 2</summary>
@@ -210,13 +209,13 @@ check(average_gradients)
 # </details>
 
 # %% [markdown]
-# In every exercise the hints come in steps. Open the next one only when you are stuck, and try again in between.
+# Hints come in steps. Open the next one only when you are stuck, and try again in between.
 
 # %% [markdown]
 # ## Your progress
 #
-# Every `check` is remembered on this computer: the best verdict for each exercise, for you alone. Come back and run this cell
-# again whenever you have finished something. It also says what comes next.
+# The best verdict for each exercise is kept on this computer, for you alone. Come back and run this cell again whenever you
+# have finished something. It also says what comes next.
 
 # %%
 show_progress()

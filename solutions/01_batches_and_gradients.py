@@ -19,26 +19,22 @@
 # micro-batches of 2. Its gradient is [four times as long](../docs/trainers.md) as with 8 images at once. Each micro-batch's
 # loss is a mean, and the trainer adds four of them up.
 #
-# You push 32 samples through a model, call `backward()`, and get *one* gradient. Which of the 32 does it belong to? Would it be
-# a different one if you had pushed them through one at a time?
+# You push 32 samples through a model, call `backward()`, and get *one* gradient. Which of the 32 does it belong to? Would it
+# differ if you pushed them through one at a time?
 #
-# The answer is one line of mathematics, and gradient accumulation is nothing but that line. You will see it in a picture, prove
-# it, and write it in code.
+# The answer is one line of mathematics, and gradient accumulation is nothing but that line.
 #
 # *About 35 minutes, 10 points. You should have trained a PyTorch model before, if only by following a tutorial.*
 
 # %% [markdown]
 # ## Predict
-#
-# Commit to an answer before you look.
 
 # %%
 from gradaccum.predict import predict
 
 predict(
-    "The loss of a batch of 8 samples is the mean of theirs. You ask for the gradient of each sample's own loss, one sample "
-    "at a time, and get 8 gradients. "
-    "What is the gradient of the batch?",
+    "The loss of a batch of 8 samples is the mean of the samples' losses. You ask for the gradient of each sample's own loss, "
+    "one at a time, and get 8 gradients. What is the gradient of the batch?",
     choices=(
         "their average",
         "their sum",
@@ -47,7 +43,7 @@ predict(
     ),
     answer="their average",
     because="The batch's loss is an average, and the derivative of an average is the average of the derivatives. It is exact, "
-    "whatever each sample goes through between x and its loss.",
+    "whatever the model does to each sample.",
 )
 
 # %% [markdown]
@@ -57,6 +53,8 @@ predict(
 # samples. `x[i : i + 1]` is sample `i` as a batch of one.
 
 # %%
+from functools import partial
+
 import torch
 from torch.nn import functional as F
 
@@ -81,9 +79,10 @@ print(f"the batch: loss {loss_fn(model(x), y).item():.4f}")
 # %% [markdown]
 # ## Explore: gradients of samples
 #
-# The model is $w x + b$, so a gradient is an arrow with two components. On the left are the data, with the batch filled in and
-# its errors as lines. In the middle is a blue arrow for each sample of the batch, a thick one for their average, and a circle
-# for what `backward()` gives for the whole batch. On the right is the average for 200 other batches of the same size.
+# The model is $w x + b$, so a gradient is an arrow with two components. On the left are the data: the batch's points are
+# filled, and lines show their errors. In the middle each sample of the batch has a blue arrow. The thick arrow is their
+# average, and the circle is what `backward()` gives for the whole batch. On the right are the averages of 200 other batches of
+# the same size.
 #
 # 1. Which samples have the longest arrows? Do all arrows point the same way?
 # 2. Choose other batches. Does the thick arrow ever miss the circle?
@@ -96,11 +95,11 @@ explore("sample_gradients")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. Those with the largest errors, far from $x = 0$. The samples disagree, and some even pull the other way.
+# 1. Those with the largest errors, far from $x = 0$. Some arrows even point the other way.
 # 2. Never.
 # 3. The direction is right, but the arrow is B times too long.
-# 4. It shrinks around the gradient of all samples. A larger batch does not have a *different* gradient, it has a less random
-#    one. That is why people want large batches; unit 05 measures how fast the cloud shrinks.
+# 4. It shrinks around the gradient of all samples. A larger batch does not have a *different* gradient; it has a less random
+#    one. That is why people want large batches.
 # </details>
 
 # %% [markdown]
@@ -110,10 +109,10 @@ explore("sample_gradients")
 #
 # $$L = \frac1n \sum_{i=1}^n \ell_i, \qquad\text{so}\qquad \nabla_\theta L = \frac1n \sum_{i=1}^n \nabla_\theta\, \ell_i .$$
 #
-# That is all. A derivative may be taken term by term. The model can be as nonlinear as it likes: the *averaging* is linear, and
-# it comes last. So the samples may pass through the model together, in pieces or one at a time. It makes no difference, as long
-# as the model treats each sample on its own, every sample has the same weight in the end, and **the parameters do not move in
-# the meantime**.
+# A derivative may be taken term by term. The model can be as nonlinear as it likes: the *averaging* is linear, and it comes
+# last. So it makes no difference whether the samples pass through the model together, in pieces or one at a time, as long as
+# the model treats each sample on its own, every sample has the same weight in the end, and **the parameters do not move in the
+# meantime**.
 
 # %% [markdown]
 # ## Two ways to ask for a gradient
@@ -122,8 +121,8 @@ explore("sample_gradients")
 # `torch.autograd.grad(loss, parameters)` **returns** the gradients, one for each parameter in the list, and touches no `.grad`.
 #
 # The model below has two special parameters. `shift` is *frozen*: `requires_grad=False`, so training leaves it alone, and
-# asking for its gradient is an error. `unused` could be trained, but the loss does not depend on it. With `allow_unused=True`
-# its gradient is returned as `None`; without, asking for it is an error as well.
+# asking for its gradient is an error. `unused` could be trained, but the loss does not depend on it: with `allow_unused=True`
+# its gradient is returned as `None`, and otherwise asking for it is an error too.
 
 # %%
 odd_model = Problem(seed=3, epochs=((4,),), extras=True).build_model()
@@ -132,7 +131,7 @@ loss = loss_fn(odd_model(x), y)
 gradients = torch.autograd.grad(loss, list(trainable.values()), allow_unused=True)
 
 for name, p in odd_model.named_parameters():
-    print(f"{name:16} shape {tuple(p.shape)!s:8} trainable: {p.requires_grad!s:5}  .grad: {p.grad}")
+    print(f"{name:16} {tuple(p.shape)!s:8} trainable: {p.requires_grad!s:5}  .grad: {p.grad}")
 print("gradients:", [g if g is None else tuple(g.shape) for g in gradients])
 
 # %% [markdown]
@@ -150,15 +149,15 @@ print("gradients:", [g if g is None else tuple(g.shape) for g in gradients])
 #   of one sample.
 # - **1 point · models with frozen and unused parameters**: a frozen parameter is not in the dictionary. An unused one may be
 #   left out, or be zero or `None`.
-# - **1 point · leaving parameters, .grad and mode as they were**: to the bit, and `requires_grad`, `x` and `y` too, so that a
-#   second call returns the same. Before the call `.grad` may hold anything, and nothing of it may be in what you return. The
-#   model may be in training or in evaluation mode, in which layers such as dropout act differently: the gradient is that of the
-#   mode it is in.
+# - **1 point · leaving parameters, .grad and mode as they were**: they stay the same to the bit, and `requires_grad`, `x` and
+#   `y` too, so that a second call returns the same. Before the call `.grad` may hold anything, and nothing of it may be in
+#   what you return. The model may be in training or in evaluation mode, in which layers such as dropout act differently: the
+#   gradient is that of the mode it is in.
 
 
 # %% exercise="batch_gradient"
 def batch_gradient(model, loss_fn, x, y):
-    """Gradient of the batch loss by parameter name, without frozen parameters. Changes nothing."""
+    """Gradient of the batch loss by name of each trainable parameter. Changes nothing."""
     ### BEGIN SOLUTION
     trainable = {name: p for name, p in model.named_parameters() if p.requires_grad}
     loss = loss_fn(model(x), y)
@@ -179,15 +178,15 @@ check(batch_gradient)
 #
 # <details><summary>Hint 2: names</summary>
 #
-# `torch.autograd.grad` returns gradients in the order of the list you give it, without names. If you build that list from a
-# dictionary of trainable parameters, as the cell above does, its keys are the names in the same order.
+# `torch.autograd.grad` returns gradients in the order of your list, without names. If you build that list from a dictionary of
+# trainable parameters, as the cell above does, its keys are the names in the same order.
 # </details>
 
 # %% [markdown]
 # ## Adding is not averaging
 #
-# Before you take samples one at a time, see what happens to the rule if a loss *adds up* its samples, with `reduction="sum"`.
-# Each number is the first component of a gradient.
+# What happens to the rule if a loss *adds up* its samples, with `reduction="sum"`? Each number is the first component of a
+# gradient.
 
 
 # %%
@@ -196,15 +195,17 @@ def first_component(loss):
 
 
 for reduction in ("mean", "sum"):
-    one_by_one = [F.mse_loss(model(x[i : i + 1]), y[i : i + 1], reduction=reduction) for i in range(4)]
+    loss = partial(F.mse_loss, reduction=reduction)
+    one_by_one = [loss(model(x[i : i + 1]), y[i : i + 1]) for i in range(4)]
     average = sum(map(first_component, one_by_one)) / 4
-    batch = first_component(F.mse_loss(model(x), y, reduction=reduction))
-    print(f"{reduction:4}   average of samples {average:8.4f}   batch {batch:8.4f}   ratio {batch / average:.1f}")
+    batch = first_component(loss(model(x), y))
+    ratio = batch / average
+    print(f"{reduction:4}   average {average:8.4f}   batch {batch:8.4f}   ratio {ratio:.1f}")
 
 # %% [markdown]
-# With a loss that adds, the batch's gradient is the **sum** of the samples' gradients: with four samples it is four times as
-# long. So "the gradient of the batch" and "the average of the samples' gradients" are the same thing only if the loss averages.
-# The next exercise asks for the second.
+# With a loss that adds, the batch's gradient is the **sum** of the samples' gradients, here four times as long. So "the
+# gradient of the batch" and "the average of the samples' gradients" are the same only if the loss averages. The next exercise
+# asks for the second.
 
 # %% [markdown]
 # ## Exercise 2 · `average_sample_gradients`
@@ -227,7 +228,7 @@ for reduction in ("mean", "sum"):
 
 # %% exercise="average_sample_gradients"
 def average_sample_gradients(model, loss_fn, x, y):
-    """Average of the gradients of all samples' own losses, by parameter name. Changes nothing."""
+    """Average of the gradients of the samples' own losses, by name. Changes nothing."""
     ### BEGIN SOLUTION
     each = [batch_gradient(model, loss_fn, x[i : i + 1], y[i : i + 1]) for i in range(len(x))]
     return {name: torch.stack([gradient[name] for gradient in each]).mean(0) for name in each[0]}
@@ -245,45 +246,45 @@ check(average_sample_gradients)
 #
 # <details><summary>Hint 2: averaging dictionaries</summary>
 #
-# All the dictionaries have the same keys. For one key, collect that entry of every dictionary and average those tensors:
-# `torch.stack(list_of_tensors)` makes one tensor with a new first dimension, and `.mean(0)` averages over it.
+# All the dictionaries have the same keys. For one key, collect that entry of every dictionary in a list;
+# `torch.stack(list_of_tensors).mean(0)` is their average.
 # </details>
 
 # %% [markdown]
 # ## One update
 #
 # Plain stochastic gradient descent moves every parameter against its gradient, $\theta \leftarrow \theta - \eta\, \nabla L$,
-# where $\eta$ is the learning rate, `lr` in code. Two things about it are easy to get wrong, and neither raises an error.
+# where $\eta$ is the learning rate, `lr` in code. Two mistakes are easy to make, and neither raises an error.
 
 # %%
 w = torch.tensor([1.0], requires_grad=True)
 kept = {"w": w}  # something else, for instance a model, holds the same tensor
 
 w = w - 0.1 * 3.0
-print(f"a new tensor under the old name; the model's own is still {kept['w'].item():.1f}")
+print(f"a new tensor, named w; the model's own is still {kept['w'].item():.1f}")
 
 with torch.no_grad():
     kept["w"] -= 0.1 * 3.0
 print(f"written in place; the model's own is now {kept['w'].item():.1f}")
 
 # %% [markdown]
-# **First**, `w = w - ...` makes a *new* tensor and leaves the model's as it was. `w -= ...` writes into the model's own tensor.
-# It has to happen inside `torch.no_grad()`: autograd refuses to record a change of a parameter in place. (An optimizer's
-# `step()` does both for you.)
+# **First**, `w = w - ...` makes a *new* tensor and leaves the model's as it was. `w -= ...` writes into the model's own
+# tensor. It has to happen inside `torch.no_grad()`: autograd refuses to record a change of a parameter in place. (An
+# optimizer's `step()` sees to that.)
 #
-# **Second**, `backward()` adds to what is in `.grad`. The next cell takes the gradient of the same batch twice:
+# **Second**, `backward()` adds to what is in `.grad`. Here the gradient of the same batch is taken twice; you see one
+# component of it:
 
 # %%
 for call in (1, 2):
     loss_fn(model(x), y).backward()
-    print(f"after backward no. {call}: {model.head.bias.grad.tolist()}")
+    print(f"after backward no. {call}: {model.head.bias.grad[0].item():.4f}")
 model.zero_grad()
-print(f"after zero_grad():     {model.head.bias.grad}")
+print(f"after zero_grad():    {model.head.bias.grad}")
 
 # %% [markdown]
-# Whatever was in `.grad` before joins in, and what you leave there joins the next gradient. Two units from now you will use
-# this on purpose. An update that has to stand on its own must clear first: `model.zero_grad()`, or `p.grad = None` for each
-# parameter.
+# What you leave in `.grad` joins the next gradient. Two units from now you will use this on purpose. An update that has to
+# stand on its own must clear first: `model.zero_grad()`, or `p.grad = None` for each parameter.
 
 # %% [markdown]
 # ## Exercise 3 · `sgd_step`
@@ -305,7 +306,7 @@ print(f"after zero_grad():     {model.head.bias.grad}")
 
 # %% exercise="sgd_step"
 def sgd_step(model, loss_fn, x, y, lr):
-    """One plain SGD update in place; returns the loss before it. No old gradient joins in, none is left behind."""
+    """One plain SGD update in place; returns the loss before it. No old gradient joins in."""
     ### BEGIN SOLUTION
     model.zero_grad()
     loss = loss_fn(model(x), y)
@@ -325,8 +326,8 @@ check(sgd_step)
 # %% [markdown]
 # <details><summary>Hint 1: the order</summary>
 #
-# Five things have to happen: compute the loss, take its gradient, move the parameters, and make sure twice that `.grad` is
-# clean. Write them down in order before you write code.
+# Compute the loss, take its gradient, move the parameters, and make sure twice that `.grad` is clean: write these five steps
+# down in order before you write code.
 # </details>
 #
 # <details><summary>Hint 2: parameters without a gradient</summary>
@@ -337,7 +338,7 @@ check(sgd_step)
 # %% [markdown]
 # ## One for the road
 #
-# Not graded, but you have everything it needs.
+# Not graded.
 # %%
 predict(
     "Llama 2 with 7 billion parameters averages about 1,000 sequences in an update. You could keep the gradient of each "
@@ -354,8 +355,8 @@ predict(
 # %% [markdown]
 # ## What to remember
 #
-# - The gradient of a batch is the **average of its samples' gradients**. This is exact for any model whose samples do not see
-#   each other and any loss that averages over them.
+# - The gradient of a batch is the **average of its samples' gradients**. This is exact if the loss averages and the samples do
+#   not see each other.
 # - Samples may pass through **together or one at a time**, as long as the parameters stay where they are.
 # - If a loss adds, the gradient adds: with $n$ samples **the sum is $n$ times as long as the mean**.
 # - A larger batch has a **less random** gradient, not a different one.

@@ -17,48 +17,36 @@
 #
 # You know the message: *CUDA out of memory*. You halve the batch, it runs, and you wonder what you have given up.
 #
-# Take the run from the start page. Llama 2 with 7 billion parameters averaged every update over about 1,000 sequences. A large
-# GPU has 80 GB. Before it has seen a single sequence, mixed-precision training with AdamW fills more than that, and then every
-# sequence asks for another 19 GB. The next cell does the arithmetic.
+# Take the run from the start page: Llama 2 with 7 billion parameters, and about 1,000 sequences in every update. A large GPU
+# has 80 GB. Before it has seen a single sequence, mixed-precision training with AdamW fills more than that, and every sequence
+# asks for another 19 GB.
 #
-# Part of the memory grows with the batch and part of it does not. Which is which, how much is there of each, and what do you
-# save by cutting the batch into pieces? You will count the bytes yourself, turn the counts into a line, and use the line to
-# plan.
+# Part of the memory grows with the batch and part of it does not. How large is each part, and what do you save by cutting the
+# batch into pieces? You will count the bytes, turn the counts into a line, and use the line to plan.
 #
 # *About 40 minutes, 10 points. You need unit [01 · Batches and gradients](01_batches_and_gradients.ipynb).*
 
 # %%
-parameters, layers, width, tokens, words = 6.74e9, 32, 4096, 4096, 32_000  # of Llama 2 7B, and of one sequence
-bytes_each = {"weights": 2, "gradients": 2, "weights in float32": 4, "Adam's first moment": 4, "Adam's second moment": 4}
+parameters, layers, width, tokens, vocabulary = 6.74e9, 32, 4096, 4096, 32_000
+bytes_each = {"weights": 2, "gradients": 2, "weights in float32": 4}
+bytes_each |= {"Adam's first moment": 4, "Adam's second moment": 4}
 for name, size in bytes_each.items():
-    print(f"{name:22} {size} bytes × {parameters / 1e9:.2f} billion = {size * parameters / 1e9:5.1f} GB")
+    print(f"{name:22} {size} bytes a parameter = {size * parameters / 1e9:5.1f} GB")
 fixed = sum(bytes_each.values()) * parameters
-per_sequence = 34 * width * tokens * layers + 4 * tokens * words  # blocks in 16 bits, and the logits in float32
+blocks, logits = 34 * width * tokens * layers, 4 * tokens * vocabulary  # bytes of one sequence
+per_sequence = blocks + logits
 print(f"fixed {fixed / 1e9:.0f} GB, activations of one sequence {per_sequence / 1e9:.1f} GB,")
 print(f"activations of the recipe's 1,024 sequences {1024 * per_sequence / 1e12:.1f} TB")
 
 # %% [markdown]
 # <details><summary>Where these figures come from</summary>
 #
-# The 16 bytes for each parameter are those of [ZeRO](https://arxiv.org/abs/1910.02054) (section 3): weights and gradients in 16
-# bits, and AdamW's copy of the weights with its two moments in 32 bits. The 34 bytes for each token, layer and component are
-# the estimate of [Korthikanti et al.](https://arxiv.org/abs/2205.05198) for the block of a GPT, without the attention matrix,
-# which modern kernels do not store. Llama's block differs in details, so read the result as about 19 GB, not as 18.8.
+# The 16 bytes for each parameter are those of [ZeRO](https://arxiv.org/abs/1910.02054) (section 3): weights and gradients in
+# 16 bits, and AdamW's copy of the weights with its two moments in 32 bits. The 34 bytes for each token, layer and component
+# are the estimate of [Korthikanti et al.](https://arxiv.org/abs/2205.05198) for the block of a GPT, without the attention
+# matrix, which modern kernels do not store. The logits are in float32. Llama's block differs in details, so read the result as
+# about 19 GB, not as 18.8.
 # </details>
-
-# %%
-from time import perf_counter
-
-import torch
-from torch import nn
-from torch.nn import functional as F
-from torch.utils.flop_counter import FlopCounterMode
-
-from autograder.check import check
-from gradaccum.explore import explore
-from gradaccum.phenomena import memory_bar
-from gradaccum.predict import predict
-from gradaccum.recording import LiveBytes
 
 # %% [markdown]
 # ## Predict
@@ -68,6 +56,9 @@ from gradaccum.recording import LiveBytes
 # need.
 
 # %%
+from gradaccum.phenomena import memory_bar
+from gradaccum.predict import predict
+
 predict(
     "A batch of 512 samples does not fit. You cut it into N = 4 micro-batches of 128, run them one after the other, and add up "
     "their gradients. What happens to the memory you need?",
@@ -83,14 +74,25 @@ predict(
     ),
 )
 
+# %%
+from time import perf_counter
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.utils.flop_counter import FlopCounterMode
+
+from autograder.check import check
+from gradaccum.explore import explore
+from gradaccum.recording import LiveBytes
+
 # %% [markdown]
 # ## Explore: where the memory goes
 #
-# There is one bar for each way to cut 512 samples into N micro-batches of B, and each was measured while it trained. The dashed
-# line is the budget. The model is small on purpose, so that you can measure it in an instant. (1 KiB is 1,024 bytes.) On the
-# right you see the same totals against B.
+# Each bar shows one way to cut 512 samples into N micro-batches of B, measured while a small model trains. (1 KiB is 1,024
+# bytes.) The dashed line is the budget. On the right you see the same totals against B.
 #
-# 1. It opens over the budget. Choose a larger N until it fits. Which part of the bar shrinks, and which parts do not?
+# 1. You begin over the budget. Choose a larger N until it fits. Which part of the bar shrinks, and which parts do not?
 # 2. From N = 1 to N = 4 the activations fall to a quarter. Does the whole bar?
 # 3. Go through the optimizers. How large is the state of each, counted in copies of the weights?
 # 4. Tick **Activation checkpointing**, which forgets activations and computes them again when they are needed. Does a larger N
@@ -105,9 +107,8 @@ explore("memory_bar")
 # 1. The activations, and nothing else. From N = 4 on it fits.
 # 2. No: the grey, purple and green parts are the same for every N, and together they set a floor.
 # 3. SGD keeps none, SGD with momentum one copy, and AdamW two.
-# 4. Yes. Checkpointing makes each sample cheaper, and accumulation puts fewer samples into memory at once. Each works without
-#    the other, and together they save most. In the picture the blue part is then the inputs of the blocks plus one block
-#    computed again.
+# 4. Yes. Checkpointing makes each sample cheaper, and accumulation puts fewer samples into memory at once. Together they save
+#    most. The blue part is then the inputs of the blocks plus one block computed again.
 # </details>
 #
 # <details><summary>Fine print: when exactly is memory highest?</summary>
@@ -129,29 +130,28 @@ explore("memory_bar")
 # So memory is a line in B: **fixed + per sample · B**. The number of accumulation steps N does not appear in it at all! N helps
 # only because a larger N lets you choose a smaller B.
 #
-# Texts on the subject are careless here. You can read that N = 4 means "4x memory reduction", and that "the gradient buffer
-# grows" from micro-batch to micro-batch. You have just measured both. The first is true of the activations only, and the second
-# is false (rows 8 and 9 of [the claims ledger](../docs/claims.md)).
+# You can read that N = 4 means "4x memory reduction", and that "the gradient buffer grows" from micro-batch to micro-batch.
+# You have just measured both: the first is true of the activations only, and the second is false (rows 8 and 9 of [the claims
+# ledger](../docs/claims.md)).
 
 # %% [markdown]
 # ## And the key-value cache?
 #
 # One text lists the KV cache of a language model among the things that accumulation shrinks, and a few lines later among those
-# it does not shrink. Both miss the point. A KV cache keeps keys and values from one *generated token* to the next. Training
-# sends whole sequences through at once and keeps nothing from one micro-batch to the next. Count what is alive between two
-# micro-batches:
+# it does not. Both miss the point. A KV cache keeps keys and values from one *generated token* to the next; training sends
+# whole sequences through at once. Count what is alive between two micro-batches:
 
 # %%
 torch.manual_seed(0)
 attention = nn.MultiheadAttention(16, num_heads=2, batch_first=True)
-with LiveBytes() as live:  # counts the bytes of tensors made from here on and still alive
+with LiveBytes() as live:  # counts the bytes of tensors made from here on and alive
     for k in range(4):
         x = torch.randn(8, 12, 16)
         loss = attention(x, x, x)[0].square().mean()
         held = live.now
         loss.backward()
         del x, loss
-        print(f"micro-batch {k + 1}: {held:6} bytes after forward, {live.now:5} after backward")
+        print(f"micro-batch {k + 1}: {held} bytes after forward, {live.now} after backward")
 print(f"the gradients alone: {sum(p.grad.nbytes for p in attention.parameters())} bytes")
 
 # %% [markdown]
@@ -160,12 +160,12 @@ print(f"the gradients alone: {sum(p.grad.nbytes for p in attention.parameters())
 # %% [markdown]
 # ## What autograd keeps
 #
-# Now to the part that grows. For its backward pass an operation needs some of the tensors it worked with: a linear layer its
-# input and its weight, a tanh its result. Autograd keeps them until `backward()` has used them.
+# Now to the part that grows. For its backward pass an operation needs some of the tensors it worked with: a linear layer needs
+# its input and its weight, a tanh its result. Autograd keeps them until `backward()` has used them.
 #
-# PyTorch lets you watch. Inside `saved_tensors_hooks(pack, unpack)`, every tensor that is kept goes through your function
-# `pack`. Autograd keeps what `pack` returns, and `unpack` has to turn it back into the tensor. If `pack` returns nothing,
-# nothing is kept: the tensor may be freed while the forward pass is still running, and its address given to another one.
+# PyTorch lets you watch. Inside `saved_tensors_hooks(pack, unpack)`, every such tensor goes through your function `pack`.
+# Autograd keeps what `pack` returns, and `unpack` turns it back into the tensor. If `pack` returns nothing, nothing is kept:
+# the tensor may be freed during the forward pass, and its address given to another one.
 
 # %%
 torch.manual_seed(0)
@@ -175,7 +175,7 @@ x, y = torch.randn(10, 6), torch.randn(10, 2)
 
 def pack(tensor):
     place = tensor.untyped_storage().data_ptr() % 1_000_000
-    print(f"kept: shape {tuple(tensor.shape)!s:8} {tensor.numel() * tensor.element_size():4} bytes, storage at {place:6}")
+    print(f"kept: {tuple(tensor.shape)!s:8} {tensor.nbytes:4} bytes, storage at {place:6}")
     return tensor
 
 
@@ -183,10 +183,9 @@ with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
     loss = F.mse_loss(model(x), y)
 
 # %% [markdown]
-# Six tensors went by, but look at the addresses: the result of the tanh appears twice, kept once by the tanh and once by the
-# layer after it. It is one piece of memory. The tensor of shape (4, 2) is the second layer's weight, transposed; it is in
-# memory anyway. The first layer's weight is missing: it would be needed for the gradient of `x`, which nobody asked for. The
-# loss keeps the last two.
+# Six tensors went by, but look at the addresses: the result of the tanh appears twice, kept by the tanh and by the layer after
+# it. It is one piece of memory. The tensor of shape (4, 2) is the second layer's weight, transposed, which is in memory
+# anyway. The first layer's weight would be needed only for the gradient of `x`. The loss keeps the last two.
 
 # %% [markdown]
 # ## Tensors and storages
@@ -197,9 +196,10 @@ with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
 # %%
 h = torch.zeros(10, 6)
 view = h[:, :2]
-print("the view's own elements:", view.numel() * view.element_size(), "bytes")
-print("the storage it keeps:   ", view.untyped_storage().nbytes(), "bytes")
-print("the same storage as h's:", view.untyped_storage().data_ptr() == h.untyped_storage().data_ptr())
+storage = view.untyped_storage()
+print("the view's own elements:", view.nbytes, "bytes")
+print("the storage it keeps:   ", storage.nbytes(), "bytes")
+print("the same storage as h's:", storage.data_ptr() == h.untyped_storage().data_ptr())
 
 # %% [markdown]
 # `tensor.untyped_storage()` gives you the storage, `.nbytes()` its size, and `.data_ptr()` its address. As long as both are
@@ -252,8 +252,8 @@ check(saved_bytes)
 # %% [markdown]
 # <details><summary>Hint 1: where to begin</summary>
 #
-# Take the watching cell above and let `pack` note something instead of printing it, and still return the tensor. Both the model
-# and the loss belong inside the `with`.
+# Take the watching cell above and let `pack` note something instead of printing it. It must still return the tensor. Both the
+# model and the loss belong inside the `with`.
 # </details>
 #
 # <details><summary>Hint 2: each storage once</summary>
@@ -271,12 +271,12 @@ check(saved_bytes)
 # %% [markdown]
 # ## From counts to a line
 #
-# You cannot try every B on a machine that is out of memory, and you do not have to. Memory is a line in B, so measure a few
-# small micro-batches and extend the line. Here are five measurements of the model in the picture, with AdamW.
+# You cannot try every B on a machine that is out of memory. But memory is a line in B, so measure a few small micro-batches
+# and extend the line. Here are five measurements of the model in the picture, with AdamW.
 
 # %%
 sizes = [512 // n for n in (32, 16, 8, 4, 2)]
-totals = [memory_bar.measure(512 // size, "AdamW", checkpointing=False).total for size in sizes]
+totals = [memory_bar.measure(512 // b, "AdamW", checkpointing=False).total for b in sizes]
 for size, total in zip(sizes, totals, strict=True):
     print(f"B = {size:3}: {total:8} bytes")
 
@@ -303,7 +303,7 @@ for size, total in zip(sizes, totals, strict=True):
 
 # %% exercise="memory_line"
 def memory_line(sizes, bytes):
-    """The pair (fixed, per_sample) of the line bytes = fixed + per_sample * size with the least squares."""
+    """The pair (fixed, per_sample) of the least-squares line fixed + per_sample * size."""
     ### BEGIN SOLUTION
     size = torch.tensor(sizes, dtype=torch.float64)
     held = torch.tensor(bytes, dtype=torch.float64)
@@ -334,7 +334,7 @@ check(memory_line)
 #
 # If small micro-batches save memory, why not always take B = 1? One text says that throughput per sample stays the same,
 # another that accumulation speeds training up. Measure it on your machine: 512 samples in N micro-batches, with one update at
-# the end and with an update after each. FLOPs are floating-point operations, the arithmetic itself.
+# the end and with one after each micro-batch. FLOPs are floating-point operations.
 
 # %%
 network = memory_bar.Stack(checkpointing=False)
@@ -358,19 +358,20 @@ for n in (1, 4, 16, 64):
     with FlopCounterMode(display=False) as counter:
         train(n, updates=1)
     once, each = (min(train(n, updates) for _ in range(5)) for updates in (1, n))
-    print(f"B = {512 // n:3}, N = {n:2}: {counter.get_total_flops() / 1e6:.0f} million FLOPs", end="   ")
-    print(f"one update {once:6.1f} ms   an update after each {each:6.1f} ms")
+    work = f"{counter.get_total_flops() / 1e6:.0f} million FLOPs"
+    times = f"one update {once:5.1f} ms, one after each {each:5.1f} ms"
+    print(f"B = {512 // n:3}, N = {n:2}: {work}, {times}")
 
 # %% [markdown]
-# The arithmetic is the same to the last operation. The time is not: every call into torch costs something however little work
-# it is given, and a device needs many samples at once to be busy. So
+# The arithmetic is the same to the last operation. The time is not: every call into torch costs something, and a device needs
+# many samples at once to be busy. So
 #
 # - **throughput stays the same only while micro-batches are large enough** to fill the device. Below that it falls;
 # - accumulation **does not speed training up**: at best it is as fast as one batch that fits. It is faster than updating after
 #   every micro-batch, but that is a different training run.
 #
-# Therefore take the **largest B that fits** first, then as many accumulation steps as the effective batch size B × N needs.
-# (Rows 10 and 11 of [the claims ledger](../docs/claims.md).)
+# Therefore take the **largest B that fits**, then as many accumulation steps as the effective batch size B × N needs. (Rows 10
+# and 11 of [the claims ledger](../docs/claims.md).)
 
 # %% [markdown]
 # ## Exercise 3 · `plan_micro_batches`
@@ -386,14 +387,16 @@ for n in (1, 4, 16, 64):
 # - **1 point · the largest micro-batch that divides and fits**: both numbers as `int`, because a loop runs over `range(N)`.
 #   Also when the effective batch is prime, and when all of it fits.
 # - **1 point · a budget that is used to the last byte**: what needs exactly the budget fits.
-# - **1 point · a ValueError with a reason when nothing fits**: not even one sample. Any words will do, but not none.
+# - **1 point · a ValueError with a reason when nothing fits**: not even one sample. Any words will do, but an empty message
+#   will not.
 #
-# All four arguments are whole numbers; `effective_batch` and `per_sample` are positive, and the others may be zero or less.
+# All four arguments are whole numbers; `effective_batch` and `per_sample` are positive, and the others may be zero or
+# negative.
 
 
 # %% exercise="plan_micro_batches"
 def plan_micro_batches(effective_batch, budget, fixed, per_sample):
-    """The pair (B, N) with the largest micro-batch that divides the effective batch and fits the budget."""
+    """The pair (B, N) with the largest B that divides effective_batch and fits the budget."""
     ### BEGIN SOLUTION
     for size in range(effective_batch, 0, -1):
         if effective_batch % size == 0 and fixed + per_sample * size <= budget:
@@ -409,7 +412,7 @@ check(plan_micro_batches)
 # <details><summary>Hint</summary>
 #
 # There are only `effective_batch` candidates for B. Try them from the largest down; the first that divides and fits is the
-# answer. What is left to do when none of them was?
+# answer. What is left to do if none does?
 # </details>
 
 
@@ -441,10 +444,10 @@ predict(
 # ## What to remember
 #
 # - Memory is **fixed + per sample · B**. Weights, gradients and optimizer state are fixed; **activations** grow with B.
-# - Accumulation saves **activations only**: dividing them by N does not divide the memory by N. Training has no KV cache.
+# - Accumulation saves **activations only**. Training has no KV cache.
 # - Autograd keeps **storages**. A view keeps its whole storage, and what two operations keep is there once.
 # - The arithmetic per sample is the same for every N, **the time is not**. Take the largest B that fits, then N.
-# - Activation checkpointing saves memory as well, **independently**; combine the two.
+# - Activation checkpointing saves memory **independently**; combine the two.
 #
 # <details><summary>References</summary>
 #

@@ -18,21 +18,21 @@
 # One run pushes eight samples through the model at once and updates. Another pushes two samples through, four times over, and
 # updates only then. Is it the same update?
 #
-# In March 2025 somebody trained LLaVA with 128 samples to an update, cut in different ways, and [reported the loss at the first
+# In March 2025 somebody trained LLaVA with 128 samples per update, cut in different ways, and [reported the loss at the first
 # step](https://github.com/hiyouga/LlamaFactory/issues/7443):
 #
-# | N, micro-batches to an update | 2 | 4 | 16 | 32 |
+# | N, micro-batches per update | 2 | 4 | 16 | 32 |
 # |---|---|---|---|---|
 # | reported loss at the start | 6.4 | 13.65 | 69 | 138 |
 #
-# You will answer the question by measurement, find out when the answer changes, and write the function that makes it true.
+# You will measure the answer, find out when it changes, and write the function that makes it *yes*.
 #
 # *About 40 minutes, 10 points. You need `loss.backward()` and a rough idea of what a gradient is.*
 
 # %% [markdown]
 # ## Predict
 #
-# Commit to an answer before you measure. A wrong guess teaches you more than no guess.
+# A wrong guess teaches you more than no guess.
 
 # %%
 from gradaccum.predict import predict
@@ -64,18 +64,18 @@ from gradaccum.problems import Problem
 # %% [markdown]
 # ## The setting
 #
-# A `Problem` is a small regression task made from a seed: a model, a loss, and micro-batches of data. We measure everything in
-# this unit on one. Here are four micro-batches of two samples each, so B = 2 and N = 4.
+# A `Problem` is a small regression task made from a seed: a model, a loss, and micro-batches of data. Here are four
+# micro-batches of two samples each, so B = 2 and N = 4.
 
 # %%
 problem = Problem(seed=7, accumulation_steps=4, epochs=((2, 2, 2, 2),))
 model, loss_fn, micro_batches = problem.build_model(), problem.loss_fn, problem.batches()
 for k, (x, y) in enumerate(micro_batches, 1):
-    print(f"micro-batch {k}: x {tuple(x.shape)}, y {tuple(y.shape)}, loss {loss_fn(model(x), y).item():.3f}")
+    loss = loss_fn(model(x), y)
+    print(f"micro-batch {k}: x {tuple(x.shape)}, y {tuple(y.shape)}, loss {loss.item():.3f}")
 
 # %% [markdown]
-# `loss_fn(prediction, target)` **averages over the samples of the batch it is given**, as every loss in this course does unless
-# we say otherwise. The whole unit depends on it.
+# `loss_fn(prediction, target)` **averages over the samples of the batch it is given**. The whole unit depends on that.
 
 # %% [markdown]
 # ## `backward()` adds
@@ -89,14 +89,14 @@ for call in (1, 2, 3):
     print(f"after call {call}: w.grad = {w.grad.item():g}")
 
 # %% [markdown]
-# `backward()` does not write the gradient, it **adds** it to whatever `.grad` holds. Everything in this course follows from
-# that one decision of PyTorch: accumulating costs no extra code, and forgetting to clear costs no error message.
+# `backward()` **adds** the gradient to whatever `.grad` holds. Everything in this course follows from that one decision of
+# PyTorch: accumulating takes no extra code, and forgetting to clear raises no error.
 
 # %% [markdown]
 # ## A sum where a mean is due
 #
-# Now the same with the model. The numbers on the left are what four backward calls leave in `.grad`; those on the right are the
-# gradient of one batch of eight.
+# Now the same with the model: on the left what four backward calls leave in `.grad`, on the right the gradient of one batch of
+# eight.
 
 # %%
 model.zero_grad()
@@ -110,7 +110,7 @@ loss_fn(model(all_x), all_y).backward()
 large = model.head.weight.grad
 
 for a, b in zip(added_up[0], large[0], strict=True):
-    print(f"added up {a.item():8.4f}    one batch {b.item():8.4f}    ratio {(a / b).item():.4f}")
+    print(f"added up {a.item():8.4f}   one batch {b.item():8.4f}   ratio {(a / b).item():.4f}")
 
 # %% [markdown]
 # Why? Write $\ell_i$ for the loss of sample $i$ and $g_k$ for the gradient of micro-batch $k$, a mean over its $B$ samples. The
@@ -126,9 +126,9 @@ for a, b in zip(added_up[0], large[0], strict=True):
 # %% [markdown]
 # ## Explore: B×N equivalence
 #
-# You see sixteen samples as one batch and as N micro-batches. In the middle the accumulated gradient grows, in lengths of the
-# large batch's; above 2 that axis is logarithmic. On the right each point is one component of the gradient, the large batch's
-# across and the accumulated one upwards. If the two agree, the points lie on $y = x$.
+# You see sixteen samples as one batch and as N micro-batches. In the middle is the length of the accumulated gradient,
+# relative to the large batch's; above 2 that axis is logarithmic. On the right each point is one component of both gradients.
+# If the two agree, the points lie on $y = x$.
 #
 # 1. Press **Break**. What happens to the points, and by what factor? Change N: does the factor follow?
 # 2. With the division off, one choice of N still agrees. Which one, and why?
@@ -142,25 +142,25 @@ explore("equivalence")
 #
 # 1. The points turn onto a steeper line, $y = Nx$.
 # 2. N = 1, where there is nothing to divide by.
-# 3. Not quite. A tiny difference is left, and in float64 it is many orders of magnitude smaller. The next cell is about that.
+# 3. Not quite. A tiny difference is left, and in float64 it is many orders of magnitude smaller.
 # </details>
 
 # %% [markdown]
 # ## Rounding or error?
 #
-# Adding the same numbers in another order rounds differently, so two correct computations rarely agree in every digit. How do
-# you tell harmless rounding from a mistake? **Compute in float64.** Rounding shrinks as the precision grows; a mistake does
-# not.
+# Adding the same numbers in another order rounds differently, so two correct computations rarely agree in every digit. To tell
+# harmless rounding from a mistake, **compute in float64.** Rounding shrinks as the precision grows; a mistake does not.
 
 # %%
 for divide in (True, False):
     for precision in ("float32", "float64"):
-        result = equivalence.compute(equivalence.Settings(divide=divide, precision=precision))
-        print(f"divided by N: {divide!s:5}   {precision}: largest difference {result.difference:.1e}")
+        settings = equivalence.Settings(divide=divide, precision=precision)
+        difference = equivalence.compute(settings).difference
+        print(f"divided by N: {divide!s:5}   {precision}: largest difference {difference:.1e}")
 
 # %% [markdown]
-# The course marks you in the same way: in float64 where your device has it, with a tolerance far above rounding and far below
-# any mistake. You will never lose a point to the order of your additions.
+# Your functions are marked the same way: in float64 where your device has it, with a tolerance far above rounding and far
+# below any mistake.
 
 # %% [markdown]
 # ## Two right formulas
@@ -169,9 +169,9 @@ for divide in (True, False):
 #
 # $$w_{t+1} = w_t - \alpha\sum_{k=1}^{N} g_k \qquad\text{instead of}\qquad w_{t+1} = w_t - \alpha\,\frac1N\sum_{k=1}^{N} g_k$$
 #
-# With the same $\alpha$ the left update is $N$ times as long, so B = 8, N = 1 and B = 2, N = 4 are *not* the same there. With
-# plain SGD you can fix that in either of two places: divide the gradient, or choose another rate (exercise 2). In this course
-# we average, because then the rate of a recipe keeps its meaning whatever N is.
+# With the same $\alpha$ the left update is $N$ times as long. With plain SGD you can fix that in either of two places: divide
+# the gradient, or choose another rate (exercise 2). In this course we average, so that the rate of a recipe keeps its meaning
+# whatever N is.
 
 # %% [markdown]
 # ## Do old gradients go stale?
@@ -191,15 +191,14 @@ print(f"changed during the window:  {(again - first).norm() / first.norm():.0%}"
 print(f"changed after the update:   {(after - first).norm() / first.norm():.0%}")
 
 # %% [markdown]
-# Within a window nothing ages. `backward()` writes to `.grad` and leaves the parameters alone, so **all gradients of a window
-# are taken at the same parameters**, exactly as in one large batch. They would go stale if an update came in between, and the
-# next unit is about keeping updates out of the window.
+# Within a window nothing ages. `backward()` leaves the parameters alone, so **all gradients of a window are taken at the same
+# parameters**, exactly as in one large batch. They would go stale if an update came in between.
 
 # %% [markdown]
 # ## Ragged micro-batches
 #
 # So far every micro-batch had B samples. The last one of a data set often has fewer. Then the mean of the means is no longer
-# the mean of all samples, as four plain numbers show:
+# the mean of all samples:
 
 # %%
 big, small = torch.tensor([1.0, 1.0, 1.0]), torch.tensor([5.0])
@@ -209,7 +208,7 @@ print("weighted by samples:  ", (big.mean() * 3 / 4 + small.mean() * 1 / 4).item
 
 # %% [markdown]
 # A micro-batch of $b_k$ samples must be weighted by its share of the samples, $b_k / \sum_j b_j$. With equal sizes that is
-# $1/N$ again, so this is the general rule and $1/N$ its most common case.
+# $1/N$ again.
 
 # %% [markdown]
 # ## When are they the same?
@@ -229,17 +228,19 @@ print("weighted by samples:  ", (big.mean() * 3 / 4 + small.mean() * 1 / 4).item
 # %%
 def difference_to_large_batch(model):
     large = batch_gradient(model, loss_fn, (all_x, all_y))
-    accumulated = torch.stack([batch_gradient(model, loss_fn, batch) for batch in micro_batches]).mean(0)
+    each = [batch_gradient(model, loss_fn, batch) for batch in micro_batches]
+    accumulated = torch.stack(each).mean(0)
     return ((accumulated - large).norm() / large.norm()).item()
 
 
 for norm in (nn.LayerNorm(8), nn.BatchNorm1d(8)):
     torch.manual_seed(0)
     small_net = nn.Sequential(nn.Linear(4, 8), norm, nn.Tanh(), nn.Linear(8, 2)).double()
-    print(f"{type(norm).__name__:12} difference to the large batch: {difference_to_large_batch(small_net):.1e}")
+    difference = difference_to_large_batch(small_net)
+    print(f"{type(norm).__name__:12} difference to the large batch: {difference:.1e}")
 
 # %% [markdown]
-# LayerNorm is off by rounding, BatchNorm by a large part of the gradient, and no division repairs that.
+# LayerNorm is off by rounding only. BatchNorm is off by a large part of the gradient, and no division repairs that.
 
 # %% [markdown]
 # ## Exercise 1 · `accumulate_gradient`
@@ -258,7 +259,7 @@ for norm in (nn.LayerNorm(8), nn.BatchNorm1d(8)):
 # What earns points:
 #
 # - **2 points · micro-batches of equal size**: the gradient is right when all have B samples, at every call.
-# - **2 points · ragged micro-batches**: and when their sizes differ, in a model with a frozen and an unused parameter.
+# - **2 points · ragged micro-batches**: also when their sizes differ, in a model with a frozen and an unused parameter.
 # - **1 point · discarding what .grad held before**: `.grad` of a parameter that is not frozen may hold anything when you are
 #   called; none of it is left.
 # - **1 point · one micro-batch's graph at a time**: with 24 micro-batches, your peak memory stays below twelve times that of a
@@ -270,7 +271,7 @@ for norm in (nn.LayerNorm(8), nn.BatchNorm1d(8)):
 
 # %% exercise="accumulate_gradient"
 def accumulate_gradient(model, loss_fn, micro_batches):
-    """Leave in .grad the gradient of the mean loss over all samples, as if they were one batch."""
+    """Leave in .grad the gradient of the mean loss over all samples of all micro-batches."""
     ### BEGIN SOLUTION
     model.zero_grad()
     samples = sum(len(x) for x, _ in micro_batches)
@@ -287,13 +288,12 @@ check(accumulate_gradient)
 # <details><summary>Hint 1: where to begin</summary>
 #
 # You do not know what is in `.grad` when you are called, and `backward()` adds. What has to happen first?
-# `model.zero_grad()` works on every parameter of a model.
 # </details>
 #
 # <details><summary>Hint 2: the weight</summary>
 #
-# `loss_fn` gives the mean over the samples of *this* micro-batch. By what number must you multiply it so that the sum of all
-# such terms is the mean over all samples? See "Ragged micro-batches" above.
+# `loss_fn` gives the mean over the samples of *this* micro-batch. By what number must you multiply it so that all such terms
+# add up to the mean over all samples? See "Ragged micro-batches" above.
 # </details>
 #
 # <details><summary>Hint 3: memory</summary>
@@ -318,7 +318,7 @@ check(accumulate_gradient)
 
 # %% exercise="sum_form_lr"
 def sum_form_lr(lr, accumulation_steps):
-    """The learning rate with which summed gradients make the update that averaged gradients make with lr."""
+    """The learning rate with which summed gradients make the update of averaged ones."""
     ### BEGIN SOLUTION
     return lr / accumulation_steps
     ### END SOLUTION
@@ -409,7 +409,7 @@ predict(
 # ## What to remember
 #
 # - **`backward()` adds.** Accumulating is what PyTorch does unless you clear.
-# - The sum becomes the mean of a large batch when every micro-batch is weighted by **its share of the samples**: $1/N$ if all
+# - The sum becomes the large batch's mean when every micro-batch is weighted by **its share of the samples**: $1/N$ if all
 #   have the same size.
 # - B = 8, N = 1 and B = 2, N = 4 are **the same update, under five conditions**. BatchNorm breaks the third.
 # - Rounding shrinks in float64, **a mistake does not**.
@@ -424,5 +424,5 @@ predict(
 # - [The claims ledger](../docs/claims.md): rows 1 to 4, 20 to 22 and 24
 # </details>
 #
-# You have one window. Training is many of them in a row, and two calls must find their place between them: **[04 · Training
+# You have one window. Training is many of them in a row, with two calls in between: **[04 · Training
 # loop](04_training_loop.ipynb)**

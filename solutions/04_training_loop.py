@@ -16,12 +16,12 @@
 # **Where do `step` and `zero_grad` go?**
 #
 # In May 2025 a user of `torchtune` saw [an accuracy above 100 %](https://github.com/meta-pytorch/torchtune/pull/2745) whenever
-# a new epoch began. With 63 micro-batches in an epoch, say, and N = 8, the last 7 found no update. They stayed where they were
-# and joined the next epoch, whose first update then held 15.
+# a new epoch began. With 63 micro-batches in an epoch, say, and N = 8, the last 7 got no update. They stayed in `.grad` and
+# joined the next epoch, whose first update then held 15.
 #
-# `optimizer.step()` applies what is in `.grad`, and `optimizer.zero_grad()` throws it away. Each of them belongs in the loop
-# once per window. One line too high or one indent too deep, and the loop still runs and the loss still falls, but it trains
-# something else.
+# `optimizer.step()` applies what is in `.grad`, and `optimizer.zero_grad()` throws it away. Each belongs in the loop once per
+# window. One line too high or one indent too deep, and the loop still runs and the loss still falls, but it trains something
+# else.
 #
 # You will learn to see such mistakes at a glance, repair three loops, and write one that has none.
 #
@@ -61,11 +61,11 @@ from gradaccum.showing import show_fingerprint
 # %% [markdown]
 # ## Explore: loop timeline
 #
-# Time runs to the right, with a block for every forward, backward, update (*step*) and clear; it is not to scale. The memory
-# below is on the same axis. On the right is the loop's **fingerprint**, a row for each update and a column for each
-# micro-batch, and above it what `.grad` holds at the **moment** you choose.
+# Time runs to the right, with a block for every forward, backward, update (*step*) and clear. Below is the memory at the same
+# time. On the right is the loop's **fingerprint**, with a row for each update and a column for each micro-batch. Above it you
+# see what `.grad` holds at the **moment** you choose.
 #
-# 1. You begin with the loop of the question. Step back and forth through its first window. Which blocks empty `.grad`?
+# 1. You begin with the loop of the question. Step through its first window. Which blocks empty `.grad`?
 # 2. Press **Fix**. When does the first update come? Does a single parameter move before it? And what comes right after it?
 # 3. Where is the memory highest, and does it grow from one micro-batch of a window to the next? Press **Fill the memory** to
 #    see a loop in which it does.
@@ -76,24 +76,25 @@ explore("timeline")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. A clear after each of the first three backwards. A quarter of micro-batch 4 is all that is left for the update.
-# 2. After the last backward of the window. You may hear that the model learns from each small batch as it passes. It does not:
-#    nothing moves before the window is full. Then comes a clear; without it, the next window would be added on top of this one.
+# 1. The clears after the first three backwards. Only a quarter of micro-batch 4 is left for the update.
+# 2. After the last backward of the window. Nothing moves before. Then comes a clear; without it, the next window would be
+#    added on top of this one.
 # 3. Where a forward ends and its backward begins: at that moment one micro-batch's graph is complete. Memory does not grow,
-#    because `backward()` frees what the graph holds, unless something asks it not to.
+#    because `backward()` frees what the graph holds unless it is asked not to.
 # </details>
 
 # %% [markdown]
 # ## Clearing too early
 #
-# This is the loop from your prediction. It divides by N, and it updates at the right moment. On the left is the fingerprint of
-# a right loop, on the right its own. Cells that differ are framed.
+# This is the loop from your prediction. On the left is the fingerprint of a right loop, on the right its own. Cells that
+# differ are framed.
 
 # %%
 two_windows = Problem(seed=4, accumulation_steps=4, epochs=((2,) * 8,), width=8)
 
 
-def early_clear(model, loss_fn, optimizer, micro_batches, accumulation_steps):  # WRONG: clears before every backward
+def early_clear(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    # WRONG: clears before every backward
     for i, (x, y) in enumerate(micro_batches):
         optimizer.zero_grad()
         loss = loss_fn(model(x), y) / accumulation_steps
@@ -105,8 +106,8 @@ def early_clear(model, loss_fn, optimizer, micro_batches, accumulation_steps):  
 show_fingerprint(early_clear, two_windows)
 
 # %% [markdown]
-# Read a row as a sentence: *update 1 holds a quarter of micro-batch 4, and nothing else.* There is no error and no warning, and
-# the loss goes down: a quarter of the data, at a quarter of the rate, is still training.
+# Read a row as a sentence: *update 1 holds a quarter of micro-batch 4, and nothing else.* There is no error and no warning,
+# and the loss goes down: the loop trains on a quarter of the data, at a quarter of the rate.
 
 # %% [markdown]
 # ## Exercise 1 · `repaired_early_clear`
@@ -150,11 +151,12 @@ check(repaired_early_clear)
 # %% [markdown]
 # ## Updating too early
 #
-# This is the ordinary training loop with a division by N put in, and nothing else changed.
+# This is the ordinary training loop with a division by N.
 
 
 # %%
-def eager_step(model, loss_fn, optimizer, micro_batches, accumulation_steps):  # WRONG: updates after every micro-batch
+def eager_step(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    # WRONG: updates after every micro-batch
     for x, y in micro_batches:
         optimizer.zero_grad()
         loss = loss_fn(model(x), y) / accumulation_steps
@@ -165,8 +167,8 @@ def eager_step(model, loss_fn, optimizer, micro_batches, accumulation_steps):  #
 show_fingerprint(eager_step, two_windows)
 
 # %% [markdown]
-# Every micro-batch is there, and yet nothing is accumulated. Where two updates were due there are eight small ones, each from
-# two samples and a quarter as long. Worse, the second is computed at parameters that the first has already moved.
+# Every micro-batch is there, and yet nothing is accumulated. Each of the eight updates comes from two samples and is a quarter
+# as long. Worse, the second is computed at parameters that the first has already moved.
 
 # %% [markdown]
 # ## Exercise 2 · `repaired_eager_step`
@@ -200,8 +202,7 @@ check(repaired_eager_step)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# You need to know how many micro-batches have been through `backward()`. `enumerate(micro_batches, 1)` counts from 1. If your
-# first row is one micro-batch wide, you counted from 0.
+# You need to know how many micro-batches have been through `backward()`. `enumerate(micro_batches, 1)` counts from 1.
 # </details>
 
 # %% [markdown]
@@ -212,7 +213,8 @@ check(repaired_eager_step)
 
 
 # %%
-def looks_mended(model, loss_fn, optimizer, micro_batches, accumulation_steps):  # WRONG: nothing divides by N
+def looks_mended(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    # WRONG: nothing divides by N
     optimizer.zero_grad()
     for i, (x, y) in enumerate(micro_batches):
         loss_fn(model(x), y).backward()
@@ -225,14 +227,13 @@ show_fingerprint(looks_mended, two_windows)
 
 # %% [markdown]
 # The blocks are right, but filled with 1 where 1/4 was due: the update is N times too long, as with N times the learning rate.
-# With plain SGD this loop is right in two cases only: if the loss *sums* over samples and so does the large batch you compare
-# with, or if the rate was divided by N.
+# With plain SGD that is right only if the loss *sums* over samples, in the large batch too, or if the rate was divided by N.
 
 # %% [markdown]
 # ## Explore: missing 1/N
 #
 # A model of two parameters is trained twice from the same start, once with the division (green) and once without. On the left
-# you see the path that both take, on the right how long each update is, compared with the one that was due at the same place.
+# you see both paths, on the right the length of each update, compared with the one that was due at the same place.
 #
 # 1. With **SGD**, how much too long is every update? Change N. Does the mistake always do harm?
 # 2. Press **Hide it**. Where did the mistake go?
@@ -244,14 +245,14 @@ explore("missing_scale")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. N times, whatever N is. With N = 2 this problem is even learned faster, because its rate was low. With N = 4 the same loop
-#    leaves the picture. So the loss alone will not tell you.
+# 1. N times. With N = 2 this problem is even learned faster, because its rate was low. With N = 4 the same loop leaves the
+#    picture. So the loss alone will not tell you.
 # 2. AdamW divides each component by its own typical size. A gradient N times as large has a typical size N times as large, so
 #    the factor cancels, except for a tiny constant in the denominator.
-# 3. Clipping shortens every long gradient to the same length. As long as both gradients would be clipped, both loops take the
-#    same step. Near the goal gradients are short, nothing is clipped, and the mistake is back.
+# 3. Clipping shortens every long gradient to the same length. While both gradients are clipped, both loops take the same step.
+#    Near the goal gradients are short, nothing is clipped, and the mistake is back.
 #
-# Hidden is not harmless: change the optimizer or the threshold, and from one day to the next the rate is N times too high.
+# Hidden is not harmless: change the optimizer or the threshold, and the rate is N times too high.
 # </details>
 
 # %% [markdown]
@@ -263,7 +264,7 @@ explore("missing_scale")
 # %%
 micro_batches = -(-52_002 // (4 * 4))  # rounded up
 full, leftover = divmod(micro_batches, 8)
-print(f"{micro_batches:,} micro-batches for each GPU: {full} full windows of 8, and {leftover} left over")
+print(f"{micro_batches:,} micro-batches a GPU: {full} full windows of 8, {leftover} left over")
 
 # %%
 predict(
@@ -272,14 +273,14 @@ predict(
     choices=("1/4", "1/2", "1", "nothing: leave them out"),
     answer="1/2",
     because="An update averages over the samples it has, and here each micro-batch has half of them. With 1/4 the last "
-    "update of every epoch would be half as long as it should be. If you left them out, you would have read them for nothing.",
+    "update of every epoch would be half as long as it should be.",
 )
 
 # %% [markdown]
 # ## Cutting a stream into windows
 #
-# To divide by what a window *has*, you must either know what it has before its first `backward()`, or scale `.grad` just before
-# the update. Fetching one window at a time is often simplest. `islice` takes the next few items from any stream and needs no
+# To divide by what a window *has*, you must either know that before its first `backward()`, or scale `.grad` just before the
+# update. Fetching one window at a time is often simplest: `islice` takes the next few items from any stream and needs no
 # length.
 
 # %%
@@ -290,20 +291,19 @@ while window := list(islice(stream, 4)):
 # %% [markdown]
 # The `iter` is needed: on a list, `islice` would begin at the front again and again, and the loop would never end.
 #
-# One window of data in memory is cheap, because data are small compared with a graph. The whole epoch would not be, and a
-# stream may never end.
+# One window of data is cheap: data are small compared with a graph. The whole epoch would not be, and a stream may never end.
 
 # %% [markdown]
 # ## A leftover that is lost
 #
-# Ten micro-batches come in windows of four. This loop divides by what the window has, and still its epoch ends too early. Count
-# the rows.
+# This loop divides by what the window has, and still its epoch ends too early. Count the rows.
 
 # %%
 with_leftover = Problem(seed=4, accumulation_steps=4, epochs=((2,) * 10,), width=8)
 
 
-def lost_tail(model, loss_fn, optimizer, micro_batches, accumulation_steps):  # WRONG: leftovers are thrown away
+def lost_tail(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    # WRONG: leftovers are thrown away
     stream = iter(micro_batches)
     while window := list(islice(stream, accumulation_steps)):
         optimizer.zero_grad()
@@ -318,11 +318,12 @@ show_fingerprint(lost_tail, with_leftover)
 
 # %% [markdown]
 # Loops that count `(i + 1) % N == 0` lose their leftover as well, unless they act on it after the loop. Some leave it in
-# `.grad`, where it joins the first update of the next epoch. That is the loop from the beginning of this unit. Here are two
-# epochs of seven micro-batches each, N = 4:
+# `.grad`, where it joins the next epoch, like the loop from the beginning of this unit. Here are two epochs of seven
+# micro-batches:
 
 # %%
-show_fingerprint(GALLERY["tail-stale"], Problem(seed=4, accumulation_steps=4, epochs=((2,) * 7, (2,) * 7), width=10))
+two_epochs = Problem(seed=4, accumulation_steps=4, epochs=((2,) * 7, (2,) * 7), width=10)
+show_fingerprint(GALLERY["tail-stale"], two_epochs)
 
 # %% [markdown]
 # Others apply it but divide by N: [Lightning](https://github.com/Lightning-AI/pytorch-lightning/issues/19987) does, as reported
@@ -395,7 +396,7 @@ check(repaired_lost_tail)
 # - **1 point · ragged micro-batches**: sizes differ, and every sample of a window counts alike. The model has a frozen and an
 #   unused parameter.
 # - **1 point · a one-shot stream of micro-batches**: an iterator without a length, fetched at most one window ahead. A loop
-#   whose updates are all right is also tried on a stream with everything at once.
+#   whose updates are all right is also tried on a stream with all these difficulties at once.
 # - **1 point · clean gradients at both ends of an epoch**: `.grad` of a parameter that is not frozen may hold anything when you
 #   are called. None of it joins an update, and nothing of one epoch joins an update of the next.
 # - **1 point · the returned losses**: for each window one number, the mean loss over its samples, as your forwards computed
@@ -406,7 +407,7 @@ check(repaired_lost_tail)
 
 # %% exercise="train_epoch"
 def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    """Train for one epoch, one update per window; return the mean loss of each window over its samples."""
+    """Train for one epoch, one update per window; return each window's mean loss."""
     ### BEGIN SOLUTION
     stream, losses = iter(micro_batches), []
     while window := list(islice(stream, accumulation_steps)):
@@ -430,8 +431,7 @@ check(train_epoch)
 # %% [markdown]
 # <details><summary>Hint 1: a plan</summary>
 #
-# For each window: clear, count its samples, run each micro-batch forward and backward with its weight, update. You have mended
-# every part of this already.
+# For each window: clear, count its samples, run each micro-batch forward and backward with its weight, update.
 # </details>
 #
 # <details><summary>Hint 2: the weight</summary>
@@ -449,9 +449,9 @@ check(train_epoch)
 #
 # <details><summary>Hint 4: the fingerprint in the verdict is hard to read</summary>
 #
-# Its data are nasty on purpose: several epochs, separated by gaps, with leftovers, ragged micro-batches and an epoch shorter
-# than one window. Look at the first framed cell only, and read its row as a sentence. A column *before* stands for what `.grad`
-# held when you were called.
+# Its data are nasty on purpose: several epochs with leftovers, ragged micro-batches and an epoch shorter than one window. Look
+# at the first framed cell only, and read its row as a sentence. A column *before* stands for what `.grad` held when you were
+# called.
 # </details>
 
 # %% [markdown]
@@ -513,7 +513,7 @@ check(name_that_loop)
 # <details><summary>Hint</summary>
 #
 # Describe a row first, then look for the sentence that says the same. Three questions are enough: how many rows are there, how
-# wide is each, and what do its numbers add up to? In a right loop every row adds up to 1.
+# wide is each, and what do its numbers add up to?
 # </details>
 
 
@@ -530,7 +530,8 @@ def bytes_kept(backward):
             losses.append(two_windows.loss_fn(model(x), y))
             if backward:
                 losses[-1].backward()
-        return live.now - sum(p.grad.nbytes for p in model.parameters() if p.grad is not None)
+        gradients = [p.grad for p in model.parameters() if p.grad is not None]
+        return live.now - sum(gradient.nbytes for gradient in gradients)
 
 
 # %%
@@ -550,8 +551,8 @@ predict(
 # ## What to remember
 #
 # - Once per window: **clear, accumulate, update.** Nothing moves in between.
-# - Clear too early and only the last micro-batch counts. Update too early and nothing accumulates. Never clear and everything
-#   counts again and again.
+# - Clear too early, and only the last micro-batch counts. Update too early, and nothing accumulates. Never clear, and
+#   everything counts again and again.
 # - `step` and `zero_grad` in the right place do not make a loop right: **without the 1/N every update is N times too long**,
 #   and Adam or clipping can hide that.
 # - A leftover window is a window: **apply it, and average over what it has.**
@@ -566,5 +567,5 @@ predict(
 # - [The claims ledger](../docs/claims.md): rows 4 to 7 and 37; [real trainers](../docs/trainers.md)
 # </details>
 #
-# The loop is right. Which learning rate does it need, now that its batch is N times as large? **[05 · Learning
+# Which learning rate does your loop need, now that its batch is N times as large? **[05 · Learning
 # rate](05_learning_rate.ipynb)**

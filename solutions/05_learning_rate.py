@@ -16,12 +16,11 @@
 # **What changes when the effective batch changes?**
 #
 # In February 2023 somebody trained BERT on 8 GPUs with N = 2 and asked for 10,000 steps of warmup. [The rate peaked at step
-# 2,500](https://github.com/huggingface/transformers/issues/18436). Nothing crashed; the schedule had counted something other
-# than updates.
+# 2,500](https://github.com/huggingface/transformers/issues/18436). Nothing crashed, but the schedule had counted something
+# other than updates.
 #
-# The recipe you follow names a learning rate and a schedule for *its* batch. Do they still hold for yours? One text says that
-# the rate must be adjusted when you accumulate, another that it need not be. Both are right, each in its own case, and you will
-# see which is which.
+# A recipe names a learning rate and a schedule for *its* batch. Do they still hold for yours? One text says that the rate must
+# be adjusted when you accumulate, another that it need not be. Both are right, each in its own case.
 #
 # *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 
@@ -43,8 +42,8 @@ predict(
 # ## The effective batch
 #
 # An update averages over B samples in each micro-batch, times N micro-batches in a window, times W **ranks**: copies of the
-# model on several devices. Ranks work in parallel, each on micro-batches of its own, and average their gradients before the
-# update. W is called the **world size**; on one device it is 1. (Unit 10 is about ranks. Here they only count.)
+# model on several devices, which work in parallel and average their gradients before the update. W is called the **world
+# size**; on one device it is 1. (Unit 10 is about ranks.)
 #
 # $$\text{effective batch size} = B \times N \times W$$
 #
@@ -63,7 +62,7 @@ from gradaccum.problems import Problem
 # %% [markdown]
 # ## The same effective batch, the same rate
 #
-# There are thirty-two samples to an update, cut in four ways, and all runs train at the *same* rate. The number is how far the
+# Each update averages over 32 samples, cut in four ways, and all runs train at the *same* rate. The number is how far the
 # parameters end from those of the uncut run.
 
 
@@ -86,28 +85,28 @@ for b, n in ((16, 2), (8, 4), (2, 16)):
     print(f"B = {b:2}, N = {n:2}: {(train(b, n) - uncut).norm() / uncut.norm():.0e}")
 
 # %% [markdown]
-# Rounding, nothing else. So if N only *replaces* a larger B, the text that says the rate need not be adjusted is right. It is
-# another matter when the **effective batch itself changes**: because you accumulate to get larger updates than before, or
-# because you own fewer devices than the authors of the recipe.
+# Rounding, nothing else. So if N only *replaces* a larger B, the rate need not be adjusted. It is another matter when the
+# **effective batch itself changes**: because you accumulate to get a larger one, or because you own fewer devices than the
+# authors of the recipe.
 
 # %% [markdown]
 # ## Three rules
 #
-# Suppose a rate $\alpha$ worked for batches of $b$, and you now average over $b'$ samples. An epoch then makes $b/b'$ times as
+# Suppose a rate $\alpha$ worked for batches of $b$, and you now average over $c$ samples. An epoch then makes $b/c$ times as
 # many updates: fewer, if the batch has grown. Three rules are in use:
 #
 # | rule | new rate | idea |
 # |---|---|---|
 # | none | $\alpha$ | each update is as long as before, only less noisy |
-# | linear | $\alpha \cdot b'/b$ | fewer updates, each longer in proportion: the distance per *sample* stays the same |
-# | sqrt | $\alpha \cdot \sqrt{b'/b}$ | for optimizers that divide by the typical size of a gradient, such as Adam |
+# | linear | $\alpha \cdot c/b$ | fewer updates, each longer in proportion: the distance per *sample* stays the same |
+# | sqrt | $\alpha \cdot \sqrt{c/b}$ | for optimizers that divide by the typical size of a gradient, such as Adam |
 #
 # Why a root for Adam? As long as noise outweighs the gradient, Adam divides by roughly the length of the *noise*. Averaging $N$
 # times as many samples makes that noise $\sqrt N$ times shorter, so Adam's update already grows by a factor of $\sqrt N$ on its
 # own. The rate supplies the other $\sqrt N$.
 
 # %% [markdown]
-# ## Predict
+# ## Predict: a larger batch
 
 # %%
 predict(
@@ -122,10 +121,10 @@ predict(
 # ## Explore: learning rate × effective batch
 #
 # A linear model learns from 8,192 samples with noisy targets. The broad green curve is the reference, batches of 8. The other
-# curves use batches N times as large under the three rules. On the right you see, for every N, the factor by which a curve
-# typically lies above or below the reference.
+# curves use batches N times as large under the three rules. On the right you see how far each rule is off, as a factor, for
+# every N.
 #
-# 1. It opens with SGD and N = 16. Which rule follows the green curve?
+# 1. You begin with SGD and N = 16. Which rule follows the green curve?
 # 2. Press **Break**: N = 64. What happens to that rule? Would reading more samples help?
 # 3. Press **Adam**. Which rule follows now?
 # 4. Press **Count updates**. If you plotted loss against updates, what would you say about large batches?
@@ -137,8 +136,8 @@ explore("learning_rate_scaling")
 # <details><summary>What you should have seen</summary>
 #
 # 1. The linear one, closely. With the rate unchanged the loss is several times too high: each update is as long as before, but
-#    there are only 1/16 as many. (√N ends below the green curve, because its steps are less noisy. That is a lower end, but a
-#    different training run: the question is which rule *follows*.)
+#    there are only 1/16 as many. (√N ends lower, because its steps are less noisy. But that is a different training run: the
+#    question is which rule *follows*.)
 # 2. It leaves the picture, and more samples only take it further. A rate N times as high is soon too high for the steepest
 #    direction of the loss, however little noise there is.
 # 3. The square root, up to about N = 16. The linear rule starts faster, but stays far above the green curve at the end.
@@ -148,15 +147,14 @@ explore("learning_rate_scaling")
 # %% [markdown]
 # ## A heuristic, not a law
 #
-# In 2017 [Goyal et al.](https://arxiv.org/abs/1706.02677) trained ImageNet in an hour: batches of 8,192 in place of 256, and
-# the rate 3.2 in place of 0.1. Since then the linear rule is often printed as if it were part of accumulation. What you have
-# measured says:
+# In 2017 [Goyal et al.](https://arxiv.org/abs/1706.02677) trained ImageNet in an hour, with batches of 8,192 in place of 256
+# and the rate 3.2 in place of 0.1. Since then the linear rule is often printed as if it were part of accumulation. But:
 #
 # - It is a **heuristic for plain SGD** and holds within limits: fine at N = 16 here, divergent at N = 64. Starting with a low
 #   rate that climbs slowly (a *warmup*, see below) extends the limit, but does not remove it.
-# - For **Adam the square root** is the common rule, and it holds while noise outweighs the gradient.
-# - **Never apply it on top of a missing 1/N.** A loop that adds gradients up already makes updates N times as long. With a rate
-#   N times as high they are N² times as long:
+# - For **Adam the square root** is the common rule. It holds while noise outweighs the gradient.
+# - **Never apply a rule on top of a missing 1/N.** A loop that adds gradients up already makes updates N times as long. With a
+#   rate N times as high they are N² times as long:
 
 # %%
 problem = Problem(seed=3, accumulation_steps=4, epochs=((8, 8, 8, 8),))
@@ -167,7 +165,8 @@ for divide, factor in ((True, 1), (True, 4), (False, 1), (False, 4)):
         (problem.loss_fn(model(x), y) / (4 if divide else 1)).backward()
     torch.optim.SGD(model.parameters(), lr=problem.lr * factor).step()
     moved = (torch.nn.utils.parameters_to_vector(model.parameters()) - before).norm().item()
-    print(f"{'divided by N' if divide else 'not divided ':12}, rate × {factor}: update of length {moved:.4f}")
+    how = "divided by N" if divide else "not divided"
+    print(f"{how:12}  rate × {factor}:  update of length {moved:.4f}")
 
 # %% [markdown]
 # ## Exercise 1 · `effective_batch_size`
@@ -187,7 +186,7 @@ for divide, factor in ((True, 1), (True, 4), (False, 1), (False, 4)):
 
 # %% exercise="effective_batch_size"
 def effective_batch_size(micro_batch_size, accumulation_steps, world_size=1):
-    """Samples that one update averages over; ValueError for what is not a whole number of at least 1."""
+    """Samples that one update averages over; ValueError unless all are whole and at least 1."""
     ### BEGIN SOLUTION
     for number in (micro_batch_size, accumulation_steps, world_size):
         if not isinstance(number, int) or number < 1:
@@ -203,11 +202,11 @@ check(effective_batch_size)
 # <details><summary>Hint</summary>
 #
 # Look at the three numbers before you multiply. `isinstance(number, int)` says whether something is a whole number. Compare
-# only whole numbers with 1: comparing a string with a number is an error of its own, and not the one that was asked for.
+# only whole numbers with 1: comparing a string with a number raises an error of another kind.
 # </details>
 
 # %% [markdown]
-# Here is that table. Compare the rows with the same result: the same effective batch comes from different cuts.
+# Here is that table. Several rows have the same result: the same effective batch, cut differently.
 
 # %%
 published = [(128, 1, 8), (128, 2, 8), (128, 4, 8), (64, 8, 8), (256, 1, 4), (256, 4, 4)]
@@ -245,16 +244,16 @@ check(scale_learning_rate)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# Begin with the ratio of the two batches: which of them goes on top, so that a *larger* batch gets a higher rate? `** 0.5` is a
-# square root.
+# Begin with the ratio of the two batches: which goes on top, so that a *larger* batch gets a higher rate? `** 0.5` is a square
+# root.
 # </details>
 
 # %% [markdown]
 # ## Schedules count updates
 #
-# Recipes rarely use one rate. It climbs during a **warmup** and then decays, and a `torch.optim.lr_scheduler` does the
-# arithmetic: each `scheduler.step()` moves it on by one position. PyTorch does not know what a window is. Here is a warmup of
-# eight steps that moves on after every *micro-batch*, with N = 4.
+# A recipe's rate is rarely constant. It climbs during a **warmup** and then decays, and a `torch.optim.lr_scheduler` does the
+# arithmetic: each `scheduler.step()` moves it on by one position. Here is a warmup of eight steps that moves on after every
+# *micro-batch*, with N = 4.
 
 # %%
 weight = torch.zeros(1, requires_grad=True)
@@ -268,8 +267,8 @@ for update in range(1, 5):
 
 # %% [markdown]
 # A warmup that was meant for eight updates is over after two. A decay would end N times too early as well, and the rest of the
-# training would run at its smallest rate. Recipes count **updates**, because the schedule belongs to the large batch: move on
-# **once per update, after it**. Then the first update uses the first rate.
+# training would run at the smallest rate. Recipes count **updates**: move on **once per update, after it**. Then the first
+# update uses the first rate.
 #
 # The optimizer holds the current rate in `optimizer.param_groups[0]["lr"]`, and `scheduler.get_last_lr()[0]` says the same.
 #
@@ -286,9 +285,10 @@ for update in range(1, 5):
 #
 # Write `train_with_schedule(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps)`: one epoch as in
 # `train_epoch` of unit 04, at the schedule's rates. Update by `optimizer.step()`; the optimizer may have momentum. The schedule
-# moves on once per update, after it. Return a list with the rate that each update used. The same scheduler comes back in the
-# next epoch and goes on where it was. The model is in training mode; leave it there. Every parameter is trained,
-# `micro_batches` is a list, and no gradient waits in `.grad` when you are first called.
+# moves on once per update, after it. Return a list with the rate that each update used.
+#
+# The same scheduler comes back in the next epoch and goes on where it was. The model is in training mode; leave it there. Every
+# parameter is trained, `micro_batches` is a list, and no gradient waits in `.grad` when you are first called.
 # `windows(micro_batches, accumulation_steps)`, imported at the top, cuts it into windows.
 #
 # What earns points:
@@ -337,9 +337,8 @@ check(train_with_schedule)
 # %% [markdown]
 # ## Explore: gradient noise
 #
-# Why may a larger batch take longer steps at all? Because its gradient is less noisy. There are 256 samples, and 1,000 batches
-# of every size are drawn from them. Each point is the mean squared distance between the gradients of those batches and the
-# gradient of all samples.
+# A larger batch may take longer steps because its gradient is less noisy. From 256 samples, 1,000 batches of every size are
+# drawn. Each point is the mean squared distance between the gradients of those batches and the gradient of all samples.
 #
 # 1. Both axes are logarithmic. What does a slope of −1 say about doubling the batch?
 # 2. Press **Without replacement**, which is how an epoch reads its data. Where do the points leave the line?
@@ -352,9 +351,9 @@ explore("gradient_noise")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. Half the variance. That is the claim "variance goes as 1 / effective batch", and it is true **for independent samples**.
-# 2. As soon as a batch holds a fair share of all samples. The variance is smaller by a factor of (n − B)/(n − 1), and for B = n
-#    it is zero: there is only one such batch. For batches that are small compared with the data the factor is nearly 1.
+# 1. Half the variance. So the claim "variance goes as 1 / effective batch" is true **for independent samples**.
+# 2. As soon as a batch holds a fair share of all samples. The variance is smaller by a factor of (n − B)/(n − 1), and for B =
+#    n it is zero: there is only one such batch. For small batches the factor is nearly 1.
 # 3. Both shrink, but the gradient much faster. So the batch at which they are equally long, the one worth having, grows.
 # </details>
 
@@ -367,12 +366,12 @@ explore("gradient_noise")
 # $$\mathcal B_{\text{simple}} = \frac{\operatorname{tr}\Sigma}{|G|^2}$$
 #
 # $|G|^2$ is the squared length of the true gradient, and $\operatorname{tr}\Sigma$ is the variance of one sample's gradient,
-# summed over all components. Far below this batch size, a batch twice as large is worth nearly twice the updates; far above it,
-# there is hardly anything to gain.
+# summed over all components. Far below this batch size, a batch twice as large is worth nearly twice the updates; far above
+# it, there is little to gain.
 #
-# You know neither of the two, but the lengths of averages give them away. The average over $m$ samples has an expected squared
-# length of $|G|^2 + \operatorname{tr}\Sigma / m$: noise adds length. A window computes averages over two sizes anyway, $m = B$
-# (each micro-batch, with its mean gradient $g_k$) and $m = BN$ (their mean). That gives two equations for two unknowns:
+# You know neither, but the lengths of averages give them away. The average over $m$ samples has an expected squared length of
+# $|G|^2 + \operatorname{tr}\Sigma / m$: noise adds length. A window computes averages over two sizes anyway, $m = B$ (each
+# micro-batch, with its mean gradient $g_k$) and $m = BN$ (their mean). That gives two equations for two unknowns:
 #
 # $$S = \tfrac1N\sum_k |g_k|^2 \approx |G|^2 + \frac{\operatorname{tr}\Sigma}{B}
 # \qquad L = \Big|\tfrac1N\sum_k g_k\Big|^2 \approx |G|^2 + \frac{\operatorname{tr}\Sigma}{BN}$$
@@ -421,9 +420,8 @@ check(gradient_noise_scale)
 # </details>
 
 # %% [markdown]
-# For the samples of the picture the truth is known, so you can see how good the estimate is. A single window says little.
-# Average $\operatorname{tr}\Sigma$ and $|G|^2$ over many windows before you divide, as practitioners do: each of the two is
-# unbiased, their quotient is not.
+# For the samples of the picture the truth is known. A single window says little. Average $\operatorname{tr}\Sigma$ and $|G|^2$
+# over many windows before you divide: each of the two is unbiased, their quotient is not.
 
 # %%
 single, together, true = noise_scales(windows=200, accumulation_steps=8, micro_batch_size=4)
@@ -452,12 +450,11 @@ predict(
 # ## What to remember
 #
 # - Effective batch = **B × N × W**. If it stays the same, **the rate stays the same**, however it is cut.
-# - If it changes, retune. **Linear for SGD and the square root for Adam are good first guesses within limits**, no more, and
-#   never on top of a missing 1/N.
+# - If it changes, retune. **Linear for SGD and the square root for Adam are good first guesses within limits**, never on top
+#   of a missing 1/N.
 # - **Schedules count updates.** One step after each, warmup included.
-# - The variance of a gradient goes as **1 / effective batch** for independent samples. Without replacement it is smaller by a
-#   factor of (n − B)/(n − 1).
-# - The **noise scale** says how large a batch is worth having, and a window gives it away for free.
+# - The variance of a gradient goes as **1 / effective batch** for independent samples.
+# - The **noise scale** says how large a batch is worth having, and windows give it away for free.
 #
 # <details><summary>References</summary>
 #

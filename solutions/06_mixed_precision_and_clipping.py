@@ -17,13 +17,13 @@
 #
 # In 2022 the authors of a model with 175 billion parameters [wrote down what went wrong](https://arxiv.org/abs/2205.01068)
 # (section 2.5). They trained in float16, and when the loss diverged, the scale that mixed precision depends on crashed towards
-# 0. They restarted from earlier checkpoints, and lowered the threshold of clipping from 1.0 to 0.3.
+# 0. They restarted from earlier checkpoints and lowered the clipping threshold from 1.0 to 0.3.
 #
-# Whenever such a scale falls, an update is skipped, and with accumulation that is a whole window. In the run of unit 02 (8
-# GPUs, N = 64, B = 2) it would be a thousand sequences read for nothing.
+# Whenever such a scale falls, an update is skipped, and with accumulation that is a whole window: in the run of unit 02 (8
+# GPUs, N = 64, B = 2), a thousand sequences read for nothing.
 #
-# Clipping, scaling and unscaling each have a place where they belong, and other places where they run without an error. With
-# accumulation there are more such places.
+# Clipping, scaling and unscaling each have a place where they belong, and other places where they run without an error.
+# Accumulation adds more of the latter.
 #
 # *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 
@@ -46,13 +46,13 @@ predict(
 # %% [markdown]
 # ## Clipping
 #
-# One strange batch can make a gradient a hundred times as long as the others. **Clipping by norm** shortens what is longer than
-# a threshold and leaves the rest alone. With $g$ the gradient of *all* parameters as one vector,
+# One strange batch can make a gradient a hundred times as long as the others. **Clipping by norm** shortens a gradient that is
+# longer than a threshold $c$. With $g$ the gradient of *all* parameters as one vector,
 #
-# $$g \leftarrow g \cdot \min\left(1, \frac{\text{max\_norm}}{\lVert g\rVert}\right).$$
+# $$g \leftarrow g \cdot \min\left(1, \frac{c}{\lVert g\rVert}\right).$$
 #
-# The direction stays the same. `clip_grad_norm_(model.parameters(), max_norm)` does this to `.grad`, and returns the norm from
-# *before* the clipping.
+# The direction stays the same. `clip_grad_norm_(model.parameters(), max_norm)` does this to `.grad` with $c$ = `max_norm`, and
+# returns the norm from *before* the clipping.
 
 # %%
 from itertools import islice
@@ -71,13 +71,14 @@ problem = Problem(seed=6, accumulation_steps=4, epochs=((2, 2, 2, 2),))
 model = problem.build_model()
 for x, y in problem.batches():
     (problem.loss_fn(model(x), y) / 4).backward()
-print(f"returned {clip_grad_norm_(model.parameters(), 0.5):.3f}, now it is {flat_gradient(model).norm():.3f}")
+print(f"returned {clip_grad_norm_(model.parameters(), 0.5):.3f}")
+print(f"now it is {flat_gradient(model).norm():.3f}")
 
 # %% [markdown]
 # ## Where and with which threshold?
 #
-# Texts on accumulation say to clip what was accumulated, and that the threshold "may need adjustment". When, and by how much?
-# Try it: the same window clipped as one large batch, after averaging, after summing, and piece by piece.
+# Texts on accumulation say that the threshold "may need adjustment". When, and by how much? Try it: the same window clipped
+# after averaging, after summing, and piece by piece.
 
 
 # %%
@@ -103,18 +104,18 @@ for name, g in {
     print(f"{name:45} length {g.norm():.3f}, {angle:4.1f}° off")
 
 # %% [markdown]
-# So, exactly:
+# So:
 #
 # - **Averaged, the threshold stays as it was.** The accumulated mean *is* the large batch's gradient.
 # - **Summed, the threshold has to be N times as large**, since the vector is. (With the same number, clipping sets in N times
-#   too early. You cannot see that here, because both vectors are above the threshold.)
+#   too early, which you cannot see here: both vectors are above the threshold.)
 # - **Piece by piece, you get another direction.** No threshold repairs that.
 
 # %% [markdown]
 # ## Mixed precision in four lines
 #
-# Half the bits mean up to half the memory for activations, and on a GPU with tensor cores matrix products that are several
-# times as fast. You need two things:
+# Half the bits mean up to half the memory for activations, and several times as fast matrix products on a GPU with tensor
+# cores. You need two things:
 #
 # - **`torch.autocast(device_type, dtype=dtype)`**: inside the block, operations that tolerate it run in `float16` or
 #   `bfloat16`. The parameters and their `.grad` stay in float32. The forward pass and the loss belong inside, `backward` does
@@ -158,11 +159,11 @@ predict(
 # %% [markdown]
 # ## Explore: order of operations
 #
-# You see one window of four micro-batches, a model of two parameters, and a real `GradScaler` on the CPU. On the left is the
-# length of `.grad` after each operation (one tick of the axis is a factor of 1,000), on the right the update that results, with
-# the threshold as a dotted circle.
+# You see one window of four micro-batches, a model of two parameters, and a real `GradScaler`. On the left is the length of
+# `.grad` after each operation (each tick is a factor of 1,000). On the right is the update that results, with the threshold as
+# a dotted circle.
 #
-# 1. It opens on a common mistake. By what factor is the update too short? Change the scale.
+# 1. You begin with a common mistake. By what factor is the update too short? Change the scale.
 # 2. Press **Hide it**. Why is the same code right now?
 # 3. Go through the other orders. Which of them turn the update, and which only change its length? Which one is hidden by
 #    clipping? Set the threshold to 1,000 to be sure.
@@ -174,12 +175,12 @@ explore("order_of_operations")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. By the scale. The threshold is meant for real gradients, and what is clipped here is that many times longer.
+# 1. By the scale. The threshold is meant for unscaled gradients, and what is clipped here is that many times longer.
 # 2. With a scale of 1 there is nothing to unscale. So a test without a scaler does not find this mistake.
 # 3. Whatever happens *between* the micro-batches turns the update: clipping parts, unscaling early ones again, a scale that
 #    moves. Stepping without the scaler looks right as long as clipping cuts the gradient to the length that was due. Without
 #    clipping the update is 256 times too long.
-# 4. The whole window is gone and the scale is halved. That is as it should be.
+# 4. The whole window is gone and the scale is halved, as it should be.
 # </details>
 
 # %% [markdown]
@@ -209,7 +210,7 @@ explore("order_of_operations")
 
 # %% exercise="train_epoch_clipped"
 def train_epoch_clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm):
-    """Train for one epoch, each window's gradient clipped once; return the norms before clipping."""
+    """Train for one epoch, clipping each window's gradient once; return the norms before."""
     ### BEGIN SOLUTION
     norms = []
     for window in windows(micro_batches, accumulation_steps):
@@ -236,22 +237,22 @@ check(train_epoch_clipped)
 #
 # <details><summary>Hint 2: the norms</summary>
 #
-# You don't have to compute them. Look again at what `clip_grad_norm_` returns.
+# Look again at what `clip_grad_norm_` returns.
 # </details>
 
 # %% [markdown]
 # ## "Works identically"?
 #
-# One of the texts this course grew out of says that mixed precision with accumulation works identically. It does not. A scaler
-# thinks in **updates**, not in micro-batches:
+# One text says that mixed precision with accumulation "works identically". It does not. A scaler thinks in **updates**, not in
+# micro-batches:
 #
 # - **For every micro-batch**: autocast, scale the loss, backward.
 # - **Once per window, in this order**: `unscale_`, clip, `scaler.step`, `scaler.update`.
 # - **Within a window the scale must not move**, because gradients in different units do not add up.
-# - **One inf costs the whole window**, N micro-batches and not one. The larger N, the more a skipped update costs.
+# - **One inf costs the whole window**: the larger N, the more a skipped update costs.
 #
-# A window with inf has to leave the parameters alone and lower the scale. `scaler.step` and `scaler.update` see to that, if you
-# let them. (Rows 17 and 18 of [the claims ledger](../docs/claims.md).)
+# A window with inf has to leave the parameters alone and lower the scale, which `scaler.step` and `scaler.update` do for you.
+# (Rows 17 and 18 of [the claims ledger](../docs/claims.md).)
 
 # %% [markdown]
 # ## Exercise 2 · `train_epoch_amp`
@@ -280,7 +281,7 @@ check(train_epoch_clipped)
 
 # %% exercise="train_epoch_amp"
 def train_epoch_amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype):
-    """Train for one epoch in mixed precision, each window unscaled and clipped once; return the norms before clipping."""
+    """Train for one epoch in mixed precision; return each window's norm before clipping."""
     ### BEGIN SOLUTION
     stream, norms = iter(micro_batches), []
     while window := list(islice(stream, accumulation_steps)):
@@ -338,7 +339,7 @@ predict(
 # ## Explore: low-precision sums
 #
 # On the left you see how wrong a running sum is after N additions, for three dtypes; on the right the sum itself, in the dtype
-# you choose. Both axes are logarithmic. (An error of exactly 0 is drawn at the lower end.)
+# you choose. All axes are logarithmic, and an error of exactly 0 is drawn at the lower end.
 #
 # 1. Where does bfloat16 stop growing? Where does float16?
 # 2. Press **Like gradients**. Real ones differ and partly cancel. How large is the error at N = 4, at 64, at 1,024?
@@ -350,7 +351,7 @@ explore("low_precision_sums")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. At 256 = 2⁸ and 2,048 = 2¹¹. From there on the dtype has only every second whole number, and 1 more is rounded away.
+# 1. At 256 = 2⁸ and 2,048 = 2¹¹. From there on the dtype has only every second whole number, so adding 1 changes nothing.
 # 2. It grows with N, from tenths of a percent to percents. At 4,096 these sums stall as well.
 # 3. No. Its error is far smaller than the difference between one random batch and the next.
 # </details>
@@ -358,9 +359,9 @@ explore("low_precision_sums")
 # %% [markdown]
 # ## Do small micro-batches lose precision?
 #
-# One text warns that very small micro-batches "accumulate numerical errors". It depends on where the sum is kept. Here are 256
-# samples in N micro-batches, whose gradients are computed in bfloat16 and added up in bfloat16 or in float32, compared with a
-# sum in float64.
+# One text warns that very small micro-batches "accumulate numerical errors". That depends on where the sum is kept. Here 256
+# samples in N micro-batches have gradients in bfloat16, which are added up in bfloat16 or in float32 and compared with a sum
+# in float64.
 
 
 # %%
@@ -370,18 +371,20 @@ def sums(n, dtype):
     total, exact = 0, 0
     for x, y in problem.batches():
         loss = problem.loss_fn(model(x.bfloat16()), y.bfloat16()) / n
-        g = torch.cat([g.flatten() for g in torch.autograd.grad(loss, list(model.parameters()))])
+        gradients = torch.autograd.grad(loss, list(model.parameters()))
+        g = torch.cat([each.flatten() for each in gradients])
         total, exact = total + g.to(dtype), exact + g.double()
     return float((total - exact).norm() / exact.norm())
 
 
 for n in (4, 64, 256):
-    print(f"N = {n:3}: bfloat16 sum {sums(n, torch.bfloat16):.2%} off, float32 sum {sums(n, torch.float32):.0e}")
+    low, high = sums(n, torch.bfloat16), sums(n, torch.float32)
+    print(f"N = {n:3}: bfloat16 sum {low:.2%} off, float32 sum {high:.6%} off")
 
 # %% [markdown]
-# So the error is one of **low-precision `.grad`**, and it is gone when the sum is float32. Under autocast it always is, as long
-# as the parameters, and with them `.grad`, are float32. It matters when the model itself was converted, as is common for large
-# ones. (Row 19 of [the claims ledger](../docs/claims.md).)
+# So the error comes from a **low-precision `.grad`**, and it is gone when the sum is float32. Under autocast the sum is
+# float32, because the parameters are, and with them `.grad`. The error matters when the model itself was converted, as is
+# common for large ones. (Row 19 of [the claims ledger](../docs/claims.md).)
 
 # %% [markdown]
 # ## Exercise 3 · `accumulate_in_float32`
@@ -425,14 +428,13 @@ check(accumulate_in_float32)
 # %% [markdown]
 # <details><summary>Hint 1: where to keep the sums</summary>
 #
-# By default `.grad` has the dtype of its parameter, and a bfloat16 tensor cannot hold a float32 sum. Keep tensors of your own,
-# and let `.grad` hold one micro-batch at a time. `torch.zeros_like(p, dtype=torch.float32)` has the shape of `p` and is on its
-# device.
+# By default `.grad` has the dtype of its parameter. Keep tensors of your own, and let `.grad` hold one micro-batch at a time.
+# `torch.zeros_like(p, dtype=torch.float32)` has the shape of `p` and is on its device.
 # </details>
 #
 # <details><summary>Hint 2: converting</summary>
 #
-# `(a + b).float()` adds in bfloat16 and converts what is left. Convert first, then add.
+# `(a + b).float()` adds in bfloat16 and converts the result. Convert first, then add.
 # </details>
 
 # %% [markdown]

@@ -82,7 +82,7 @@ def describe(result: Result) -> str:
     measured = f"the largest difference is {in_words(result.difference)} of the largest component"
     if is_rounding(result):
         reason = (
-            f"rounding of {settings.precision}, whose numbers are {result.rounding:.1e} apart. The two gradients are the same"
+            f"rounding: {settings.precision} numbers near 1 are {result.rounding:.1e} apart. The two gradients are the same"
         )
         if result.difference == 0:
             return f"{cut}: the two gradients agree in every digit of {settings.precision}."

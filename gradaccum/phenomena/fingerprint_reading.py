@@ -14,7 +14,7 @@ from gradaccum.phenomena import control
 from gradaccum.problems import Problem
 
 TITLE = "How to read a fingerprint"
-SIZE = (9.0, 2.1)
+SIZE = (8.0, 2.1)
 MAX_MICRO_BATCHES, ROWS = 10, 5
 
 
@@ -46,7 +46,7 @@ def compute(settings: Settings) -> Result:
 
 def draw(result: Result, figure: Figure) -> None:
     """The matrix, and next to each row what it says."""
-    axes = figure.add_axes((0.05, 0.01, 0.57, 0.79))
+    axes = figure.add_axes((0.055, 0.01, 0.53, 0.79))
     draw_fingerprint(axes, result.found, "fingerprint of a right loop", rows=ROWS)
     axes.set_xlim(-0.6, MAX_MICRO_BATCHES - 0.4)
     for u, (first, last, weight) in enumerate(_rows(result)):
@@ -61,15 +61,15 @@ def describe(result: Result) -> str:
     rows, n = _rows(result), result.settings.accumulation_steps
     first, last, weight = rows[-1]
     count = last - first + 1
-    updates = f"{len(rows)} rows an update" if len(rows) > 1 else "rows an update, here only one"
+    updates = f"{len(rows)} rows are updates" if len(rows) > 1 else "one row is an update"
     said = (
-        f"A right loop, {result.settings.micro_batches} micro-batches, N = {n}. Each column is a micro-batch, each of the "
-        f"{updates}; a cell says how much of that micro-batch's gradient g is in it. "
+        f"A right loop, {result.settings.micro_batches} micro-batches, N = {n}. The columns are micro-batches, the {updates}. "
+        "A cell says how much of that micro-batch's gradient g is in that update. "
     )
     if count == n:
         return f"{said}Every window is full, so every weight is {weight}: an average."
-    there = "the only one there is weighs" if count == 1 else f"the {count} there are weigh"
-    return f"{said}The last window is a leftover: {there} {weight}{'' if count == 1 else ' each'}, again an average."
+    holds = f"one micro-batch, which weighs {weight}" if count == 1 else f"{count} micro-batches, which weigh {weight} each"
+    return f"{said}The last window is a leftover of {holds}: again an average."
 
 
 def _rows(result: Result) -> list[tuple[int, int, str]]:

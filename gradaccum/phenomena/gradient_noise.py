@@ -132,17 +132,17 @@ def describe(result: Result) -> str:
     where = next(label for label, updates in PLACES.items() if updates == settings.updates)
     moment = "At the start," if settings.updates == 0 else f"{where.capitalize()},"
     if settings.replace:
-        law = f"the slope on log axes is {result.slope:.2f}, so twice the batch means half the variance"
-        said = f"{found:.3g} for batches of {settings.batch}, where 1/{settings.batch} of a single sample's is {due:.3g}"
+        law = f"The slope on log axes is {result.slope:.2f}, so twice the batch means half the variance"
+        said = f"{found:.3g} for batches of {settings.batch}; 1/{settings.batch} of a single sample's variance is {due:.3g}"
     else:
         factor = finite_factor(settings.batch, SAMPLES)
-        law = f"without replacement the points leave the line of slope −1 as batches come near all {SAMPLES} samples"
+        law = f"Without replacement the points leave the line of slope −1 as batches come near all {SAMPLES} samples"
         said = (
-            f"{found:.3g} for batches of {settings.batch}, where 1/{settings.batch} of a single sample's times (n − B)/(n − 1) "
-            f"= {factor:.2f} is {due:.3g}"
+            f"{found:.3g} for batches of {settings.batch}; 1/{settings.batch} of a single sample's variance, times "
+            f"(n − B)/(n − 1) = {factor:.2f}, is {due:.3g}"
         )
     return (
-        f"{moment} the variance is {said}; {law}. Noise and gradient are equally long at a batch of "
+        f"{moment} the variance is {said}. {law}. Noise and gradient are equally long at a batch of "
         f"{result.noise_scale:.3g}, the simple noise scale."
     )
 

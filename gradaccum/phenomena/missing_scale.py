@@ -103,7 +103,7 @@ def describe(result: Result) -> str:
             f"{in_words(float(result.losses[0]))} to {in_words(end)}."
         )
     ratios, most = result.ratios, float(result.differences.max())
-    gone = " It has left the picture." if _outside(result.path[-1]) else ""
+    gone = " The run has left the picture." if _outside(result.path[-1]) else ""
     ends = f"After {UPDATES} updates the loss is {in_words(end)} instead of {in_words(right_end)}.{gone}"
     start = f"{name}, not divided by N = {n}:"
     if most < HIDDEN:

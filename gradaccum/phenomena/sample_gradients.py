@@ -109,7 +109,8 @@ def describe(result: Result) -> str:
             f"{1 + result.difference:.0f} times the gradient of the batch, which is their average."
         )
     ending = (
-        f"Averages of other batches of {size} are typically {result.typical_distance:.2f} from the gradient of all {SAMPLES}."
+        f"The average of another batch of {size} is typically {result.typical_distance:.2f} away from the gradient of all "
+        f"{SAMPLES} samples."
     )
     if size == SAMPLES:
         ending = "There is only one batch of all samples, so nothing depends on the choice any more."

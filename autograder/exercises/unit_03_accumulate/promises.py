@@ -15,7 +15,7 @@ PROMISES = {
             Promise(
                 "every call", "the gradient is right when all have B samples, at every call", ("equal",), "hooks_left_behind"
             ),
-            Promise("ragged", "and when their sizes differ", ("ragged",), "mean_of_means"),
+            Promise("ragged", "also when their sizes differ", ("ragged",), "mean_of_means"),
             Promise("stale", "none of it is left", ("clean",), "stale_start"),
             Promise("stale and unused", "may hold anything when you are called", ("clean",), "stale_gradient_of_unused"),
             Promise("memory", "peak memory stays below twelve times", ("memory",), "one_big_batch_summed_losses"),

@@ -59,7 +59,7 @@ PROMISES = {
                 "short_epoch_no_step",
             ),
             Promise("ragged", "every sample of a window counts alike", AT_RAGGED, "mean_of_means"),
-            Promise("everything", "also tried on a stream with everything at once", ("together",), "leftover_not_weighted"),
+            Promise("everything", "also tried on a stream with all these difficulties", ("together",), "leftover_not_weighted"),
             Promise("start", "None of it joins an update", ("clean", "together"), "stale_start"),
             Promise("unused start", "may hold anything when you are called", ("together",), "stale_gradient_of_unused"),
             Promise(

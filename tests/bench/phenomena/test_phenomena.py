@@ -272,4 +272,4 @@ def test_a_leftover_is_read_as_an_average_over_what_there_is():
     module = phenomena.load("fingerprint_reading")
     result = result_of("fingerprint_reading", module.Settings(accumulation_steps=4, micro_batches=10))
     assert result.found.coefficients[2].tolist() == pytest.approx([0] * 8 + [1 / 2] * 2, abs=1e-9)
-    assert "the 2 there are weigh 1/2 each" in module.describe(result)
+    assert "a leftover of 2 micro-batches, which weigh 1/2 each" in module.describe(result)

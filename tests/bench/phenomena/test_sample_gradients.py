@@ -38,7 +38,7 @@ def test_the_caption_has_the_picture_s_numbers():
     result = compute(Settings())
     lengths = result.each[result.members].norm(dim=1)
     assert f"{float(lengths.min()):.1f} to {float(lengths.max()):.1f} long" in describe(result)
-    assert f"{result.typical_distance:.2f} from the gradient of all 64" in describe(result)
+    assert f"{result.typical_distance:.2f} away from the gradient of all 64 samples" in describe(result)
     assert "only one batch of all samples" in describe(compute(PRESETS["All samples"]))
 
 
