@@ -32,7 +32,7 @@ class Trainer:
         self.accumulation_steps, self.epochs = accumulation_steps, epochs
 
     def train(self) -> None:
-        """Train. This is not a hook: a later release only promises to call the hooks."""
+        """Train. Not a hook: a later release only promises to call the hooks."""
         self.model.train()
         for _ in range(self.epochs):
             self.on_epoch_begin()

@@ -217,7 +217,7 @@ check(replace_batchnorm)
 
 # %% exercise="matched_bn_momentum"
 def matched_bn_momentum(momentum, accumulation_steps):
-    """The momentum whose N passes forget as much as one pass with the given momentum."""
+    """The momentum whose N passes forget as much as one pass with the given one."""
     ### BEGIN SOLUTION
     return 1 - (1 - momentum) ** (1 / accumulation_steps)
     ### END SOLUTION

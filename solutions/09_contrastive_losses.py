@@ -203,7 +203,7 @@ print("in layer.bias.grad:", layer.bias.grad.tolist())
 
 # %% exercise="accumulate_contrastive"
 def accumulate_contrastive(encode_image, encode_text, logit_scale, micro_batches):
-    """Leave in .grad the gradient of info_nce over all pairs at once; return that loss."""
+    """Leave in .grad the gradient of info_nce over all pairs; return that loss."""
     ### BEGIN SOLUTION
     for parameter in (*encode_image.parameters(), *encode_text.parameters(), logit_scale):
         parameter.grad = None

@@ -484,7 +484,7 @@ for checkpointing in (False, True):
 
 # %% exercise="plan_run"
 def plan_run(recipe_batch, memory_budget, fixed, per_sample, world_size):
-    """Micro-batch size, accumulation steps and effective batch size, as a dictionary."""
+    """Micro-batch size, accumulation steps and effective batch, as a dictionary."""
     ### BEGIN SOLUTION
     share, left = divmod(recipe_batch, world_size)
     if left:

@@ -70,7 +70,8 @@ from gradaccum.explore import explore
 # %%
 for line in SMALL.text[:6]:
     print(line.text)
-print(f"\n{SMALL.lines} lines; loss of a perfect model: {floor(SMALL.text):.3f} per token")
+perfect = floor(SMALL.text)
+print(f"\n{SMALL.lines} lines; the loss of a perfect model is {perfect:.3f} per token")
 
 # %% [markdown]
 # A token is a letter. The model sees the letters so far (`x`) and has to predict the next one (`y`), including the end of the
@@ -144,7 +145,7 @@ for name, (x, y) in {
     " 8 lines, the first of an epoch": next(some.micro_batches(0)),
 }.items():
     size = activation_bytes(model, x, y) / MIB
-    print(f"{name:32} padded to {x.shape[1]}: {size:4.1f} of {SMALL.budget / MIB:.0f} MiB")
+    print(f"{name:32} padded to {x.shape[1]}: {size:4.1f} MiB")
 
 # %% [markdown]
 # A window does not fit, so you have to accumulate. And what a micro-batch needs depends on **its longest line**, so a size that

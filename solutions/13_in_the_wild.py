@@ -41,6 +41,7 @@ predict(
 
 # %%
 import inspect
+import textwrap
 
 import torch
 from accelerate import Accelerator
@@ -310,7 +311,7 @@ predict(
 # ## A test for any trainer
 #
 # You know from unit 08 how long the mean of means stayed in releases. A test finds such a mistake the same day. When the block
-# is over, `seen` has
+# is over, `seen` has:
 #
 # | attribute | what it holds |
 # |---|---|
@@ -328,7 +329,7 @@ with gradaccum.watch(model, accumulation_steps=4) as seen:
         losses = F.cross_entropy(model(x).flatten(0, 1), y.flatten(), reduction="none")
         (losses * torch.linspace(0, 1, len(losses))).mean().backward()
     trainer.optimizer.step()
-seen
+print(seen.outcome, *map(textwrap.fill, seen.notes), sep="\n")
 
 # %% [markdown]
 # ## Exercise 3 · `accumulates_right`
