@@ -151,7 +151,7 @@ for reduction in ("mean", "sum"):
     loss.backward()
     gradient = logits.grad.sum()
     losses = f"loss: {loss.item()}   0 × loss: {0 * loss.item()}"
-    print(f"{reduction:5} {losses}   gradient: {gradient}   gradient / 0: {gradient / 0}")
+    print(f"{reduction:5} {losses}  gradient: {gradient}  gradient / 0: {gradient / 0}")
 
 # %% [markdown]
 # The mean over nothing is 0/0, and a weight of 0 does not make NaN go away. Every sum that this loss joins becomes NaN,

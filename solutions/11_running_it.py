@@ -408,7 +408,7 @@ for n in (1, 4, 16):
     print(f"B = 8 kept, N = {n:2}: {best:8.0f} samples per second")
 
 # %% [markdown]
-# Throughput does not fall. It may even rise a little, because more samples share the cost of the update and, with several
+# Throughput does not fall. It may even rise, because more samples share the cost of the update and, with several
 # ranks, of the communication. So the claim needs a condition: B, the size of a piece, has to stay the same.
 
 # %% [markdown]

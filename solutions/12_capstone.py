@@ -148,7 +148,7 @@ for name, (x, y) in {
     print(f"{name:32} padded to {x.shape[1]}: {size:4.1f} MiB")
 
 # %% [markdown]
-# A window does not fit, so you have to accumulate. And what a micro-batch needs depends on **its longest line**, so a size that
+# A window does not fit, so you have to accumulate. What a micro-batch needs depends on **its longest line**, so a size that
 # fits today's lines may fail tomorrow. `config.longest_micro_batch(lines)` is the worst case.
 
 # %% [markdown]

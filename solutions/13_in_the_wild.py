@@ -414,4 +414,4 @@ check(accumulates_right)
 # - Repair through **hooks**, and keep a test: the next release may break it again.
 # - **"Cannot tell" is no pass.**
 #
-# You have come to the end of the course. Back to **[the start page](00_start_here.ipynb)**, where your points are.
+# This is the end of the course. Back to **[the start page](00_start_here.ipynb)**, where your points are.
