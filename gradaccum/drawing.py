@@ -125,7 +125,7 @@ def tidy(axes: Axes, title: str = "", x: str = "", y: str = "", y_away: float = 
     width, height = axes.bbox.width * 100 / axes.figure.dpi, axes.bbox.height * 100 / axes.figure.dpi
     axes.set_title(title, fontsize=10.5, loc="left", fontweight="bold", y=1.0)
     axes.set_xlabel(x, fontsize=9.5)
-    axes.xaxis.set_label_coords(0.5, -21 / height)
+    axes.xaxis.set_label_coords(0.5, -24 / height)
     axes.set_ylabel(y, fontsize=9.5)
     axes.yaxis.set_label_coords(-y_away / width, 0.5)
     axes.tick_params(labelsize=8.5)

@@ -85,7 +85,7 @@ def _note(fingerprint: Fingerprint, u: int) -> str:
 def _text_width(values: tuple[float, ...]) -> int:
     """Pixels that the widest of these values needs: a column has the same width in both tables."""
     texts = [as_fraction(value) for value in values]
-    return max(17, *(round(sum(6.2 if c.isdigit() else 3.6 for c in text)) + 3 for text in texts))
+    return max(17, *(round(sum(7.0 if c.isdigit() else 4.0 for c in text)) + 4 for text in texts))
 
 
 _FONT = f"color:{GREY};font-weight:400;font-size:11px;line-height:16px;"

@@ -98,13 +98,15 @@ class Run:
 
     def train_micro_batch(self) -> float:
         """One micro-batch, and the update if it closes its window. Returns its loss."""
-        done, size = self.position % self.problem.micro_batches, self.problem.micro_batch_size
-        if done == 0 and self.problem.shuffled:
-            self.order = torch.randperm(len(self.x), generator=self.shuffler, device="cpu")
+        problem, size = self.problem, self.problem.micro_batch_size
+        done = self.position % problem.micro_batches
+        if done == 0 and problem.shuffled:
+            count = len(self.x)
+            self.order = torch.randperm(count, generator=self.shuffler, device="cpu")
         samples = self.order[done * size : (done + 1) * size]
         loss = F.mse_loss(self.model(self.x[samples]), self.y[samples])
-        first = done - done % self.problem.accumulation_steps
-        in_window = min(self.problem.accumulation_steps, self.problem.micro_batches - first)
+        first = done - done % problem.accumulation_steps
+        in_window = min(problem.accumulation_steps, problem.micro_batches - first)
         self.scaler.scale(loss / in_window).backward()
         self.position += 1
         if not self.window_open:
@@ -116,7 +118,7 @@ class Run:
         self.scaler.step(self.optimizer)
         self.scaler.update()
         self.optimizer.zero_grad()
-        if self.scaler.get_scale() >= scale:  # otherwise gradients overflowed and there was no update
+        if self.scaler.get_scale() >= scale:  # else an overflow: there was no update
             self.scheduler.step()
 
 

@@ -32,7 +32,7 @@ class Trainer:
         self.accumulation_steps, self.epochs = accumulation_steps, epochs
 
     def train(self) -> None:
-        """Train. This is no hook: the next release may write it differently, and only promises to call the hooks."""
+        """Train. Not a hook: a later release only promises to call the hooks."""
         self.model.train()
         for _ in range(self.epochs):
             self.on_epoch_begin()
@@ -56,7 +56,7 @@ class Trainer:
         (loss / self.accumulation_steps).backward()
 
     def should_step(self, index: int) -> bool:
-        """Hook: whether micro-batch ``index`` of the epoch, counted from 0, is the last of its window."""
+        """Hook: whether micro-batch ``index``, counted from 0, is the last of its window."""
         return (index + 1) % self.accumulation_steps == 0 or index + 1 == len(self.data)
 
     def on_window_end(self) -> None:

@@ -17,12 +17,11 @@
 #
 # In March 2018 [Wu and He](https://arxiv.org/abs/1803.08494) trained a ResNet-50 on ImageNet with only **two images per GPU**.
 # Object detectors often train like that, because large images fill the memory. With BatchNorm the error was **10.6 percentage
-# points higher** than with GroupNorm. With more usual batches the two are about equally good.
+# points higher** than with GroupNorm. With ordinary batches the two do about equally well.
 #
-# Accumulation puts BatchNorm in the same place, however large the effective batch is. Your loop may divide by the right
-# number, update once per window and leave a flawless fingerprint: it still does not train like the large batch if something in
-# the model or the loss looks at *several samples at once*. Other suspects, above all the optimizer's state, are innocent. In
-# this unit you find out which is which.
+# Accumulation does the same to BatchNorm, however large the effective batch is. Your loop may divide by the right number,
+# update once per window and leave a flawless fingerprint. It still does not train like the large batch if something in the
+# model or the loss looks at *several samples at once*. Other suspects, above all the optimizer's state, are innocent.
 #
 # *About 40 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 
@@ -96,11 +95,13 @@ explore("batchnorm_divergence")
 # %%
 torch.manual_seed(0)
 sample, some, others = torch.randn(1, 8), torch.randn(3, 8), torch.randn(3, 8)
-for layer in (nn.BatchNorm1d(8), nn.BatchNorm1d(8).eval(), nn.GroupNorm(2, 8), nn.LayerNorm(8), nn.RMSNorm(8)):
+batchnorms = nn.BatchNorm1d(8), nn.BatchNorm1d(8).eval()
+for layer in (*batchnorms, nn.GroupNorm(2, 8), nn.LayerNorm(8), nn.RMSNorm(8)):
     first = layer(torch.cat([sample, some]))[0]
     second = layer(torch.cat([sample, others]))[0]
     mode = "training" if layer.training else "evaluation"
-    print(f"{type(layer).__name__:12} {mode:10}: changes by {(first - second).abs().max():.1e}")
+    change = (first - second).abs().max()
+    print(f"{type(layer).__name__:12} {mode:10}: changes by {change:.1e}")
 
 # %% [markdown]
 # It changes only with BatchNorm in training mode. In evaluation mode BatchNorm uses its running statistics and ignores the
@@ -112,8 +113,7 @@ for layer in (nn.BatchNorm1d(8), nn.BatchNorm1d(8).eval(), nn.GroupNorm(2, 8), n
 #
 # You may read the advice to "use sync BN across micro-batches". `SyncBatchNorm` joins the **ranks** of one forward pass, that
 # is, the devices that share a batch (unit 10): they exchange their statistics at one moment. With a single rank it is an
-# ordinary BatchNorm. Micro-batches, however, come one after another. When the first is normalized, nobody has seen the second.
-# Try it:
+# ordinary BatchNorm. Micro-batches, however, come one after another: when the first is normalized, the second is yet to come.
 
 # %%
 window = batchnorm_divergence.window(0)
@@ -122,7 +122,8 @@ synced = nn.SyncBatchNorm.convert_sync_batchnorm(copy.deepcopy(model))
 large = batchnorm_divergence.gradient(model, window, accumulation_steps=1)
 for name, tried in {"BatchNorm": model, "SyncBatchNorm": synced}.items():
     accumulated = batchnorm_divergence.gradient(tried, window, accumulation_steps=16)
-    print(f"{name:14}: {(accumulated - large).norm() / large.norm():.0%} off the large batch's gradient, in this one window")
+    error = (accumulated - large).norm() / large.norm()
+    print(f"{name:14}: {error:.0%} off the large batch's gradient, in this one window")
 
 # %% [markdown]
 # The error is the same to the last digit. What does help is larger micro-batches, or a layer that treats each sample on its
@@ -155,7 +156,7 @@ for name, tried in {"BatchNorm": model, "SyncBatchNorm": synced}.items():
 
 # %% exercise="replace_batchnorm"
 def replace_batchnorm(model, num_groups):
-    """A copy of the model with every BatchNorm1d and BatchNorm2d replaced by a GroupNorm of num_groups groups."""
+    """A copy of the model with GroupNorm in place of BatchNorm1d and BatchNorm2d."""
     ### BEGIN SOLUTION
     result = copy.deepcopy(model)
     for path, old in list(result.named_modules()):
@@ -216,7 +217,7 @@ check(replace_batchnorm)
 
 # %% exercise="matched_bn_momentum"
 def matched_bn_momentum(momentum, accumulation_steps):
-    """The BatchNorm momentum whose N passes forget as much as one pass with the given momentum."""
+    """The momentum whose N passes forget as much as one pass with the given one."""
     ### BEGIN SOLUTION
     return 1 - (1 - momentum) ** (1 / accumulation_steps)
     ### END SOLUTION
@@ -253,8 +254,9 @@ def running_variance(n, together):
     return norm.running_var.item()
 
 
-for name, together in {"shuffled samples": False, "similar samples together": True}.items():
-    print(f"{name:24}  N = 1: {running_variance(1, together):.2f}   N = 16: {running_variance(16, together):.2f}")
+for together, name in enumerate(("shuffled samples", "similar samples together")):
+    one, many = running_variance(1, together), running_variance(16, together)
+    print(f"{name:24}  N = 1: {one:.2f}   N = 16: {many:.2f}")
 
 # %% [markdown]
 # ## The optimizer is innocent
@@ -280,10 +282,11 @@ def fifty_windows(n, update_each):
 
 large = fifty_windows(1, update_each=False)
 for name, each in {"accumulation": False, "an update per micro-batch": True}.items():
-    print(f"{name}: ends {(fifty_windows(4, each) - large).norm() / large.norm():.0e} away from where the large batch ends")
+    off = (fifty_windows(4, each) - large).norm() / large.norm()
+    print(f"{name}: ends {off:.0e} away from where the large batch ends")
 
 # %% [markdown]
-# The optimizer sees one gradient per window. It is the large batch's gradient, so the state becomes the large batch's state.
+# The optimizer sees one gradient per window. It is the large batch's gradient, so its state becomes the large batch's, too.
 # The claim is true only of a *different* training, the one that updates after every micro-batch. How long that one remembers
 # depends on what you count.
 
@@ -320,8 +323,10 @@ explore("momentum_effects")
 model = batchnorm_divergence.build("LayerNorm")
 x, y = batchnorm_divergence.window(0)
 forwards = batchnorm_divergence.gradient(model, (x, y), accumulation_steps=8)
-backwards = batchnorm_divergence.gradient(model, (x.flip(0), y.flip(0)), accumulation_steps=8)
-print(f"first to last and last to first differ by {(forwards - backwards).norm() / forwards.norm():.0e}")
+turned = x.flip(0), y.flip(0)
+backwards = batchnorm_divergence.gradient(model, turned, accumulation_steps=8)
+difference = (forwards - backwards).norm() / forwards.norm()
+print(f"first to last and last to first differ by {difference:.0e}")
 
 # %% [markdown]
 # ## Exercise 3 · `matched_beta`
@@ -363,7 +368,7 @@ check(matched_beta)
 
 
 # %%
-def way_gone(beta, lr, updates):
+def distance_covered(beta, lr, updates):
     w = torch.zeros(1, dtype=torch.float64, requires_grad=True)
     optimizer = torch.optim.SGD([w], lr=lr, momentum=beta)
     for _ in range(updates):
@@ -374,14 +379,15 @@ def way_gone(beta, lr, updates):
 
 predict(
     "A recipe has lr = 0.01 and β = 0.9. You accumulate N = 4, average, and use β⁴. "
-    "Which lr moves the weights as far per sample, under a gradient that stays the same?",
+    "Which lr moves the weights as far per sample, under a constant gradient?",
     choices=("0.01, unchanged", "about 0.029", "0.04, N times as large", "about 0.138"),
     answer="about 0.138",
     because=lambda: (
         "Over 4,000 micro-batches the recipe goes "
-        f"{way_gone(0.9, 0.01, 4000):.0f}. In 1,000 updates with β⁴, lr = 0.01 goes {way_gone(0.9**4, 0.01, 1000):.0f}, "
-        f"0.04 goes {way_gone(0.9**4, 0.04, 1000):.0f}, and 0.01 · N · (1 − β⁴) / (1 − β) = 0.1376 goes "
-        f"{way_gone(0.9**4, 0.01 * 4 * (1 - 0.9**4) / (1 - 0.9), 1000):.0f}."
+        f"{distance_covered(0.9, 0.01, 4000):.0f}. "
+        f"In 1,000 updates with β⁴, lr = 0.01 goes {distance_covered(0.9**4, 0.01, 1000):.0f}, "
+        f"0.04 goes {distance_covered(0.9**4, 0.04, 1000):.0f}, and 0.01 · N · (1 − β⁴) / (1 − β) = 0.1376 goes "
+        f"{distance_covered(0.9**4, 0.01 * 4 * (1 - 0.9**4) / (1 - 0.9), 1000):.0f}."
     ),
 )
 
@@ -398,7 +404,7 @@ for updates in (1, 4):
     for _ in range(updates):
         w.grad = torch.zeros(1)
         optimizer.step()
-    print(f"updates in a window of 4 micro-batches: {updates}; a weight of 1 becomes {w.item():.4f}")
+    print(f"updates per window: {updates}   a weight of 1 becomes {w.item():.4f}")
 
 # %% [markdown]
 # ## Predict again
@@ -419,7 +425,7 @@ predict(
 # Each line is one optimizer, trained twice: with the mistake and as one large batch. The axis is logarithmic. In the grey
 # area no plot can tell the two runs apart.
 #
-# 1. Which two hide a missing 1/N? Which hide a division that is made twice?
+# 1. Which two hide a missing 1/N? Which hide a division made twice?
 # 2. Clipping hides the mistake at the first update. Why does it no longer hide it at the tenth?
 # 3. Press **Fix**. What is left?
 
@@ -444,7 +450,7 @@ explore("who_hides")
 # The conditions are the point. Accumulation is exact, up to rounding, if
 #
 # - each sample goes through the model on its own: **no BatchNorm in training mode**;
-# - the loss is a mean over samples, with **no comparison between the samples of a batch**, as contrastive losses make it;
+# - the loss is a mean over samples, with **no comparison between the samples of a batch**, such as contrastive losses make;
 # - random layers such as dropout draw the same numbers;
 # - whatever happens to the gradient or the weights (**clipping, decay, the update**) **happens once per window**.
 
@@ -474,7 +480,7 @@ for key, component in COMPONENTS.items():
 
 # %% exercise="breaks_equivalence"
 def breaks_equivalence():
-    """For each component, whether accumulation with it departs from one large batch by more than rounding."""
+    """For each component, whether accumulation departs from one large batch."""
     ### BEGIN SOLUTION
     culprits = {"batchnorm-training", "step-per-micro-batch", "clip-per-micro-batch", "contrastive-loss"}
     return {name: name in culprits for name in COMPONENTS}
@@ -498,8 +504,9 @@ check(breaks_equivalence)
 # %% [markdown]
 # ## What to remember
 #
-# - Accumulation equals the large batch **if every sample goes its own way** and everything else happens once per window.
-# - **BatchNorm in training mode breaks it**: the gradient is another one, and running statistics move N times. The momentum
+# - Accumulation equals the large batch **if every sample goes through the model on its own** and all else happens once per
+#   window.
+# - **BatchNorm in training mode breaks it**: the gradient is a different one, and running statistics move N times. The momentum
 #   $1-(1-m)^{1/N}$ repairs the running mean, **not the gradient**. GroupNorm, LayerNorm and RMSNorm are exact.
 # - SyncBatchNorm joins ranks, **not micro-batches over time**.
 # - **Optimizer state and weight decay are the same**, and no gradient of a window is stale. Compared with an update per

@@ -19,7 +19,7 @@
 # micro-batches of 1 accumulated over 32 steps trained much worse than one batch of 32. Twelve days later the maintainers
 # [explained why](https://huggingface.co/blog/gradient_accumulation), and [repaired
 # it](https://github.com/huggingface/transformers/pull/34191). The mistake had been known [since
-# 2021](https://unsloth.ai/blog/gradient), and in July 2023 somebody had [done the
+# 2021](https://unsloth.ai/blog/gradient), and in July 2023 a user had [done the
 # sums](https://github.com/huggingface/transformers/issues/24725): a token of an 11-token text pulled **ten times** as hard as
 # one of a 101-token text.
 #
@@ -58,12 +58,12 @@ from gradaccum.token_problems import TokenProblem
 # %% [markdown]
 # ## Explore: token-weighted loss
 #
-# This is one window of four micro-batches. On the left every square is a token, **as large as it counts**, and every dot is
-# padding. On the right is the fingerprint, with a bar for each micro-batch. The dashed outline shows what is due.
+# This is one window of four micro-batches. On the left every square is a token, **drawn as large as it counts**, and every dot
+# is padding. On the right is the fingerprint, with a bar for each micro-batch. The dashed outline shows what is due.
 #
 # 1. You begin with the mean of means. Which tokens count too much? Choose **one nearly empty**.
 # 2. Choose **weighted by sequences**, which is what you did with samples in unit 04. Is it better?
-# 3. And **over all positions**, padding included? Compare the squares with each other, and with those of **Fix**.
+# 3. Choose **over all positions**, padding included. Compare the squares with each other, and with those of **Fix**.
 # 4. Press **Hide it**. What would a test find in such a loop if all its micro-batches held the same number of tokens?
 
 # %%
@@ -88,7 +88,8 @@ explore("token_weighted_loss")
 # counts sequences. Here are micro-batches of 2, 6, 9 and 15 tokens:
 
 # %%
-window_of_texts = TokenProblem(seed=8, accumulation_steps=4, width=8, lengths=(((2,), (2, 4), (1, 2, 6), (7, 8)),))
+lengths = (((2,), (2, 4), (1, 2, 6), (7, 8)),)
+window_of_texts = TokenProblem(seed=8, accumulation_steps=4, width=8, lengths=lengths)
 
 
 def by_samples(model, loss_fn, optimizer, micro_batches, accumulation_steps):  # WRONG: counts sequences
@@ -108,7 +109,7 @@ show_fingerprint(by_samples, window_of_texts)
 # The rule of unit 03 has not changed: **weigh by what the loss averages over.** Here it averages over tokens.
 #
 # The trainer in the opening story weighed all micro-batches alike. [Its fingerprint](../docs/trainers.md) before the repair, in
-# transformers 4.45.2, was 1/4, 1/4, 1/4, 1/4 where 7/26, 7/26, 3/13, 3/13 was due.
+# transformers 4.45.2, was 1/4, 1/4, 1/4, 1/4 where 7/26, 7/26, 3/13, 3/13 were due.
 
 # %% [markdown]
 # ## Does it matter?
@@ -117,7 +118,7 @@ show_fingerprint(by_samples, window_of_texts)
 # are all `a`, long ones all `b`, and every window has one of each, so that a tenth of all tokens are `a`.
 
 # %%
-texts = torch.zeros(2, dtype=torch.long), torch.ones(18, dtype=torch.long)  # 2 times a, 18 times b
+texts = torch.tensor([0] * 2), torch.tensor([1] * 18)  # 2 times a, 18 times b
 
 
 def learnt_share_of_a(weights):
@@ -149,12 +150,13 @@ for reduction in ("mean", "sum"):
     loss = F.cross_entropy(logits, nothing, reduction=reduction)
     loss.backward()
     gradient = logits.grad.sum()
-    print(f"{reduction}: loss {loss.item()}, times 0 {0 * loss.item()}; gradient {gradient}, over 0 tokens {gradient / 0}")
+    losses = f"loss: {loss.item()}   0 × loss: {0 * loss.item()}"
+    print(f"{reduction:5} {losses}  gradient: {gradient}  gradient / 0: {gradient / 0}")
 
 # %% [markdown]
-# The mean over nothing is 0/0, and a weight of 0 does not make NaN go away. Every sum that this loss joins becomes NaN, your
-# log first of all. The gradient is 0 in both cases, because torch takes care of that. But if you divide it by a count of 0
-# yourself, a single micro-batch turns every parameter into NaN, for good.
+# The mean over nothing is 0/0, and a weight of 0 does not make NaN go away. Every sum that this loss joins becomes NaN,
+# starting with your log. The gradient is 0 in both cases, because torch takes care of that. But if you divide it by a count of
+# 0 yourself, a single micro-batch turns every parameter into NaN, for good.
 
 # %% [markdown]
 # ## Exercise 1 · `train_epoch_tokens`
@@ -294,8 +296,7 @@ predict(
 # %% [markdown]
 # ## Equal sizes, and still unequal
 #
-# Here are two micro-batches of four targets each, and a rare class that weighs 10. The sizes are equal, and still the mean of
-# means is off.
+# Here are two micro-batches of four targets each, and a rare class that weighs 10. The mean of means is still off.
 
 # %%
 weight = torch.tensor([1.0, 1.0, 10.0])

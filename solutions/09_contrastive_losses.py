@@ -77,19 +77,20 @@ encode_image, encode_text, logit_scale = problem.build()
 images, texts = problem.batches()[0]
 image_features, text_features = encode_image(images), encode_text(texts)
 print("images", tuple(images.shape), "-> features", tuple(image_features.shape))
-print("loss of these 4 pairs:", info_nce(image_features, text_features, logit_scale).item())
+loss = info_nce(image_features, text_features, logit_scale)
+print(f"loss of these 4 pairs: {loss.item():.3f}")
 
 # %% [markdown]
 # ## Explore: who is compared with whom
 #
 # On the left are the similarities of 32 images and 32 texts; white ones take no part in any comparison. The middle shows the
-# cosine between the encoders' accumulated gradient and the large batch's. On the right are the bytes that it takes, and below
-# them the number of times that a sample goes through its encoder.
+# cosine between the encoders' accumulated gradient and the large batch's. On the right are the bytes that this takes, and
+# below them the number of times that a sample goes through its encoder.
 #
 # 1. It opens with micro-batches that look only at themselves. How many negatives does an image see? Change N: when is the
 #    gradient worst, and why?
 # 2. The loss in the caption is *smaller* than the large batch's. Is that good news?
-# 3. **Compare** "micro-batches so far": here the features of earlier micro-batches are kept. Who still sees too little?
+# 3. Choose "micro-batches so far", which keeps the features of earlier micro-batches. Who still sees too little?
 # 4. Press **Fix**. What is the price, and what do you get for it?
 # 5. Press **Break the temperature**. Which gradient is wrong now?
 
@@ -114,8 +115,12 @@ explore("contrastive_negatives")
 
 
 # %%
+def similarities(image_features, text_features):
+    return F.normalize(image_features, dim=1) @ F.normalize(text_features, dim=1).T
+
+
 def loss_of_first_pair(image_features, text_features):
-    logits = F.normalize(image_features, dim=1) @ F.normalize(text_features, dim=1).T / 0.2  # the temperature
+    logits = similarities(image_features, text_features) / 0.2  # the temperature
     return -logits.log_softmax(dim=1)[0, 0].item()
 
 
@@ -123,7 +128,8 @@ with torch.no_grad():
     for neighbours in (1, 2, 3):
         pairs = problem.batches()[0], problem.batches()[neighbours]
         together = [torch.cat([a[:1], b]) for a, b in zip(*pairs, strict=True)]
-        print(f"among micro-batch {neighbours}: {loss_of_first_pair(encode_image(together[0]), encode_text(together[1])):.3f}")
+        loss = loss_of_first_pair(encode_image(together[0]), encode_text(together[1]))
+        print(f"among micro-batch {neighbours}: {loss:.3f}")
 
 # %% [markdown]
 # It is never the same. And a micro-batch of a single pair has no negatives at all: its loss is 0, whatever the encoders do.
@@ -131,15 +137,15 @@ with torch.no_grad():
 
 # %%
 one_by_one = gradients(GALLERY["local-negatives"], problem.with_(sizes=(1,) * 32))
-print("largest gradient, with micro-batches of one pair:", max(g.abs().max().item() for g in one_by_one))
+largest = max(gradient.abs().max().item() for gradient in one_by_one)
+print("largest gradient, with micro-batches of one pair:", largest)
 
 # %% [markdown]
 # ## The way out
 #
 # All that the pairs need to know of each other are **features**. Those are a few numbers each, next to nothing compared with
 # the activations that it took to compute them. And the chain rule goes through them. If $f_k$ are the features of micro-batch
-# k and
-# $\theta$ the parameters of the encoders, then
+# k and $\theta$ the parameters of the encoders, then
 #
 # $$\frac{\partial L}{\partial \theta} = \sum_{k=1}^{N} \frac{\partial L}{\partial f_k}\,\frac{\partial f_k}{\partial \theta}$$
 #
@@ -147,8 +153,8 @@ print("largest gradient, with micro-batches of one pair:", max(g.abs().max().ite
 # no encoder's graph. The second factor needs the graph of *one* micro-batch. So go through the window twice:
 #
 # 1. **without gradients**: encode everything and keep the features;
-# 2. **with gradients**: encode one micro-batch again, and send backward through it what the loss of the *whole window* asks of
-#    its features. Free its graph, and take the next.
+# 2. **with gradients**: encode one micro-batch again, and send backward through it the gradient that the *whole window's* loss
+#    has for its features. Free its graph, and take the next.
 #
 # Some descriptions put the pass with gradients first. That cannot work: for the first gradient you already need all features.
 # The method is known as a *gradient cache* ([Gao et al. 2021](https://arxiv.org/abs/2101.06983)).
@@ -164,7 +170,7 @@ print("in features.grad:", features.grad.tolist())
 
 layer = nn.Linear(3, 2)
 output = layer(torch.ones(2, 3))
-output.backward(torch.tensor([[1.0, 0.0], [0.0, 10.0]]))  # one number for each number in output, wherever it comes from
+output.backward(torch.tensor([[1.0, 0.0], [0.0, 10.0]]))  # a number for each in output
 print("in layer.bias.grad:", layer.bias.grad.tolist())
 
 # %% [markdown]
@@ -197,7 +203,7 @@ print("in layer.bias.grad:", layer.bias.grad.tolist())
 
 # %% exercise="accumulate_contrastive"
 def accumulate_contrastive(encode_image, encode_text, logit_scale, micro_batches):
-    """Leave in .grad the gradient of info_nce over all pairs, as if they were one batch; return that loss."""
+    """Leave in .grad the gradient of info_nce over all pairs; return that loss."""
     ### BEGIN SOLUTION
     for parameter in (*encode_image.parameters(), *encode_text.parameters(), logit_scale):
         parameter.grad = None
@@ -257,10 +263,10 @@ predict(
     choices=(
         "everything as it should be",
         "everything N times too small",
-        "the encoders' gradients as they should be, that of `logit_scale` N times too small",
-        "the encoders' gradients N times too small, that of `logit_scale` as it should be",
+        "the encoders' gradients as they should be, that of logit_scale N times too small",
+        "the encoders' gradients N times too small, that of logit_scale as it should be",
     ),
-    answer="the encoders' gradients N times too small, that of `logit_scale` as it should be",
+    answer="the encoders' gradients N times too small, that of logit_scale as it should be",
     because="A loss divided by N makes every gradient N times smaller: the one that was N times too large, and those that were "
     "right.",
 )
@@ -276,13 +282,15 @@ due = gradients(one_large_batch, problem)
 for slug in ("temperature-times-n", "window-loss-over-n"):
     found = gradients(GALLERY[slug], problem)
     times = [float(f.norm() / d.norm()) for f, d in zip(found, due, strict=True)]
-    print(f"{slug:20} image encoder × {times[0]:.3f}   text encoder × {times[1]:.3f}   logit_scale × {times[2]:.3f}")
+    encoders = f"image encoder × {times[0]:.3f}   text encoder × {times[1]:.3f}"
+    print(f"{slug:20} {encoders}   logit_scale × {times[2]:.3f}")
 
 # %% [markdown]
 # For the encoders it is the sum: each backward pass reaches **one** micro-batch's share of their gradient, and the shares add
 # up. For `logit_scale` it is neither. It multiplies the whole matrix, so it is in every pass and gets its **whole** gradient N
 # times. Watching open_clip 3.3.0 [found the same](../docs/trainers.md). Adam hides such a factor, as you saw in unit [07 ·
-# When equivalence breaks](07_when_equivalence_breaks.ipynb). Where clipping acts, it makes every other gradient smaller.
+# When equivalence breaks](07_when_equivalence_breaks.ipynb). Where clipping acts, this factor makes every other gradient
+# smaller.
 
 # %% [markdown]
 # ## Both passes must see the same
@@ -297,8 +305,9 @@ state = torch.get_rng_state()
 first, second = dropping(images), dropping(images)
 torch.set_rng_state(state)
 third = dropping(images)
-print(f"second pass: features change by {(second - first).norm() / first.norm():.0%}")
-print(f"second pass from the same random state: {(third - first).norm() / first.norm():.0%}")
+for name, again in {"at once": second, "from the same random state": third}.items():
+    change = (again - first).norm() / first.norm()
+    print(f"second pass {name}: features change by {change:.0%}")
 
 # %% [markdown]
 # So keep the random state from before each micro-batch's first pass, and restore it before its second.
@@ -309,16 +318,15 @@ print(f"second pass from the same random state: {(third - first).norm() / first.
 # ## What it costs
 #
 # "Two forward passes per sample", "the features of all batches stay in memory": both are true of cached features. A backward
-# pass costs about as much as two forward passes, so the second forward pass makes four where there were three. The bytes are
+# pass costs about as much as two forward passes, so a sample costs four forward passes instead of three. The bytes are
 # small compared with what they replace:
 
 # %%
+print("                 forward passes   bytes of features   of activations")
 for method, label in {"local": "each alone", "cached": "cached features"}.items():
     cost = contrastive_negatives.measure(method, accumulation_steps=8)
-    print(
-        f"{label:16} forward passes: {cost.forwards:.0f}   bytes: {cost.features:5} features, {cost.activations:6} activations"
-    )
-print(f"{'one large batch':16} forward passes: 1   bytes: {0:5} features, {cost.large_activations:6} activations")
+    print(f"{label:16} {cost.forwards:14.0f} {cost.features:19} {cost.activations:16}")
+print(f"one large batch  {1:14} {0:19} {cost.large_activations:16}")
 
 # %% [markdown]
 # ## Exercise 2 · `accumulation_cost`
@@ -383,26 +391,24 @@ check(accumulation_cost)
 
 # %%
 teacher_image, teacher_text, _ = ContrastiveProblem(seed=9, sizes=problem.sizes).build()
+all_images, all_texts = map(torch.cat, zip(*problem.batches(), strict=True))
 with torch.no_grad():
-    teacher = [
-        torch.cat([encode(pair[k]) for pair in problem.batches()]) for k, encode in enumerate((teacher_image, teacher_text))
-    ]
-    soft = 5 * F.normalize(teacher[0], dim=1) @ F.normalize(teacher[1], dim=1).T
+    soft = 5 * similarities(teacher_image(all_images), teacher_text(all_texts))
 
 
 def distillation(image_features, text_features, logit_scale):
-    logits = logit_scale.exp() * F.normalize(image_features, dim=1) @ F.normalize(text_features, dim=1).T
-    # where targets are probabilities, cross_entropy compares distributions
-    return (F.cross_entropy(logits, soft.softmax(1)) + F.cross_entropy(logits.T, soft.T.softmax(1))) / 2
+    logits = logit_scale.exp() * similarities(image_features, text_features)
+    rows = F.cross_entropy(logits, soft.softmax(1))  # targets that are probabilities
+    return (rows + F.cross_entropy(logits.T, soft.T.softmax(1))) / 2
 
 
-large, cached = (
-    gradients(lambda *a, loop=loop: loop(*a, distillation), problem) for loop in (one_large_batch, cached_features)
-)
-print("largest difference from the large batch:", max((c - d).abs().max().item() for c, d in zip(cached, large, strict=True)))
+large = gradients(lambda *given: one_large_batch(*given, distillation), problem)
+cached = gradients(lambda *given: cached_features(*given, distillation), problem)
+differences = [(c - d).abs().max().item() for c, d in zip(cached, large, strict=True)]
+print(f"largest difference from the large batch: {max(differences):.0e}")
 
 # %% [markdown]
-# That is rounding. The limit is that program's and not the method's: you can accumulate **any** loss of the window's features
+# That is rounding. The limit is that program's, not the method's: you can accumulate **any** loss of the window's features
 # this way.
 
 # %% [markdown]
@@ -415,7 +421,7 @@ print("largest difference from the large batch:", max((c - d).abs().max().item()
 
 # %%
 def sigmoid_loss(image_features, text_features, logit_scale):
-    logits = logit_scale.exp() * F.normalize(image_features, dim=1) @ F.normalize(text_features, dim=1).T
+    logits = logit_scale.exp() * similarities(image_features, text_features)
     signs = 2 * torch.eye(len(logits), dtype=logits.dtype) - 1
     return -F.logsigmoid(signs * logits).sum() / len(logits)
 
@@ -437,7 +443,7 @@ predict(
     choices=(
         "yes, exactly, because the terms are independent",
         "no: the terms of images and texts from different micro-batches are missing",
-        "yes, but `logit_scale` gets N times its gradient",
+        "yes, but logit_scale gets N times its gradient",
     ),
     answer="no: the terms of images and texts from different micro-batches are missing",
     because=lambda: (

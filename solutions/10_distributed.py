@@ -52,7 +52,8 @@ predict(
 # %%
 import os
 
-os.environ["CUDA_VISIBLE_DEVICES"] = ""  # ranks are forks of this process, and one that uses a GPU cannot be forked
+# Ranks are forks of this process, and a process that uses a GPU cannot be forked.
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
 
 from contextlib import nullcontext
 from itertools import islice
@@ -124,7 +125,8 @@ def shared_gradient(rank):
     return flat_gradient(model).tolist()
 
 
-x, y = map(torch.cat, zip(problem.batches()[0], problem.with_(rank=1).batches()[0], strict=True))
+of_both = problem.batches()[0], problem.with_(rank=1).batches()[0]
+x, y = map(torch.cat, zip(*of_both, strict=True))
 alone = batch_gradient(problem.build_model(), problem.loss_fn, (x, y))
 for rank, gradient in enumerate(on_ranks(2, shared_gradient)):
     gradient = torch.tensor(gradient, dtype=torch.float64)
@@ -183,7 +185,7 @@ predict(
 #
 # Here are four ranks with four micro-batches each. The calls and bytes on the right are counted on a real
 # DistributedDataParallel. The times on the left come from a model: a backward pass takes as long as two forward passes, an
-# all-reduce takes what you choose, and all ranks wait for it.
+# all-reduce takes as long as you choose, and all ranks wait for it.
 #
 # 1. It opens with what you have just predicted. How much faster are four ranks than one? Press **Fix**.
 # 2. Press **Break** again and choose the fast link. Is the mistake still worth repairing? When is it worth most?
@@ -222,16 +224,18 @@ def carried(rank, slug, n):
 
 # %%
 def work(rank):
-    return [(carried(rank, "sync-every", n), carried(rank, "right", n)) for n in (1, 2, 4, 8)]
+    slugs = "sync-every", "right"
+    return {n: [carried(rank, slug, n) for slug in slugs] for n in (1, 2, 4, 8)}
 
 
-for n, ((often, much), (once, little)) in zip((1, 2, 4, 8), on_ranks(2, work)[0], strict=True):
-    print(f"N = {n}: {often} → {once} all-reduces, {much:,} → {little:,} bytes: {much // little} times less")
+for n, ((often, much), (once, little)) in on_ranks(2, work)[0].items():
+    calls = f"{often} → {once} all-reduces" if once > 1 else f"{often} → 1 all-reduce"
+    print(f"N = {n}: {calls}, {much:,} → {little:,} bytes, factor {much // little}")
 
 # %% [markdown]
-# So it is **exactly N times** less, in calls and in bytes. You get 4–8 for N between 4 and 8. It holds with the *forward* pass
-# inside `no_sync`, and how much *faster* it is depends on the link, as you have seen. "Several GPUs are faster where bandwidth
-# allows" is true in this sense.
+# So it is **exactly N times** less, in calls and in bytes. You get 4–8 for N between 4 and 8. This holds only with the
+# *forward* pass inside `no_sync`, and how much *faster* it is depends on the link, as you have seen. "Several GPUs are faster
+# where bandwidth allows" is true in this sense.
 #
 # <details><summary>Overlap, and sharded parameters</summary>
 #
@@ -288,7 +292,7 @@ predict(
 
 # %% exercise="ddp_train_epoch"
 def ddp_train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):
-    """Train for one epoch on this rank's micro-batches; share the gradients once per window."""
+    """Train for one epoch on this rank's micro-batches, sharing once per window."""
     ### BEGIN SOLUTION
     stream = iter(micro_batches)
     while window := list(islice(stream, accumulation_steps)):
@@ -339,7 +343,8 @@ check(ddp_train_epoch)
 # %%
 tokens, mean_losses = [30, 10], [1.0, 3.0]
 print("mean over ranks: ", sum(mean_losses) / 2)
-print("mean over tokens:", sum(n * loss for n, loss in zip(tokens, mean_losses, strict=True)) / sum(tokens))
+total = sum(n * loss for n, loss in zip(tokens, mean_losses, strict=True))
+print("mean over tokens:", total / sum(tokens))
 
 # %% [markdown]
 # ## Exercise 2 · `global_token_scale`
@@ -364,7 +369,7 @@ print("mean over tokens:", sum(n * loss for n, loss in zip(tokens, mean_losses, 
 
 # %% exercise="global_token_scale"
 def global_token_scale(local_tokens):
-    """What to multiply the mean loss of this rank's tokens by, so that the average of the ranks is the mean over all tokens."""
+    """What to multiply this rank's mean loss by, to average over the tokens of all."""
     ### BEGIN SOLUTION
     total = local_tokens.clone()
     dist.all_reduce(total)
@@ -395,8 +400,7 @@ check(global_token_scale)
 # %% [markdown]
 # ## What to remember
 #
-# - **An update averages over B × N × W samples.** DistributedDataParallel divides by W. If you do so too, it happens once too
-#   often.
+# - **An update averages over B × N × W samples.** DistributedDataParallel divides by W. If you do so too, it happens twice.
 # - **Share at the last micro-batch of each window, leftovers included.** `no_sync` goes around the *forward and backward*
 #   passes of all others.
 # - **Sharing too often costs time, sharing too little costs the model**: ranks that miss an all-reduce drift apart without an
@@ -415,4 +419,4 @@ check(global_token_scale)
 # - The claims of this unit are rows 26, 32, 33 and 38 of [the claims ledger](../docs/claims.md).
 # </details>
 #
-# The run works on as many ranks as you have. Can you stop, resume and watch it? **[11 · Running it](11_running_it.ipynb)**
+# Next: **[11 · Running it](11_running_it.ipynb)**

@@ -20,8 +20,8 @@
 # accumulation steps. And restarts are the rule. Llama 3 on 16,384 GPUs was [interrupted 466 times in 54
 # days](https://arxiv.org/abs/2407.21783), about once every three hours.
 #
-# A real run is killed at night and started again in the morning. In between somebody reads its curves, and before all that
-# somebody chose B and N. Each of these can go wrong in its own way when an update is made of several micro-batches.
+# A real run is killed at night and started again in the morning. In between you read its curves, and before all that you chose
+# B and N. Each of these can go wrong in its own way when an update is made of several micro-batches.
 #
 # *About 45 minutes, 10 points. You need units [02 · Memory limits](02_memory_limits.ipynb) and
 # [06 · Mixed precision and clipping](06_mixed_precision_and_clipping.ipynb).*
@@ -82,8 +82,8 @@ explore("resume")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. The losses look alike, and yet the run goes another way. What waited in `.grad` is gone, so the next update is made of the
-#    rest of its window.
+# 1. The losses look alike, and yet the run takes another path. What waited in `.grad` is gone, so the next update is made of
+#    the rest of its window.
 # 2. It continues from the last update, after micro-batch 4. Two micro-batches are computed again, and every bit is the same.
 # 3. Eight micro-batches are two windows, so nothing waits in `.grad`.
 # 4. Each matters at some moment, and few matter at every moment. A run that is killed between two epochs needs no order, and
@@ -94,10 +94,11 @@ explore("resume")
 # ## Between two updates
 #
 # "Checkpoint every N updates, not micro-batches" is good advice, and now you know why: gradients are in no `state_dict`. You
-# *could* save them too, at a price. For Llama 2 with 7 billion parameters, trained in mixed precision, a checkpoint has
+# *could* save them too, at a price. This is the checkpoint of Llama 2 with 7 billion parameters, trained in mixed precision:
 
 # %%
-for name, bytes_each in {"float32 weights and AdamW's two averages": 12, "the same, and 16-bit gradients": 14}.items():
+state = {"float32 weights and AdamW's two averages": 12, "16-bit gradients as well": 14}
+for name, bytes_each in state.items():
     print(f"{name:41} {bytes_each * 6.74e9 / 1e9:3.0f} GB")
 
 # %% [markdown]
@@ -130,8 +131,9 @@ print(inspect.getsource(Run._update))
 # data loader with workers. The question is always the same: *what does the next micro-batch depend on?*
 
 # %%
-OBJECTS = ("model", "optimizer", "scheduler", "scaler")  # getattr(run, "model") is run.model
+OBJECTS = ("model", "optimizer", "scheduler", "scaler")
 run = RunProblem().start()
+# getattr(run, "model") is run.model
 states = {name: getattr(run, name).state_dict() for name in OBJECTS}
 states["scaler"]
 
@@ -170,7 +172,7 @@ states["scaler"]
 
 # %% exercise="load_checkpoint"
 def save_checkpoint(path, run):
-    """Called after every micro-batch: write a checkpoint of the run to path if one is due."""
+    """Called after every micro-batch: write a checkpoint to path if one is due."""
     ### BEGIN SOLUTION
     if not run.window_open:
         state = {name: getattr(run, name).state_dict() for name in OBJECTS}
@@ -181,7 +183,7 @@ def save_checkpoint(path, run):
 
 
 def load_checkpoint(path, run):
-    """Bring a fresh run to where the checkpoint at path was made; leave it alone if there is none."""
+    """Bring a fresh run to where the checkpoint was made, if there is one at path."""
     ### BEGIN SOLUTION
     if os.path.exists(path):
         state, run.position, run.order, (shuffler, rng) = torch.load(path)
@@ -242,8 +244,8 @@ predict(
 
 # %%
 predict(
-    "A loop does loss = loss / N, then loss.backward(), and logs loss.item() once per update. You go from N = 2 to N = 8 with "
-    "B × N unchanged. What does the logged loss do?",
+    "A loop does `loss = loss / N`, then `loss.backward()`, and logs `loss.item()` once per update. You go from N = 2 to N = 8 "
+    "with B × N unchanged. What does the logged loss do?",
     choices=("it stays the same", "it falls to about a quarter", "it rises to about four times", "it only gets noisier"),
     answer="it falls to about a quarter",
     because="The training is the same, but the log shows one micro-batch's loss divided by N, and N is four times as "
@@ -283,7 +285,7 @@ explore("run_dashboard")
 # Write one line **per update**, with
 #
 # - the **loss** as a mean over the samples of the window: that is the loss whose gradient the update follows;
-# - **samples per second** over the whole window, including its update: you can compare them between any two cuts;
+# - **samples per second** over the whole window, including its update: you can compare them however you cut the batch;
 # - the **effective batch size** and the **rate** that the update used: without them nobody can repeat the run;
 # - the **peak** of memory, not what is left after the update (`torch.cuda.max_memory_allocated()` on a GPU).
 #
@@ -342,14 +344,14 @@ class RunMeter:
         ### END SOLUTION
 
     def micro_batch(self, loss, samples):
-        """After each backward pass: the mean loss of the micro-batch, and its samples."""
+        """After each backward pass: the micro-batch's mean loss, and its samples."""
         ### BEGIN SOLUTION
         self.loss += loss.item() * samples
         self.samples += samples
         ### END SOLUTION
 
     def update(self, lr):
-        """After each update: loss, samples_per_second, effective_batch and lr of the window, as a dictionary."""
+        """After each update: the four numbers of its window, as a dictionary."""
         ### BEGIN SOLUTION
         loss, samples, began = self.loss / self.samples, self.samples, self.began
         self.loss, self.samples, self.began = 0, 0, self.clock()
@@ -384,7 +386,8 @@ check(RunMeter)
 
 
 # %%
-def samples_per_second(b, n, windows=4):
+def samples_per_second(b, n):
+    windows = 64 // n
     torch.manual_seed(0)
     network = memory_bar.Stack(checkpointing=False)
     optimizer = torch.optim.AdamW(network.parameters())
@@ -399,12 +402,13 @@ def samples_per_second(b, n, windows=4):
 
 
 # %%
-samples_per_second(64, 1)  # the first time, libraries get ready
+samples_per_second(8, 1)  # the first time, libraries get ready
 for n in (1, 4, 16):
-    print(f"B = 8 kept, N = {n:2}: {max(samples_per_second(8, n) for _ in range(3)):8.0f} samples per second")
+    best = max(samples_per_second(8, n) for _ in range(5))
+    print(f"B = 8 kept, N = {n:2}: {best:8.0f} samples per second")
 
 # %% [markdown]
-# Throughput does not fall. It may even rise a little, because more samples share the cost of the update and, with several
+# Throughput does not fall. It may even rise, because more samples share the cost of the update and, with several
 # ranks, of the communication. So the claim needs a condition: B, the size of a piece, has to stay the same.
 
 # %% [markdown]
@@ -414,7 +418,8 @@ for n in (1, 4, 16):
 # many follow one another. Does the peak depend on whether N is a power of two?
 
 # %%
-network, (x, y) = memory_bar.Stack(checkpointing=False), torch.randn(2, 16, memory_bar.WIDTH)
+network = memory_bar.Stack(checkpointing=False)
+x, y = torch.randn(2, 16, memory_bar.WIDTH)
 for n in range(2, 10):
     network.zero_grad()
     with LiveBytes() as live:
@@ -444,11 +449,13 @@ for n in range(2, 10):
 
 # %%
 for checkpointing in (False, True):
-    small, large = (memory_bar.measure(512 // b, "AdamW", checkpointing).total for b in (32, 64))
+    small = memory_bar.measure(512 // 32, "AdamW", checkpointing).total
+    large = memory_bar.measure(512 // 64, "AdamW", checkpointing).total
     per_sample = (large - small) / 32
     room = (460 * 1024 - (small - 32 * per_sample)) / per_sample
     b = max(size for size in range(1, 513) if 512 % size == 0 and size <= room)
-    print(f"checkpointing {checkpointing!s:5}: {per_sample:6.0f} bytes per sample, so B = {b:3} and N = {512 // b:2}")
+    result = f"{per_sample:6.0f} bytes per sample, so B = {b:3} and N = {512 // b:2}"
+    print(f"checkpointing {checkpointing!s:5}: {result}")
 
 # %% [markdown]
 # ## Exercise 3 · `plan_run`
@@ -456,7 +463,7 @@ for checkpointing in (False, True):
 # *Difficulty ●○○ · about 5 minutes · 2 points*
 #
 # Write `plan_run(recipe_batch, memory_budget, fixed, per_sample, world_size)`. The recipe's updates average over
-# `recipe_batch` samples, which the ranks share evenly: for what a rank reads, this is the plan of unit 02. You have
+# `recipe_batch` samples, which the ranks share evenly; for what a rank reads, make the plan of unit 02. You have
 # `world_size` ranks; **each** has `memory_budget` bytes of its own, and a micro-batch of B samples needs `fixed + per_sample *
 # B` of them. Return a dictionary with three integers, not `4.0`:
 #
@@ -477,7 +484,7 @@ for checkpointing in (False, True):
 
 # %% exercise="plan_run"
 def plan_run(recipe_batch, memory_budget, fixed, per_sample, world_size):
-    """Micro-batch size, accumulation steps and effective batch size of a run on world_size ranks, as a dictionary."""
+    """Micro-batch size, accumulation steps and effective batch, as a dictionary."""
     ### BEGIN SOLUTION
     share, left = divmod(recipe_batch, world_size)
     if left:

@@ -70,7 +70,8 @@ from gradaccum.explore import explore
 # %%
 for line in SMALL.text[:6]:
     print(line.text)
-print(f"\n{SMALL.lines} lines; the loss of a perfect model is {floor(SMALL.text):.3f} per token")
+perfect = floor(SMALL.text)
+print(f"\n{SMALL.lines} lines; the loss of a perfect model is {perfect:.3f} per token")
 
 # %% [markdown]
 # A token is a letter. The model sees the letters so far (`x`) and has to predict the next one (`y`), including the end of the
@@ -80,14 +81,15 @@ print(f"\n{SMALL.lines} lines; the loss of a perfect model is {floor(SMALL.text)
 
 # %%
 x, y = encode(["fog", "wind west, calm"])
-print(x.shape, "places in all:", y.numel(), " tokens in each line:", [tokens_in(row) for row in y], " IGNORE is", IGNORE)
+print("shape:", tuple(x.shape), "  places in all:", y.numel(), "  IGNORE is", IGNORE)
+print("tokens in each line:", [tokens_in(row) for row in y])
 
 # %% [markdown]
 # ## What you are given
 #
 # A `config` holds all settings of a run and makes what you need:
 #
-# | | |
+# | name | what it gives |
 # |---|---|
 # | `config.build_model()` | a fresh model: `model(x)` gives the logits for `token_loss(logits, y)` |
 # | `config.build()` | a fresh **run**: `run.model`, `run.optimizer`, `run.scheduler`, `run.history` |
@@ -142,11 +144,12 @@ for name, (x, y) in {
     " 8 lines, the longest": some.longest_micro_batch(8),
     " 8 lines, the first of an epoch": next(some.micro_batches(0)),
 }.items():
-    print(f"{name:33} padded to {x.shape[1]}: {activation_bytes(model, x, y) / MIB:5.1f} MiB of {SMALL.budget / MIB:.0f}")
+    size = activation_bytes(model, x, y) / MIB
+    print(f"{name:32} padded to {x.shape[1]}: {size:4.1f} MiB")
 
 # %% [markdown]
-# This tells you two things. A window does not fit, so you have to accumulate. And what a micro-batch needs depends on **its
-# longest line**, so a size that fits today's lines may fail tomorrow. `config.longest_micro_batch(lines)` is the worst case.
+# A window does not fit, so you have to accumulate. What a micro-batch needs depends on **its longest line**, so a size that
+# fits today's lines may fail tomorrow. `config.longest_micro_batch(lines)` is the worst case.
 
 # %% [markdown]
 # ## Exercise 1 · `pick_micro_batch_size`
@@ -161,12 +164,12 @@ for name, (x, y) in {
 #
 # - **1 point · never more than the budget**: budgets that a larger size misses by a byte.
 # - **1 point · the largest that fits**: budgets that are used up to the last byte, windows of 18 to 42 lines.
-# - **1 point · a `ValueError` when nothing fits**: and only then.
+# - **1 point · a ValueError when nothing fits**: and only then.
 
 
 # %% exercise="pick_micro_batch_size"
 def pick_micro_batch_size(config):
-    """The largest number of lines that divides the window and stays within the budget."""
+    """The largest number of lines that divides the window and fits the budget."""
     ### BEGIN SOLUTION
     model = config.build_model()
     for size in range(config.effective_batch, 0, -1):
@@ -291,14 +294,15 @@ predict(
 # - **The place in the data** is the fifth. The order of an epoch is the same whenever you ask for it, so the number of updates
 #   made, `run.history.updates`, says which windows are used up. Skip them, through all epochs.
 #
-# The parts go into a file and come back as in unit 11. (Nobody kills your process here while it writes, so you need not rename
-# anything.)
+# The parts go into a file and come back as in unit 11. (Here no kill comes while a file is being written, so you need not
+# rename anything.)
 
 # %%
 stopped, fresh = SMALL.build(), SMALL.build()
 with TemporaryDirectory() as folder:
     path = os.path.join(folder, "stopped.pt")
-    torch.save({name: part.state_dict() for name, part in stopped.parts().items()}, path)
+    states = {name: part.state_dict() for name, part in stopped.parts().items()}
+    torch.save(states, path)
     for name, state in torch.load(path).items():
         fresh.parts()[name].load_state_dict(state)
 
@@ -339,7 +343,7 @@ with TemporaryDirectory() as folder:
 
 # %% exercise="train"
 def train(config):
-    """Train as the config says; stop and go on as it says. Returns the run's history."""
+    """Train, stop and go on as the config says; return the run's history."""
     ### BEGIN SOLUTION
     run, seen = config.build(), 0
     if config.checkpoint and os.path.exists(config.checkpoint):

@@ -13,7 +13,7 @@
 # %% [markdown]
 # # 13 · In the wild
 #
-# **What do the updates of a trainer that you did not write hold?**
+# **What is in the updates of a trainer that you did not write?**
 #
 # You can write a right loop now. Most of the loops that train your models will not be yours, though: they belong to a
 # library, spread over hooks, wrappers and callbacks. Reading such code takes days. Watching what it does takes one line.
@@ -24,9 +24,9 @@
 # %% [markdown]
 # ## Predict
 #
-# [accelerate](https://huggingface.co/docs/accelerate) runs below many other trainers. It is given N = 4 and six micro-batches
-# for a small language model, with 2, 6, 9, 15, 5 and 6 tokens: a full window and a leftover. The loop is the one in its
-# documentation.
+# [accelerate](https://huggingface.co/docs/accelerate) is the layer below many other trainers. It is given N = 4 and six
+# micro-batches for a small language model, with 2, 6, 9, 15, 5 and 6 tokens: a full window and a leftover. The loop is the one
+# in its documentation.
 
 # %%
 from gradaccum.predict import predict
@@ -41,6 +41,7 @@ predict(
 
 # %%
 import inspect
+import textwrap
 
 import torch
 from accelerate import Accelerator
@@ -60,7 +61,8 @@ from gradaccum.trainer import Trainer
 # the trainer: it hooks into torch.
 
 # %%
-texts = TokenProblem(seed=8, accumulation_steps=4, width=8, lengths=(((2,), (2, 4), (1, 8), (7, 8), (5,), (3, 3)),))
+lengths = (((2,), (2, 4), (1, 8), (7, 8), (5,), (3, 3)),)
+texts = TokenProblem(seed=8, accumulation_steps=4, width=8, lengths=lengths)
 model = texts.build_model()
 optimizer = torch.optim.AdamW(model.parameters())
 accelerator = Accelerator(cpu=True, gradient_accumulation_steps=4)
@@ -70,21 +72,22 @@ with gradaccum.watch(model, accumulation_steps=4) as seen:
     prepared, optimizer, loader = accelerator.prepare(model, optimizer, loader)
     for x, y in loader:
         with accelerator.accumulate(prepared):
-            accelerator.backward(F.cross_entropy(prepared(x).flatten(0, 1), y.flatten()))
+            logits = prepared(x).flatten(0, 1)
+            accelerator.backward(F.cross_entropy(logits, y.flatten()))
             optimizer.step()
             optimizer.zero_grad()
 seen
 
 # %% [markdown]
-# Two mistakes? accelerate documents what it does, and shows how to count tokens by hand. It is a choice, but one that you
+# Two mistakes? accelerate documents what it does, and shows how to count tokens by hand. This is a choice, but one that you
 # should know of. **Due** means: each token of a window, or each sample, counts alike.
 
 # %% [markdown]
 # ## Explore: trainers of released libraries
 #
-# The same line around the trainers of widely used libraries, each on the CPU with a tiny model. The runs were recorded;
-# `make trainers` repeats them. Each trainer was watched in one release or in several. Below the columns is what each
-# micro-batch counts: tokens or samples.
+# Here the same line watches the trainers of widely used libraries, each on the CPU with a tiny model and in one release or
+# several. The runs were recorded; `make trainers` repeats them. Below the columns is what each micro-batch counts: tokens or
+# samples.
 #
 # 1. It opens on a release of transformers from 2024. What does it divide by? Move on through its releases, one by one: how
 #    often was it right, and then wrong again?
@@ -147,10 +150,13 @@ explore("trainers")
 # To try your function, take the first two updates of recorded trainers. You have seen all three above:
 
 # %%
-recorded = [releases()[name][0] for name in ("trl dpo", "transformers llama", "transformers llama answers")]
+chosen = "trl dpo", "transformers llama", "transformers llama answers"
+recorded = [releases()[name][0] for name in chosen]
 examples = [release.beginning(2) for release in recorded]
 for release, example in zip(recorded, examples, strict=True):
-    print(release.name, "tokens", example["tokens"], *example["found"], sep="\n  ")
+    print(release.name, "tokens", example["tokens"])
+    for row in example["found"]:
+        print("  ", *(f"{share:.7f}" for share in row))
 
 
 # %% exercise="name_those_trainers"
@@ -201,17 +207,19 @@ check(name_those_trainers)
 # library, and the rest are hooks.
 
 # %%
-for method in (Trainer.train, Trainer.compute_loss, Trainer.backward, Trainer.should_step):
+hooks = Trainer.compute_loss, Trainer.backward, Trainer.should_step
+for method in (Trainer.train, *hooks):
     print(inspect.getsource(method))
 
 # %% [markdown]
-# There are three more. `on_epoch_begin()`, `on_window_end()` and `zero_grad()` do what you would expect: the first two nothing,
-# the last one clears. A trainer is made as `Trainer(model, optimizer, data, accumulation_steps)`, and these four, and
-# `epochs`, are its attributes. Watch it:
+# There are three more. `on_epoch_begin()`, `on_window_end()` and `zero_grad()` do what you would expect: the first two do
+# nothing, the last one clears. `Trainer(model, optimizer, data, accumulation_steps)` makes a trainer; these four and `epochs`
+# are its attributes. Watch it:
 
 # %%
 model = texts.build_model()
-trainer = Trainer(model, torch.optim.AdamW(model.parameters()), texts.batches(), accumulation_steps=4)
+optimizer = torch.optim.AdamW(model.parameters())
+trainer = Trainer(model, optimizer, texts.batches(), accumulation_steps=4)
 with gradaccum.watch(model, accumulation_steps=4) as seen:
     trainer.train()
 seen
@@ -302,13 +310,13 @@ predict(
 # %% [markdown]
 # ## A test for any trainer
 #
-# You know from unit 08 how long the mean of means was in releases. A test finds such a mistake the same day. What is in `seen`
-# when the block is over:
+# You know from unit 08 how long the mean of means stayed in releases. A test finds such a mistake the same day. When the block
+# is over, `seen` has:
 #
-# | | |
+# | attribute | what it holds |
 # |---|---|
 # | `seen.outcome` | `"due"`, `"not due"` or `"cannot tell"` |
-# | `seen.mistakes` | what explains that it is not due; empty also if it cannot be told |
+# | `seen.mistakes` | what explains that it is not due; also empty if it cannot be told |
 # | `seen.check()` | raises `NotDueError`, an `AssertionError`, or `CannotTellError`, a `RuntimeError` |
 # | `seen.fingerprint`, `seen.due` | the two matrices |
 #
@@ -321,7 +329,7 @@ with gradaccum.watch(model, accumulation_steps=4) as seen:
         losses = F.cross_entropy(model(x).flatten(0, 1), y.flatten(), reduction="none")
         (losses * torch.linspace(0, 1, len(losses))).mean().backward()
     trainer.optimizer.step()
-print(seen.outcome, *seen.notes, sep="\n")
+print(seen.outcome, *map(textwrap.fill, seen.notes), sep="\n")
 
 # %% [markdown]
 # ## Exercise 3 · `accumulates_right`
@@ -331,10 +339,11 @@ print(seen.outcome, *seen.notes, sep="\n")
 # Write the test: `accumulates_right(make_trainer)` returns `True` if the updates of a trainer hold what is due, and `False` if
 # they do not or if it cannot be told. `make_trainer()` makes the trainer, always the same one and fresh each time. Its
 # `model`, `optimizer`, `data`, `accumulation_steps` and `epochs` are attributes, and `train()` trains it, as that of `Trainer`
-# does. `accumulation_steps` is the N that was meant. Due is, in each window and in a leftover, the mean over all its tokens.
+# does. `accumulation_steps` is the N that was meant. What is due, in each window and in a leftover, is the mean over all its
+# tokens.
 #
-# It is run on more than twenty trainers that nobody has seen, built in different ways, with SGD and AdamW. **Nearly every wrong
-# one has a twin with the same code, which is right on the data that it is given.** So names and source say nothing, and
+# It is run on more than twenty trainers that you have not seen, built in different ways, with SGD and AdamW. **Nearly every
+# wrong one has a twin with the same code, which is right on the data that it is given.** So names and source say nothing, and
 # each part earns its points only if all of its trainers, wrong and right, are told apart.
 #
 # What earns points:
@@ -379,10 +388,10 @@ check(accumulates_right)
 # %% [markdown]
 # ## In your own project
 #
-# With gradaccum installed, `pytest` has a fixture that does this, and `gradaccum watch train.py` watches a script that nobody
-# edits. `docs/watch.md` says how, and what watching cannot see.
+# With gradaccum installed, `pytest` has a fixture that does this, and `gradaccum watch train.py` watches a script without
+# editing it. `docs/watch.md` says how, and what watching cannot see.
 #
-# The mistakes you have seen, where they were reported and repaired:
+# The mistakes that you have seen were reported and repaired here:
 #
 # - transformers took [the mean of means](https://github.com/huggingface/transformers/pull/34191);
 #   [some models were not divided at all](https://github.com/huggingface/transformers/pull/35438);
@@ -405,4 +414,4 @@ check(accumulates_right)
 # - Repair through **hooks**, and keep a test: the next release may break it again.
 # - **"Cannot tell" is no pass.**
 #
-# You have come to the end of the course. Back to **[the start page](00_start_here.ipynb)**, where your points are.
+# This is the end of the course. Back to **[the start page](00_start_here.ipynb)**, where your points are.

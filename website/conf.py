@@ -27,6 +27,7 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_enable_extensions = ["attrs_block", "attrs_inline", "dollarmath"]
 myst_heading_anchors = 3
 nb_execution_mode = "cache"
+nb_merge_streams = True  # one block for what a cell prints, however slowly
 nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True

@@ -153,7 +153,7 @@ def describe(result: Result) -> str:
             f"normalized on its own. {settings.normalization} keeps no running statistics, so {momentum}."
         )
     gone, due = float(result.running[1]), float(result.large_running[1])
-    said = "as it does with the large batch" if abs(gone - due) < 0.03 else f"with the large batch {due:.0%}"
+    said = "as it does with the large batch" if abs(gone - due) < 0.03 else f"where the large batch covers {due:.0%}"
     still = " The gradient is as wrong as before: the momentum plays no part in it." if settings.corrected else ""
     return (
         f"{start} the accumulated gradient is {difference:.0%} off the large batch's (cosine {cosine:.2f}; "

@@ -130,20 +130,21 @@ def describe(result: Result) -> str:
     name = next(label for label, value in LOOPS.items() if value == settings.loop)
     samples = WINDOWS * BATCH
     start = f"Momentum β = {settings.beta:g}, {samples} samples as {WINDOWS} large batches of {BATCH}, against {name}"
-    ends = f"loss {result.losses[-1]:.2g} at the end, large batch {result.large_losses[-1]:.2g}"
+    ends = f"loss {result.losses[-1]:.2g}, and {result.large_losses[-1]:.2g} with the large batch"
     if result.difference < SAME:
-        exact = f"up to {result.difference:.0e} of the distance gone" if result.difference else "to the last bit"
+        exact = f"up to {result.difference:.0e} of the distance covered" if result.difference else "to the last bit"
         same = f"{start}: they end in the same place, {exact}, and counted in {settings.axis} the memory is the same"
         return f"{same}. The optimizer receives the same gradients, so it cannot tell the two apart."
     counted = f"{len(result.losses) - 1} updates" if settings.axis == "updates" else f"the same {samples} samples"
     if settings.loop == "sum":
         said = f"its {len(result.losses) - 1} updates are each {STEPS} times as long{_climb(result.losses)} ({ends})"
-        return f"{start}: {said}. Counted in {settings.axis}, the memory is the large batch's, so the memory is not at fault."
+        return f"{start}: {said}. Counted in {settings.axis}, the memory is the large batch's, so it is not at fault."
     fades, large = (_half_life(m) for m in (result.memory, result.large_memory))
     if settings.axis == "samples":
         fades, large = fades * SIZE_OF_ONE, large * BATCH
-    remembers = f"A gradient's weight has halved after {fades} {settings.axis}, with the large batch after {large}"
-    return f"{start}: after {counted} the runs are {result.difference:.0%} of the distance gone apart ({ends}). {remembers}."
+    remembers = f"A gradient's weight has halved after {fades} {settings.axis}, and after {large} with the large batch"
+    apart = f"the two end apart by {result.difference:.0%} of the distance covered"
+    return f"{start}: after {counted} {apart} ({ends}). {remembers}."
 
 
 def _climb(losses: Tensor) -> str:

@@ -113,7 +113,7 @@ def draw(result: Result, figure: Figure) -> None:
     """Losses on the left, the distance from the uninterrupted run on the right."""
     losses, distances = figure.add_axes((0.06, 0.14, 0.5, 0.76)), figure.add_axes((0.64, 0.14, 0.345, 0.76))
     tidy(losses, "Loss of each micro-batch (in thousands)", "micro-batch, dotted: updates", "")
-    tidy(distances, "How far from the uninterrupted run", "micro-batch", "distance / length of its way", y_away=42)
+    tidy(distances, "How far from the uninterrupted run", "micro-batch", "distance / distance that it covers", y_away=42)
     _draw_losses(losses, result)
     _draw_distances(distances, result)
     for axes in (losses, distances):
@@ -128,7 +128,7 @@ def describe(result: Result) -> str:
     start += f"made after {result.place}" if result.place else "that was never made, from the start"
     lacks = next(label for label, value in LOST.items() if value == settings.lacks)
     without = f", without {lacks}" if settings.lacks != "nothing" else ""
-    grads = f" In .grad, {result.lost} of the window's gradients waited, and no state_dict holds them." if result.lost else ""
+    grads = f" In .grad, {result.lost} of the window's gradients waited, and .grad is in no state_dict." if result.lost else ""
     if result.identical:
         repeated = settings.kill - result.place
         several = f"{repeated} micro-batches are" if repeated > 1 else "1 micro-batch is"
@@ -136,7 +136,7 @@ def describe(result: Result) -> str:
         losses = f"all {total - result.place} losses" if result.place < total - 1 else "the last loss"
         luck = " That is luck: this window's gradients overflow, so there is no update." if result.lost else ""
         return f"{start}{without}; {again}, and {losses} and the parameters are the same to the last bit.{luck}"
-    off = f"it ends off by {float(result.distances[-1]):.0%} of the distance that the uninterrupted run goes"
+    off = f"its end is off by {float(result.distances[-1]):.0%} of the distance that the uninterrupted run covers"
     if not result.distances[-1]:
         others = int((result.again != result.losses[result.place :]).sum())
         off = f"this time the parameters end where they should, but {others} of the losses differ"

@@ -192,12 +192,12 @@ def describe(result: Result) -> str:
         return f"{run}, logged with a mistake ({said}): with N = 1 you cannot see it."
     said = {
         "scaled": f"the loss is logged after it was scaled for backward, and ends at {logged.losses[-1]:.3f}, 1/{n} of the "
-        f"true {right.losses[-1]:.3f}. It looks {n} times as good, and better for every larger N",
+        f"true {right.losses[-1]:.3f}. It looks {n} times as good, and better still for every larger N",
         "last": f"the loss of {size} samples stands for that of {BATCH}. It is off by "
         f"{_typically_off(logged.losses, right.losses):.0%} on average, and the curve jumps about more than the training does",
         "steps": f"{UPDATES} updates are logged as {UPDATES * n} {steps}, so only the first {UPDATES // n} fit here. The run "
         f"seems to learn {n} times as slowly as one logged by updates",
-        "one": f"the samples of one micro-batch, divided by the time of all {n}: {logged.speeds[-1]:.0f} samples per second "
+        "one": f"the samples of one micro-batch are divided by the time of all {n}: {logged.speeds[-1]:.0f} samples per second "
         f"instead of {right.speeds[-1]:.0f}. Accumulation seems {n} times as slow as it is",
         "graphs": f"validation losses are collected as they are, each with its graph, which no backward pass frees. In the end "
         f"{logged.kilobytes[-1]:.0f} KiB are alive instead of {right.kilobytes[-1]:.1f}: the logger itself eats the memory",

@@ -184,16 +184,16 @@ def describe(result: Result) -> str:
     name = next(label for label, value in LOOPS.items() if value == settings.loop)
     clip = f"clipping at {settings.max_norm:g}"
     start = f"{name[0].upper()}{name[1:]}, {'AdamW' if settings.optimizer == 'adamw' else 'SGD'}, {clip}"
-    ends = f"losses at the end: {result.losses[-1]:.3f}, with large batches {result.large_losses[-1]:.3f}"
+    ends = f"losses at the end: {result.losses[-1]:.3f}, and {result.large_losses[-1]:.3f} with large batches"
     if at is None:
-        exact = f"never further apart than {float(result.distances.max()):.0e} of the distance gone"
+        exact = f"never further apart than {float(result.distances.max()):.0e} of the distance covered"
         hidden = "" if settings.loop == "right" else " The mistake is there but does not show, so do not trust this setting."
         return f"{start}: {len(result.distances)} windows, {exact} ({ends}).{hidden}"
     place = _place(at)
     apart = _share(float(result.distances[-1]))
     return (
-        f"{start}: the runs part at window {at}{place}, and end {apart} of the distance gone apart ({ends}). The window where "
-        "they part tells you which line of the loop to look at."
+        f"{start}: the runs part at window {at}{place}, and end apart by {apart} of the distance covered ({ends}). "
+        "The window where they part tells you which line of the loop to look at."
     )
 
 
@@ -226,7 +226,7 @@ def _draw_losses(axes: Axes, result: Result) -> None:
 
 
 def _draw_distances(axes: Axes, result: Result) -> None:
-    tidy(axes, "Distance from large batches, over distance gone", "windows so far", "", y_away=38)
+    tidy(axes, "Distance from large batches / distance covered", "windows so far", "", y_away=38)
     numbers = range(1, len(result.distances) + 1)
     axes.axhspan(1e-17, 1e-13, **BAND)
     axes.text(6.15, 10**-13.6, "rounding of float64", fontsize=8.5, color=GREY)

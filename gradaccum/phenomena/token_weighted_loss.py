@@ -184,7 +184,7 @@ def _draw_weights(axes: Axes, result: Result) -> None:
     for y, weight, due, color in zip(middles, result.weights, result.due, colors, strict=True):
         said = _in_cell(weight) if abs(weight - due) < SAME else f"{_in_cell(weight)}, due {_in_cell(due)}"
         axes.text(max(weight, due) + 0.012, y, said, va="center", fontsize=9.5, color=color)
-    axes.text(0.72, -0.6, "dashed: as due, ∝ tokens", color=GREEN, fontsize=9, ha="right", va="center")
+    axes.text(0.72, -0.6, "dashed: what is due", color=GREEN, fontsize=9, ha="right", va="center")
     axes.set(xlim=(0, 0.72), ylim=_limits(result), xticks=[0, 0.25, 0.5])
     axes.set_yticks(middles, [f"{count} tokens" if count > 1 else "1 token" for count in result.tokens])
     axes.tick_params(axis="y", length=0)

@@ -105,13 +105,12 @@ def describe(result: Result) -> str:
     start = f"{what}, N = {settings.accumulation_steps}, {after}:"
     if settings.mistake == "right":
         most = max(result.differences.values())
-        return (
-            f"{start} under every optimizer the run ends where the large batch's ends, up to {most:.0e} of the distance gone."
-        )
+        end = f"where the large batch's ends, up to {most:.0e} of the distance covered"
+        return f"{start} under every optimizer the run ends {end}."
     shown = [f"{_percent(value)} ({key})" for key, value in result.differences.items() if value >= VISIBLE]
     hidden = [f"{key} ({value:.0e})" for key, value in result.differences.items() if value < VISIBLE]
     return (
-        f"{start} these runs end visibly far from the right end, as a share of the distance gone: {_listed(shown)}. "
+        f"{start} these runs visibly miss the right end, by this share of the distance covered: {_listed(shown)}. "
         f"It does not show under {_listed(hidden)}: their loss curves would look right."
     )
 
@@ -129,7 +128,12 @@ LEFT, RIGHT = 1e-17, 1e3
 
 def _draw_differences(axes: Axes, result: Result) -> None:
     after = f"{result.settings.updates} update{'s' if result.settings.updates > 1 else ''}"
-    tidy(axes, f"How far from the right run, after {after}", "distance between the ends / distance the right run goes", "")
+    tidy(
+        axes,
+        f"How far from the right run, after {after}",
+        "distance between the two ends / distance that the right run covers",
+        "",
+    )
     axes.axvspan(LEFT, VISIBLE, **BAND)
     axes.axvline(VISIBLE, color=GREY, linestyle=":", linewidth=1.2)
     axes.text(VISIBLE / 2, -0.62, "looks right in any plot", ha="right", va="center", fontsize=9, color=GREY)

@@ -55,7 +55,7 @@ PROMISES = {
             Promise("any momentum", "several momenta between 0 and 1", ("call 3",), "matched_bn_momentum_small_only"),
             Promise("number", "to five digits.", CALLS, "matched_bn_momentum_as_text"),
         ),
-        ("Write `matched_bn_momentum", "The BatchNorm momentum"),
+        ("Write `matched_bn_momentum", "The momentum whose N passes"),
     ),
     "matched_beta": Promises(
         (

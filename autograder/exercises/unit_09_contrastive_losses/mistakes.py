@@ -144,7 +144,7 @@ add_mistake(
 )
 add_mistake(
     "others-only",
-    "You leave out one micro-batch. In the first pass nobody knows yet which one that could be.",
+    "You leave out one micro-batch. In the first pass it is not yet known which one that could be.",
     "How many micro-batches are in the cache when the first pass is over?",
 )
 add_mistake(

@@ -118,7 +118,7 @@ PROMISES = {
     ),
     "plan_run": Promises(
         demands=(
-            Promise("for a rank", "for what a rank reads, this is the plan of unit 02.", _RANKED, "plan_for_one_rank"),
+            Promise("for a rank", "for what a rank reads, make the plan of unit 02.", _RANKED, "plan_for_one_rank"),
             Promise(
                 "own budget",
                 "each has `memory_budget` bytes of its own",

@@ -62,7 +62,7 @@ class PickMicroBatchSize(Exercise):
     parts = (
         Part("fits", "never more than the budget", 1),
         Part("largest", "the largest that fits", 1),
-        Part("refuse", "a `ValueError` when nothing fits", 1),
+        Part("refuse", "a ValueError when nothing fits", 1),
     )
 
     def trials(self, seed: int, device: str) -> dict[str, CallTrial]:

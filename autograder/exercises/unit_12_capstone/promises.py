@@ -111,8 +111,7 @@ PROMISES = {
             "Here the history must",
             "The first four compare",
             "A number that `train_window`",
-            "Train as the config says",
-            "Returns the run's history.",
+            "Train, stop and go on as the config says",
         ),
     ),
 }

@@ -86,11 +86,11 @@ PROMISES = {
             Promise("steps", "`accumulation_steps` is the N that was meant.", ("windows",), "accumulates_without_steps"),
             Promise(
                 "each window",
-                "Due is, in each window and in a leftover,",
+                "What is due, in each window and in a leftover,",
                 ("weights", "windows", "ends"),
                 "accumulates_of_first_update",
             ),
-            Promise("mean", "the mean over all its tokens.", ("weights", "windows", "ends"), "accumulates_of_row_sums"),
+            Promise("mean", "is the mean over all its tokens.", ("weights", "windows", "ends"), "accumulates_of_row_sums"),
             Promise("source", "So names and source say nothing", _ALL, "accumulates_by_source"),
             Promise("N = 1", "N may be 1.", ("weights", "windows"), "accumulates_needs_accumulation"),
             Promise("wrong with N = 1", "N may be 1.", ("windows",), "accumulates_by_accumulation_alone"),

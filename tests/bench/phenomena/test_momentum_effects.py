@@ -25,11 +25,11 @@ def test_a_gradient_is_remembered_for_n_times_as_many_samples_with_large_batches
     result = compute(Settings("every", 0.9, "samples"))
     halved, large = (int((weights <= 0.5).nonzero()[0]) for weights in (result.memory, result.large_memory))
     assert halved * SIZE_OF_ONE * STEPS == large * BATCH
-    assert f"halved after {halved * SIZE_OF_ONE} samples, with the large batch after {large * BATCH}" in describe(result)
+    assert f"halved after {halved * SIZE_OF_ONE} samples, and after {large * BATCH} with the large batch" in describe(result)
 
 
 def test_counted_in_updates_both_runs_forget_equally_fast():
-    assert "halved after 7 updates, with the large batch after 7" in describe(compute(Settings("every", 0.9, "updates")))
+    assert "halved after 7 updates, and after 7 with the large batch" in describe(compute(Settings("every", 0.9, "updates")))
 
 
 @pytest.mark.parametrize("beta", [0.5, 0.9])
