@@ -15,6 +15,7 @@ from autograder.contract.units import UNITS
 from autograder.isolation.sandbox import SANDBOXES
 from autograder.publishing.nbgrader_course import SOLUTIONS, course_directory, make_course, pick_units
 from autograder.support.one_line import one_line
+from autograder.support.os_trouble import os_trouble
 
 app = typer.Typer(help="Hand out, mark and report a class with nbgrader.", no_args_is_help=True, add_completion=False)
 
@@ -285,7 +286,7 @@ def _one_line_on_errors(command: str) -> Iterator[None]:
     except KeyboardInterrupt:
         reasons, status = ["stopped; start it again and it goes on"], 130
     except OSError as error:
-        reasons = [f"{error.filename}: {error.strerror}"]
+        reasons = [os_trouble(error)]
     except (ValueError, GradingError, ReleaseError, WorkersError, ChildError) as error:
         reasons = str(error).splitlines()
     else:

@@ -6,11 +6,11 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from nbgrader.api import MissingEntry
+from nbgrader.api import InvalidEntry, MissingEntry
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 
-from autograder.classroom.gradebook.database import NoGradebookError, database_trouble, open_gradebook
+from autograder.classroom.gradebook.database import NoGradebookError, database_name, database_trouble, open_gradebook
 from autograder.classroom.grading.class_to_mark import ClassToMark
 
 MAX_SEARCHED_BYTES = 256 * 2**20
@@ -61,8 +61,9 @@ def forget(marked_class: ClassToMark, student: str, kept: Kept) -> None:
         with open_gradebook(marked_class.coursedir.db_url) as gradebook:
             try:
                 gradebook.remove_student(student)
-            except SQLAlchemyError as error:
-                raise NoGradebookError(f"{student} is still in the gradebook: {database_trouble(error)}") from None
+            except (SQLAlchemyError, InvalidEntry) as error:
+                trouble = f"{database_name(marked_class.coursedir.db_url)}: {database_trouble(error)}"
+                raise NoGradebookError(f"{student} is still in the gradebook: {trouble}") from None
 
 
 def _is_in_gradebook(course: CourseDirectory, student: str) -> bool:

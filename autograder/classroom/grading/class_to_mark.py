@@ -29,6 +29,7 @@ from autograder.reading.submissions import MAX_FILE_BYTES
 from autograder.support.atomic_files import write_atomically
 from autograder.support.edition import edition
 from autograder.support.one_line import one_line
+from autograder.support.os_trouble import os_trouble
 from autograder.support.regular_files import LINK, irregular_path, open_regular
 
 MAX_TIMESTAMP_BYTES = 1000
@@ -85,7 +86,7 @@ class ClassToMark:
         try:
             lock = os.open(self.directory / ".grading.lock", os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
-            raise GradingError(f"{error.filename}: {error.strerror}") from None
+            raise GradingError(os_trouble(error)) from None
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -22,6 +22,7 @@ from autograder.classroom.intake.submission_filenames import ignore_reason, is_n
 from autograder.classroom.intake.submitted_store import OLDER, TAKEN, UNCHANGED, SubmittedStore
 from autograder.contract.units import UNITS
 from autograder.support.one_line import one_line
+from autograder.support.os_trouble import NO_SPACE, os_trouble
 
 if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
@@ -92,6 +93,7 @@ def collect(directory: Path, source: Path, unit: str | None = None, db_url: str 
         db_url: of the gradebook; by default that of the class's configuration.
 
     Raises:
+        OSError: the disk is full; what was taken before is kept.
         SourceError: the source cannot be used; nothing has been taken.
         NoClassError: the directory is not a class.
         NoGradebookError: the gradebook cannot be read.
@@ -249,8 +251,12 @@ def _store_newest(attempts: Iterable[Attempt], store: SubmittedStore, sorted_out
     for (student, unit), (*earlier, newest) in _by_student_and_unit(attempts, sorted_out).items():
         try:
             group, reason = store.put(newest, student)
-        except (UnreadableFileError, OSError) as error:
-            group, reason = UNRECOGNISED, f"cannot be taken: {getattr(error, 'strerror', None) or error}"
+        except UnreadableFileError as error:
+            group, reason = UNRECOGNISED, f"cannot be taken: {error}"
+        except OSError as error:
+            if error.errno in NO_SPACE:
+                raise  # nothing else could be taken, either
+            group, reason = UNRECOGNISED, f"cannot be taken: {os_trouble(error)}"
         sorted_out.put(group, newest.file, newest.owner.students, unit, reason)
         for attempt in earlier:
             same = attempt.digest == newest.digest
