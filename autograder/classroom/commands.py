@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Iterator, Sized
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from autograder.classroom.command_line import (
+    ClassDirectory,
+    Database,
+    Students,
+    Units,
+    complain,
+    count,
+    ids,
+    one_line_on_errors,
+)
+from autograder.classroom.decision_commands import app as decisions
 from autograder.contract.devices import DEVICES
 from autograder.contract.units import UNITS
 from autograder.isolation.sandbox import SANDBOXES
 from autograder.publishing.nbgrader_course import SOLUTIONS, course_directory, make_course, pick_units
 from autograder.support.one_line import one_line
-from autograder.support.os_trouble import os_trouble
 
 app = typer.Typer(help="Hand out, mark and report a class with nbgrader.", no_args_is_help=True, add_completion=False)
-
-Database = Annotated[str, typer.Option("--db", metavar="URL", help="The gradebook's database, such as postgresql://…")]
-ClassDirectory = Annotated[Path, typer.Argument(metavar="DIR", help="A class, made by init.")]
-Students = Annotated[str, typer.Option("--students", help="Ids, such as ada,bob; all if not given.")]
-Units = Annotated[str, typer.Option(help="Units, such as 03,04; all of them if not given.")]
 
 
 @app.command()
@@ -41,7 +46,7 @@ def init(
     from autograder.hosts.provisioner import install_kernelspec
     from autograder.publishing.solution_script import unit_scripts
 
-    with _one_line_on_errors("init"):
+    with one_line_on_errors("init"):
         students = read_roster(roster) if roster else ()
         scripts = pick_units(unit_scripts(SOLUTIONS), units)
         with _emptied_on_errors(directory):
@@ -50,7 +55,7 @@ def init(
             if students:
                 enrol(students, course_directory(directory).db_url)
     kept = [unit for unit in scripts if unit not in added]
-    typer.echo(f"{directory}: a class with {', '.join(scripts)}" + (f" and {_count(students, 'student')}" if students else ""))
+    typer.echo(f"{directory}: a class with {', '.join(scripts)}" + (f" and {count(students, 'student')}" if students else ""))
     if kept:
         typer.echo(f"already there and left as they were: {', '.join(kept)}")
     typer.echo(f"next: gradaccum classroom release {directory} --units {next(iter(scripts))[:2]}")
@@ -62,7 +67,7 @@ def release(directory: ClassDirectory, units: Units = "", db: Database = "") -> 
     from autograder.classroom.grading.class_to_mark import ClassToMark
     from autograder.classroom.release import release_unit
 
-    with _one_line_on_errors("release"):
+    with one_line_on_errors("release"):
         coursedir = ClassToMark(directory, db).coursedir
         sources = {path.name: path for path in sorted((directory / "source").glob("*")) if path.is_dir()}
         for unit in pick_units(sources, units):
@@ -88,36 +93,25 @@ def grade(
 ) -> None:
     """Mark what was handed in and has changed, into the gradebook. Stop it whenever you like: started again, it goes on."""
     from autograder.classroom.grading.class_to_mark import ClassToMark
-    from autograder.classroom.grading.grading_run import GradingRun
-    from autograder.classroom.grading.terminal_output import print_summary, progress
-    from autograder.classroom.grading.workers import workers
+    from autograder.classroom.grading.grade_class import grade_class, points_now
+    from autograder.classroom.grading.terminal_output import print_summary
     from autograder.support.interrupts import stoppable
 
-    with _one_line_on_errors("grade"), stoppable() as stop_if_asked:
+    with one_line_on_errors("grade"), stoppable() as stop_if_asked:
         marked_class = ClassToMark(directory, db, device, sandbox)
         wanted = list(pick_units(dict.fromkeys(UNITS, directory), units))
         with marked_class.locked():
             not_taken = _collect(directory, source, wanted, db) if source else []
-            marked_class.refuse_unknown(_ids(students))
-            handed_in, complaints = marked_class.handed_in(wanted, _ids(students))
-            run = GradingRun(marked_class, handed_in, again)
-            if run.number:
-                with (
-                    workers(scheduler, min(number, run.number), marked_class.device) as pool,
-                    progress(run.number) as step,
-                ):
-                    for job, result in pool.map(run.jobs()):
-                        run.done(job, result)
-                        step()
-                        stop_if_asked()
-            run.record_the_rest()
-            run.complain_of_unmarked()
+            marked_class.refuse_unknown(ids(students))
+            handed_in, complaints = marked_class.handed_in(wanted, ids(students))
+            outcome = grade_class(marked_class, handed_in, stop_if_asked, again=again, number=number, scheduler=scheduler)
+            points, notes = points_now(marked_class)
             stop_if_asked()
-    print_summary(run.outcome)
-    for complaint in (complaints := not_taken + complaints + run.outcome.complaints):
-        _complain("grade", complaint)
+    print_summary(outcome, points)
+    for complaint in (complaints := not_taken + complaints + outcome.complaints + notes):
+        complain("grade", complaint)
     if complaints:
-        raise typer.Exit(3 if run.outcome.unmarked else 1)
+        raise typer.Exit(3 if outcome.unmarked else 1)
 
 
 @app.command()
@@ -137,19 +131,17 @@ def feedback(
     from autograder.classroom.grading.terminal_output import progress
     from autograder.classroom.returning.feedback import make_pages, pack
 
-    with _one_line_on_errors("feedback"):
+    with one_line_on_errors("feedback"):
         marked_class = ClassToMark(directory, db)
         wanted = list(pick_units(dict.fromkeys(UNITS, directory), units))
         with marked_class.locked():
-            marked_class.refuse_unknown(_ids(students))
-            made = make_pages(marked_class, wanted, _ids(students), source, progress)
+            marked_class.refuse_unknown(ids(students))
+            made = make_pages(marked_class, wanted, ids(students), source, progress)
         packed = source and made.pages and pack(made, to)
     for complaint in made.complaints:
-        _complain("feedback", complaint)
+        complain("feedback", complaint)
     folder = marked_class.coursedir.feedback_directory
-    typer.echo(
-        f"{_count(made.pages, 'page')} in {directory / folder}" + (f", and in {packed} to be uploaded" if packed else "")
-    )
+    typer.echo(f"{count(made.pages, 'page')} in {directory / folder}" + (f", and in {packed} to be uploaded" if packed else ""))
     if made.complaints:
         raise typer.Exit(1)
 
@@ -171,12 +163,12 @@ def export(
     """Write marks into a file that nbgrader's users, Canvas or Moodle import."""
     from autograder.classroom.returning.export_class import export_class
 
-    with _one_line_on_errors("export"):
+    with one_line_on_errors("export"):
         file, notes = export_class(
             directory, to_format, to=to, units=units, into=into, missing_as_zero=missing_as_zero, db_url=db
         )
     for note in notes:
-        _complain("export", note)
+        complain("export", note)
     typer.echo(f"marks written to {file}")
 
 
@@ -195,13 +187,13 @@ def report(
     from autograder.classroom.report.class_report import class_report
     from autograder.classroom.report.page import page_path, write_report
 
-    with _one_line_on_errors("report"):
+    with one_line_on_errors("report"):
         page = page_path(directory, to)
         made = class_report(read_class(directory, db))
         written = write_report(made, page, datetime.now())
     for warning in made.warnings:
-        _complain("report", f"warning: {warning}")
-    typer.echo(f"{_count(made.students, 'student')}, {_count(made.units, 'unit')}: {written[0]}, {written[1]}")
+        complain("report", f"warning: {warning}")
+    typer.echo(f"{count(made.students, 'student')}, {count(made.units, 'unit')}: {written[0]}, {written[1]}")
 
 
 @app.command()
@@ -216,7 +208,7 @@ def forget(
     from autograder.classroom.forget import kept_of
     from autograder.classroom.grading.class_to_mark import ClassToMark
 
-    with _one_line_on_errors("forget"):
+    with one_line_on_errors("forget"):
         marked_class = ClassToMark(directory, db)
         with marked_class.locked():
             marked_class.refuse_unknown([student])
@@ -228,16 +220,7 @@ def forget(
             delete(marked_class, student, kept)
     typer.echo(f"deleted: {student}")
     for path in kept.mentioned_in:
-        _complain("forget", f"{path} still names {student}; make it again, or delete it")
-
-
-def _count(things: Sized, noun: str) -> str:
-    return f"{len(things)} {noun}{'' if len(things) == 1 else 's'}"
-
-
-def _ids(students: str) -> list[str]:
-    """The ids in a comma-separated list."""
-    return [name.strip() for name in students.split(",") if name.strip()]
+        complain("forget", f"{path} still names {student}; make it again, or delete it")
 
 
 def _collect(directory: Path, source: Path, units: list[str], db: str) -> list[str]:
@@ -251,10 +234,6 @@ def _collect(directory: Path, source: Path, units: list[str], db: str) -> list[s
     if intake.new_students:
         typer.echo(one_line(f"  new in this class, by names of folders and files: {', '.join(intake.new_students)}"))
     return [f"{source}: {file}" for file in intake.unrecognised]
-
-
-def _complain(command: str, problem: str) -> None:
-    typer.echo(one_line(f"gradaccum classroom {command}: {problem}"), err=True)
 
 
 @contextlib.contextmanager
@@ -272,25 +251,4 @@ def _emptied_on_errors(directory: Path) -> Iterator[None]:
         raise
 
 
-@contextlib.contextmanager
-def _one_line_on_errors(command: str) -> Iterator[None]:
-    """Print expected errors to stderr in a line each and exit with status 2; on Ctrl-C print a line and exit with 130."""
-    from autograder.classroom.grading.class_to_mark import GradingError
-    from autograder.classroom.grading.workers import WorkersError
-    from autograder.classroom.release import ReleaseError
-    from autograder.isolation.sandbox import ChildError
-
-    status = 2
-    try:
-        yield
-    except KeyboardInterrupt:
-        reasons, status = ["stopped; start it again and it goes on"], 130
-    except OSError as error:
-        reasons = [os_trouble(error)]
-    except (ValueError, GradingError, ReleaseError, WorkersError, ChildError) as error:
-        reasons = str(error).splitlines()
-    else:
-        return
-    for reason in reasons:
-        _complain(command, reason)
-    raise typer.Exit(status) from None
+app.add_typer(decisions)

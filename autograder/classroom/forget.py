@@ -10,7 +10,13 @@ from nbgrader.api import InvalidEntry, MissingEntry
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 
-from autograder.classroom.gradebook.database import NoGradebookError, database_name, database_trouble, open_gradebook
+from autograder.classroom.gradebook.database import (
+    NoGradebookError,
+    database_name,
+    database_trouble,
+    gradebook_exists,
+    open_gradebook,
+)
 from autograder.classroom.grading.class_to_mark import ClassToMark
 
 MAX_SEARCHED_BYTES = 256 * 2**20
@@ -67,8 +73,7 @@ def forget(marked_class: ClassToMark, student: str, kept: Kept) -> None:
 
 
 def _is_in_gradebook(course: CourseDirectory, student: str) -> bool:
-    database = course.db_url.removeprefix("sqlite:///").partition("?")[0]
-    if course.db_url.startswith("sqlite:///") and not Path(database).is_file():
+    if not gradebook_exists(course.db_url):
         return False
     with open_gradebook(course.db_url) as gradebook:
         try:

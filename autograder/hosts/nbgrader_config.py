@@ -32,6 +32,14 @@ c.MarkSubmission.sandbox = "bwrap"
 # Chooses the hidden problems of this class, for every student and unit others. Keep it to yourself.
 c.MarkSubmission.secret = ""
 
+# What late work costs once a unit has a due date (gradaccum classroom due), in percent of the unit's points: for each day that
+# has begun; at most; and once where the LMS says no more than that it was late, as Canvas does. Then minutes that cost nothing.
+c.AssignLatePenalties.plugin_class = "autograder.nbgrader_plugins.DeductPerDay"
+c.DeductPerDay.per_day = 0
+c.DeductPerDay.at_most = 100
+c.DeductPerDay.marked_late = 0
+c.DeductPerDay.grace_minutes = 0
+
 # Notebooks of your own in this class are run by nbgrader as usual, in the same sandbox: seconds for one of their cells.
 c.MarkSubmission.timeout = 60
 

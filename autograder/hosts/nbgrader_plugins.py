@@ -2,7 +2,7 @@
 
 nbgrader's Autograde first makes a clean copy of each submission ("sanitizing"), then runs that copy and saves what its graded
 cells show. Both steps are replaced for notebooks of the course; nbgrader runs any other notebook of the class, in a sandbox. A
-third plug-in adds model answers to feedback, if the instructor wants them there.
+third plug-in adds model answers to feedback, if the instructor wants them there, and a fourth says what late work costs.
 """
 
 from __future__ import annotations
@@ -11,15 +11,17 @@ import contextlib
 import json
 import re
 from glob import glob
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from nbconvert.exporters import NotebookExporter
 from nbformat.v4 import new_output
 from nbgrader.converters.base import NbGraderException
+from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.preprocessors import Execute
 from nbgrader.preprocessors.base import NbGraderPreprocessor
-from traitlets import Bool, Enum, Integer, Unicode
+from traitlets import Bool, Enum, Float, Integer, Unicode
 
 from autograder.contract.devices import DEVICES
 from autograder.isolation.sandbox import BWRAP, SANDBOXES, SandboxError, require_bwrap
@@ -179,3 +181,39 @@ class ShowModelAnswers(NbGraderPreprocessor):
                 html = answers_html((answer.shows, answer.source) for answer in model_answers(exercise))
                 cell.outputs.append(new_output("display_data", {"text/html": html}))
         return nb, resources
+
+
+class DeductPerDay(LateSubmissionPlugin):
+    """Takes off a share of a unit's points for each day that has begun since it was due."""
+
+    per_day = Float(0, min=0, max=100, help="Percent of the unit's points for each day begun.").tag(config=True)
+    at_most = Float(100, min=0, max=100, help="Percent of the unit's points that lateness costs at most.").tag(config=True)
+    marked_late = Float(
+        0, min=0, max=100, help="Percent where an LMS says that work was late, and not when it was handed in."
+    ).tag(config=True)
+    grace_minutes = Float(0, min=0, help="Minutes after the due date that cost nothing.").tag(config=True)
+
+    max_points: float | None = None
+    """The points that the unit gives; if it is None, they are taken from the gradebook that nbgrader is writing to."""
+
+    @property
+    def costs_nothing(self) -> bool:
+        return self.penalty_method == "none" and not (self.per_day or self.marked_late)
+
+    def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float | None:
+        if self.penalty_method == "zero":
+            return score
+        if total_seconds_late <= 60 * self.grace_minutes:
+            return None
+        return self._points(min(self.at_most, self.per_day * ceil(total_seconds_late / 86400)))
+
+    def penalty_if_marked_late(self, score: float) -> float:
+        """The points taken off if nothing says how late it was."""
+        return score if self.penalty_method == "zero" else self._points(self.marked_late)
+
+    def _points(self, percent: float) -> float:
+        points = self.max_points
+        if points is None:
+            step = self.parent  # nbgrader's AssignLatePenalties
+            points = step.gradebook.find_submission_notebook(step.notebook_id, step.assignment_id, step.student_id).max_score
+        return round(points * percent / 100, 6)

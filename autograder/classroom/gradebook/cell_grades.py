@@ -5,12 +5,14 @@ Each function makes a single query: asking for each submission would take minute
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
+    from sqlalchemy.orm import Query
 
 
 @dataclass(frozen=True)
@@ -40,28 +42,48 @@ def graded_cells(gradebook: Gradebook, units: Sequence[str]) -> dict[str, dict[s
 
 def cell_grades(gradebook: Gradebook, units: Sequence[str]) -> dict[tuple[str, str, str], CellGrade]:
     """All grades for these units, by student, unit and cell."""
-    from nbgrader.api import Assignment, BaseCell, Grade, SubmittedAssignment, SubmittedNotebook
+    from nbgrader.api import Assignment, BaseCell, Grade
 
-    rows = gradebook.db.query(
-        SubmittedAssignment.student_id,
-        Assignment.name,
-        BaseCell.name,
-        Grade.score,
-        Grade.auto_score,
-        Grade.manual_score,
-        Grade.extra_credit,
-        Grade.needs_manual_grade,
-    )
-    rows = rows.select_from(Grade).join(BaseCell, Grade.cell_id == BaseCell.id)
-    rows = rows.join(SubmittedNotebook, Grade.notebook_id == SubmittedNotebook.id)
-    rows = rows.join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
-    rows = rows.join(Assignment, SubmittedAssignment.assignment_id == Assignment.id).filter(Assignment.name.in_(units))
+    columns = (BaseCell.name, Grade.score, Grade.auto_score, Grade.manual_score, Grade.extra_credit, Grade.needs_manual_grade)
     grades = {}
-    for student, unit, cell, score, automatic, manual, extra, open_question in rows:
+    for student, unit, cell, score, automatic, manual, extra, open_question in _grades(gradebook, *columns).filter(
+        Assignment.name.in_(units)
+    ):
         by_hand = manual is not None or bool(extra)
         undecided = manual is None and (automatic is None or open_question)
         grades[student, unit, cell] = CellGrade(None if undecided else score, by_hand)
     return grades
+
+
+def graded_by_hand(gradebook: Gradebook) -> set[tuple[str, str]]:
+    """(student, unit) of submissions for which a person has given points."""
+    from nbgrader.api import Grade
+
+    by_hand = Grade.manual_score.is_not(None) | (Grade.extra_credit > 0)
+    return {(student, unit) for student, unit in _grades(gradebook).filter(by_hand)}
+
+
+def points_of_cells(gradebook: Gradebook, cells: Collection[tuple[str, str]]) -> dict[tuple[str, str], float]:
+    """The points that these (unit, cell) together add to each submission, by student and unit."""
+    from nbgrader.api import Assignment, BaseCell, Grade
+
+    points: dict[tuple[str, str], float] = defaultdict(float)
+    of_units = Assignment.name.in_({unit for unit, _ in cells})
+    for student, unit, cell, score in _grades(gradebook, BaseCell.name, Grade.score).filter(of_units):
+        if (unit, cell) in cells:
+            points[student, unit] += score or 0.0
+    return dict(points)
+
+
+def _grades(gradebook: Gradebook, *columns: Any) -> Query:
+    """A query for student, unit and these columns of every grade."""
+    from nbgrader.api import Assignment, BaseCell, Grade, SubmittedAssignment, SubmittedNotebook
+
+    rows = gradebook.db.query(SubmittedAssignment.student_id, Assignment.name, *columns)
+    rows = rows.select_from(Grade).join(BaseCell, Grade.cell_id == BaseCell.id)
+    rows = rows.join(SubmittedNotebook, Grade.notebook_id == SubmittedNotebook.id)
+    rows = rows.join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+    return rows.join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
 
 
 def late_penalties(gradebook: Gradebook, units: Sequence[str]) -> dict[tuple[str, str], float]:

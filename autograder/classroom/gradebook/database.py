@@ -44,6 +44,11 @@ def gradebook_url(course: CourseDirectory, url: str = "") -> str:
     return address.render_as_string(hide_password=False)
 
 
+def gradebook_exists(db_url: str) -> bool:
+    """Whether there is a file at the URL of an SQLite database; any other database is taken to be there."""
+    return not db_url.startswith("sqlite:///") or Path(db_url.removeprefix("sqlite:///").partition("?")[0]).is_file()
+
+
 @contextlib.contextmanager
 def open_gradebook(url: str) -> Iterator[Gradebook]:
     """Open the gradebook at a URL for reading.

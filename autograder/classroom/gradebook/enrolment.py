@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.classroom.gradebook.nbgrader_converters import commands_of_this_python
@@ -50,10 +49,10 @@ def enrolled(db_url: str) -> tuple[tuple[Student, ...], bool]:
     Raises:
         NoGradebookError: the gradebook exists and cannot be read.
     """
-    database = db_url.removeprefix("sqlite:///").partition("?")[0]
-    if db_url.startswith("sqlite:///") and not Path(database).is_file():
+    from autograder.classroom.gradebook.database import gradebook_exists, open_gradebook
+
+    if not gradebook_exists(db_url):
         return (), False  # opening it would create it
-    from autograder.classroom.gradebook.database import open_gradebook
 
     with open_gradebook(db_url) as gradebook:
         facts = [(s.first_name, s.last_name, s.email, s.lms_user_id) for s in gradebook.students]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import csv
-import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from autograder.classroom.csv_tables import TableError, csv_rows
 from autograder.classroom.students import Student, id_problem
 
 COLUMNS = {
@@ -26,10 +24,6 @@ COLUMNS = {
 """What is read from a roster, each with the names that its column may have, the most reliable first."""
 
 
-class RosterError(ValueError):
-    """A roster with bad rows; the message has one line for each."""
-
-
 def read_roster(path: Path) -> tuple[Student, ...]:
     """The students in a CSV file with a header line.
 
@@ -38,15 +32,15 @@ def read_roster(path: Path) -> tuple[Student, ...]:
     the id. Equal rows count once.
 
     Raises:
-        RosterError: there are rows without an id, with an unusable id, or with the id of another student; the message names all
+        TableError: there are rows without an id, with an unusable id, or with the id of another student; the message names all
             of them.
         OSError: the file cannot be read.
     """
-    lines = _rows(path)
+    lines = csv_rows(path)
     _, header = next(lines, (1, []))
     columns = _columns(header)
     if "id" not in columns:
-        raise RosterError(f"{path}: no column 'id' or 'email'; the first line should be id,first_name,last_name,email")
+        raise TableError(f"{path}: no column 'id' or 'email'; the first line should be id,first_name,last_name,email")
     students: dict[str, Student] = {}
     problems = []
     for line, row in lines:
@@ -58,35 +52,8 @@ def read_roster(path: Path) -> tuple[Student, ...]:
             problems.append(f"{path}, line {line}: {reason}")
         students.setdefault(student.id.casefold(), student)
     if problems:
-        raise RosterError("\n".join(problems))
+        raise TableError("\n".join(problems))
     return tuple(students.values())
-
-
-def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV file, each with the number of the line in which it ends."""
-    text = _text(path)
-    separator = re.match(r"sep=(.)\r?\n", text)  # Excel writes and reads this
-    text = text[separator.end() :] if separator else text
-    first = text.partition("\n")[0]
-    delimiter = separator[1] if separator else max(",;\t", key=first.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True, skipinitialspace=True)
-    try:
-        for row in reader:
-            yield reader.line_num + bool(separator), [value.strip() for value in row]
-    except csv.Error as error:
-        problem = f"a quotation mark too many or too few ({error})"
-        raise RosterError(f"{path}, line {reader.line_num}: {problem}; nothing after it can be told apart") from None
-
-
-def _text(path: Path) -> str:
-    data = path.read_bytes()
-    if data.startswith(b"PK\x03\x04"):
-        raise RosterError(f"{path}: is a workbook, not a CSV file; save the sheet as CSV (UTF-8)")
-    encodings = ("utf-16",) if data.startswith((b"\xff\xfe", b"\xfe\xff")) else ("utf-8-sig", "cp1252")
-    for encoding in encodings:  # spreadsheets on Windows write all three
-        with contextlib.suppress(UnicodeDecodeError):
-            return data.decode(encoding)
-    raise RosterError(f"{path}: not a CSV file in UTF-8")
 
 
 def _columns(header: Sequence[str]) -> dict[str, int]:

@@ -10,8 +10,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from autograder.classroom.gradebook.class_marks import ClassMarks
 from autograder.classroom.grading.grading_run import Outcome
-from autograder.classroom.grading.marks_store import StudentMarks
+from autograder.support.one_line import one_line
 
 MIN_WIDTH = 110
 """Characters in a line of the summary: where there is no terminal, rich would cut the lines."""
@@ -54,33 +55,64 @@ def _line_printer(console: Console, number: int, word: str) -> Callable[[], None
     return advance
 
 
-def print_summary(outcome: Outcome) -> None:
-    """Print a table with a line for each unit to stdout, and the totals."""
+def print_summary(outcome: Outcome, points: ClassMarks | None) -> None:
+    """Print a table with a line for each unit to stdout, and the totals.
+
+    Args:
+        outcome: of grading.
+        points: in the gradebook; what is not in it counts as it was marked.
+    """
+    every = [*outcome.marked, *outcome.unchanged]
+    units = {
+        unit: _Unit(unit, outcome, points) for unit in {one.unit for one in every} | {unit for _, unit in outcome.unmarked}
+    }
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("unit")
-    unmarked = ["unmarked"] if outcome.unmarked else []
-    for name in ("handed in", "marked now", "unchanged", *unmarked, "mean", "of", "full marks", "no points", "unreadable"):
+    columns = {name: [one.cells[name] for _, one in sorted(units.items())] for name in _Unit.COLUMNS}
+    columns = {name: cells for name, cells in columns.items() if name not in _Unit.IF_ANY or set(cells) != {"0"}}
+    for name in columns:
         table.add_column(name, justify="right")
-    every = [*outcome.marked, *outcome.unchanged]
-    for unit in sorted({marks.unit for marks in every} | {unit for _, unit in outcome.unmarked}):
-        table.add_row(unit, *_numbers(outcome, unit, [marks for marks in every if marks.unit == unit]))
+    for unit, *cells in zip(sorted(units), *columns.values(), strict=True):
+        table.add_row(unit, *cells)
     if table.rows:
         Console(width=max(MIN_WIDTH, Console().width)).print(table)
+    for one in every:
+        if one.damage:
+            print(one_line(f"{one.student}, {one.unit}: the file {one.damage}; these were marked"))
     totals = [f"{len(outcome.marked)} marked", f"{len(outcome.unchanged)} unchanged"]
     totals += [f"{len(outcome.unmarked)} unmarked"] if outcome.unmarked else []
     print(", ".join([*totals, f"{outcome.recorded} put into the gradebook"]))
 
 
-def _numbers(outcome: Outcome, unit: str, marks: list[StudentMarks]) -> Iterator[str]:
-    """The cells of a unit's line in the summary."""
-    unmarked, scores = sum(one == unit for _, one in outcome.unmarked), [one.score for one in marks if one.score is not None]
-    yield str(len(marks) + unmarked)
-    yield str(sum(one.unit == unit for one in outcome.marked))
-    yield str(sum(one.unit == unit for one in outcome.unchanged))
-    if outcome.unmarked:
-        yield str(unmarked)
-    yield f"{sum(scores) / len(scores):.1f}" if scores else "–"
-    yield f"{max(one.max_score for one in marks):g}" if marks else "–"
-    yield str(sum(one.score == one.max_score for one in marks))
-    yield str(sum(one.score == 0 for one in marks))
-    yield str(sum(bool(one.problem) for one in marks))
+class _Unit:
+    """A unit's line in the summary, as text by column."""
+
+    COLUMNS = (
+        *("handed in", "marked now", "unchanged", "unmarked", "mean", "of", "full marks", "no points", "unreadable"),
+        *("damaged", "late", "changed by hand"),
+    )
+    IF_ANY = ("unmarked", "damaged", "late", "changed by hand")
+    """Columns that are left out where they would be 0 for all units."""
+
+    def __init__(self, unit: str, outcome: Outcome, points: ClassMarks | None):
+        marked = [one for one in (*outcome.marked, *outcome.unchanged) if one.unit == unit]
+        entries = points.submissions if points else {}
+        known = [entry for one in marked if (entry := entries.get((one.student, unit)))]
+        scores = [entry.score for entry in known]
+        scores += [one.score for one in marked if (one.student, unit) not in entries and one.score is not None]
+        unmarked = sum(one == unit for _, one in outcome.unmarked)
+        most = points.max_scores[unit] if known and points else max((one.max_score for one in marked), default=None)
+        self.cells = {
+            "handed in": str(len(marked) + unmarked),
+            "marked now": str(sum(one.unit == unit for one in outcome.marked)),
+            "unchanged": str(sum(one.unit == unit for one in outcome.unchanged)),
+            "unmarked": str(unmarked),
+            "mean": f"{sum(scores) / len(scores):.1f}" if scores else "–",
+            "of": "–" if most is None else f"{most:g}",
+            "full marks": str(sum(score == most for score in scores)),
+            "no points": str(sum(score == 0 for score in scores)),
+            "unreadable": str(sum(bool(one.problem) for one in marked)),
+            "damaged": str(sum(bool(one.damage) for one in marked)),
+            "late": str(sum(entry.penalty > 0 for entry in known)),
+            "changed by hand": str(sum(entry.by_hand for entry in known)),
+        }

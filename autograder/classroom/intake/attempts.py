@@ -7,7 +7,7 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -113,7 +113,11 @@ class AttemptReader:
         """
         for place, name in enumerate(file.parts):
             inside, last = file.parts[:place], place == len(file.parts) - 1
-            if found := claims(name, self._descriptions(inside)):
+            found = claims(name, self._descriptions(inside))
+            keys = (name, ending_removed(name), *(found[0].keys if len(found) == 1 else ()))
+            if (assigned := self._students.assigned(keys)) is not None:
+                return Owner((assigned,), replace(found[0], person="") if found else Claim(name), place)
+            if found:
                 return Owner(tuple(dict.fromkeys(self._students.owner(claim) for claim in found)), found[0], place)
             repository = not last and bool(unit_named(name))  # the student has chosen what follows the unit
             if (student := self._students.named(_plain(name), alone=repository)) is not None:

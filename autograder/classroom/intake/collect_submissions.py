@@ -7,7 +7,7 @@ If a student handed in twice, the newest attempt counts, and what it replaces is
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -123,7 +123,9 @@ def newest_attempts(
     _, students = _class(directory, source, unit, db_url)
     sorted_out = _SortedOut()
     with opened(source) as files:
-        groups = _by_student_and_unit(_attempts(files, AttemptReader(files, students, unit), sorted_out), sorted_out)
+        groups = _by_student_and_unit(
+            _attempts(files, AttemptReader(files, students, unit), sorted_out), sorted_out, students.table
+        )
     return {key: group[-1] for key, group in groups.items()}, sorted_out.result(students).unrecognised
 
 
@@ -132,6 +134,7 @@ def _class(directory: Path, source: Path, unit: str | None, db_url: str) -> tupl
     if unit is not None and unit not in UNITS:
         raise SourceError(f"no unit is called {unit!r}; there are {', '.join(UNITS)}")
     from autograder.classroom.course import existing_class
+    from autograder.classroom.file_owners import FILE_OWNERS, read_file_owners
     from autograder.classroom.gradebook.database import gradebook_url
 
     course = existing_class(directory)
@@ -139,7 +142,8 @@ def _class(directory: Path, source: Path, unit: str | None, db_url: str) -> tupl
     given = source.resolve()
     if submitted.is_relative_to(given) or given.is_relative_to(submitted):
         raise SourceError(f"{source}: is part of the class; name a folder or zip with what students handed in")
-    return course, Students(*enrolled(gradebook_url(course, db_url)))
+    students, roster = enrolled(gradebook_url(course, db_url))
+    return course, Students(students, roster, read_file_owners(course), str(directory / FILE_OWNERS.name))
 
 
 def take_in(source: Path, students: Students, store: SubmittedStore, unit: str | None = None) -> IntakeResult:
@@ -150,7 +154,8 @@ def take_in(source: Path, students: Students, store: SubmittedStore, unit: str |
     """
     sorted_out = _SortedOut()
     with opened(source) as files:
-        _store_newest(_attempts(files, AttemptReader(files, students, unit), sorted_out), store, sorted_out)
+        attempts = _attempts(files, AttemptReader(files, students, unit), sorted_out)
+        _store_newest(_by_student_and_unit(attempts, sorted_out, students.table), store, sorted_out)
     return sorted_out.result(students)
 
 
@@ -231,15 +236,23 @@ def _without_wrong_units(attempts: Sequence[Attempt], sorted_out: _SortedOut) ->
     return kept
 
 
-def _by_student_and_unit(attempts: Iterable[Attempt], sorted_out: _SortedOut) -> dict[tuple[str, str], list[Attempt]]:
-    """The attempts by student and unit, the newest last. Attempts that may be from several people are not recognised."""
+def _by_student_and_unit(
+    attempts: Iterable[Attempt], sorted_out: _SortedOut, table: str
+) -> dict[tuple[str, str], list[Attempt]]:
+    """The attempts by student and unit, the newest last. Attempts that may be from several people are not recognised.
+
+    Args:
+        attempts: that have an owner and a unit.
+        sorted_out: where files are put that are not recognised.
+        table: the path of the class's table of files, for messages.
+    """
     found: dict[tuple[str, str], list[Attempt]] = defaultdict(list)
     for attempt in attempts:
         for student in attempt.owner.students:
             found[student, attempt.unit].append(attempt)
     groups = {}
     for (student, unit), group in sorted(found.items()):
-        if reason := _several_people(group, student):
+        if reason := _several_people(group, student, table):
             for attempt in group:
                 sorted_out.put(UNRECOGNISED, attempt.file, (), unit, reason)
         else:
@@ -247,8 +260,8 @@ def _by_student_and_unit(attempts: Iterable[Attempt], sorted_out: _SortedOut) ->
     return groups
 
 
-def _store_newest(attempts: Iterable[Attempt], store: SubmittedStore, sorted_out: _SortedOut) -> None:
-    for (student, unit), (*earlier, newest) in _by_student_and_unit(attempts, sorted_out).items():
+def _store_newest(groups: Mapping[tuple[str, str], Sequence[Attempt]], store: SubmittedStore, sorted_out: _SortedOut) -> None:
+    for (student, unit), (*earlier, newest) in groups.items():
         try:
             group, reason = store.put(newest, student)
         except UnreadableFileError as error:
@@ -265,13 +278,15 @@ def _store_newest(attempts: Iterable[Attempt], store: SubmittedStore, sorted_out
             sorted_out.put(earlier_group, attempt.file, attempt.owner.students, unit, reason)
 
 
-def _several_people(group: Sequence[Attempt], student: str) -> str:
+def _several_people(group: Sequence[Attempt], student: str, table: str) -> str:
     """Why attempts that seem to be from one student may be from several people; empty if nothing indicates that."""
     people: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for attempt in group:
         people[attempt.file.parts[: attempt.owner.place]].add(attempt.owner.claim.person)
     if any(len(persons - {""}) > 1 for persons in people.values()):
-        return f"two people have the name of {student!r}; rename what they handed in after their ids"
+        lines = " and ".join(f"{person},ID" for person in sorted({attempt.owner.claim.person for attempt in group} - {""}))
+        advice = f"rename what they handed in after their ids, or add the lines {lines} to {table}"
+        return f"two people have the name of {student!r}; {advice}"
     if (
         any(attempt.owner.derived for attempt in group)
         and len({strip_lms_decoration(attempt.file.parts[-1]) for attempt in group}) > 1

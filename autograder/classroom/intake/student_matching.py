@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 
+from autograder.classroom.file_owners import FILE_OWNERS, file_key
 from autograder.classroom.students import Student, id_problem
 
 
@@ -34,6 +36,8 @@ class Claim:
         reply_prefix: how the names of feedback files must begin for the LMS to return them to this student; empty if the LMS
             returns no feedback.
         person: distinguishes two people with the same name in the same folder.
+        keys: numbers and names that the LMS has given, by which the class's table of files may know the student.
+        late: whether the LMS says that it was late; None if it says nothing about that.
     """
 
     shown: str
@@ -50,6 +54,8 @@ class Claim:
     refused: str = ""
     reply_prefix: str = ""
     person: str = ""
+    keys: tuple[str, ...] = ()
+    late: bool | None = None
 
 
 class Students:
@@ -58,14 +64,38 @@ class Students:
     Args:
         students: those whom the gradebook knows.
         roster: whether these are all students; if not, others get an id derived from the names of their files.
+        file_owners: ids by what :func:`autograder.classroom.file_owners.file_key` makes of numbers and names of files.
+        table: the path of the table in which these are, for messages.
     """
 
-    def __init__(self, students: Iterable[Student], roster: bool):
+    def __init__(
+        self, students: Iterable[Student], roster: bool, file_owners: Mapping[str, str] = MappingProxyType({}), table: str = ""
+    ):
         self.all = tuple(student for student in students if not id_problem(student.id))
         self.roster = roster
         self._ids = {student.id for student in self.all}
         self._keys = [(student, _Keys(student)) for student in self.all]
         self._named: dict[tuple[str, bool], list[Student]] = {}
+        self._file_owners, self.table = file_owners, table or FILE_OWNERS.name
+
+    def assigned(self, keys: Iterable[str]) -> str | None:
+        """The id of the student to whom the class's table of files gives one of these numbers or names; None if it does not.
+
+        Raises:
+            UnknownStudentError: the student is not in the class.
+        """
+        key = next((key for text in keys if (key := file_key(text)) in self._file_owners), None)
+        student = self._file_owners[key] if key else None
+        if student and self.roster and student not in self._ids:
+            raise UnknownStudentError(f"{self.table} gives {key!r} to {student!r}, who is not in the class; correct it there")
+        return student
+
+    def line_to_add(self, claim: Claim, candidates: Sequence[Student] = ()) -> str:
+        """What to add to the class's table of files if somebody knows whose the file is; empty if the LMS gives no number."""
+        if not claim.keys:
+            return ""
+        lines = [f"{claim.keys[0]},{student.id}" for student in candidates] or [f"{claim.keys[0]},ID"]
+        return f"; or add the line {' or '.join(lines)} to {self.table}"
 
     def owner(self, claim: Claim) -> str:
         """The id of the student whom a claim names.
@@ -74,11 +104,14 @@ class Students:
             UnknownStudentError: there is no such student, or several.
         """
         if claim.refused:
-            raise UnknownStudentError(claim.refused)
+            raise UnknownStudentError(claim.refused + self.line_to_add(claim))
         found = self._by_lms_id(claim.lms_id) or self._by_ids(claim.ids) or self._by_name(claim)
         if len(found) > 1:
             number = f", or give one of them the lms_user_id {claim.lms_id} in the roster" if claim.lms_id else ""
-            raise UnknownStudentError(f"{claim.shown!r} may be {_listed(found)}; name it after the id of one of them{number}")
+            line = self.line_to_add(claim, found)
+            raise UnknownStudentError(
+                f"{claim.shown!r} may be {_listed(found)}; name it after the id of one of them{number}{line}"
+            )
         if found:
             known = found[0].lms_user_id
             if claim.lms_id and known.isdecimal() and known != claim.lms_id:  # an id with letters is from another LMS
@@ -95,6 +128,7 @@ class Students:
             )
         raise UnknownStudentError(
             f"no student of the class is called {claim.shown!r}; add them to the roster, or rename it after an id"
+            + self.line_to_add(claim)
         )
 
     def named(self, text: str, alone: bool = False) -> str | None:

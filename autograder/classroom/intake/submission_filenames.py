@@ -29,8 +29,8 @@ _ENDING = re.compile(r"\.ipynb(\.txt|\.json)?$|\.(zip|py|md|markdown|rmd|qmd|mys
 _COPY = re.compile(r"(?:[ _-]?\((?P<browser>\d{1,4})\)|-(?P<canvas>\d{1,4})|-copy\d*)$", re.IGNORECASE)
 _EXCHANGE = re.compile(r"(?P<who>[^+]+)\+(?P<unit>[^+]+)\+(?P<time>\d{4}-\d\d-\d\d \d\d[:_]\d\d[:_][\d.]+ [^+]+)(\+[^+]*)?")
 _MOODLE = re.compile(r"(?P<reply>(?P<who>[^_]+)_(?P<number>\d+)_assignsubmission_[a-z]+)(_(?P<rest>.*))?", re.DOTALL)
-_CANVAS = re.compile(r"(?P<who>\w*?)(_LATE)?_(?P<user>\d{1,18})_(?P<attachment>\d{1,18})_(?P<rest>.+)", re.DOTALL)
-_CANVAS_ANONYMOUS = re.compile(r"(LATE_)?anon_\w+?_(?P<attachment>\d{1,18})_(?P<rest>.+)", re.DOTALL)
+_CANVAS = re.compile(r"(?P<who>\w*?)(?P<late>_LATE)?_(?P<user>\d{1,18})_(?P<attachment>\d{1,18})_(?P<rest>.+)", re.DOTALL)
+_CANVAS_ANONYMOUS = re.compile(r"(?P<late>LATE_)?(?P<who>anon_\w+?)_(?P<attachment>\d{1,18})_(?P<rest>.+)", re.DOTALL)
 _BLACKBOARD = re.compile(r"(?P<before>.+?)_attempt_(?P<time>\d{4}(-\d\d){5})(_(?P<rest>.*))?", re.DOTALL)
 _ANONYMOUS = "comes from an assignment that is marked anonymously; make names visible there, and download it again"
 _GRADESCOPE = re.compile(r"submission_(?P<number>\d{1,18})")
@@ -131,7 +131,15 @@ def _moodle(name: str) -> Claim | None:
         return None
     who = match["who"]
     if who == "Participant":
-        return Claim(who, form="Moodle", refused=_ANONYMOUS)
+        number = match["number"]
+        return Claim(
+            f"{who} {number}",
+            unit=(match["rest"] or "",),
+            form="Moodle",
+            refused=_ANONYMOUS,
+            reply_prefix=f"{match['reply']}_",
+            keys=(number,),
+        )
     return Claim(
         who,
         name=who,
@@ -140,12 +148,22 @@ def _moodle(name: str) -> Claim | None:
         form="Moodle",
         reply_prefix=f"{match['reply']}_",
         person=match["number"],
+        keys=(match["number"],),
     )
 
 
 def _canvas(name: str) -> Claim | None:
     if match := _CANVAS_ANONYMOUS.fullmatch(name):
-        return Claim("anon", unit=(match["rest"],), attempt=int(match["attachment"]), form="Canvas", refused=_ANONYMOUS)
+        return Claim(
+            match["who"],
+            unit=(match["rest"],),
+            attempt=int(match["attachment"]),
+            form="Canvas",
+            refused=_ANONYMOUS,
+            reply_prefix=name[: match.start("rest")],
+            keys=(match["who"],),
+            late=bool(match["late"]),
+        )
     if not (match := _CANVAS.fullmatch(name)):
         return None
     who, user = match["who"], match["user"]
@@ -161,6 +179,8 @@ def _canvas(name: str) -> Claim | None:
         form="Canvas",
         reply_prefix=name[: match.start("rest")],
         person=user,
+        keys=(user,),
+        late=bool(match["late"]),
     )
 
 

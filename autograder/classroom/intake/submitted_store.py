@@ -12,6 +12,7 @@ from pathlib import Path
 from autograder.classroom.intake.attempts import Attempt
 from autograder.classroom.intake.source_files import CHUNK, UnreadableFileError
 from autograder.classroom.intake.submission_filenames import utc
+from autograder.classroom.students import LATE_MARK
 from autograder.support.atomic_files import write_atomically, written_atomically
 from autograder.support.regular_files import LINK
 
@@ -41,13 +42,15 @@ class SubmittedStore:
         """
         folder = self._submitted(student, attempt.unit)
         place, stamp = folder / f"{attempt.unit}.ipynb", folder / "timestamp.txt"
-        for path in (folder.parent, folder, place, stamp):
+        for path in (folder.parent, folder, place, stamp, folder / LATE_MARK):
             if path.is_symlink():
                 raise UnreadableFileError(f"cannot be stored: {path} {LINK}")
         there, since = digest_of(place), _time_in(stamp)
         if there == attempt.digest:
             if attempt.time and since is None:
                 write_atomically(stamp, _stamp(attempt.time))
+            if not since:
+                _mark_late(folder, attempt, keep=attempt.owner.claim.late is None and not attempt.time)
             return UNCHANGED, "is there already"
         if there and (reason := self._newer(attempt, student, since)):
             return OLDER, reason
@@ -59,6 +62,7 @@ class SubmittedStore:
                 write_atomically(stamp, _stamp(attempt.time))
             else:
                 stamp.unlink(missing_ok=True)  # it belongs to the notebook that was replaced
+            _mark_late(folder, attempt)
         return TAKEN, ""
 
     def _newer(self, attempt: Attempt, student: str, since: datetime | None) -> str:
@@ -97,6 +101,15 @@ def digest_of(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     return digest.hexdigest()
+
+
+def _mark_late(folder: Path, attempt: Attempt, keep: bool = False) -> None:
+    """Note that an LMS calls an attempt late, where the attempt has no time. Else remove such a note, or keep what is there."""
+    mark, claim = folder / LATE_MARK, attempt.owner.claim
+    if claim.late and not attempt.time:
+        write_atomically(mark, f"marked as late by {claim.form}\n")
+    elif not keep:
+        mark.unlink(missing_ok=True)
 
 
 def _copy(attempt: Attempt, place: Path) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from autograder.classroom.csv_tables import TableError
 from autograder.classroom.gradebook.enrolment import enrol, enrolled
-from autograder.classroom.gradebook.roster import RosterError, read_roster
+from autograder.classroom.gradebook.roster import read_roster
 from autograder.classroom.students import Student
 
 
@@ -41,7 +42,7 @@ def test_cells_missing_at_the_end_of_a_row_are_empty(roster):
 
 
 def test_all_bad_rows_are_named_with_line_and_reason(roster):
-    with pytest.raises(RosterError) as error:
+    with pytest.raises(TableError) as error:
         roster("id,first_name\nada,Ada\n,Nobody\nada,Again\na/b,\n..,\n-x,\n")
     lines = str(error.value).splitlines()
     assert [line.split("line ")[1].split(":")[0] for line in lines] == ["3", "4", "5", "6", "7"]
@@ -52,7 +53,7 @@ def test_all_bad_rows_are_named_with_line_and_reason(roster):
 
 @pytest.mark.parametrize("content", ["", "name,phone\nAda,7\n", b"PK\x03\x04\xff\xfe", "\0\0\0"])
 def test_a_file_that_is_not_a_roster_is_refused(roster, content):
-    with pytest.raises(RosterError, match=r"roster\.csv: "):
+    with pytest.raises(TableError, match=r"roster\.csv: "):
         roster(content)
 
 
@@ -108,13 +109,13 @@ def test_a_student_in_two_sections_is_one_student(roster):
     ],
 )
 def test_an_ambiguous_row_is_named(roster, row, words):
-    with pytest.raises(RosterError, match=words) as error:
+    with pytest.raises(TableError, match=words) as error:
         roster(f"id,first_name,last_name\nada,Ada,Lovelace\n{row}\n")
     assert "line 3" in str(error.value)
 
 
 def test_for_a_workbook_the_message_says_to_save_it_as_csv(roster):
-    with pytest.raises(RosterError, match="save the sheet as CSV"):
+    with pytest.raises(TableError, match="save the sheet as CSV"):
         roster(b"PK\x03\x04 and so on")
 
 

@@ -1,0 +1,57 @@
+"""What all commands of ``gradaccum classroom`` share: their common arguments, and errors in a line each."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sized
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autograder.support.one_line import one_line
+from autograder.support.os_trouble import os_trouble
+
+Database = Annotated[str, typer.Option("--db", metavar="URL", help="The gradebook's database, such as postgresql://…")]
+ClassDirectory = Annotated[Path, typer.Argument(metavar="DIR", help="A class, made by init.")]
+Students = Annotated[str, typer.Option("--students", help="Ids, such as ada,bob; all if not given.")]
+Units = Annotated[str, typer.Option(help="Units, such as 03,04; all of them if not given.")]
+
+
+def count(things: Sized, noun: str) -> str:
+    """How many things there are, in words, such as ``2 pages``."""
+    return f"{len(things)} {noun}{'' if len(things) == 1 else 's'}"
+
+
+def ids(students: str) -> list[str]:
+    """The ids in a comma-separated list."""
+    return [name.strip() for name in students.split(",") if name.strip()]
+
+
+def complain(command: str, problem: str) -> None:
+    """Print a problem to stderr, in one line that begins with the command."""
+    typer.echo(one_line(f"gradaccum classroom {command}: {problem}"), err=True)
+
+
+@contextlib.contextmanager
+def one_line_on_errors(command: str) -> Iterator[None]:
+    """Print expected errors to stderr in a line each and exit with status 2; on Ctrl-C print a line and exit with 130."""
+    from autograder.classroom.grading.class_to_mark import GradingError
+    from autograder.classroom.grading.workers import WorkersError
+    from autograder.classroom.release import ReleaseError
+    from autograder.isolation.sandbox import ChildError
+
+    status = 2
+    try:
+        yield
+    except KeyboardInterrupt:
+        reasons, status = ["stopped; start it again and it goes on"], 130
+    except OSError as error:
+        reasons = [os_trouble(error)]
+    except (ValueError, GradingError, ReleaseError, WorkersError, ChildError) as error:
+        reasons = str(error).splitlines()
+    else:
+        return
+    for reason in reasons:
+        complain(command, reason)
+    raise typer.Exit(status) from None

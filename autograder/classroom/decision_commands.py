@@ -1,0 +1,134 @@
+"""The commands of ``gradaccum classroom`` for what an instructor decides: due dates, extra time, dropped exercises."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from autograder.classroom.command_line import ClassDirectory, Database, complain, count, one_line_on_errors
+from autograder.contract.units import UNITS
+from autograder.publishing.nbgrader_course import pick_units
+
+if TYPE_CHECKING:
+    from autograder.classroom.decisions import Late
+    from autograder.classroom.grading.class_to_mark import ClassToMark
+
+app = typer.Typer()
+
+Unit = Annotated[str, typer.Argument(metavar="UNIT", help="A unit, such as 03.")]
+
+
+@app.command()
+def due(
+    directory: ClassDirectory,
+    unit: Annotated[str, typer.Argument(metavar="UNIT", help="A unit, such as 03; without one, deadlines are shown.")] = "",
+    date: Annotated[str, typer.Argument(metavar="DATE", help="Such as '2026-11-30 23:59 Europe/Berlin', or none.")] = "",
+    db: Database = "",
+) -> None:
+    """Say when a unit is due, and show all deadlines. What being late costs changes at once; nothing is marked again."""
+    from autograder.classroom.deadlines import DEADLINES, EXAMPLE, read_deadlines, written
+    from autograder.classroom.decisions import decide_deadlines
+    from autograder.classroom.grading.class_to_mark import ClassToMark
+
+    late: Late = {}
+    notes: list[str] = []
+    with one_line_on_errors("due"):
+        if unit and not date:
+            raise ValueError(f"no date for {unit}; write it like '{EXAMPLE}', or none")
+        marked_class = ClassToMark(directory, db)
+        deadlines = read_deadlines(marked_class.coursedir)
+        if unit:
+            with marked_class.locked():
+                deadlines.due[one_unit(unit)] = "" if date == "none" else written(date)
+                late, notes = decide_deadlines(marked_class, deadlines)
+        if not any(deadlines.due.values()):
+            typer.echo(f"no unit has a due date in {directory / DEADLINES.name}")
+        for one, text in sorted(deadlines.due.items()):
+            typer.echo(f"{one} is due {text}" if text else f"{one} is not due at any time")
+        for (student, one), days in sorted(deadlines.extra_days.items()):
+            until = f", until {deadlines.until(student, one)}" if deadlines.due.get(one) else ""
+            typer.echo(f"{student} has {days:g} days more for {one}{until}")
+        if lost := [one.penalty for (_, name), one in late.items() if name == one_unit(unit)]:
+            typer.echo(f"late: {count(lost, 'submission')}, {sum(lost):.4g} points deducted")
+        _complain_of_lateness("due", marked_class, late, notes)
+
+
+@app.command()
+def extend(
+    directory: ClassDirectory,
+    student: Annotated[str, typer.Argument(metavar="STUDENT", help="A student's id.")],
+    unit: Unit,
+    days: Annotated[str, typer.Argument(metavar="DAYS", help="Days after the due date; 0 for none.")],
+    db: Database = "",
+) -> None:
+    """Give a student extra time for a unit, whether or not it was handed in. It replaces what the student had before."""
+    from autograder.classroom.deadlines import extra_days, read_deadlines
+    from autograder.classroom.decisions import decide_deadlines
+    from autograder.classroom.grading.class_to_mark import ClassToMark
+
+    with one_line_on_errors("extend"):
+        marked_class = ClassToMark(directory, db)
+        name, number = one_unit(unit), extra_days(days)
+        with marked_class.locked():
+            marked_class.refuse_unknown([student])
+            deadlines = read_deadlines(marked_class.coursedir)
+            deadlines.extra_days[student, name] = number
+            late, notes = decide_deadlines(marked_class, deadlines)
+        if deadlines.due.get(name):
+            typer.echo(f"{student} has until {deadlines.until(student, name)} for {name}")
+        else:
+            typer.echo(f"{student} has {number:g} days more for {name}, once gradaccum classroom due says when it is due")
+        if lateness := late.get((student, name)):
+            typer.echo(str(lateness))
+        _complain_of_lateness("extend", marked_class, late, notes)
+
+
+@app.command()
+def drop(
+    directory: ClassDirectory,
+    unit: Unit,
+    exercise: Annotated[str, typer.Argument(metavar="EXERCISE", help="Its name, such as same_update.")],
+    reason: Annotated[str, typer.Option("--reason", help="A sentence for students, on their feedback pages.")] = "",
+    undo: Annotated[bool, typer.Option("--undo", help="Have it count again.")] = False,
+    db: Database = "",
+) -> None:
+    """Leave an exercise out of points, tables, feedback, report and exports. Its marks are kept."""
+    from autograder.classroom.decisions import drop_exercise, restore_exercise
+    from autograder.classroom.grading.class_to_mark import ClassToMark
+
+    with one_line_on_errors("drop"):
+        marked_class, name = ClassToMark(directory, db), one_unit(unit)
+        with marked_class.locked():
+            if undo:
+                restore_exercise(marked_class, name, exercise)
+            else:
+                drop_exercise(marked_class, name, exercise, reason)
+    typer.echo(f"{exercise} of {name} {'counts again' if undo else 'does not count'}; make feedback, report and exports again")
+
+
+def one_unit(text: str) -> str:
+    """The unit that a text such as ``"03"`` names.
+
+    Raises:
+        ValueError: it names none, or several.
+    """
+    named = list(pick_units(dict.fromkeys(UNITS, Path()), text))
+    if len(named) != 1:
+        raise ValueError(f"{text!r} names {len(named)} units; name one, such as {UNITS[0][:2]}")
+    return named[0]
+
+
+def _complain_of_lateness(command: str, marked_class: ClassToMark, late: Late, notes: list[str]) -> None:
+    """Print notes, and one more if work is late and that costs nothing."""
+    from nbgrader.preprocessors import AssignLatePenalties
+
+    from autograder.hosts.nbgrader_plugins import DeductPerDay
+
+    config = marked_class.coursedir.config
+    policy = AssignLatePenalties(config=config).plugin_class(config=config)
+    if late and isinstance(policy, DeductPerDay) and policy.costs_nothing:
+        notes = [*notes, "being late costs nothing in this class; c.DeductPerDay in nbgrader_config.py can change that"]
+    for note in notes:
+        complain(command, note)

@@ -1,0 +1,73 @@
+"""Marks submissions of a class from beginning to end, and says what points students have then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from autograder.classroom.dropped import dropped_exercises
+from autograder.classroom.gradebook.class_marks import ClassMarks, read_marks
+from autograder.classroom.gradebook.database import NoGradebookError, gradebook_exists, open_gradebook
+from autograder.classroom.gradebook.lateness import update_lateness
+from autograder.classroom.grading.class_to_mark import ClassToMark, HandedIn
+from autograder.classroom.grading.grading_run import GradingRun, Outcome
+from autograder.classroom.grading.terminal_output import progress
+from autograder.classroom.grading.workers import workers
+
+
+def grade_class(
+    marked_class: ClassToMark,
+    handed_in: Sequence[HandedIn],
+    stop_if_asked: Callable[[], None],
+    *,
+    again: bool = False,
+    number: int = 0,
+    scheduler: str = "",
+) -> Outcome:
+    """Mark submissions that have changed, and put their marks into the gradebook.
+
+    Args:
+        marked_class: the class, locked.
+        handed_in: the submissions.
+        stop_if_asked: raises if the command is to stop.
+        again: also mark submissions that have not changed.
+        number: of processes that mark; 0 for one for each core.
+        scheduler: of dask, with workers of its own; empty for workers on this machine.
+
+    Raises:
+        GradingError: the gradebook cannot be read, or marks cannot be written.
+        WorkersError: there is nobody to mark.
+    """
+    run = GradingRun(marked_class, handed_in, again)
+    if run.number:
+        with (
+            workers(scheduler, min(number, run.number), marked_class.device) as pool,
+            progress(run.number) as step,
+        ):
+            for job, result in pool.map(run.jobs()):
+                run.done(job, result)
+                step()
+                stop_if_asked()
+    run.record_the_rest()
+    run.complain_of_unmarked()
+    stop_if_asked()
+    return run.outcome
+
+
+def points_now(marked_class: ClassToMark) -> tuple[ClassMarks | None, list[str]]:
+    """Bring lateness in the gradebook up to date and read the points that students have there.
+
+    Returns:
+        The points, or None if there is no gradebook that can be used; and notes for the instructor, a line each.
+
+    Raises:
+        TableError: the table of deadlines or that of dropped exercises cannot be used.
+    """
+    course, url = marked_class.coursedir, marked_class.coursedir.db_url
+    if not gradebook_exists(url):
+        return None, []
+    try:
+        _, notes = update_lateness(course, url)
+        with open_gradebook(url) as gradebook:
+            return read_marks(gradebook, dropped=dropped_exercises(course)), notes
+    except NoGradebookError as error:
+        return None, [f"this table has marks only, without what is taken off or was changed by hand: {error}"]
