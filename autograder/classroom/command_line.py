@@ -14,6 +14,7 @@ from autograder.support.os_trouble import os_trouble
 
 Database = Annotated[str, typer.Option("--db", metavar="URL", help="The gradebook's database, such as postgresql://…")]
 ClassDirectory = Annotated[Path, typer.Argument(metavar="DIR", help="A class, made by init.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that are there already.")]
 Students = Annotated[str, typer.Option("--students", help="Ids, such as ada,bob; all if not given.")]
 Units = Annotated[str, typer.Option(help="Units, such as 03,04; all of them if not given.")]
 

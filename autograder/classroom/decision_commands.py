@@ -1,7 +1,8 @@
-"""The commands of ``gradaccum classroom`` for what an instructor decides: due dates, extra time, dropped exercises."""
+"""The commands of ``gradaccum classroom`` for what instructors decide: due dates, extra time, dropped exercises, regrades."""
 
 from __future__ import annotations
 
+from collections.abc import Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -106,6 +107,46 @@ def drop(
             else:
                 drop_exercise(marked_class, name, exercise, reason)
     typer.echo(f"{exercise} of {name} {'counts again' if undo else 'does not count'}; make feedback, report and exports again")
+
+
+@app.command()
+def regrade(
+    directory: ClassDirectory,
+    requests: Annotated[
+        Path, typer.Argument(metavar="CSV", help="Requests: columns student, unit, exercise, reason, answer, points.")
+    ],
+    number: Annotated[int, typer.Option("--workers", min=0, help="Processes that mark; one for each core if not given.")] = 0,
+    scheduler: Annotated[str, typer.Option(metavar="tcp://…", help="A scheduler of dask that runs, with its workers.")] = "",
+    db: Database = "",
+) -> None:
+    """Answer students' requests to look at an exercise once more: change its points, or mark it again. Feedback tells them."""
+    from autograder.classroom.grading.class_to_mark import ClassToMark
+    from autograder.classroom.grading.grade_class import grade_class
+    from autograder.classroom.regrades import regrade as answer_requests
+    from autograder.support.interrupts import stoppable
+
+    with one_line_on_errors("regrade"), stoppable() as stop_if_asked:
+        marked_class = ClassToMark(directory, db)
+
+        def mark_again(wanted: Set[tuple[str, str]]) -> list[str]:
+            handed_in, complaints = marked_class.handed_in([unit for _, unit in wanted], [student for student, _ in wanted])
+            chosen = [one for one in handed_in if (one.student, one.unit) in wanted]
+            gone = sorted(wanted - {(one.student, one.unit) for one in chosen})
+            complaints += [f"{student}, {unit}: is not in {marked_class.submitted}" for student, unit in gone]
+            if complaints:
+                return complaints
+            outcome = grade_class(marked_class, chosen, stop_if_asked, again=True, number=number, scheduler=scheduler)
+            return outcome.complaints
+
+        with marked_class.locked():
+            outcome = answer_requests(marked_class, requests, mark_again)
+    for one in outcome.answered:
+        changed = f"{one.before} points, now {one.after}" if one.before != one.after else f"{one.after} points, as before"
+        typer.echo(f"{one.student}, {one.unit}, {one.exercise}: {changed}")
+    counts = f"{len(outcome.answered)} answered, {len(outcome.unchanged)} answered before, {len(outcome.open)} open"
+    typer.echo(counts + ("; make feedback and exports again" if outcome.answered else ""))
+    for one in outcome.open:
+        complain("regrade", f"{one.student}, {one.unit}, {one.exercise}: has neither answer nor points, so it stays open")
 
 
 def one_unit(text: str) -> str:

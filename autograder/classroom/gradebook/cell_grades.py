@@ -63,6 +63,25 @@ def graded_by_hand(gradebook: Gradebook) -> set[tuple[str, str]]:
     return {(student, unit) for student, unit in _grades(gradebook).filter(by_hand)}
 
 
+@dataclass(frozen=True)
+class PointsOfCell:
+    """The points of one student's graded cell: those that count, and those that marking and a person have given."""
+
+    score: float
+    automatic: float | None
+    manual: float | None
+    extra: float | None
+
+
+def points_of_each_cell(gradebook: Gradebook, units: Sequence[str]) -> dict[tuple[str, str, str], PointsOfCell]:
+    """The points of all graded cells of these units that were handed in, by student, unit and cell."""
+    from nbgrader.api import Assignment, BaseCell, Grade
+
+    rows = _grades(gradebook, BaseCell.name, Grade.score, Grade.auto_score, Grade.manual_score, Grade.extra_credit)
+    rows = rows.filter(Assignment.name.in_(units))
+    return {(student, unit, cell): PointsOfCell(*points) for student, unit, cell, *points in rows}
+
+
 def points_of_cells(gradebook: Gradebook, cells: Collection[tuple[str, str]]) -> dict[tuple[str, str], float]:
     """The points that these (unit, cell) together add to each submission, by student and unit."""
     from nbgrader.api import Assignment, BaseCell, Grade

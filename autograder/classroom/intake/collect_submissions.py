@@ -19,7 +19,7 @@ from autograder.classroom.intake.source_files import SourceFile, UnreadableFileE
 from autograder.classroom.intake.sources import SourceError, opened
 from autograder.classroom.intake.student_matching import Students, UnknownStudentError
 from autograder.classroom.intake.submission_filenames import ignore_reason, is_notebook, strip_lms_decoration
-from autograder.classroom.intake.submitted_store import OLDER, TAKEN, UNCHANGED, SubmittedStore
+from autograder.classroom.intake.submitted_store import OLDER, TAKEN, UNCHANGED, SubmittedStore, earlier_folder
 from autograder.contract.units import UNITS
 from autograder.support.one_line import one_line
 from autograder.support.os_trouble import NO_SPACE, os_trouble
@@ -100,11 +100,10 @@ def collect(directory: Path, source: Path, unit: str | None = None, db_url: str 
     """
     course, students = _class(directory, source, unit, db_url)
 
-    def folder(step: str, student: str, unit: str) -> Path:
-        return Path(course.format_path(step, student, unit))
+    def submitted(student: str, unit: str) -> Path:
+        return Path(course.format_path(course.submitted_directory, student, unit))
 
-    submitted = course.submitted_directory
-    store = SubmittedStore(partial(folder, submitted), partial(folder, f"{submitted}-earlier"))
+    store = SubmittedStore(submitted, partial(earlier_folder, course))
     return take_in(source, students, store, unit)
 
 

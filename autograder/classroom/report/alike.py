@@ -53,8 +53,16 @@ class AlikeGroup:
     overlap: float
 
 
-def alike_in_class(store: MarksStore, submissions: Collection[tuple[str, str]]) -> tuple[tuple[AlikeGroup, ...], tuple[str, ...]]:
-    """The groups in each unit of these (student, unit), read from the marked notebooks; and the units too small to compare."""
+@dataclass(frozen=True)
+class AlikeReport:
+    """The groups found, and the units that too few students have handed in to compare."""
+
+    groups: tuple[AlikeGroup, ...]
+    too_small: tuple[str, ...]
+
+
+def alike_report(store: MarksStore, submissions: Collection[tuple[str, str]]) -> AlikeReport:
+    """The answers of these (student, unit) that are alike, read from the marked notebooks."""
     groups: list[AlikeGroup] = []
     small = []
     for unit in sorted({unit for _, unit in submissions}):
@@ -63,7 +71,7 @@ def alike_in_class(store: MarksStore, submissions: Collection[tuple[str, str]]) 
         if len(answers) < MIN_STUDENTS:
             small.append(unit)
         groups += alike_groups(unit, answers, _known(unit))
-    return tuple(groups), tuple(small)
+    return AlikeReport(tuple(groups), tuple(small))
 
 
 def _answers(store: MarksStore, student: str, unit: str) -> dict[str, str]:
@@ -73,7 +81,11 @@ def _answers(store: MarksStore, student: str, unit: str) -> dict[str, str]:
         sources = {cell["metadata"].get("nbgrader", {}).get("grade_id", ""): "".join(cell["source"]) for cell in cells}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
-    return {name: sources[cell] for name in (exercise.id for exercise in exercises_of(unit)) if (cell := f"{name}-solution") in sources}
+    return {
+        name: sources[cell]
+        for name in (exercise.id for exercise in exercises_of(unit))
+        if (cell := f"{name}-solution") in sources
+    }
 
 
 def _known(unit: str) -> dict[str, list[str]]:
@@ -151,7 +163,9 @@ def _tokens(text: str) -> Iterator[str]:
         for token in tokenize.generate_tokens(io.StringIO(ast.unparse(tree)).readline):
             if token.type == tokenize.STRING:
                 yield "text"
-            elif token.type == tokenize.NAME and token.string in chosen and before != "." and not keyword.iskeyword(token.string):
+            elif (
+                token.type == tokenize.NAME and token.string in chosen and before != "." and not keyword.iskeyword(token.string)
+            ):
                 yield "name"
             elif token.type in (tokenize.NAME, tokenize.NUMBER, tokenize.OP):
                 yield token.string
@@ -163,20 +177,18 @@ def _tokens(text: str) -> Iterator[str]:
 class _Plain(ast.NodeTransformer):
     """Removes what says nothing about how an answer computes: texts that stand alone, and type hints."""
 
-    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:  # noqa: N802 - named by ast
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
         return None if isinstance(node.value, ast.Constant) else self.generic_visit(node)
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
         node.annotation = None
         return node
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:  # noqa: N802 - named by ast
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.returns = None
-        self.generic_visit(node)
-        node.body = node.body or [ast.Pass()]
-        return node
+        return self.generic_visit(node)
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:  # noqa: N802 - named by ast
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
         self.generic_visit(node)
         return ast.copy_location(ast.Assign([node.target], node.value), node) if node.value else ast.Pass()
 

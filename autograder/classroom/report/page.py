@@ -16,17 +16,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autograder.classroom.csv_cells import formula_safe
+from autograder.classroom.report.alike import AlikeReport
 from autograder.classroom.report.class_report import ClassReport, MistakeReport, UnitReport, middle
-from autograder.classroom.report.student_report import ABSENT, BROKEN, PARTLY, SOLVED, STATES, UNWRITTEN, WAITING, WRONG, Result
+from autograder.classroom.report.discrimination import MIN_STUDENTS
+from autograder.classroom.report.student_report import (
+    ABSENT,
+    BROKEN,
+    NOT_DUE,
+    PARTLY,
+    SOLVED,
+    STATES,
+    UNWRITTEN,
+    WAITING,
+    WRONG,
+    Result,
+)
 from autograder.support.atomic_files import write_atomically
 from gradaccum.fingerprint_tables import GREEN, GREY, TITLES, VERMILLION
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-SIGNS = {SOLVED: "✓", PARTLY: "◐", WRONG: "✗", BROKEN: "!", UNWRITTEN: "○", ABSENT: "–", WAITING: "…"}
+SIGNS = {SOLVED: "✓", PARTLY: "◐", WRONG: "✗", BROKEN: "!", UNWRITTEN: "○", ABSENT: "–", NOT_DUE: "·", WAITING: "…"}
 """A sign for each state, so that colour is never the only difference."""
-CLASSES = dict(zip(STATES, ("solved", "partly", "wrong", "broken", "unwritten", "absent", "waiting"), strict=True))
+CLASSES = dict(zip(STATES, ("solved", "partly", "wrong", "broken", "unwritten", "absent", "undue", "waiting"), strict=True))
 HISTOGRAM_BINS = 10
 MAX_COLUMNS = 15
 """Exercises side by side in one table: as many as fit on an A4 page."""
@@ -52,7 +65,12 @@ def page_path(directory: Path, to: Path | None) -> Path:
     return page
 
 
-def write_report(report: ClassReport, page: Path, made: datetime) -> tuple[Path, Path]:
+def table_path(page: Path) -> Path:
+    """The path of the table that belongs to a page."""
+    return page.with_suffix(".csv")
+
+
+def write_report(report: ClassReport, page: Path, made: datetime, alike: AlikeReport | None = None) -> tuple[Path, Path]:
     """Write the page, and next to it the table under the same name with ``.csv``.
 
     Returns:
@@ -61,30 +79,37 @@ def write_report(report: ClassReport, page: Path, made: datetime) -> tuple[Path,
     Raises:
         OSError: one cannot be written; an earlier file is still there.
     """
-    table = page.with_suffix(".csv")
-    texts = {page: report_html(report, made), table: report_csv(report)}
+    table = table_path(page)
+    texts = {page: report_html(report, made, alike), table: report_csv(report)}
     for path, text in texts.items():
         write_atomically(path, text.encode(errors="backslashreplace").decode())  # names of folders may not be valid Unicode
     return page, table
 
 
 def report_csv(report: ClassReport) -> str:
-    """A line for each student and exercise. Points are empty where a submission waits to be marked."""
+    """A line for each student and exercise. Points are empty where a submission waits to be marked or is not due."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
     for student in report.students:
         person = [formula_safe(value) for value in (student.person.id, student.person.first_name, student.person.last_name)]
         for result in student.results:
-            points = "" if result.state == WAITING else f"{result.points:g}"
-            passed = "" if result.state == WAITING else result.passed
+            open_yet = result.state in (WAITING, NOT_DUE)
+            points = "" if open_yet else f"{result.points:g}"
+            passed = "" if open_yet else result.passed
             marks = [points, f"{result.max_points:g}", passed, formula_safe(" ".join(result.mistakes)), result.state]
             writer.writerow([*person, result.unit, formula_safe(result.exercise), *marks])
     return text.getvalue()
 
 
-def report_html(report: ClassReport, made: datetime) -> str:
-    """The page as text. Everything that students or instructors wrote is escaped."""
+def report_html(report: ClassReport, made: datetime, alike: AlikeReport | None = None) -> str:
+    """The page as text. Everything that students or instructors wrote is escaped.
+
+    Args:
+        report: on the class.
+        made: when.
+        alike: answers that are alike, if they were asked for.
+    """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     page = Environment(
@@ -98,7 +123,12 @@ def report_html(report: ClassReport, made: datetime) -> str:
     styles = _Styles()
     return page.get_template("report.html.jinja").render(
         report=report,
-        made=f"{made.day} {made:%B %Y, %H:%M}",
+        made=_date(made),
+        moment=f"{_date(report.moment)} UTC" if report.moment else "",
+        alike=alike,
+        people={student.person.id: student.person for student in report.students},
+        tell_apart=any(one.discrimination.value is not None for unit in report.units for one in unit.exercises),
+        enough=MIN_STUDENTS,
         facts=_facts(report),
         ranking=sorted(report.students, key=lambda s: (not s.handed_in, -s.share, s.person.sort_key)),
         chunks=_chunks(report.units),
@@ -209,6 +239,10 @@ _TEXT = rf"(?:{_WORDS}|epoch \d+|[-−\d/.,e+%×≈·∞ ]|rate|rest|nan|inf)*"
 _ATTRIBUTE = r' (?:style="[\w\s:;,.#()%-]*"|(?:scope|colspan|aria-hidden)="\w*")'
 _TAG = rf"</?(?:div|table|tbody|tr|th|td)(?:{_ATTRIBUTE})*>"
 _TABLE = re.compile(rf"(?:{_TAG}{_TEXT})*")
+
+
+def _date(time: datetime) -> str:
+    return f"{time.day} {time:%B %Y, %H:%M}"
 
 
 def _points(value: float) -> str:

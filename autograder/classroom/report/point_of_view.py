@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
 
 from autograder.classroom.deadlines import moment
 from autograder.classroom.report.class_data import ClassData
-
-_Value = TypeVar("_Value")
 
 
 def end_of(text: str) -> datetime:
@@ -42,8 +39,10 @@ def as_of(data: ClassData, time: datetime) -> ClassData:
         data,
         marks=tuple(one for one in data.marks if (one.student, one.unit) not in later),
         handed_in=frozenset(data.handed_in - later | there_before),
-        grades={(student, unit, cell): one for (student, unit, cell), one in data.grades.items() if (student, unit) not in later},
-        penalties=_without(data.penalties, later),
+        grades={
+            (student, unit, cell): one for (student, unit, cell), one in data.grades.items() if (student, unit) not in later
+        },
+        penalties={key: points for key, points in data.penalties.items() if key not in later},
         moment=time,
     )
 
@@ -58,7 +57,3 @@ def only_units(data: ClassData, units: Collection[str]) -> ClassData:
         grades={key: grade for key, grade in data.grades.items() if key[1] in units},
         penalties={key: points for key, points in data.penalties.items() if key[1] in units},
     )
-
-
-def _without(values: Mapping[tuple[str, str], _Value], keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], _Value]:
-    return {key: value for key, value in values.items() if key not in keys}

@@ -16,6 +16,8 @@ from nbgrader.plugins import ExportPlugin
 from traitlets import Bool, Unicode
 
 from autograder.classroom.csv_cells import formula_safe
+from autograder.classroom.csv_tables import TableError
+from autograder.classroom.dropped import dropped_exercises
 from autograder.classroom.gradebook.class_marks import ClassMarks, SubmissionPoints, read_marks
 from autograder.classroom.returning.lms_sheets import Sheet, SheetError, match_rows, points_text, read_sheet
 from autograder.classroom.students import Student
@@ -48,17 +50,26 @@ class FileExporter(ExportPlugin):
 
         Raises:
             SheetError: the file cannot be made; nothing has been written.
+            TableError: the table of dropped exercises cannot be used.
             OSError: a file cannot be read or written.
         """
-        marks = read_marks(gradebook, [str(one) for one in self.assignment], [str(one) for one in self.student])
+        dropped = dropped_exercises(self._course) if self._course else frozenset()
+        marks = read_marks(gradebook, [str(one) for one in self.assignment], [str(one) for one in self.student], dropped)
         marks = replace(marks, unmarked=self._handed_in() - marks.submissions.keys())
         sheet, notes = self.sheet(marks)
         write_atomically(self.target, sheet.text())
-        return [*_ungraded(marks), *_unmarked(marks), *notes]
+        left_out = [
+            f"{name} of {unit} does not count, so left out" for unit, name in sorted(dropped) if unit in marks.max_scores
+        ]
+        return [*left_out, *_ungraded(marks), *_unmarked(marks), *notes]
+
+    @property
+    def _course(self) -> CourseDirectory | None:
+        return self.course or getattr(self.parent, "coursedir", None)
 
     def _handed_in(self) -> frozenset[tuple[str, str]]:
         """(student, unit) of everything in ``submitted/``."""
-        course = self.course or getattr(self.parent, "coursedir", None)
+        course = self._course
         if course is None:
             return frozenset()
         folder = Path(course.format_path(course.submitted_directory, ".", ".")).resolve()
@@ -69,7 +80,7 @@ class FileExporter(ExportPlugin):
         try:
             for note in self.write(gradebook):
                 self.log.warning(note)
-        except (SheetError, OSError) as error:
+        except (SheetError, TableError, OSError) as error:
             self.log.error(str(error))
             sys.exit(2)
         self.log.info("Exported grades to %s", self.target)

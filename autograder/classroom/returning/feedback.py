@@ -17,6 +17,7 @@ from autograder.classroom.grading.class_to_mark import ClassToMark
 from autograder.classroom.intake.attempts import Attempt
 from autograder.classroom.intake.collect_submissions import newest_attempts
 from autograder.classroom.returning import mathml
+from autograder.classroom.returning.decided_notes import Decisions, ShowDecisions, read_decisions
 from autograder.support.atomic_files import written_atomically
 from autograder.support.interrupts import stoppable
 from autograder.support.one_line import one_line
@@ -53,8 +54,10 @@ class Feedback:
 class _Generate(KeepsCause, GenerateFeedback):
     """Makes a page with the template that the class's configuration names, or else with ours."""
 
-    def __init__(self, **kwargs: Any):
+    def __init__(self, decisions: Decisions, **kwargs: Any):
         super().__init__(**kwargs)
+        self.decisions = decisions
+        self.preprocessors: list[Any] = [*self.preprocessors, ShowDecisions]
         chosen = kwargs["config"].HTMLExporter
         if "template_name" not in chosen and "extra_template_basedirs" not in chosen:
             ours, theirs = Config(), self.config.HTMLExporter
@@ -95,10 +98,12 @@ def make_pages(
         feedback.complaints += _not_graded(attempts, graded, units, students)
         graded = [one for one in graded if one in attempts]
     feedback.complaints += _lost(marked_class, graded, units, students)
+    decisions = read_decisions(marked_class) if graded else Decisions()
+    feedback.complaints += decisions.notes
     with stoppable() as stop_if_asked, progress(len(graded), "making pages", "made") as step:
         for student, unit in graded:
             try:
-                path = _make_page(marked_class, student, unit)
+                path = _make_page(marked_class, student, unit, decisions)
                 feedback.pages.append(Page(student, unit, path, _name_in_zip(student, unit, attempts.get((student, unit)))))
             except ConvertingError as error:
                 feedback.complaints.append(f"{student}, {unit}: {error}; there is no page, grade it again")
@@ -157,9 +162,9 @@ def _lost(
     return [f"{student}, {unit}: {advice}" for student, unit in marked if (student, unit) not in graded]
 
 
-def _make_page(marked_class: ClassToMark, student: str, unit: str) -> Path:
+def _make_page(marked_class: ClassToMark, student: str, unit: str, decisions: Decisions) -> Path:
     coursedir = marked_class.coursedir
-    convert(_Generate(coursedir=coursedir, config=coursedir.config, log=quiet_log()), unit, student)
+    convert(_Generate(decisions, coursedir=coursedir, config=coursedir.config, log=quiet_log()), unit, student)
     return Path(coursedir.format_path(coursedir.feedback_directory, student, unit), f"{unit}.html")
 
 

@@ -60,6 +60,15 @@ def mathml(formula: str, display: str) -> str:
 @pass_context
 def markdown_with_mathml(context: Context, source: str) -> str:
     """Markdown as HTML, its formulas as MathML: a filter for nbconvert's templates in place of ``markdown2html``."""
-    attachments = context.get("cell", {}).get("attachments", {})
+    return markdown_html(source, context.get("cell", {}).get("attachments", {}))
+
+
+def markdown_html(source: str, attachments: dict[str, dict[str, str]] | None = None) -> str:
+    """Markdown as HTML, its formulas as MathML.
+
+    Args:
+        source: written by somebody who may write HTML.
+        attachments: pictures of the cell in which it stands.
+    """
     renderer = _MathMLRenderer(escape=False, attachments=attachments, anchor_link_text="¶")
     return str(MarkdownWithMath(renderer=renderer).render(source))
