@@ -119,7 +119,7 @@ def report_html(report: ClassReport, made: datetime, alike: AlikeReport | None =
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    page.filters |= {"points": _points, "percent": _percent, "number": lambda unit: unit[:2], "titled": _titled}
+    page.filters |= {"points": _points, "percent": _percent, "number": lambda unit: unit[:2], "titled": _titled, "correlation": _correlation}
     styles = _Styles()
     return page.get_template("report.html.jinja").render(
         report=report,
@@ -247,6 +247,10 @@ def _date(time: datetime) -> str:
 
 def _points(value: float) -> str:
     return f"{round(value, 1):g}"
+
+
+def _correlation(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
 
 
 def _percent(share: float) -> str:
