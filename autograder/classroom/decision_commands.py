@@ -1,4 +1,4 @@
-"""The commands of ``gradaccum classroom`` for what instructors decide: due dates, extra time, dropped exercises, regrades."""
+"""The commands of ``gradaccum classroom`` for what instructors decide: deadlines, drops, regrades, whose a file is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from autograder.publishing.nbgrader_course import pick_units
 
 if TYPE_CHECKING:
     from autograder.classroom.decisions import Late
-    from autograder.classroom.grading.class_to_mark import ClassToMark
 
 app = typer.Typer()
 
@@ -53,7 +52,7 @@ def due(
             typer.echo(f"{student} has {days:g} days more for {one}{until}")
         if lost := [one.penalty for (_, name), one in late.items() if name == one_unit(unit)]:
             typer.echo(f"late: {count(lost, 'submission')}, {sum(lost):.4g} points deducted")
-        _complain_of_lateness("due", marked_class, late, notes)
+        _complain_of_lateness("due", late, notes)
 
 
 @app.command()
@@ -83,7 +82,7 @@ def extend(
             typer.echo(f"{student} has {number:g} days more for {name}, once gradaccum classroom due says when it is due")
         if lateness := late.get((student, name)):
             typer.echo(str(lateness))
-        _complain_of_lateness("extend", marked_class, late, notes)
+        _complain_of_lateness("extend", late, notes)
 
 
 @app.command()
@@ -149,6 +148,26 @@ def regrade(
         complain("regrade", f"{one.student}, {one.unit}, {one.exercise}: has neither answer nor points, so it stays open")
 
 
+@app.command()
+def owners(
+    directory: ClassDirectory,
+    worksheet: Annotated[Path, typer.Argument(metavar="CSV", help="The grading worksheet of an assignment in Moodle.")],
+    db: Database = "",
+) -> None:
+    """Remember whose files are whose by the numbers that Moodle gives them, for students of one name or without names."""
+    from autograder.classroom.file_owners import FILE_OWNERS
+    from autograder.classroom.grading.class_to_mark import ClassToMark
+    from autograder.classroom.intake.worksheet_owners import fill_file_owners
+
+    with one_line_on_errors("owners"):
+        marked_class = ClassToMark(directory, db)
+        with marked_class.locked():
+            filled = fill_file_owners(marked_class.coursedir, marked_class.coursedir.db_url, worksheet)
+    typer.echo(f"{directory / FILE_OWNERS.name}: {filled.added} added, {filled.known} there already")
+    for stranger in filled.strangers:
+        complain("owners", stranger)
+
+
 def one_unit(text: str) -> str:
     """The unit that a text such as ``"03"`` names.
 
@@ -161,15 +180,12 @@ def one_unit(text: str) -> str:
     return named[0]
 
 
-def _complain_of_lateness(command: str, marked_class: ClassToMark, late: Late, notes: list[str]) -> None:
+def _complain_of_lateness(command: str, late: Late, notes: list[str]) -> None:
     """Print notes, and one more if work is late and that costs nothing."""
-    from nbgrader.preprocessors import AssignLatePenalties
-
-    from autograder.hosts.nbgrader_plugins import DeductPerDay
-
-    config = marked_class.coursedir.config
-    policy = AssignLatePenalties(config=config).plugin_class(config=config)
-    if late and isinstance(policy, DeductPerDay) and policy.costs_nothing:
-        notes = [*notes, "being late costs nothing in this class; c.DeductPerDay in nbgrader_config.py can change that"]
+    if late and not any(one.penalty for one in late.values()):
+        notes = [
+            *notes,
+            "nothing is deducted for being late; what it costs stands in nbgrader_config.py, see docs/instructors.md",
+        ]
     for note in notes:
         complain(command, note)

@@ -196,10 +196,6 @@ class DeductPerDay(LateSubmissionPlugin):
     max_points: float | None = None
     """The points that the unit gives; if it is None, they are taken from the gradebook that nbgrader is writing to."""
 
-    @property
-    def costs_nothing(self) -> bool:
-        return self.penalty_method == "none" and not (self.per_day or self.marked_late)
-
     def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float | None:
         if self.penalty_method == "zero":
             return score

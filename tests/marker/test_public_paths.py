@@ -23,7 +23,7 @@ RELEASED = {
     "autograder.classroom.exports": ("CanvasExporter", "MoodleExporter"),
     "autograder.devices": ("pick_device",),
     "autograder.github_classroom": ("main",),
-    "autograder.nbgrader_plugins": ("MarkSubmission", "ReadSubmission", "ShowModelAnswers"),
+    "autograder.nbgrader_plugins": ("DeductPerDay", "MarkSubmission", "ReadSubmission", "ShowModelAnswers"),
     "autograder.progress": ("show_progress",),
     "autograder.puzzle": ("show_puzzle",),
     "gradaccum.capstone.budget": ("activation_bytes",),

@@ -14,7 +14,7 @@ from autograder.classroom.gradebook.class_marks import ClassMarks
 from autograder.classroom.grading.grading_run import Outcome
 from autograder.support.one_line import one_line
 
-MIN_WIDTH = 110
+MIN_WIDTH = 130
 """Characters in a line of the summary: where there is no terminal, rich would cut the lines."""
 
 MAX_PROGRESS_LINES = 10
@@ -89,9 +89,9 @@ class _Unit:
 
     COLUMNS = (
         *("handed in", "marked now", "unchanged", "unmarked", "mean", "of", "full marks", "no points", "unreadable"),
-        *("damaged", "late", "changed by hand"),
+        *("damaged", "late", "by hand"),
     )
-    IF_ANY = ("unmarked", "damaged", "late", "changed by hand")
+    IF_ANY = ("unmarked", "damaged", "late", "by hand")
     """Columns that are left out where they would be 0 for all units."""
 
     def __init__(self, unit: str, outcome: Outcome, points: ClassMarks | None):
@@ -114,5 +114,5 @@ class _Unit:
             "unreadable": str(sum(bool(one.problem) for one in marked)),
             "damaged": str(sum(bool(one.damage) for one in marked)),
             "late": str(sum(entry.penalty > 0 for entry in known)),
-            "changed by hand": str(sum(entry.by_hand for entry in known)),
+            "by hand": str(sum(entry.by_hand for entry in known)),
         }

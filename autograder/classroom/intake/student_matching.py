@@ -105,7 +105,7 @@ class Students:
         """
         if claim.refused:
             raise UnknownStudentError(claim.refused + self.line_to_add(claim))
-        found = self._by_lms_id(claim.lms_id) or self._by_ids(claim.ids) or self._by_name(claim)
+        found = self._by_lms_id(claim.lms_id) or self.by_ids(claim.ids) or self._by_name(claim)
         if len(found) > 1:
             number = f", or give one of them the lms_user_id {claim.lms_id} in the roster" if claim.lms_id else ""
             line = self.line_to_add(claim, found)
@@ -142,7 +142,7 @@ class Students:
             UnknownStudentError: it may be one of several students.
         """
         if (text, alone) not in self._named:
-            whole = self._by_ids((text,)) or self._by_name(Claim(text, name=text))
+            whole = self.by_ids((text,)) or self._by_name(Claim(text, name=text))
             self._named[text, alone] = whole or ([] if alone else self._in_words(_words(text)))
         found = self._named[text, alone]
         if len(found) > 1:
@@ -152,7 +152,7 @@ class Students:
     def _by_lms_id(self, lms_id: str) -> list[Student]:
         return [student for student in self.all if lms_id and student.lms_user_id.casefold() == lms_id.casefold()]
 
-    def _by_ids(self, texts: Sequence[str]) -> list[Student]:
+    def by_ids(self, texts: Sequence[str]) -> list[Student]:
         """Students whose id is one of the texts; else the same ignoring case; else those by email address or LMS id."""
         wanted = {text.casefold() for text in texts if text}
         for found in (

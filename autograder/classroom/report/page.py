@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Callable
 from datetime import datetime
 from html import escape
 from itertools import pairwise
@@ -119,7 +120,14 @@ def report_html(report: ClassReport, made: datetime, alike: AlikeReport | None =
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    page.filters |= {"points": _points, "percent": _percent, "number": lambda unit: unit[:2], "titled": _titled, "correlation": _correlation}
+    filters: dict[str, Callable[..., str]] = {
+        "points": _points,
+        "percent": _percent,
+        "number": lambda unit: unit[:2],
+        "titled": _titled,
+        "correlation": _correlation,
+    }
+    page.filters |= filters
     styles = _Styles()
     return page.get_template("report.html.jinja").render(
         report=report,

@@ -61,3 +61,27 @@ def test_an_unknown_student_is_named_and_nothing_happens(of_two, command):
     said = of_two.do(command[0], *command[1:], status=2)
     assert "has no student 'eve'" in said.complaints
     assert files_by_student(of_two) == before
+
+
+def test_rows_about_the_student_are_deleted_from_tables_and_those_of_others_stay(of_two):
+    regrades = "student,unit,exercise,reason,answer,points,before,after,answered\n"
+    rows = {
+        "deadlines.csv": "unit,student,due,extra_days\n03_accumulate,{},,2\n",
+        "file_owners.csv": "file,student\n11,{}\n",
+        "regrades.csv": regrades + "{},03_accumulate,same_update,Why?,No.,,0,0,2026-11-30\n",
+    }
+    for name, text in rows.items():
+        header, row = text.splitlines(keepends=True)
+        (of_two.directory / name).write_text(header + row.format("ada") + row.format("bob"))
+    said = of_two.do("forget", "ada", "--yes")
+    assert "still names ada" not in said.complaints
+    for name, text in rows.items():
+        assert str(of_two.directory / name) in said.output
+        assert (of_two.directory / name).read_text() == text.format("bob")
+
+
+def test_a_table_that_cannot_be_read_keeps_everything(of_two):
+    before = files_by_student(of_two)
+    (of_two.directory / "deadlines.csv").write_text("who\nada\n")
+    assert "no column 'unit'" in of_two.do("forget", "ada", "--yes", status=2).complaints
+    assert files_by_student(of_two) == before

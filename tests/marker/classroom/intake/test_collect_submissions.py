@@ -193,7 +193,9 @@ def test_grading_from_a_source_that_does_not_exist_is_refused(bare_class):
     assert "there is no such folder or zip file" in result.stderr
 
 
-@pytest.mark.parametrize("place", ["ada", f"ada/{UNIT}", f"ada/{UNIT}/{UNIT}.ipynb", f"ada/{UNIT}/timestamp.txt"])
+@pytest.mark.parametrize(
+    "place", ["ada", f"ada/{UNIT}", f"ada/{UNIT}/{UNIT}.ipynb", f"ada/{UNIT}/timestamp.txt", f"ada/{UNIT}/late.txt"]
+)
 def test_nothing_is_stored_through_a_link_and_the_rest_is_stored(roster_class, tmp_path, place):
     elsewhere, link = tmp_path / "elsewhere", roster_class.submitted / place
     (elsewhere / UNIT).mkdir(parents=True)

@@ -1,0 +1,183 @@
+"""A table of the class says whose files are that their names leave open, and complaints say which line would."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from handed_in import ROSTER, TIME, UNIT, BareClass, fill, work
+from typer.testing import CliRunner
+
+from autograder.classroom.commands import app
+from autograder.classroom.csv_tables import TableError
+from autograder.classroom.file_owners import FILE_OWNERS, file_key, read_file_owners
+from autograder.classroom.gradebook.enrolment import enrol
+from autograder.classroom.intake.collect_submissions import collect
+from autograder.classroom.intake.student_matching import Students
+from autograder.classroom.students import LATE_MARK
+from autograder.publishing.nbgrader_course import course_directory, make_course
+
+FIRST, SECOND = (f"Chi Minh_{number}_assignsubmission_file_/{UNIT}.ipynb" for number in (11, 12))
+
+
+def with_owners(bare: BareClass, owners: dict[str, str], roster: bool = True) -> BareClass:
+    bare.students = Students(
+        ROSTER if roster else (), roster, {file_key(file): who for file, who in owners.items()}, "table.csv"
+    )
+    return bare
+
+
+def test_two_students_of_one_name_on_moodle_are_told_apart_by_its_numbers(roster_class):
+    with_owners(roster_class, {"11": "chi2", "Participant 12": "chi1"})
+    assert roster_class.take({FIRST: work("x = 1"), SECOND: work("x = 2")}).unrecognised == ()
+    assert roster_class.has("chi2") == work("x = 1")
+    assert roster_class.has("chi1") == work("x = 2")
+
+
+def test_a_name_of_two_students_is_named_with_the_lines_that_would_tell(roster_class):
+    with_owners(roster_class, {})
+    (found,) = roster_class.take({FIRST: work()}).unrecognised
+    assert found.reason.endswith("; or add the line 11,chi1 or 11,chi2 to table.csv")
+
+
+def test_two_people_who_share_the_name_of_one_student_are_named_with_the_lines_to_add(roster_class):
+    files = {f"Ada Lovelace_{number}_assignsubmission_file_/{UNIT}.ipynb": work(f"x = {number}") for number in (31, 32)}
+    found = with_owners(roster_class, {}).take(files).unrecognised
+    assert [one.reason.partition("or add ")[2] for one in found] == ["the lines 31,ID and 32,ID to table.csv"] * 2
+    assert with_owners(roster_class, {"31": "ada", "32": "s-1"}).take(files).unrecognised == ()
+    assert roster_class.has("ada") == work("x = 31")
+    assert roster_class.has("s-1") == work("x = 32")
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        (f"Participant_6_assignsubmission_file_/{UNIT}.ipynb", "6"),
+        (f"Participant_6_assignsubmission_file_{UNIT}.ipynb", "Participant 6"),
+        (f"anon_x7dF_6_{UNIT}.ipynb", "anon_x7dF"),
+        (f"LATE_anon_x7dF_6_{UNIT}.ipynb", "anon_x7dF"),
+        (f"minhchi_6_9_{UNIT}.ipynb", "6"),
+        (f"homework of somebody/{UNIT}.ipynb", "Homework of somebody"),
+        ("final_version.ipynb", "final_version"),
+        ("final_version.ipynb", "final_version.ipynb"),
+    ],
+)
+def test_files_without_a_name_are_given_to_the_student_in_the_table(roster_class, name, key):
+    assert [one.reason for one in roster_class.take({name: work()}).unrecognised] != []
+    assert with_owners(roster_class, {key: "bob"}).take({name: work()}).unrecognised == ()
+    assert roster_class.has("bob") == work()
+
+
+def test_an_anonymous_download_is_named_with_the_line_to_add(roster_class):
+    (found,) = with_owners(roster_class, {}).take({f"Participant_6_assignsubmission_file_/{UNIT}.ipynb": work()}).unrecognised
+    assert found.reason.endswith("download it again; or add the line 6,ID to table.csv")
+
+
+def test_the_table_does_not_override_a_name_further_out(roster_class):
+    with_owners(roster_class, {"mine": "bob"})
+    roster_class.take({f"Ada Lovelace_11_assignsubmission_file_/mine/{UNIT}.ipynb": work()})
+    assert roster_class.has("ada") == work()
+    assert roster_class.has("bob") is None
+
+
+def test_a_student_in_the_table_who_is_not_in_the_class_gets_no_file(roster_class):
+    (found,) = with_owners(roster_class, {"11": "ian"}).take({FIRST: work()}).unrecognised
+    assert found.reason == "table.csv gives '11' to 'ian', who is not in the class; correct it there"
+
+
+def test_a_class_without_a_roster_takes_ids_from_the_table(open_class):
+    taken = with_owners(open_class, {"11": "chi-a", "12": "chi-b"}, roster=False).take({FIRST: work(), SECOND: work("x = 2")})
+    assert taken.new_students == ("chi-a", "chi-b")
+
+
+def test_the_table_of_a_class_is_read_and_rows_to_be_filled_in_are_left_out(tmp_path):
+    (tmp_path / FILE_OWNERS.name).write_text("file,student\nParticipant 11,ada\n12,\nanon_x7dF,bob\n")
+    assert read_file_owners(SimpleNamespace(root=str(tmp_path))) == {"11": "ada", "anon x7df": "bob"}
+
+
+def test_every_bad_row_of_the_table_is_named(tmp_path):
+    (tmp_path / FILE_OWNERS.name).write_text("file,student\n11,ada\n11,bob\n,bob\n12,../bob\n")
+    with pytest.raises(TableError) as error:
+        read_file_owners(SimpleNamespace(root=str(tmp_path)))
+    lines = [line.partition("file_owners.csv, ")[2] for line in str(error.value).splitlines()]
+    assert lines[:2] == [
+        "line 3, column student: '11' stands here for the second time, with another student",
+        "line 4, column file: is empty; write the LMS's number, or the name of a file",
+    ]
+    assert lines[2].startswith("line 5, column student: the id '../bob' cannot name a directory")
+
+
+def marked_late(bare: BareClass) -> bool:
+    return (bare.submitted / "ada" / UNIT / LATE_MARK).exists()
+
+
+def test_what_canvas_calls_late_is_kept_until_a_newer_attempt_is_not(roster_class):
+    late = {f"lovelaceada_LATE_12345_7_{UNIT}.ipynb": work()}
+    roster_class.take(late)
+    before = roster_class.everything()
+    assert marked_late(roster_class)
+    roster_class.take(late)
+    assert roster_class.everything() == before
+    roster_class.take({f"lovelaceada_12345_8_{UNIT}.ipynb": work("x = 2")})
+    assert not marked_late(roster_class)
+
+
+def test_canvas_can_take_back_that_an_attempt_was_late(roster_class):
+    roster_class.take({f"lovelaceada_LATE_12345_7_{UNIT}.ipynb": work()})
+    roster_class.take({f"ada/{UNIT}.ipynb": work()})
+    assert marked_late(roster_class)
+    roster_class.take({f"lovelaceada_12345_7_{UNIT}.ipynb": work()})
+    assert not marked_late(roster_class)
+
+
+def test_a_time_says_more_than_that_an_attempt_was_late(roster_class):
+    roster_class.take({f"lovelaceada_LATE_12345_7_{UNIT}.ipynb": work()})
+    roster_class.take({f"ada+{UNIT}+{TIME}/{UNIT}.ipynb": work()})
+    assert roster_class.time("ada") == TIME
+    assert not marked_late(roster_class)
+
+
+WORKSHEET = (
+    "Identifier,Full name,Email address,Status,Grade\n"
+    "Participant 11,Chi Minh,chi.two@example.org,Submitted,\n"
+    "Participant 12,Chi Minh,Chi.One@example.org,Submitted,\n"
+    "Participant 13,Jo Doe,jo@example.org,No submission,\n"
+)
+
+
+@pytest.fixture
+def class_of_two(tmp_path):
+    """A class with two students of one name, and a function that gives the command a worksheet."""
+    make_course(tmp_path / "class", {})
+    enrol(ROSTER, course_directory(tmp_path / "class").db_url)
+
+    def owners(text: str, status: int = 0):
+        (tmp_path / "worksheet.csv").write_text(text)
+        result = CliRunner().invoke(app, ["owners", str(tmp_path / "class"), str(tmp_path / "worksheet.csv")])
+        assert result.exit_code == status, (result.output, result.exc_info)
+        return result.stdout, result.stderr
+
+    return tmp_path / "class", owners
+
+
+def test_moodles_worksheet_says_whose_numbers_are_whose_and_the_download_is_then_taken(class_of_two, tmp_path):
+    directory, owners = class_of_two
+    said, complaints = owners(WORKSHEET)
+    assert said == f"{directory}/file_owners.csv: 2 added, 0 there already\n"
+    assert "line 4: 'Participant 13' is no student of the class for certain" in complaints
+    assert owners(WORKSHEET)[0].endswith("0 added, 2 there already\n")
+    taken = collect(directory, fill(tmp_path / "download", {FIRST: work("x = 1"), SECOND: work("x = 2")}))
+    assert [(one.file, one.students) for one in taken.taken] == [(FIRST, ("chi2",)), (SECOND, ("chi1",))]
+
+
+def test_a_worksheet_that_contradicts_the_table_changes_nothing(class_of_two):
+    directory, owners = class_of_two
+    (directory / "file_owners.csv").write_text("file,student\n12,chi2\n")
+    _, complaints = owners(WORKSHEET, status=2)
+    assert "line 3, column identifier: " in complaints
+    assert "says that 'Participant 12' is 'chi2', not 'chi1'; correct one of the two" in complaints
+    assert (directory / "file_owners.csv").read_text() == "file,student\n12,chi2\n"
+
+
+def test_a_worksheet_in_another_language_is_refused(class_of_two):
+    assert "no column 'identifier'" in class_of_two[1]("Kennung,Name\n", status=2)[1]

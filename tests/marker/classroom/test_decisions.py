@@ -1,0 +1,174 @@
+"""What an instructor decides changes totals at once, in the gradebook and in what is exported; nothing is marked again."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from exported_class import ACCUMULATE, LOOP, by
+from nbgrader.api import Gradebook
+from typer.testing import CliRunner
+
+from autograder.classroom.commands import app
+from autograder.classroom.students import LATE_MARK
+
+EARLY = "2026-11-01 12:30 UTC"
+"""Two days before everything was handed in."""
+
+
+@pytest.fixture
+def late_school(school, tmp_path):
+    """A copy of the class, in which each day begun costs 10 percent and a mark of the LMS 25, and no unit is due."""
+    directory = shutil.copytree(school, tmp_path / "class")
+    config = directory / "nbgrader_config.py"
+    text = config.read_text().replace("per_day = 0", "per_day = 10").replace("marked_late = 0", "marked_late = 25")
+    config.write_text(text)
+    with Gradebook(f"sqlite:///{directory}/gradebook.db") as gradebook:
+        for assignment in gradebook.assignments:
+            assignment.duedate = None
+            for submission in assignment.submissions:
+                submission.notebooks[0].late_submission_penalty = None
+        gradebook.db.commit()
+    return directory
+
+
+@pytest.fixture
+def do(late_school):
+    """Runs a command on the class; returns its output and complaints."""
+
+    def do(command: str, *options: str, status: int = 0) -> tuple[list[str], list[str]]:
+        result = CliRunner().invoke(app, [command, str(late_school), *options])
+        assert result.exit_code == status, (result.output, result.exc_info)
+        return result.stdout.splitlines(), result.stderr.replace(f"gradaccum classroom {command}: ", "").splitlines()
+
+    return do
+
+
+@pytest.fixture
+def scores(late_school, export):
+    """Exports the class; returns points, penalty and score by student."""
+    columns = ("raw_score", "late_submission_penalty", "score")
+
+    def scores(unit: str = ACCUMULATE) -> dict[str, tuple[float, ...]]:
+        _, rows, _ = export("--units", unit, directory=late_school)
+        return {who: tuple(map(float, points)) for who, points in by(rows, "student_id", *columns).items()}
+
+    return scores
+
+
+def test_a_due_date_takes_points_off_and_its_change_gives_them_back(do, scores):
+    said, complaints = do("due", "03", EARLY)
+    assert said == [f"{ACCUMULATE} is due {EARLY}", "late: 3 submissions, 2.6 points deducted"]
+    assert complaints == []
+    assert scores() == {"ada": (8, 1.6, 6.4), "bob": (1, 1, 0), "eve": (0, 0, 0), "kim": (0, 0, 0)}
+    do("due", "03", "2026-11-30 23:59 Europe/Berlin")
+    assert scores()["ada"] == (8, 0, 8)
+    do("due", "03", EARLY)
+    do("due", "03", "none")
+    assert scores()["ada"] == (8, 0, 8)
+
+
+def test_extra_time_moves_with_the_due_date_and_can_be_taken_back(do, scores):
+    do("due", "03", EARLY)
+    assert do("extend", "ada", "03", "1")[0] == [
+        f"ada has until 2026-11-02 12:30 UTC for {ACCUMULATE}",
+        "handed in 24 hours late: 0.8 of 8 points deducted",
+    ]
+    assert scores()["ada"] == (8, 0.8, 7.2)
+    do("due", "03", "2026-11-02 12:30 UTC")
+    assert scores()["ada"] == (8, 0, 8)
+    do("extend", "ada", "03", "0")
+    assert scores()["ada"] == (8, 0.8, 7.2)
+
+
+def test_a_student_who_has_handed_in_nothing_can_have_extra_time(do):
+    assert do("extend", "kim", "03", "1.5")[0] == [
+        f"kim has 1.5 days more for {ACCUMULATE}, once gradaccum classroom due says when it is due"
+    ]
+    do("due", "03", EARLY)
+    assert do("due")[0] == [
+        f"{ACCUMULATE} is due {EARLY}",
+        f"kim has 1.5 days more for {ACCUMULATE}, until 2026-11-03 00:30 UTC",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (("due", "03"), "no date for 03; write it like '2026-11-30 23:59 Europe/Berlin', or none"),
+        (("due", "3", EARLY), "no unit is called '3'"),
+        (("due", "03,04", EARLY), "'03,04' names 2 units; name one"),
+        (("extend", "ian", "03", "1"), "has no student 'ian'"),
+        (("extend", "ada", "03", "soon"), "'soon' is no number of days"),
+        (("drop", "04", "train_epoch"), f"{LOOP} has no exercise 'train_epoch'; there are code, prose"),
+        (("drop", "03", "code"), f"nothing would give points in {ACCUMULATE} without code"),
+        (("drop", "04", "prose", "--undo"), "'prose' is not dropped"),
+    ],
+)
+def test_a_decision_that_cannot_be_taken_is_refused_and_changes_nothing(do, late_school, command, words):
+    before = {path.name for path in late_school.iterdir()}
+    _, complaints = do(*command, status=2)
+    assert len(complaints) == 1
+    assert words in complaints[0]
+    assert {path.name for path in late_school.iterdir()} - before <= {".grading.lock"}
+
+
+def test_a_decision_that_cannot_be_put_into_the_gradebook_is_not_taken(do, late_school, monkeypatch):
+    do("due", "03", EARLY)
+    before = (late_school / "deadlines.csv").read_bytes()
+    (late_school / "gradebook.db").write_bytes(b"no database")
+    assert "file is not a database" in do("due", "03", "none", status=2)[1][0]
+    assert (late_school / "deadlines.csv").read_bytes() == before
+
+
+def test_a_policy_that_costs_nothing_is_said_where_work_is_late(do, late_school):
+    config = late_school / "nbgrader_config.py"
+    config.write_text(config.read_text().replace("per_day = 10", "per_day = 0").replace("marked_late = 25", "marked_late = 0"))
+    said, complaints = do("due", "03", EARLY)
+    assert said[-1] == "late: 3 submissions, 0 points deducted"
+    assert complaints[0].startswith("nothing is deducted for being late; what it costs stands in nbgrader_config.py")
+
+
+def mark_late(directory, student: str) -> None:
+    place = directory / "submitted" / student / ACCUMULATE
+    place.mkdir(parents=True)
+    (place / LATE_MARK).write_text("marked as late by Canvas\n")
+
+
+def test_what_an_lms_marks_as_late_without_a_time_costs_once(do, scores, late_school):
+    mark_late(late_school, "ada")
+    do("due", "04", EARLY)
+    assert scores()["ada"] == (8, 2, 6)
+
+
+def test_a_mark_of_the_lms_costs_nothing_if_the_student_has_extra_time(do, scores, late_school):
+    mark_late(late_school, "ada")
+    _, complaints = do("extend", "ada", "03", "1")
+    assert complaints == [
+        f"ada, {ACCUMULATE}: the LMS says that it was late, but not when it was handed in,"
+        " so it may be within the extra time: no deduction"
+    ]
+    assert scores()["ada"] == (8, 0, 8)
+
+
+def test_extra_time_of_somebody_who_is_not_in_the_class_is_named(do, late_school):
+    (late_school / "deadlines.csv").write_text("unit,student,due,extra_days\n03,ian,,1\n")
+    assert "gives extra time to 'ian', who is not in the class" in do("due", "03", EARLY)[1][0]
+
+
+def test_a_dropped_exercise_gives_no_points_in_any_export_until_it_counts_again(do, export, late_school):
+    before = export("--format", "canvas", directory=late_school)[1]
+    said, _ = do("drop", "04", "prose", "--reason", "It was unclear.")
+    assert said == [f"prose of {LOOP} does not count; make feedback, report and exports again"]
+    _, rows, notes = export("--format", "canvas", directory=late_school)
+    assert by(rows, "SIS Login ID", LOOP) == {"": ("8",), "ada": ("7.33333",), "bob": ("5",), "eve": ("",), "kim": ("",)}
+    assert notes[0] == f"prose of {LOOP} does not count, so left out"
+    do("drop", "04", "prose", "--undo")
+    assert export("--format", "canvas", directory=late_school)[1] == before
+
+
+def test_a_penalty_is_a_share_of_the_points_without_dropped_exercises(do, scores):
+    do("due", "04", EARLY)
+    assert scores(LOOP)["bob"] == (5, 2, 3)
+    do("drop", "04", "prose")
+    assert scores(LOOP)["bob"] == (5, 1.6, 3.4)
