@@ -38,6 +38,7 @@ def graded(released, tmp_path_factory):
         "untouched": course.untouched,
         "wrong": json.dumps(wrong).encode(),
         "truncated": course.right[:20],
+        "cut": course.right[: course.right.index(b"sum_form_lr-solution")],
         "hostile": course.right.replace(b"import torch", b"import torch, os; os._exit(0)", 1),
         "empty": b"",
     }
@@ -53,7 +54,7 @@ def test_the_gradebook_has_the_marks_of_each_submission_marked_alone(graded):
     configured = MarkSubmission(config=course_directory(course.directory).config)
     expected = {"right": FULL, "untouched": 0, "empty": 0}
     with Marker(BWRAP) as marker:
-        for name in ("wrong", "truncated", "hostile"):
+        for name in ("wrong", "truncated", "cut", "hostile"):
             expected[name] = mark(notebooks[name], UNIT, seed=configured.seed_for(name, UNIT), marker=marker).marks.score
     assert course.scores() == expected
     assert 0 < expected["wrong"] < FULL
@@ -65,7 +66,10 @@ def test_the_summary_counts_submissions(graded):
     assert line is not None
     row = line[1].split()
     assert row[:3] == [str(len(notebooks)), str(len(notebooks)), "0"]
-    assert row[-1] == "2"  # unreadable: the truncated and the empty one
+    assert row[-2:] == ["2", "1"]  # unreadable: the truncated and the empty one; damaged: the one that was cut
+    assert re.search(
+        rf"^cut, {UNIT}: the file is damaged .* cells of it could be read; these were marked$", result.output, re.M
+    )
     assert f"{len(notebooks)} marked, 0 unchanged, {len(notebooks)} put into the gradebook" in result.output
 
 
