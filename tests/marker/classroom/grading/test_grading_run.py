@@ -80,13 +80,13 @@ def test_a_folder_without_its_notebook_is_named(graded):
 
 def test_progress_comes_with_an_estimate(graded):
     _, result, _ = graded
-    assert re.findall(r"^\d of 6 marked, about \d+ s left$", result.complaints, re.MULTILINE)[-1].startswith("6 of 6")
+    assert re.findall(r"^\d of 7 marked, about \d+ s left$", result.complaints, re.MULTILINE)[-1].startswith("7 of 7")
 
 
 def test_marks_are_stored_with_their_reasons(graded):
     course, _, _ = graded
     store = MarksStore(course.directory)
-    assert len(store.submissions()) == 6
+    assert len(store.submissions()) == 7
     assert store.read("truncated", UNIT).problem
     assert store.read("wrong", UNIT).exercises[0].score == 0
     assert "not written yet" in store.notebook_path("untouched", UNIT).read_text()
@@ -106,7 +106,7 @@ def test_an_unchanged_submission_is_not_marked_again(graded):
     course, _, _ = graded
     before = course.marks()
     again = course.grade(status=1)
-    assert "0 marked, 6 unchanged, 0 put into the gradebook" in again.output
+    assert "0 marked, 7 unchanged, 0 put into the gradebook" in again.output
     assert course.marks() == before
 
 
@@ -132,7 +132,7 @@ def test_an_unreadable_timestamp_is_named_and_other_marks_are_recorded(graded):
     times["right"].write_text("yesterday or so\n")
     times["wrong"].write_text("2026-11-21 10:00:00 UTC\n")
     result = course.grade(status=1)
-    assert "0 marked, 6 unchanged, 1 put into the gradebook" in result.output
+    assert "0 marked, 7 unchanged, 1 put into the gradebook" in result.output
     assert "the marks of the submissions of right are kept, but" in result.complaints
     assert "right/03_accumulate/timestamp.txt holds no time" in result.complaints
     times["right"].unlink()
@@ -146,7 +146,7 @@ def test_a_submission_with_damaged_marks_or_a_lost_notebook_is_marked_again(grad
     store, scores = MarksStore(course.directory), course.scores()
     store.path("right", UNIT).write_text("{")
     store.notebook_path("hostile", UNIT).unlink()
-    assert "2 marked, 4 unchanged, 2 put into the gradebook" in course.grade().output
+    assert "2 marked, 5 unchanged, 2 put into the gradebook" in course.grade().output
     assert course.scores() == scores
 
 
