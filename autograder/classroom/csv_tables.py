@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.contract.units import UNITS
-from autograder.support.atomic_files import write_atomically
+from autograder.support.atomic_files import write_atomically, written_atomically
 
 if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
@@ -92,7 +92,8 @@ class ClassTable:
             if before is None:
                 path.unlink(missing_ok=True)
             else:
-                path.write_bytes(before)
+                with written_atomically(path) as unfinished:
+                    unfinished.write_bytes(before)
             raise
 
 

@@ -15,9 +15,11 @@ FILE_OWNERS = ClassTable("file_owners.csv", ("file", "student"))
 
 
 def file_key(text: str) -> str:
-    """A number or name as it is compared with others: ``Participant 12345``, as Moodle writes it elsewhere, is ``12345``."""
-    plain = " ".join(text.casefold().replace("_", " ").split())
-    return plain.removeprefix("participant ")
+    """A number or name as it is compared with others: ``Participant 12345``, as Moodle writes it elsewhere, is ``12345``.
+
+    Capitals count: two anonymous names of Canvas may differ by nothing else.
+    """
+    return " ".join(text.replace("_", " ").split()).removeprefix("Participant ")
 
 
 def read_file_owners(course: CourseDirectory) -> dict[str, str]:

@@ -14,6 +14,7 @@ from autograder.classroom.csv_cells import formula_safe
 from autograder.classroom.csv_tables import ClassTable, Row, TableError, full_unit, read_table
 from autograder.classroom.gradebook.cell_grades import PointsOfCell, graded_cells, points_of_each_cell
 from autograder.classroom.gradebook.database import open_gradebook
+from autograder.classroom.gradebook.enrolment import students_in
 from autograder.classroom.gradebook.lateness import update_lateness
 from autograder.contract.units import UNITS
 
@@ -136,7 +137,7 @@ def _requests(file: Path, gradebook: Gradebook) -> list[Regrade]:
     rows = read_table(file, ("student", "unit", "exercise"), ("reason", "answer", "points"))
     units = sorted({full_unit(row["unit"]) for row in rows})
     cells, submissions = graded_cells(gradebook, units), points_of_each_cell(gradebook, units)
-    students = {student.id for student in gradebook.students}
+    students = {student.id for student in students_in(gradebook)}
     requests, problems = [], []
     for row in rows:
         unit, exercise = full_unit(row["unit"]), row["exercise"]

@@ -5,14 +5,12 @@ Each function makes a single query: asking for each submission would take minute
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
-    from sqlalchemy.orm import Query
 
 
 @dataclass(frozen=True)
@@ -40,69 +38,47 @@ def graded_cells(gradebook: Gradebook, units: Sequence[str]) -> dict[str, dict[s
     return cells
 
 
-def cell_grades(gradebook: Gradebook, units: Sequence[str]) -> dict[tuple[str, str, str], CellGrade]:
-    """All grades for these units, by student, unit and cell."""
-    from nbgrader.api import Assignment, BaseCell, Grade
-
-    columns = (BaseCell.name, Grade.score, Grade.auto_score, Grade.manual_score, Grade.extra_credit, Grade.needs_manual_grade)
-    grades = {}
-    for student, unit, cell, score, automatic, manual, extra, open_question in _grades(gradebook, *columns).filter(
-        Assignment.name.in_(units)
-    ):
-        by_hand = manual is not None or bool(extra)
-        undecided = manual is None and (automatic is None or open_question)
-        grades[student, unit, cell] = CellGrade(None if undecided else score, by_hand)
-    return grades
-
-
-def graded_by_hand(gradebook: Gradebook) -> set[tuple[str, str]]:
-    """(student, unit) of submissions for which a person has given points."""
-    from nbgrader.api import Grade
-
-    by_hand = Grade.manual_score.is_not(None) | (Grade.extra_credit > 0)
-    return {(student, unit) for student, unit in _grades(gradebook).filter(by_hand)}
-
-
 @dataclass(frozen=True)
 class PointsOfCell:
-    """The points of one student's graded cell: those that count, and those that marking and a person have given."""
+    """The points of one student's graded cell.
+
+    Attributes:
+        score: what counts; 0 while the cell waits to be graded.
+        automatic, manual, extra: what marking and a person gave; None if they gave none.
+        needs_manual_grade: whether a person has yet to look at it.
+    """
 
     score: float
     automatic: float | None
     manual: float | None
     extra: float | None
+    needs_manual_grade: bool = False
+
+    @property
+    def by_hand(self) -> bool:
+        return self.manual is not None or bool(self.extra)
+
+
+def cell_grades(gradebook: Gradebook, units: Sequence[str]) -> dict[tuple[str, str, str], CellGrade]:
+    """All grades for these units, by student, unit and cell."""
+    grades = {}
+    for key, cell in points_of_each_cell(gradebook, units).items():
+        undecided = cell.manual is None and (cell.automatic is None or cell.needs_manual_grade)
+        grades[key] = CellGrade(None if undecided else cell.score, cell.by_hand)
+    return grades
 
 
 def points_of_each_cell(gradebook: Gradebook, units: Sequence[str]) -> dict[tuple[str, str, str], PointsOfCell]:
     """The points of all graded cells of these units that were handed in, by student, unit and cell."""
-    from nbgrader.api import Assignment, BaseCell, Grade
-
-    rows = _grades(gradebook, BaseCell.name, Grade.score, Grade.auto_score, Grade.manual_score, Grade.extra_credit)
-    rows = rows.filter(Assignment.name.in_(units))
-    return {(student, unit, cell): PointsOfCell(*points) for student, unit, cell, *points in rows}
-
-
-def points_of_cells(gradebook: Gradebook, cells: Collection[tuple[str, str]]) -> dict[tuple[str, str], float]:
-    """The points that these (unit, cell) together add to each submission, by student and unit."""
-    from nbgrader.api import Assignment, BaseCell, Grade
-
-    points: dict[tuple[str, str], float] = defaultdict(float)
-    of_units = Assignment.name.in_({unit for unit, _ in cells})
-    for student, unit, cell, score in _grades(gradebook, BaseCell.name, Grade.score).filter(of_units):
-        if (unit, cell) in cells:
-            points[student, unit] += score or 0.0
-    return dict(points)
-
-
-def _grades(gradebook: Gradebook, *columns: Any) -> Query:
-    """A query for student, unit and these columns of every grade."""
     from nbgrader.api import Assignment, BaseCell, Grade, SubmittedAssignment, SubmittedNotebook
 
-    rows = gradebook.db.query(SubmittedAssignment.student_id, Assignment.name, *columns)
+    points = Grade.score, Grade.auto_score, Grade.manual_score, Grade.extra_credit, Grade.needs_manual_grade
+    rows = gradebook.db.query(SubmittedAssignment.student_id, Assignment.name, BaseCell.name, *points)
     rows = rows.select_from(Grade).join(BaseCell, Grade.cell_id == BaseCell.id)
     rows = rows.join(SubmittedNotebook, Grade.notebook_id == SubmittedNotebook.id)
     rows = rows.join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
-    return rows.join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
+    rows = rows.join(Assignment, SubmittedAssignment.assignment_id == Assignment.id).filter(Assignment.name.in_(units))
+    return {(student, unit, cell): PointsOfCell(*values) for student, unit, cell, *values in rows}
 
 
 def late_penalties(gradebook: Gradebook, units: Sequence[str]) -> dict[tuple[str, str], float]:
@@ -114,4 +90,8 @@ def late_penalties(gradebook: Gradebook, units: Sequence[str]) -> dict[tuple[str
         SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id
     )
     rows = rows.join(Assignment, SubmittedAssignment.assignment_id == Assignment.id).filter(Assignment.name.in_(units))
-    return {(student, unit): penalty for student, unit, penalty in rows if penalty}
+    penalties: dict[tuple[str, str], float] = {}
+    for student, unit, penalty in rows:
+        if penalty:
+            penalties[student, unit] = penalties.get((student, unit), 0.0) + penalty
+    return penalties

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from nbgrader.api import Assignment, Gradebook, SubmittedAssignment
 
-from autograder.classroom.gradebook.cell_grades import graded_by_hand, graded_cells, points_of_cells
+from autograder.classroom.gradebook.cell_grades import PointsOfCell, graded_cells, late_penalties, points_of_each_cell
 from autograder.classroom.gradebook.enrolment import students_in
 from autograder.classroom.students import Student
 
@@ -69,26 +70,23 @@ def read_marks(
         dropped: (unit, exercise) of exercises that do not count.
     """
     assignments = [one for one in gradebook.assignments if not units or one.name in units]
+    names = [one.name for one in assignments]
     enrolled = tuple(one for one in students_in(gradebook) if not students or one.id in students)
-    rows = gradebook.db.query(
-        SubmittedAssignment.student_id,
-        Assignment.name,
-        SubmittedAssignment.score,
-        SubmittedAssignment.late_submission_penalty,
-        SubmittedAssignment.timestamp,
-        SubmittedAssignment.needs_manual_grade,
-    ).join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
-    by_hand = graded_by_hand(gradebook)
-    submissions = {
-        (student, unit): SubmissionPoints(
-            points or 0.0, penalty or 0.0, timestamp, bool(needs_manual_grade), (student, unit) in by_hand
-        )
-        for student, unit, points, penalty, timestamp, needs_manual_grade in rows
-    }
+    cells: dict[tuple[str, str], list[PointsOfCell]] = defaultdict(list)
+    for (student, unit, name), cell in points_of_each_cell(gradebook, names).items():
+        if (unit, name) not in dropped:
+            cells[student, unit].append(cell)
+    penalties = late_penalties(gradebook, names)
+    rows = gradebook.db.query(SubmittedAssignment.student_id, Assignment.name, SubmittedAssignment.timestamp)
+    rows = rows.join(Assignment, Assignment.id == SubmittedAssignment.assignment_id).filter(Assignment.name.in_(names))
+    submissions = {}
+    for student, unit, timestamp in rows:
+        given = cells[student, unit]
+        points, open_question = sum(cell.score for cell in given), any(cell.needs_manual_grade for cell in given)
+        by_hand = any(cell.by_hand for cell in given)
+        penalty = penalties.get((student, unit), 0.0)
+        submissions[student, unit] = SubmissionPoints(float(points), penalty, timestamp, open_question, by_hand)
     max_scores = {one.name: float(one.max_score or 0.0) for one in assignments}
-    for unit, cells in graded_cells(gradebook, sorted({unit for unit, _ in dropped} & max_scores.keys())).items():
-        max_scores[unit] -= sum(points for name, points in cells.items() if (unit, name) in dropped)
-    for key, points in points_of_cells(gradebook, dropped).items():
-        if key in submissions:
-            submissions[key] = replace(submissions[key], points=submissions[key].points - points)
+    for unit, graded in graded_cells(gradebook, sorted({unit for unit, _ in dropped} & max_scores.keys())).items():
+        max_scores[unit] -= sum(points for name, points in graded.items() if (unit, name) in dropped)
     return ClassMarks(enrolled, max_scores, {one.name: one.duedate for one in assignments}, submissions)

@@ -13,7 +13,7 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nbgrader.api import Assignment, Gradebook, SubmittedAssignment, SubmittedNotebook
+from nbgrader.api import Assignment, Gradebook, Student, SubmittedAssignment, SubmittedNotebook
 from nbgrader.plugins import BasePlugin
 from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy.orm import load_only
@@ -86,7 +86,9 @@ def update_lateness(
         for assignment in gradebook.db.query(Assignment).filter(Assignment.name.in_(deadlines.due)):
             assignment.duedate = deadlines.due_in_utc(assignment.name)
         found = _update_submissions(gradebook, course, deadlines, dropped)
-        strangers = sorted({student for student, _ in deadlines.extra_days} - {one.id for one in gradebook.students})
+        strangers = sorted(
+            {student for student, _ in deadlines.extra_days} - {student for (student,) in gradebook.db.query(Student.id)}
+        )
         gradebook.db.commit()
     table = DEADLINES.path(course)
     notes = [f"{table} gives extra time to {one!r}, who is not in the class; give ids as in the roster" for one in strangers]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from autograder.classroom.csv_tables import TableError
 from autograder.classroom.dropped import dropped_exercises
 from autograder.classroom.gradebook.class_marks import ClassMarks, read_marks
 from autograder.classroom.gradebook.database import NoGradebookError, gradebook_exists, open_gradebook
@@ -57,10 +58,8 @@ def points_now(marked_class: ClassToMark) -> tuple[ClassMarks | None, list[str]]
     """Bring lateness in the gradebook up to date and read the points that students have there.
 
     Returns:
-        The points, or None if there is no gradebook that can be used; and notes for the instructor, a line each.
-
-    Raises:
-        TableError: the table of deadlines or that of dropped exercises cannot be used.
+        The points, or None if there is no gradebook, or it or a table of the class cannot be used; and notes for the
+        instructor, a line each.
     """
     course, url = marked_class.coursedir, marked_class.coursedir.db_url
     if not gradebook_exists(url):
@@ -69,5 +68,6 @@ def points_now(marked_class: ClassToMark) -> tuple[ClassMarks | None, list[str]]
         _, notes = update_lateness(course, url)
         with open_gradebook(url) as gradebook:
             return read_marks(gradebook, dropped=dropped_exercises(course)), notes
-    except NoGradebookError as error:
-        return None, [f"this table has marks only, without what is taken off or was changed by hand: {error}"]
+    except (NoGradebookError, TableError) as error:
+        problem = "the table of marks is without what is taken off or was changed by hand"
+        return None, [f"{problem}: {line}" for line in str(error).splitlines()]

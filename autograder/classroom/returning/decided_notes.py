@@ -103,7 +103,7 @@ class ShowDecisions(NbGraderPreprocessor):
 
 def changed_points(points: PointsOfCell | None, most: float) -> str:
     """A sentence on points that a person gave in place of those from marking; empty if nobody did."""
-    if points is None or points.score == points.automatic or (points.manual is None and not points.extra):
+    if points is None or points.score == points.automatic or not points.by_hand:
         return ""
     if points.automatic is None:
         return f"Points by hand: {points.score:.4g} of {most:.4g}."

@@ -12,7 +12,7 @@ from autograder.classroom.commands import app
 from autograder.classroom.csv_tables import TableError
 from autograder.classroom.file_owners import FILE_OWNERS, file_key, read_file_owners
 from autograder.classroom.gradebook.enrolment import enrol
-from autograder.classroom.intake.collect_submissions import collect
+from autograder.classroom.intake.collect_submissions import collect, newest_attempts
 from autograder.classroom.intake.student_matching import Students
 from autograder.classroom.students import LATE_MARK
 from autograder.publishing.nbgrader_course import course_directory, make_course
@@ -57,7 +57,7 @@ def test_two_people_who_share_the_name_of_one_student_are_named_with_the_lines_t
         (f"anon_x7dF_6_{UNIT}.ipynb", "anon_x7dF"),
         (f"LATE_anon_x7dF_6_{UNIT}.ipynb", "anon_x7dF"),
         (f"minhchi_6_9_{UNIT}.ipynb", "6"),
-        (f"homework of somebody/{UNIT}.ipynb", "Homework of somebody"),
+        (f"homework of somebody/{UNIT}.ipynb", "homework_of somebody"),
         ("final_version.ipynb", "final_version"),
         ("final_version.ipynb", "final_version.ipynb"),
     ],
@@ -71,6 +71,13 @@ def test_files_without_a_name_are_given_to_the_student_in_the_table(roster_class
 def test_an_anonymous_download_is_named_with_the_line_to_add(roster_class):
     (found,) = with_owners(roster_class, {}).take({f"Participant_6_assignsubmission_file_/{UNIT}.ipynb": work()}).unrecognised
     assert found.reason.endswith("download it again; or add the line 6,ID to table.csv")
+
+
+def test_anonymous_names_that_differ_by_capitals_are_two_students(roster_class):
+    with_owners(roster_class, {"anon_x7dF": "ada", "anon_x7df": "bob"})
+    roster_class.take({f"anon_x7dF_6_{UNIT}.ipynb": work("x = 1"), f"anon_x7df_7_{UNIT}.ipynb": work("x = 2")})
+    assert roster_class.has("ada") == work("x = 1")
+    assert roster_class.has("bob") == work("x = 2")
 
 
 def test_the_table_does_not_override_a_name_further_out(roster_class):
@@ -92,7 +99,7 @@ def test_a_class_without_a_roster_takes_ids_from_the_table(open_class):
 
 def test_the_table_of_a_class_is_read_and_rows_to_be_filled_in_are_left_out(tmp_path):
     (tmp_path / FILE_OWNERS.name).write_text("file,student\nParticipant 11,ada\n12,\nanon_x7dF,bob\n")
-    assert read_file_owners(SimpleNamespace(root=str(tmp_path))) == {"11": "ada", "anon x7df": "bob"}
+    assert read_file_owners(SimpleNamespace(root=str(tmp_path))) == {"11": "ada", "anon x7dF": "bob"}
 
 
 def test_every_bad_row_of_the_table_is_named(tmp_path):
@@ -168,6 +175,13 @@ def test_moodles_worksheet_says_whose_numbers_are_whose_and_the_download_is_then
     assert owners(WORKSHEET)[0].endswith("0 added, 2 there already\n")
     taken = collect(directory, fill(tmp_path / "download", {FIRST: work("x = 1"), SECOND: work("x = 2")}))
     assert [(one.file, one.students) for one in taken.taken] == [(FIRST, ("chi2",)), (SECOND, ("chi1",))]
+
+
+@pytest.mark.parametrize("prefix", ["Participant_11_assignsubmission_file_", "anon_x7dF_6_", "LATE_anon_x7dF_6_"])
+def test_feedback_goes_back_under_the_name_of_the_anonymous_download(class_of_two, tmp_path, prefix):
+    (class_of_two[0] / "file_owners.csv").write_text("file,student\n11,ada\nanon_x7dF,ada\n")
+    attempts, _ = newest_attempts(class_of_two[0], fill(tmp_path / "download", {f"{prefix}{UNIT}.ipynb": work()}))
+    assert attempts["ada", UNIT].owner.claim.reply_prefix == prefix
 
 
 def test_a_worksheet_that_contradicts_the_table_changes_nothing(class_of_two):
