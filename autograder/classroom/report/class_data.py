@@ -54,9 +54,12 @@ class ClassData:
     warnings: tuple[str, ...] = ()
 
     def is_due(self, student: str, unit: str) -> bool:
-        """Whether a student's unit was due by then. A unit without a due date is due as soon as anybody hands it in."""
+        """Whether a student's unit was due by then.
+
+        A unit without a due date counts as due if it was released. Released is what the gradebook knows, or without one all.
+        """
         if unit not in self.due:
-            return True
+            return not self.cells or unit in self.cells
         now = self.moment or datetime.now(UTC).replace(tzinfo=None)
         return self.due[unit] + self.extra_time.get((student, unit), timedelta()) <= now
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sample_class import CLASS, EARLIER, UNIT, marks
+from sample_class import CLASS, EARLIER, POINTS, UNIT, marks
 
 from autograder.classroom.grading.marks_store import ExerciseMarks, PartMarks, StudentMarks
 from autograder.classroom.report.class_data import ClassData, read_class
@@ -45,6 +45,14 @@ def test_before_a_unit_is_due_nobody_needs_help_because_it_is_missing():
     assert student(before, "b").reasons == student(CLASS, "b").reasons
     assert (student(before, "b").max_points, student(before, "b").share) == (10, 0.5)
     assert class_report(before).units[0].absent == 0
+
+
+def test_a_unit_that_was_not_released_is_held_against_nobody():
+    released = {unit: {"accumulate_gradient": 6.0} if unit == EARLIER else dict(POINTS) for unit in (EARLIER, UNIT)}
+    data = replace(DATA, due={})
+    assert states(replace(data, cells=released), "b", EARLIER) == {ABSENT}
+    assert states(replace(data, cells={UNIT: released[UNIT]}), "b", EARLIER) == {NOT_DUE}
+    assert states(replace(data, cells={UNIT: released[UNIT]}), "d", UNIT) == {ABSENT}
 
 
 def test_what_was_handed_in_before_it_was_due_counts():
