@@ -32,7 +32,7 @@ class Row:
     """
 
     place: str
-    cells: Mapping[str, str]
+    cells: dict[str, str]
 
     def __getitem__(self, column: str) -> str:
         return self.cells[column]

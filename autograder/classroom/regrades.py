@@ -80,7 +80,7 @@ def read_regrades(course: CourseDirectory) -> list[Regrade]:
         TableError: the table cannot be used.
         OSError: it cannot be read.
     """
-    return [Regrade(**row.cells) for row in REGRADES.rows(course)]
+    return [Regrade(**row.cells | {"unit": full_unit(row["unit"])}) for row in REGRADES.rows(course)]
 
 
 def write_regrades(course: CourseDirectory, regrades: Iterable[Regrade]) -> None:

@@ -93,10 +93,8 @@ def update_lateness(
     table = DEADLINES.path(course)
     notes = [f"{table} gives extra time to {one!r}, who is not in the class; give ids as in the roster" for one in strangers]
     reason = "the LMS says that it was late, but not when it was handed in, so it may be within the extra time: no deduction"
-    return found, [
-        *notes,
-        *(f"{', '.join(one)}: {reason}" for one in sorted(_marked_late(course) & deadlines.extra_days.keys())),
-    ]
+    undecided = sorted(one for one in _marked_late(course) if deadlines.extra_days.get(one))
+    return found, [*notes, *(f"{', '.join(one)}: {reason}" for one in undecided)]
 
 
 def _update_submissions(
@@ -116,8 +114,8 @@ def _update_submissions(
         whose = submission.student_id, assignment.name
         if whose in deadlines.extra_days or assignment.duedate is None:  # nbgrader fails if only extra time is known
             submission.extension = deadlines.extra_time(*whose) if assignment.duedate else None
-        by_mark = whose in marked_late and whose not in deadlines.extra_days
-        late = seconds_late(submission.timestamp, assignment.duedate, submission.extension)
+        by_mark = whose in marked_late and not deadlines.extra_days.get(whose)
+        late = 0.0 if whose in marked_late else seconds_late(submission.timestamp, assignment.duedate, submission.extension)
         penalty = 0.0
         if by_mark or late:
             score, max_points = marks.submissions[whose].points, marks.max_scores[assignment.name]

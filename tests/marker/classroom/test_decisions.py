@@ -10,6 +10,8 @@ from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
 from autograder.classroom.commands import app
+from autograder.classroom.grading.class_to_mark import ClassToMark
+from autograder.classroom.grading.grade_class import points_now
 from autograder.classroom.students import LATE_MARK
 
 EARLY = "2026-11-01 12:30 UTC"
@@ -149,6 +151,8 @@ def test_a_mark_of_the_lms_costs_nothing_if_the_student_has_extra_time(do, score
         " so it may be within the extra time: no deduction"
     ]
     assert scores()["ada"] == (8, 0, 8)
+    assert do("extend", "ada", "03", "0")[1] == []
+    assert scores()["ada"] == (8, 2, 6)
 
 
 def test_extra_time_of_somebody_who_is_not_in_the_class_is_named(do, late_school):
@@ -172,3 +176,11 @@ def test_a_penalty_is_a_share_of_the_points_without_dropped_exercises(do, scores
     assert scores(LOOP)["bob"] == (5, 2, 3)
     do("drop", "04", "prose")
     assert scores(LOOP)["bob"] == (5, 1.6, 3.4)
+
+
+def test_a_table_that_cannot_be_used_is_named_and_grade_shows_marks_without_it(late_school):
+    assert points_now(ClassToMark(late_school))[0].max_scores == {ACCUMULATE: 8, LOOP: 10}
+    (late_school / "deadlines.csv").write_text("unit,student,due,extra_days\n03,,tomorrow,\n03,bob,,soon\n")
+    points, notes = points_now(ClassToMark(late_school))
+    assert points is None
+    assert [note.partition("deadlines.csv, ")[2][:22] for note in notes] == ["line 2, column due: 't", "line 3, column extra_d"]
