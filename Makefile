@@ -27,7 +27,7 @@ demo: .venv/.installed
 	.venv/bin/gradaccum classroom init $(DIR) --units 03 && .venv/bin/gradaccum classroom release $(DIR) --units 03
 	mkdir -p $(DIR)/submitted/ada $(DIR)/submitted/bob
 	cp -R $(DIR)/source/03_accumulate $(DIR)/submitted/ada && cp -R $(DIR)/release/03_accumulate $(DIR)/submitted/bob
-	.venv/bin/gradaccum classroom grade $(DIR) && .venv/bin/gradaccum classroom report $(DIR)
+	.venv/bin/gradaccum classroom grade $(DIR) && .venv/bin/gradaccum classroom report $(DIR) --overwrite
 
 # Watches the trainers of released libraries, those not recorded yet, and writes docs/trainers.md. ARGS: some names, --again
 trainers: .venv/.installed

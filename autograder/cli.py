@@ -18,6 +18,7 @@ from autograder.isolation.sandbox import BWRAP, NONE, ChildError
 from autograder.reading.submissions import Submission, SubmissionError, read_submission
 from autograder.support.extras import MissingExtraError, require_extra
 from autograder.support.one_line import one_line
+from autograder.support.os_trouble import os_trouble
 from autograder.support.seeds import MAX_SEED
 
 if TYPE_CHECKING:
@@ -208,7 +209,7 @@ def _lay_out(command: str, directory: Path, units: str = "") -> None:
         _complain(command, str(error))
         raise typer.Exit(2) from None
     except OSError as error:
-        _complain(command, f"{error.filename}: {error.strerror}")
+        _complain(command, os_trouble(error))
         raise typer.Exit(2) from None
     for line in [f"{path}: new" for path in written] + remarks:
         print(line)
@@ -233,7 +234,7 @@ def _write_gradescope(path: Path, marked: list[Marks], complaints: list[Submissi
             return
         write_results(path, document)
     except OSError as error:
-        _complain("gradaccum check", f"{error.filename}: {error.strerror}")
+        _complain("gradaccum check", os_trouble(error))
         raise typer.Exit(2) from None
 
 

@@ -10,9 +10,11 @@ from typing import Annotated
 import typer
 
 from autograder.support.one_line import one_line
+from autograder.support.os_trouble import os_trouble
 
 Database = Annotated[str, typer.Option("--db", metavar="URL", help="The gradebook's database, such as postgresql://…")]
 ClassDirectory = Annotated[Path, typer.Argument(metavar="DIR", help="A class, made by init.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that are there already.")]
 Students = Annotated[str, typer.Option("--students", help="Ids, such as ada,bob; all if not given.")]
 Units = Annotated[str, typer.Option(help="Units, such as 03,04; all of them if not given.")]
 
@@ -46,7 +48,7 @@ def one_line_on_errors(command: str) -> Iterator[None]:
     except KeyboardInterrupt:
         reasons, status = ["stopped; start it again and it goes on"], 130
     except OSError as error:
-        reasons = [f"{error.filename}: {error.strerror}"]
+        reasons = [os_trouble(error)]
     except (ValueError, GradingError, ReleaseError, WorkersError, ChildError) as error:
         reasons = str(error).splitlines()
     else:

@@ -13,6 +13,7 @@ import typer
 from autograder.classroom.command_line import (
     ClassDirectory,
     Database,
+    Overwrite,
     Students,
     Units,
     complain,
@@ -123,21 +124,27 @@ def feedback(
         Path | None,
         typer.Option("--from", metavar="PATH", help="What was graded: pages are packed for the LMS it came from."),
     ] = None,
-    to: Annotated[Path, typer.Option(metavar="ZIP", help="What they are packed into.")] = Path("feedback.zip"),
+    to: Annotated[
+        Path | None, typer.Option(metavar="ZIP", help="What they are packed into, if not feedback.zip there.")
+    ] = None,
+    overwrite: Overwrite = False,
     db: Database = "",
 ) -> None:
     """Make a page for each student, their notebook with a verdict under each exercise; pack them to be uploaded."""
     from autograder.classroom.grading.class_to_mark import ClassToMark
     from autograder.classroom.grading.terminal_output import progress
+    from autograder.classroom.new_files import refuse_to_replace
     from autograder.classroom.returning.feedback import make_pages, pack
 
     with one_line_on_errors("feedback"):
+        archive = to or directory / "feedback.zip"
+        refuse_to_replace([archive] if source else [], overwrite)
         marked_class = ClassToMark(directory, db)
         wanted = list(pick_units(dict.fromkeys(UNITS, directory), units))
         with marked_class.locked():
             marked_class.refuse_unknown(ids(students))
             made = make_pages(marked_class, wanted, ids(students), source, progress)
-        packed = source and made.pages and pack(made, to)
+        packed = source and made.pages and pack(made, archive)
     for complaint in made.complaints:
         complain("feedback", complaint)
     folder = marked_class.coursedir.feedback_directory
@@ -152,12 +159,15 @@ def export(
     to_format: Annotated[
         str, typer.Option("--format", metavar="nbgrader|canvas|moodle", help="Who is to read it.")
     ] = "nbgrader",
-    to: Annotated[Path | None, typer.Option(metavar="FILE", help="By default grades.csv, canvas.csv or moodle.csv.")] = None,
+    to: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="By default grades.csv, canvas.csv or moodle.csv of the class.")
+    ] = None,
     units: Units = "",
     into: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A gradebook exported from Canvas or Moodle, to be filled in.")
     ] = None,
     missing_as_zero: Annotated[bool, typer.Option("--missing-as-zero", help="A unit not handed in counts as 0.")] = False,
+    overwrite: Overwrite = False,
     db: Database = "",
 ) -> None:
     """Write marks into a file that nbgrader's users, Canvas or Moodle import."""
@@ -165,7 +175,14 @@ def export(
 
     with one_line_on_errors("export"):
         file, notes = export_class(
-            directory, to_format, to=to, units=units, into=into, missing_as_zero=missing_as_zero, db_url=db
+            directory,
+            to_format,
+            to=to,
+            units=units,
+            into=into,
+            missing_as_zero=missing_as_zero,
+            overwrite=overwrite,
+            db_url=db,
         )
     for note in notes:
         complain("export", note)
@@ -178,19 +195,34 @@ def report(
     to: Annotated[
         Path | None, typer.Option(metavar="HTML", help="Where to write the page, if not to report.html of the class.")
     ] = None,
+    units: Units = "",
+    time: Annotated[
+        str, typer.Option("--as-of", metavar="DATE", help="Leave out what was handed in, or was due, after this date.")
+    ] = "",
+    alike: Annotated[bool, typer.Option("--alike", help="Name students whose answers are alike; see docs/report.md.")] = False,
+    overwrite: Overwrite = False,
     db: Database = "",
 ) -> None:
     """Write a page on what the class can do and what it misunderstood, and its marks as CSV beside it."""
     from datetime import datetime
 
+    from autograder.classroom.grading.marks_store import MarksStore
+    from autograder.classroom.new_files import refuse_to_replace
+    from autograder.classroom.report.alike import alike_report
     from autograder.classroom.report.class_data import read_class
     from autograder.classroom.report.class_report import class_report
-    from autograder.classroom.report.page import page_path, write_report
+    from autograder.classroom.report.page import page_path, table_path, write_report
+    from autograder.classroom.report.point_of_view import as_of, end_of, only_units
 
     with one_line_on_errors("report"):
         page = page_path(directory, to)
-        made = class_report(read_class(directory, db))
-        written = write_report(made, page, datetime.now())
+        refuse_to_replace([page, table_path(page)], overwrite)
+        wanted, moment = pick_units(dict.fromkeys(UNITS, directory), units), end_of(time) if time else None
+        data = only_units(read_class(directory, db), wanted)
+        data = as_of(data, moment) if moment else data
+        made = class_report(data)
+        marked = {(one.student, one.unit) for one in data.marks}
+        written = write_report(made, page, datetime.now(), alike_report(MarksStore(directory), marked) if alike else None)
     for warning in made.warnings:
         complain("report", f"warning: {warning}")
     typer.echo(f"{count(made.students, 'student')}, {count(made.units, 'unit')}: {written[0]}, {written[1]}")

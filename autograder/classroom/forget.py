@@ -6,7 +6,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from nbgrader.api import MissingEntry
+from nbgrader.api import InvalidEntry, MissingEntry
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -14,6 +14,7 @@ from autograder.classroom.deadlines import DEADLINES
 from autograder.classroom.file_owners import FILE_OWNERS
 from autograder.classroom.gradebook.database import (
     NoGradebookError,
+    database_name,
     database_trouble,
     gradebook_exists,
     open_gradebook,
@@ -81,8 +82,9 @@ def forget(marked_class: ClassToMark, student: str, kept: Kept) -> tuple[Path, .
         with open_gradebook(marked_class.coursedir.db_url) as gradebook:
             try:
                 gradebook.remove_student(student)
-            except SQLAlchemyError as error:
-                raise NoGradebookError(f"{student} is still in the gradebook: {database_trouble(error)}") from None
+            except (SQLAlchemyError, InvalidEntry) as error:
+                trouble = f"{database_name(marked_class.coursedir.db_url)}: {database_trouble(error)}"
+                raise NoGradebookError(f"{student} is still in the gradebook: {trouble}") from None
     return _mentions(marked_class.directory, student)
 
 

@@ -46,7 +46,7 @@ def rebuilt_notebook(template: Template, matched: Sequence[MatchedCell], damage:
     holds what the student wrote for its function: the last cell that defines it and is not the unchanged stub, whatever that
     cell is called; older versions stand before it. Cells that define nothing are recognised by ``grade_id`` or id. What
     matches nothing is kept as an ordinary cell after the cell that it followed; students' Markdown is made safe to show.
-    If the file was damaged, the first cell tells its reader.
+    If the file was damaged, the first cell tells its reader, and the metadata says so, too.
     """
     layout = _layout(template, matched)
     seen = {match.slot: match.cell.place for match in reversed(matched) if match.released and match.cell.kind == "code"}
@@ -77,7 +77,10 @@ def rebuilt_notebook(template: Template, matched: Sequence[MatchedCell], damage:
         else:
             put(cell, seen.get(slot, _released_name(cell)))
         put_all(layout.after.get(slot, ()))
-    return RebuiltNotebook(template.notebook(cells), names)
+    content = template.notebook(cells)
+    if damage:
+        content["metadata"].setdefault("gradaccum", {})["damaged"] = damage
+    return RebuiltNotebook(content, names)
 
 
 def unreadable(notebook: Mapping[str, Any], reason: str) -> NotebookNode:

@@ -17,16 +17,22 @@ def write_atomically(path: Path, text: str) -> None:
 def written_atomically(path: Path) -> Iterator[Path]:
     """The path of a temporary file for the new content; it replaces the file when the block ends without an error.
 
-    An error of the system that names no file, such as that of a full disk, leaves with the path of this one.
+    An error of the system that names the temporary file or none, such as that of a full disk, leaves with the path of this one.
+    After any error, folders that were made for the file are gone.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    made = [folder for folder in path.parents if not folder.exists()]
     unfinished = path.with_name(f".{path.name}.unfinished")
-    unfinished.unlink(missing_ok=True)  # what a killed process left; or a link, which would be written through
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished.unlink(missing_ok=True)  # what a killed process left; or a link, which would be written through
         yield unfinished
         unfinished.replace(path)
-    except OSError as error:
-        error.filename = error.filename or str(path)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+        for folder in made:
+            with contextlib.suppress(OSError):  # it was not made, or another file is in it
+                folder.rmdir()
+        if isinstance(error, OSError) and error.filename in (None, str(unfinished)):
+            error.filename = str(path)
         raise
-    finally:
-        unfinished.unlink(missing_ok=True)

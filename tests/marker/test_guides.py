@@ -74,7 +74,7 @@ def followed(tmp_path_factory) -> Path:
 
 
 def test_the_marks_are_in_the_gradebook_and_in_what_is_exported(followed):
-    with (followed / "moodle.csv").open(encoding="utf-8-sig", newline="") as file:
+    with (followed / "my-class/moodle.csv").open(encoding="utf-8-sig", newline="") as file:
         marks = {row["Username"]: row[f"Assignment: {UNIT} (Real)"] for row in csv.DictReader(file)}
     assert marks == {"ada": "10", "bob": "4", "eve": ""}
 

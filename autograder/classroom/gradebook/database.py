@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +12,14 @@ import sqlalchemy
 from nbgrader.api import Course, Gradebook
 from sqlalchemy.exc import SQLAlchemyError
 
+from autograder.support.os_trouble import ACCESS, ROOM
+
 if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
+
+
+# nbgrader logs errors of the database with a page of traceback, and raises them as well.
+logging.getLogger("tornado.application").addFilter(lambda record: "Rolling back session" not in str(record.msg))
 
 
 class NoGradebookError(ValueError):
@@ -50,9 +57,8 @@ def open_gradebook(url: str) -> Iterator[Gradebook]:
         NoGradebookError: it does not exist, is locked, cannot be reached or is not a gradebook. Also raised while the
             gradebook is in use.
     """
-    address = sqlalchemy.make_url(url)
-    name = address.database if address.get_backend_name() == "sqlite" else address.render_as_string(hide_password=True)
-    if address.get_backend_name() == "sqlite" and not Path(name or "").is_file():
+    address, name = sqlalchemy.make_url(url), database_name(url)
+    if address.get_backend_name() == "sqlite" and not Path(name).is_file():
         raise NoGradebookError(f"{name}: there is no such gradebook; grade something first, or name another with --db")
     try:
         course_id = _stored_course_id(address)
@@ -79,8 +85,22 @@ def _stored_course_id(address: sqlalchemy.URL) -> str | None:
         engine.dispose()
 
 
-def database_trouble(error: Exception) -> str:
+def database_name(url: str) -> str:
+    """What to call a database: the path of its file, or its address without the password."""
+    address = sqlalchemy.make_url(url)
+    sqlite = address.get_backend_name() == "sqlite"
+    return (address.database or "") if sqlite else address.render_as_string(hide_password=True)
+
+
+def is_of_database(error: BaseException) -> bool:
+    """Whether the database is at fault. nbgrader turns some of its errors into others, which have them as their context."""
+    return isinstance(error, SQLAlchemyError) or isinstance(error.__context__, SQLAlchemyError)
+
+
+def database_trouble(error: BaseException) -> str:
     """Why a database cannot be used, in one line, and what to do if that is known."""
+    if not isinstance(error, SQLAlchemyError) and isinstance(error.__context__, SQLAlchemyError):
+        error = error.__context__
     message = " ".join(str(getattr(error, "orig", None) or error).split())
     if "database is locked" in message:
         return "the gradebook is locked by another program, perhaps nbgrader or formgrader at work; try again when it is done"
@@ -88,4 +108,6 @@ def database_trouble(error: Exception) -> str:
         return f"the gradebook is of another version of nbgrader ({message}); see nbgrader db upgrade"
     if isinstance(error, ImportError):
         return f"{message}, which this database needs; install it with pip install {error.name}"
-    return message
+    if "readonly database" in message or "unable to open database file" in message:
+        return f"{message}; {ACCESS}"
+    return f"{message}; {ROOM}" if "disk is full" in message else message

@@ -20,10 +20,10 @@ def enrol(students: Iterable[Student], db_url: str) -> None:
     Raises:
         NoGradebookError: its database cannot be used.
     """
-    from nbgrader.api import Gradebook, MissingEntry
+    from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
     from sqlalchemy.exc import SQLAlchemyError
 
-    from autograder.classroom.gradebook.database import NoGradebookError, database_trouble
+    from autograder.classroom.gradebook.database import NoGradebookError, database_name, database_trouble
     from autograder.publishing.nbgrader_course import CONFIG
 
     try:
@@ -35,9 +35,10 @@ def enrol(students: Iterable[Student], db_url: str) -> None:
                     known = gradebook.find_student(student.id)
                     facts = {name: value or getattr(known, name) or "" for name, value in facts.items()}
                 gradebook.update_or_create_student(student.id, **facts)
-    except (SQLAlchemyError, ImportError) as error:
+    except (SQLAlchemyError, InvalidEntry, ImportError) as error:
         advice = f"see to it, or to c.CourseDirectory.db_url in {CONFIG}, and give the roster again"
-        raise NoGradebookError(f"the gradebook cannot be used ({database_trouble(error)}); {advice}") from None
+        trouble = f"{database_name(db_url)}: {database_trouble(error)}"
+        raise NoGradebookError(f"the gradebook cannot be used ({trouble}); {advice}") from None
 
 
 def enrolled(db_url: str) -> tuple[tuple[Student, ...], bool]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import os
-import re
 import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 from nbgrader.converters.base import BaseConverter
-from sqlalchemy.exc import SQLAlchemyError
+
+from autograder.classroom.gradebook.database import database_name, database_trouble, is_of_database
+from autograder.support.os_trouble import NO_SPACE, os_trouble
 
 
 class ConvertingError(Exception):
@@ -42,6 +44,10 @@ class KeepsCause(BaseConverter):
         with self._remembering():
             super().init_assignment(assignment_id, student_id)
 
+    def init_destination(self, assignment_id: str, student_id: str) -> bool:
+        with self._remembering():
+            return bool(super().init_destination(assignment_id, student_id))
+
     def convert_single_notebook(self, notebook_filename: str) -> None:
         with self._remembering():
             super().convert_single_notebook(notebook_filename)
@@ -60,6 +66,7 @@ def convert(converter: BaseConverter, unit: str, student: str) -> None:
 
     Raises:
         ConvertingError: it has failed, and has removed what it had made.
+        OSError: the same, because nothing more can be written to this disk; the error names a path.
     """
     converter.coursedir.assignment_id, converter.coursedir.student_id = unit, student
     converter.force = True
@@ -69,15 +76,21 @@ def convert(converter: BaseConverter, unit: str, student: str) -> None:
             converter.start()
     except Exception as error:  # nbgrader wraps every exception
         cause = getattr(converter, "cause", None) or error
-        database = isinstance(cause, SQLAlchemyError) or isinstance(cause.__context__, SQLAlchemyError)
-        raise ConvertingError(one_line_reason(cause), database) from None
+        if isinstance(cause, OSError):
+            cause.filename = cause.filename or converter._format_dest(unit, student)
+            if cause.errno in (*NO_SPACE, errno.EROFS):
+                raise cause from None
+        raise ConvertingError(_reason(cause, converter.coursedir.db_url), is_of_database(cause)) from None
 
 
-def one_line_reason(error: BaseException) -> str:
-    """What went wrong in nbgrader or its database, in one line."""
-    message = str(getattr(error, "orig", None) or error.__context__ or error).strip()
-    first = message.splitlines()[0] if message else type(error).__name__
-    return re.sub(r"^\([\w.]+\) ", "", first)  # without the name of the database driver's exception
+def _reason(cause: Exception, db_url: str) -> str:
+    """What went wrong in nbgrader, in one line. Errors of the system and of the database name a file."""
+    if is_of_database(cause):
+        return f"{database_name(db_url)}: {database_trouble(cause)}"
+    if isinstance(cause, OSError):
+        return os_trouble(cause)
+    message = str(cause.__context__ or cause).strip()
+    return message.splitlines()[0] if message else type(cause).__name__
 
 
 def quiet_log() -> logging.Logger:

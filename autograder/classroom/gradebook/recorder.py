@@ -16,13 +16,12 @@ from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.utils.importstring import import_item
 
-from autograder.classroom.gradebook.database import database_trouble
+from autograder.classroom.gradebook.database import database_name, database_trouble
 from autograder.classroom.gradebook.nbgrader_converters import (
     ConvertingError,
     KeepsCause,
     commands_of_this_python,
     convert,
-    one_line_reason,
     quiet_log,
 )
 from autograder.hosts.nbgrader_plugins import MarkSubmission
@@ -100,10 +99,9 @@ class Recorder:
                 return {submission.student_id for submission in gradebook.assignment_submissions(unit)}
         except MissingEntry:
             return None
-        except SQLAlchemyError as error:
-            raise GradebookError(one_line_reason(error), database=True) from None
-        except ImportError as error:
-            raise GradebookError(database_trouble(error), database=True) from None
+        except (SQLAlchemyError, ImportError) as error:
+            name = database_name(self._coursedir.db_url)
+            raise GradebookError(f"{name}: {database_trouble(error)}", database=True) from None
 
     def record(self, student: str, unit: str, notebook: str) -> None:
         """Write the marks in a marked notebook. Doing it twice changes nothing.

@@ -29,6 +29,7 @@ from autograder.reading.submissions import MAX_FILE_BYTES
 from autograder.support.atomic_files import write_atomically
 from autograder.support.edition import edition
 from autograder.support.one_line import one_line
+from autograder.support.os_trouble import os_trouble
 from autograder.support.regular_files import LINK, irregular_path, open_regular
 
 MAX_TIMESTAMP_BYTES = 1000
@@ -85,7 +86,7 @@ class ClassToMark:
         try:
             lock = os.open(self.directory / ".grading.lock", os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
-            raise GradingError(f"{error.filename}: {error.strerror}") from None
+            raise GradingError(os_trouble(error)) from None
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -195,15 +196,15 @@ class ClassToMark:
 
     def _note(self, marks: StudentMarks) -> str:
         """A digest of everything that the gradebook's entry depends on; the time is part of it because of late penalties."""
-        return sha256(f"{marks.key} {self.coursedir.db_url} {self._timestamp(marks)}".encode()).hexdigest() + "\n"
+        return sha256(f"{marks.key} {self.coursedir.db_url} {self.time_of(marks)}".encode()).hexdigest() + "\n"
 
-    def _timestamp(self, marks: StudentMarks) -> datetime | None:
-        """When the submission was handed in, if that is known.
+    def time_of(self, submission: StudentMarks | HandedIn) -> datetime | None:
+        """When a submission was handed in, in UTC and without a time zone, if that is known.
 
         Raises:
             GradebookError: ``timestamp.txt`` cannot be read as a time.
         """
-        parts = marks.student, marks.unit, "timestamp.txt"
+        parts = submission.student, submission.unit, "timestamp.txt"
         try:
             with open_regular(self.submitted, parts) as file:
                 text = file.read(MAX_TIMESTAMP_BYTES).decode().strip()

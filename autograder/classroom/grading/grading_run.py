@@ -7,7 +7,6 @@ a run ends, the next one continues where it stopped.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -97,14 +96,13 @@ class GradingRun:
         """Keep what a worker found, and try to put it into the gradebook. Nothing of an unmarked submission goes in there.
 
         Raises:
-            GradingError: the marks cannot be written.
+            OSError: the marks cannot be written.
         """
         if isinstance(result, Broken):
             self._leave_unmarked(job, result.reason, result.traceback)
             return
         marks = StudentMarks.from_json(result.marks)
-        with _grading_error_on_full_disk():
-            self._class.store.write(marks, result.notebook)
+        self._class.store.write(marks, result.notebook)
         if marks.unmarked:
             self._leave_unmarked(job, f"the marker failed on {marks.unmarked}", result.tracebacks)
             return
@@ -116,7 +114,7 @@ class GradingRun:
         """Put marks into the gradebook that are not there yet, from this run or earlier ones. A failure is a complaint.
 
         Raises:
-            GradingError: notes cannot be written.
+            OSError: notes cannot be written.
         """
         self._database_trouble = ""
         rest = [marks for marks in self._unrecorded if not self._recorded(marks)]
@@ -155,8 +153,7 @@ class GradingRun:
         """Put marks into the gradebook, unless its database is known to fail. Returns whether they are there now."""
         if not self._database_trouble:
             try:
-                with _grading_error_on_full_disk():
-                    self._class.record(marks)
+                self._class.record(marks)
                 self.outcome.recorded += 1
                 return True
             except GradebookError as error:
@@ -171,12 +168,3 @@ class GradingRun:
             return self._class.recorder.recorded_students(unit)
         except GradebookError as error:
             raise GradingError(f"the gradebook cannot be read: {error}") from None
-
-
-@contextlib.contextmanager
-def _grading_error_on_full_disk() -> Iterator[None]:
-    """Turn an OSError, such as a full disk, into a GradingError."""
-    try:
-        yield
-    except OSError as error:
-        raise GradingError(f"{error.filename}: {error.strerror}; see to it and start grade again, which goes on here") from None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from autograder.contract.verdict import Verdict
     from autograder.marking.marker import Marks
 
-FORMAT = 2
+FORMAT = 3
 """Increased when the contents of these files change. A file of another format counts as damaged: it is marked again."""
 
 
@@ -94,6 +94,7 @@ class StudentMarks:
         exercises: in the order of the unit.
         problem: why the file could not be read; empty if it could.
         seed: chose the hidden problems; ``gradaccum check --seed`` takes it.
+        damage: what is wrong with the file and what could be read of it, as a sentence without its subject; else empty.
     """
 
     student: str
@@ -104,6 +105,7 @@ class StudentMarks:
     exercises: tuple[ExerciseMarks, ...]
     problem: str = ""
     seed: int = 0
+    damage: str = ""
 
     @property
     def score(self) -> float | None:
@@ -189,10 +191,12 @@ class MarksStore:
         return sorted((path.parent.name, path.stem) for path in self.folder.glob("*/*.json"))
 
 
-def student_marks(student: str, key: str, seconds: float, marks: Marks, problem: str = "", seed: int = 0) -> StudentMarks:
+def student_marks(
+    student: str, key: str, seconds: float, marks: Marks, problem: str = "", seed: int = 0, damage: str = ""
+) -> StudentMarks:
     """The marks of a submission in the form in which they are stored."""
     exercises = tuple(_exercise_marks(verdict) for verdict in marks.verdicts)
-    return StudentMarks(student, marks.unit, key, marks.device, seconds, exercises, problem, seed)
+    return StudentMarks(student, marks.unit, key, marks.device, seconds, exercises, problem, seed, damage)
 
 
 def _exercise_marks(verdict: Verdict) -> ExerciseMarks:

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from autograder.classroom.gradebook.class_marks import ClassMarks
 from autograder.classroom.grading.grading_run import Outcome
+from autograder.support.one_line import one_line
 
 MIN_WIDTH = 130
 """Characters in a line of the summary: where there is no terminal, rich would cut the lines."""
@@ -75,6 +76,9 @@ def print_summary(outcome: Outcome, points: ClassMarks | None) -> None:
         table.add_row(unit, *cells)
     if table.rows:
         Console(width=max(MIN_WIDTH, Console().width)).print(table)
+    for one in every:
+        if one.damage:
+            print(one_line(f"{one.student}, {one.unit}: the file {one.damage}; these were marked"))
     totals = [f"{len(outcome.marked)} marked", f"{len(outcome.unchanged)} unchanged"]
     totals += [f"{len(outcome.unmarked)} unmarked"] if outcome.unmarked else []
     print(", ".join([*totals, f"{outcome.recorded} put into the gradebook"]))
@@ -85,9 +89,9 @@ class _Unit:
 
     COLUMNS = (
         *("handed in", "marked now", "unchanged", "unmarked", "mean", "of", "full marks", "no points", "unreadable"),
-        *("late", "by hand"),
+        *("damaged", "late", "by hand"),
     )
-    IF_ANY = ("unmarked", "late", "by hand")
+    IF_ANY = ("unmarked", "damaged", "late", "by hand")
     """Columns that are left out where they would be 0 for all units."""
 
     def __init__(self, unit: str, outcome: Outcome, points: ClassMarks | None):
@@ -108,6 +112,7 @@ class _Unit:
             "full marks": str(sum(score == most for score in scores)),
             "no points": str(sum(score == 0 for score in scores)),
             "unreadable": str(sum(bool(one.problem) for one in marked)),
+            "damaged": str(sum(bool(one.damage) for one in marked)),
             "late": str(sum(entry.penalty > 0 for entry in known)),
             "by hand": str(sum(entry.by_hand for entry in known)),
         }

@@ -120,9 +120,10 @@ def _marked(job: Job) -> Done:
     began = time.monotonic()
     marker = shared_marker(job.sandbox, job.device)
     marked = mark(job.data, job.unit, seed=job.seed, marker=marker, template=job.template)
-    problem = marked.notebook.metadata.get("gradaccum", {}).get("unreadable", "")
+    file = marked.notebook.metadata.get("gradaccum", {})
+    problem, damage = file.get("unreadable", ""), file.get("damaged", "")
     seconds = round(time.monotonic() - began, 3)
-    kept = student_marks(job.student, job.key, seconds, marked.marks, problem, job.seed)
+    kept = student_marks(job.student, job.key, seconds, marked.marks, problem, job.seed, damage)
     tracebacks = "\n".join(f"{name}: {fault.traceback}" for name, fault in marked.marks.faults.items())
     return Done(kept.as_json(), nbformat.writes(marked.notebook) + "\n", tracebacks)
 

@@ -19,9 +19,10 @@ from autograder.classroom.intake.source_files import SourceFile, UnreadableFileE
 from autograder.classroom.intake.sources import SourceError, opened
 from autograder.classroom.intake.student_matching import Students, UnknownStudentError
 from autograder.classroom.intake.submission_filenames import ignore_reason, is_notebook, strip_lms_decoration
-from autograder.classroom.intake.submitted_store import OLDER, TAKEN, UNCHANGED, SubmittedStore
+from autograder.classroom.intake.submitted_store import OLDER, TAKEN, UNCHANGED, SubmittedStore, earlier_folder
 from autograder.contract.units import UNITS
 from autograder.support.one_line import one_line
+from autograder.support.os_trouble import NO_SPACE, os_trouble
 
 if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
@@ -92,17 +93,17 @@ def collect(directory: Path, source: Path, unit: str | None = None, db_url: str 
         db_url: of the gradebook; by default that of the class's configuration.
 
     Raises:
+        OSError: the disk is full; what was taken before is kept.
         SourceError: the source cannot be used; nothing has been taken.
         NoClassError: the directory is not a class.
         NoGradebookError: the gradebook cannot be read.
     """
     course, students = _class(directory, source, unit, db_url)
 
-    def folder(step: str, student: str, unit: str) -> Path:
-        return Path(course.format_path(step, student, unit))
+    def submitted(student: str, unit: str) -> Path:
+        return Path(course.format_path(course.submitted_directory, student, unit))
 
-    submitted = course.submitted_directory
-    store = SubmittedStore(partial(folder, submitted), partial(folder, f"{submitted}-earlier"))
+    store = SubmittedStore(submitted, partial(earlier_folder, course))
     return take_in(source, students, store, unit)
 
 
@@ -262,8 +263,12 @@ def _store_newest(groups: Mapping[tuple[str, str], Sequence[Attempt]], store: Su
     for (student, unit), (*earlier, newest) in groups.items():
         try:
             group, reason = store.put(newest, student)
-        except (UnreadableFileError, OSError) as error:
-            group, reason = UNRECOGNISED, f"cannot be taken: {getattr(error, 'strerror', None) or error}"
+        except UnreadableFileError as error:
+            group, reason = UNRECOGNISED, f"cannot be taken: {error}"
+        except OSError as error:
+            if error.errno in NO_SPACE:
+                raise  # nothing else could be taken, either
+            group, reason = UNRECOGNISED, f"cannot be taken: {os_trouble(error)}"
         sorted_out.put(group, newest.file, newest.owner.students, unit, reason)
         for attempt in earlier:
             same = attempt.digest == newest.digest

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autograder.classroom.intake.attempts import Attempt
 from autograder.classroom.intake.source_files import CHUNK, UnreadableFileError
@@ -15,6 +17,12 @@ from autograder.classroom.intake.submission_filenames import utc
 from autograder.classroom.students import LATE_MARK
 from autograder.support.atomic_files import write_atomically, written_atomically
 from autograder.support.regular_files import LINK
+
+if TYPE_CHECKING:
+    from nbgrader.coursedir import CourseDirectory
+
+KEPT_TIME, KEPT_TIME_LENGTH = "%Y-%m-%dT%H-%M-%S", 19
+"""How the name of a notebook that was replaced begins, if it is known when it was handed in."""
 
 TAKEN, UNCHANGED, OLDER = "taken", "unchanged", "older"
 
@@ -76,7 +84,7 @@ class SubmittedStore:
     def _keep(place: Path, digest: str, since: datetime | None, folder: Path) -> None:
         """Keep a notebook that is about to be replaced, under its time and digest."""
         folder.mkdir(parents=True, exist_ok=True)
-        when = f"{since:%Y-%m-%dT%H-%M-%S}-" if since else ""
+        when = f"{since:{KEPT_TIME}}-" if since else ""
         target = folder / f"{when}{digest[:16]}.ipynb"
         if target.exists():
             return
@@ -85,6 +93,20 @@ class SubmittedStore:
         except OSError:  # a file system without links
             with written_atomically(target) as unfinished:
                 shutil.copy2(place, unfinished)
+
+
+def earlier_folder(course: CourseDirectory, student: str, unit: str) -> Path:
+    """The folder of the notebooks that newer ones of a student replaced."""
+    return Path(course.format_path(f"{course.submitted_directory}-earlier", student, unit))
+
+
+def first_kept(folder: Path) -> datetime | None:
+    """When the first of the notebooks was handed in that were replaced and kept in a folder, in UTC, if any time is known."""
+    times = []
+    for path in folder.glob("*.ipynb"):
+        with contextlib.suppress(ValueError):
+            times.append(datetime.strptime(path.name[:KEPT_TIME_LENGTH], KEPT_TIME))
+    return min(times, default=None)
 
 
 def digest_of(path: Path) -> str | None:

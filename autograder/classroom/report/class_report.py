@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from statistics import median
 
 from autograder.classroom.report.class_data import ClassData
+from autograder.classroom.report.discrimination import Discrimination, discriminations
+from autograder.classroom.report.examples import NO_EXAMPLE, best_example, examples_of
 from autograder.classroom.report.lessons import Lesson, lesson_of
 from autograder.classroom.report.student_report import (
     ABSENT,
     STATES,
+    UNDECIDED,
     UNREADABLE,
     WAITING,
     Result,
@@ -30,6 +34,7 @@ class ExerciseReport:
         states: how many students are in each of :data:`~autograder.classroom.report.student_report.STATES`.
         mean: the mean points of those marked.
         mistakes: (slug, students), the most frequent first.
+        discrimination: how well it tells students apart.
     """
 
     unit: str
@@ -38,6 +43,7 @@ class ExerciseReport:
     states: Mapping[str, int]
     mean: float
     mistakes: tuple[tuple[str, int], ...]
+    discrimination: Discrimination
 
 
 @dataclass(frozen=True)
@@ -101,7 +107,13 @@ class Revisit:
 
 @dataclass(frozen=True)
 class ClassReport:
-    """The whole report. Students are ordered by name, mistakes and sections to revisit by the points lost."""
+    """The whole report. Students are ordered by name, mistakes and sections to revisit by the points lost.
+
+    Attributes:
+        moment: as of when, in UTC; None for when it was made.
+        untimed: how many submissions count because it is not known when they were handed in; 0 if there is no moment.
+        dropped: exercises that do not count.
+    """
 
     name: str
     students: tuple[StudentReport, ...]
@@ -109,6 +121,9 @@ class ClassReport:
     mistakes: tuple[MistakeReport, ...]
     revisits: tuple[Revisit, ...]
     warnings: tuple[str, ...]
+    moment: datetime | None = None
+    untimed: int = 0
+    dropped: tuple[str, ...] = ()
 
     @property
     def needing_help(self) -> tuple[StudentReport, ...]:
@@ -132,10 +147,22 @@ def class_report(data: ClassData) -> ClassReport:
             for unit, exercise, max_points in columns
         )
         penalty = sum(points for (student, _), points in data.penalties.items() if student == person.id)
-        student = StudentReport(person, results, penalty)
+        damaged = tuple(one.unit for one in data.marks if one.student == person.id and one.damage)
+        student = StudentReport(person, results, penalty, damaged)
         students.append(replace(student, reasons=tuple(reasons(student))))
-    units = tuple(_unit(students, unit, data.penalties) for unit in dict.fromkeys(unit for unit, _, _ in columns))
-    return ClassReport(data.name, tuple(students), units, _mistakes(students, data), _revisits(students), data.warnings)
+    tells = {(unit, exercise): one for (unit, exercise, _), one in zip(columns, discriminations(students), strict=False)}
+    units = tuple(_unit(students, unit, data.penalties, tells) for unit in dict.fromkeys(unit for unit, _, _ in columns))
+    return ClassReport(
+        data.name,
+        tuple(students),
+        units,
+        _mistakes(students, data),
+        _revisits(students),
+        data.warnings,
+        data.moment,
+        len(data.handed_in - data.times.keys()) if data.moment else 0,
+        tuple(exercise for unit, exercise in sorted(data.dropped) if unit in {one.unit for one in units}),
+    )
 
 
 def _people(data: ClassData) -> list[Student]:
@@ -159,29 +186,34 @@ def _columns(data: ClassData) -> list[tuple[str, str, float]]:
         cells = data.cells.get(unit) or graded
         places = {exercise: place for place, exercise in enumerate(all_exercises())}
         names = sorted(cells, key=lambda name: (places.get(name, len(places)), name))
-        columns += [(unit, name, cells[name]) for name in names if cells[name]]
+        columns += [(unit, name, cells[name]) for name in names if cells[name] and (unit, name) not in data.dropped]
     return columns
 
 
-def _unit(students: list[StudentReport], unit: str, penalties: Mapping[tuple[str, str], float]) -> UnitReport:
+def _unit(
+    students: list[StudentReport],
+    unit: str,
+    penalties: Mapping[tuple[str, str], float],
+    tells: Mapping[tuple[str, str], Discrimination],
+) -> UnitReport:
     rows = [[result for result in student.results if result.unit == unit] for student in students]
     max_points = sum(result.max_points for result in rows[0])
-    marked = [(s, row) for s, row in zip(students, rows, strict=True) if any(r.state not in (ABSENT, WAITING) for r in row)]
+    marked = [(s, row) for s, row in zip(students, rows, strict=True) if any(r.state not in UNDECIDED for r in row)]
     points = (max(0.0, sum(r.points for r in row) - penalties.get((s.person.id, unit), 0.0)) for s, row in marked)
     states = [{result.state for result in row} for row in rows]
     return UnitReport(
         unit,
         max_points,
-        tuple(_exercise(list(results)) for results in zip(*rows, strict=True)),
+        tuple(_exercise(list(results), tells[unit, results[0].exercise]) for results in zip(*rows, strict=True)),
         tuple(sorted(one / max_points for one in points)),
         sum(found == {ABSENT} for found in states),
         sum(WAITING in found for found in states),
     )
 
 
-def _exercise(results: list[Result]) -> ExerciseReport:
+def _exercise(results: list[Result], tells: Discrimination) -> ExerciseReport:
     states = Counter(result.state for result in results)
-    marked = [result.points for result in results if result.state not in (ABSENT, WAITING)]
+    marked = [result.points for result in results if result.state not in UNDECIDED]
     mistakes = Counter(slug for result in results for slug in result.mistakes)
     return ExerciseReport(
         results[0].unit,
@@ -190,6 +222,7 @@ def _exercise(results: list[Result]) -> ExerciseReport:
         {state: states[state] for state in STATES},
         sum(marked) / len(marked) if marked else 0.0,
         tuple(sorted(mistakes.items(), key=lambda item: (-item[1], item[0]))),
+        tells,
     )
 
 
@@ -199,7 +232,7 @@ def _mistakes(students: list[StudentReport], data: ClassData) -> tuple[MistakeRe
 
     sentences = {mistake.slug: mistake.message for m in data.marks for e in m.exercises for mistake in e.mistakes}
     sentences |= {slug: mistake.message for slug, mistake in CATALOGUE.items()}
-    examples = _examples(data)
+    examples = examples_of(data)
     reports = []
     made = [(s.person.id, result, slug) for s in students for result in s.results for slug in result.mistakes]
     for slug in {slug for _, _, slug in made}:
@@ -209,37 +242,12 @@ def _mistakes(students: list[StudentReport], data: ClassData) -> tuple[MistakeRe
         lost = sum(result.lost / len(result.mistakes) for _, result in rows)
         lesson, example = (
             lesson_of(*ranked[0][0], slug),
-            _best_example([examples.get((slug, e), _NO_EXAMPLE) for (_, e), _ in ranked]),
+            best_example([examples.get((slug, e), NO_EXAMPLE) for (_, e), _ in ranked]),
         )
         named = tuple((exercise, count) for (_, exercise), count in ranked)
         students_with_it = len({student for student, _ in rows})
         reports.append(MistakeReport(slug, sentences[slug], students_with_it, lost, named, lesson, *example))
     return tuple(sorted(reports, key=lambda one: (-one.lost, -one.students, one.slug)))
-
-
-_Example = tuple[tuple[str, ...], tuple[str, ...]]
-"""The fingerprints of a loop, and its mistakes."""
-_NO_EXAMPLE: _Example = ((), ())
-
-
-def _examples(data: ClassData) -> dict[tuple[str, str], _Example]:
-    """For each mistake in each exercise the loop that shows it best: with few other mistakes, and small.
-
-    Whose loop it is does not influence the choice, so nothing about an example points to a student.
-    """
-    best: dict[tuple[str, str], tuple[tuple[int, int, tuple[str, ...]], _Example]] = {}
-    for exercise in (exercise for one in data.marks for exercise in one.exercises if exercise.fingerprints):
-        slugs = tuple(mistake.slug for mistake in exercise.mistakes)
-        rank = (len(slugs), sum(map(len, exercise.fingerprints)), exercise.fingerprints)
-        for slug in slugs:
-            if (slug, exercise.id) not in best or rank < best[slug, exercise.id][0]:
-                best[slug, exercise.id] = (rank, (exercise.fingerprints, slugs))
-    return {key: example for key, (_, example) in best.items()}
-
-
-def _best_example(examples: list[_Example]) -> _Example:
-    """The example with the fewest mistakes; of several, that of the exercise in which most students made the mistake."""
-    return min((one for one in examples if one[0]), key=lambda one: len(one[1]), default=_NO_EXAMPLE)
 
 
 def _revisits(students: list[StudentReport]) -> tuple[Revisit, ...]:
@@ -249,7 +257,7 @@ def _revisits(students: list[StudentReport]) -> tuple[Revisit, ...]:
     causes: defaultdict[Lesson, defaultdict[tuple[str, str], set[str]]] = defaultdict(lambda: defaultdict(set))
     for student in students:
         for result in student.results:
-            if result.state in (ABSENT, WAITING) or UNREADABLE in result.causes:
+            if result.state in UNDECIDED or UNREADABLE in result.causes:
                 continue
             for cause in result.causes:
                 lesson = lesson_of(result.unit, result.exercise, cause)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Callable
 from datetime import datetime
 from html import escape
 from itertools import pairwise
@@ -16,17 +17,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autograder.classroom.csv_cells import formula_safe
+from autograder.classroom.report.alike import AlikeReport
 from autograder.classroom.report.class_report import ClassReport, MistakeReport, UnitReport, middle
-from autograder.classroom.report.student_report import ABSENT, BROKEN, PARTLY, SOLVED, STATES, UNWRITTEN, WAITING, WRONG, Result
+from autograder.classroom.report.discrimination import MIN_STUDENTS
+from autograder.classroom.report.student_report import (
+    ABSENT,
+    BROKEN,
+    NOT_DUE,
+    PARTLY,
+    SOLVED,
+    STATES,
+    UNWRITTEN,
+    WAITING,
+    WRONG,
+    Result,
+)
 from autograder.support.atomic_files import write_atomically
 from gradaccum.fingerprint_tables import GREEN, GREY, TITLES, VERMILLION
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-SIGNS = {SOLVED: "✓", PARTLY: "◐", WRONG: "✗", BROKEN: "!", UNWRITTEN: "○", ABSENT: "–", WAITING: "…"}
+SIGNS = {SOLVED: "✓", PARTLY: "◐", WRONG: "✗", BROKEN: "!", UNWRITTEN: "○", ABSENT: "–", NOT_DUE: "·", WAITING: "…"}
 """A sign for each state, so that colour is never the only difference."""
-CLASSES = dict(zip(STATES, ("solved", "partly", "wrong", "broken", "unwritten", "absent", "waiting"), strict=True))
+CLASSES = dict(zip(STATES, ("solved", "partly", "wrong", "broken", "unwritten", "absent", "undue", "waiting"), strict=True))
 HISTOGRAM_BINS = 10
 MAX_COLUMNS = 15
 """Exercises side by side in one table: as many as fit on an A4 page."""
@@ -52,7 +66,12 @@ def page_path(directory: Path, to: Path | None) -> Path:
     return page
 
 
-def write_report(report: ClassReport, page: Path, made: datetime) -> tuple[Path, Path]:
+def table_path(page: Path) -> Path:
+    """The path of the table that belongs to a page."""
+    return page.with_suffix(".csv")
+
+
+def write_report(report: ClassReport, page: Path, made: datetime, alike: AlikeReport | None = None) -> tuple[Path, Path]:
     """Write the page, and next to it the table under the same name with ``.csv``.
 
     Returns:
@@ -61,30 +80,37 @@ def write_report(report: ClassReport, page: Path, made: datetime) -> tuple[Path,
     Raises:
         OSError: one cannot be written; an earlier file is still there.
     """
-    table = page.with_suffix(".csv")
-    texts = {page: report_html(report, made), table: report_csv(report)}
+    table = table_path(page)
+    texts = {page: report_html(report, made, alike), table: report_csv(report)}
     for path, text in texts.items():
         write_atomically(path, text.encode(errors="backslashreplace").decode())  # names of folders may not be valid Unicode
     return page, table
 
 
 def report_csv(report: ClassReport) -> str:
-    """A line for each student and exercise. Points are empty where a submission waits to be marked."""
+    """A line for each student and exercise. Points are empty where a submission waits to be marked or is not due."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
     for student in report.students:
         person = [formula_safe(value) for value in (student.person.id, student.person.first_name, student.person.last_name)]
         for result in student.results:
-            points = "" if result.state == WAITING else f"{result.points:g}"
-            passed = "" if result.state == WAITING else result.passed
+            open_yet = result.state in (WAITING, NOT_DUE)
+            points = "" if open_yet else f"{result.points:g}"
+            passed = "" if open_yet else result.passed
             marks = [points, f"{result.max_points:g}", passed, formula_safe(" ".join(result.mistakes)), result.state]
             writer.writerow([*person, result.unit, formula_safe(result.exercise), *marks])
     return text.getvalue()
 
 
-def report_html(report: ClassReport, made: datetime) -> str:
-    """The page as text. Everything that students or instructors wrote is escaped."""
+def report_html(report: ClassReport, made: datetime, alike: AlikeReport | None = None) -> str:
+    """The page as text. Everything that students or instructors wrote is escaped.
+
+    Args:
+        report: on the class.
+        made: when.
+        alike: answers that are alike, if they were asked for.
+    """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     page = Environment(
@@ -94,11 +120,23 @@ def report_html(report: ClassReport, made: datetime) -> str:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    page.filters |= {"points": _points, "percent": _percent, "number": lambda unit: unit[:2], "titled": _titled}
+    filters: dict[str, Callable[..., str]] = {
+        "points": _points,
+        "percent": _percent,
+        "number": lambda unit: unit[:2],
+        "titled": _titled,
+        "correlation": _correlation,
+    }
+    page.filters |= filters
     styles = _Styles()
     return page.get_template("report.html.jinja").render(
         report=report,
-        made=f"{made.day} {made:%B %Y, %H:%M}",
+        made=_date(made),
+        moment=f"{_date(report.moment)} UTC" if report.moment else "",
+        alike=alike,
+        people={student.person.id: student.person for student in report.students},
+        tell_apart=any(one.discrimination.value is not None for unit in report.units for one in unit.exercises),
+        enough=MIN_STUDENTS,
         facts=_facts(report),
         ranking=sorted(report.students, key=lambda s: (not s.handed_in, -s.share, s.person.sort_key)),
         chunks=_chunks(report.units),
@@ -211,8 +249,16 @@ _TAG = rf"</?(?:div|table|tbody|tr|th|td)(?:{_ATTRIBUTE})*>"
 _TABLE = re.compile(rf"(?:{_TAG}{_TEXT})*")
 
 
+def _date(time: datetime) -> str:
+    return f"{time.day} {time:%B %Y, %H:%M}"
+
+
 def _points(value: float) -> str:
     return f"{round(value, 1):g}"
+
+
+def _correlation(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
 
 
 def _percent(share: float) -> str:

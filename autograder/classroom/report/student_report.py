@@ -12,8 +12,11 @@ from autograder.classroom.students import Student
 
 SOLVED, PARTLY, WRONG = "solved", "partly", "no points"
 BROKEN, UNWRITTEN, ABSENT, WAITING = "does not run", "not written", "nothing handed in", "not marked yet"
-STATES = (SOLVED, PARTLY, WRONG, BROKEN, UNWRITTEN, ABSENT, WAITING)
+NOT_DUE = "not due yet"
+STATES = (SOLVED, PARTLY, WRONG, BROKEN, UNWRITTEN, ABSENT, NOT_DUE, WAITING)
 """The states an exercise of a student can be in; it is always in exactly one."""
+UNDECIDED = (ABSENT, NOT_DUE, WAITING)
+"""Those without marks. Only the first costs points."""
 
 FAILURES = {
     "missing": "function not there",
@@ -23,6 +26,7 @@ FAILURES = {
     "died": "ends its process",
     "misfit": "returns what cannot be judged",
 }
+DAMAGED = "file damaged, and marked as far as it can be read,"
 UNNAMED, UNREADABLE, UNKNOWN = "no known mistake", "file cannot be read", "marked by nbgrader alone"
 MIN_SHARE = 0.5
 """A student with a smaller share of the points needs help."""
@@ -66,12 +70,14 @@ class StudentReport:
         person: the student.
         results: in the order of the exercises.
         penalty: points taken off for lateness.
+        damaged: units of which only a part of the file could be read.
         reasons: why the student needs help, the most serious first; empty if they do not.
     """
 
     person: Student
     results: tuple[Result, ...]
     penalty: float = 0.0
+    damaged: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
 
     @property
@@ -81,8 +87,8 @@ class StudentReport:
 
     @property
     def max_points(self) -> float:
-        """Points of the units that are marked or were not handed in; what waits to be marked does not count."""
-        return sum(result.max_points for result in self.results if result.state != WAITING)
+        """Points of the units that are marked or were not handed in; what waits to be marked or is not due does not count."""
+        return sum(result.max_points for result in self.results if result.state not in (WAITING, NOT_DUE))
 
     @property
     def share(self) -> float:
@@ -90,11 +96,11 @@ class StudentReport:
 
     @property
     def handed_in(self) -> bool:
-        return any(result.state != ABSENT for result in self.results)
+        return any(result.state not in (ABSENT, NOT_DUE) for result in self.results)
 
     @property
     def marked(self) -> bool:
-        return any(result.state not in (ABSENT, WAITING) for result in self.results)
+        return any(result.state not in UNDECIDED for result in self.results)
 
 
 def result_of(data: ClassData, marks: StudentMarks | None, student: str, unit: str, exercise: str, max_points: float) -> Result:
@@ -116,7 +122,8 @@ def result_of(data: ClassData, marks: StudentMarks | None, student: str, unit: s
         points = found.score / found.max_score * max_points if found.max_score else 0.0
     else:
         exists = marks or grade or (student, unit) in data.handed_in
-        return Result(unit, exercise, WAITING if exists else ABSENT, 0.0, max_points)
+        missing = ABSENT if data.is_due(student, unit) else NOT_DUE
+        return Result(unit, exercise, WAITING if exists else missing, 0.0, max_points)
     mistakes = tuple(dict.fromkeys(one.slug for one in found.mistakes)) if found else ()
     cause = UNKNOWN
     if found:
@@ -135,16 +142,15 @@ def _state_without_points(found: ExerciseMarks | None, cause: str) -> str:
 
 def reasons(student: StudentReport) -> Iterator[str]:
     """Why a student needs help, the most serious reason first."""
-    if not student.results:
-        return
     if not student.handed_in:
-        yield ABSENT
+        yield from [ABSENT] if any(result.state == ABSENT for result in student.results) else []
         return
     states: dict[str, set[str]] = {}
     for result in student.results:
         states.setdefault(result.unit, set()).add(UNREADABLE if UNREADABLE in result.causes else result.state)
     kinds = {
         f"{ABSENT} for": [unit for unit, found in states.items() if found == {ABSENT}],
+        f"{DAMAGED} in": [*student.damaged],
         f"{UNREADABLE} in": [unit for unit, found in states.items() if UNREADABLE in found],
         "nothing runs in": [unit for unit, found in states.items() if BROKEN in found and found <= {BROKEN, UNWRITTEN}],
         "nothing written in": [unit for unit, found in states.items() if found == {UNWRITTEN}],

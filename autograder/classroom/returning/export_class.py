@@ -6,6 +6,7 @@ from pathlib import Path
 
 from autograder.classroom.course import existing_class
 from autograder.classroom.gradebook.database import gradebook_url, open_gradebook
+from autograder.classroom.new_files import refuse_to_replace
 from autograder.classroom.returning.exporters import FileExporter, LmsExporter, NbgraderExporter
 from autograder.classroom.returning.lms_exporters import CanvasExporter, MoodleExporter
 from autograder.publishing.nbgrader_course import pick_units
@@ -22,6 +23,7 @@ def export_class(
     units: str = "",
     into: Path | None = None,
     missing_as_zero: bool = False,
+    overwrite: bool = False,
     db_url: str = "",
 ) -> tuple[Path, list[str]]:
     """Write the marks of a class into a file.
@@ -29,10 +31,11 @@ def export_class(
     Args:
         directory: of the class.
         wanted: a name in :data:`EXPORTERS`.
-        to: path of the file; by default a file in the working directory, named after the format.
+        to: path of the file; by default a file in the class's folder, named after the format.
         units: such as ``"03,04"``; all in the gradebook if empty.
         into: a file exported by the learning management system, to be filled in.
         missing_as_zero: whether a unit that was not handed in counts as 0.
+        overwrite: whether a file that is there already is replaced.
         db_url: of the gradebook; by default that of the class's configuration.
 
     Returns:
@@ -53,8 +56,8 @@ def export_class(
         exporter.gradebook = str(into)
     if missing_as_zero:
         exporter.missing_as_zero = True
-    if to:
-        exporter.to = str(to)
+    exporter.to = str(to or exporter.to or directory / exporter.file_name)
+    refuse_to_replace([exporter.target], overwrite)
     with open_gradebook(gradebook_url(course, db_url)) as gradebook:
         exporter.assignment = list(pick_units({one.name: directory for one in gradebook.assignments}, units))
         if not exporter.assignment:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+import sqlalchemy
 from nbgrader.preprocessors import AssignLatePenalties, Execute, LimitOutput, SaveAutoGrades
+from sqlalchemy.exc import SQLAlchemyError
 
+from autograder.classroom.gradebook.database import database_trouble
 from autograder.classroom.gradebook.recorder import Recorder
 from autograder.hosts.nbgrader_plugins import MarkSubmission
 from autograder.publishing.nbgrader_course import course_directory, make_course
@@ -46,3 +49,12 @@ def test_recording_saves_grades_and_penalties_without_marking(recording_steps, c
 def test_marking_is_left_out_under_whichever_name_the_configuration_gives_it(recording_steps, name):
     own_step = "nbgrader.preprocessors.LimitOutput"
     assert recording_steps(f'c.Autograde.autograde_preprocessors = ["{name}", "{own_step}"]') == [LimitOutput]
+
+
+def test_a_database_without_room_is_named_with_what_to_do():
+    with sqlalchemy.create_engine("sqlite://").connect() as connection:
+        connection.execute(sqlalchemy.text("create table one (text text)"))
+        connection.execute(sqlalchemy.text("pragma max_page_count = 2"))
+        with pytest.raises(SQLAlchemyError) as raised:
+            connection.execute(sqlalchemy.text("insert into one values (zeroblob(100000))"))
+    assert database_trouble(raised.value).startswith("database or disk is full; make room there and start again")

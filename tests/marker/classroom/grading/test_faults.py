@@ -160,7 +160,8 @@ def test_a_locked_database_is_named_and_marks_are_kept(course):
         result = course.grade("--db", f"sqlite:///{course.directory}/gradebook.db?timeout=0.1", status=1)
         other.execute("rollback")
     kept = "the marks of the submissions of student00, student01, student02 are kept"
-    assert f"{kept}, but could not be put into the gradebook (database is locked); see to it" in result.complaints
+    locked = f"{course.directory}/gradebook.db: the gradebook is locked by another program"
+    assert f"{kept}, but could not be put into the gradebook ({locked}" in result.complaints
     assert len(course.marks()) == 3
     finish(course, expected, course.marks())
 
@@ -169,7 +170,7 @@ def test_a_database_that_cannot_be_read_is_named_before_anything_is_marked(cours
     course.hand_in_many(1)
     (course.directory / "gradebook.db").write_bytes(b"no database " * 1000)
     result = course.grade(status=2)
-    assert "the gradebook cannot be read: file is not a database" in result.complaints
+    assert f"the gradebook cannot be read: {course.directory}/gradebook.db: file is not a database" in result.complaints
     assert course.marks() == {}
 
 
@@ -198,8 +199,7 @@ def test_a_full_disk_is_named_and_marking_goes_on_when_there_is_room(course):
     script = f'{room_for_two} "{marks}" && "$@"; status=$?; cp -r "{marks}/." "{saved}"; exit $status'
     result = ended(course.start(before=(*PRIVATE_MOUNTS, script, "sh")))
     assert result.status == 2, result
-    complaint = r": \S*/marks/\S+: No space left on device; see to it and start grade again, which goes on here"
-    assert re.search(complaint, result.complaints)
+    assert re.search(r": \S*/marks/\S+: No space left on device; make room there and start again", result.complaints)
     assert len(result.complaints.strip().splitlines()) <= 5  # four about progress, and one
     shutil.copytree(saved, marks, dirs_exist_ok=True)
     before = course.marks()
@@ -212,7 +212,8 @@ def test_a_read_only_directory_is_named(course):
     script = f'mount --bind "{course.directory}" "{course.directory}" && mount -o remount,bind,ro "{course.directory}" && "$@"'
     result = ended(course.start(before=(*PRIVATE_MOUNTS, script, "sh")))
     assert result.status == 2
-    assert result.complaints == f"gradaccum classroom grade: {course.directory}/.grading.lock: Read-only file system\n"
+    trouble = f"{course.directory}/.grading.lock: Read-only file system; mount it for writing, or use a copy elsewhere"
+    assert result.complaints == f"gradaccum classroom grade: {trouble}\n"
 
 
 def test_a_clock_that_jumps_changes_neither_marks_nor_estimates(course, tmp_path):

@@ -38,6 +38,7 @@ def graded(released, tmp_path_factory):
         "untouched": course.untouched,
         "wrong": json.dumps(wrong).encode(),
         "truncated": course.right[:20],
+        "cut": course.right[: course.right.index(b"sum_form_lr-solution")],
         "hostile": course.right.replace(b"import torch", b"import torch, os; os._exit(0)", 1),
         "empty": b"",
     }
@@ -53,7 +54,7 @@ def test_the_gradebook_has_the_marks_of_each_submission_marked_alone(graded):
     configured = MarkSubmission(config=course_directory(course.directory).config)
     expected = {"right": FULL, "untouched": 0, "empty": 0}
     with Marker(BWRAP) as marker:
-        for name in ("wrong", "truncated", "hostile"):
+        for name in ("wrong", "truncated", "cut", "hostile"):
             expected[name] = mark(notebooks[name], UNIT, seed=configured.seed_for(name, UNIT), marker=marker).marks.score
     assert course.scores() == expected
     assert 0 < expected["wrong"] < FULL
@@ -65,7 +66,10 @@ def test_the_summary_counts_submissions(graded):
     assert line is not None
     row = line[1].split()
     assert row[:3] == [str(len(notebooks)), str(len(notebooks)), "0"]
-    assert row[-1] == "2"  # unreadable: the truncated and the empty one
+    assert row[-2:] == ["2", "1"]  # unreadable: the truncated and the empty one; damaged: the one that was cut
+    assert re.search(
+        rf"^cut, {UNIT}: the file is damaged .* cells of it could be read; these were marked$", result.output, re.M
+    )
     assert f"{len(notebooks)} marked, 0 unchanged, {len(notebooks)} put into the gradebook" in result.output
 
 
@@ -76,13 +80,13 @@ def test_a_folder_without_its_notebook_is_named(graded):
 
 def test_progress_comes_with_an_estimate(graded):
     _, result, _ = graded
-    assert re.findall(r"^\d of 6 marked, about \d+ s left$", result.complaints, re.MULTILINE)[-1].startswith("6 of 6")
+    assert re.findall(r"^\d of 7 marked, about \d+ s left$", result.complaints, re.MULTILINE)[-1].startswith("7 of 7")
 
 
 def test_marks_are_stored_with_their_reasons(graded):
     course, _, _ = graded
     store = MarksStore(course.directory)
-    assert len(store.submissions()) == 6
+    assert len(store.submissions()) == 7
     assert store.read("truncated", UNIT).problem
     assert store.read("wrong", UNIT).exercises[0].score == 0
     assert "not written yet" in store.notebook_path("untouched", UNIT).read_text()
@@ -102,7 +106,7 @@ def test_an_unchanged_submission_is_not_marked_again(graded):
     course, _, _ = graded
     before = course.marks()
     again = course.grade(status=1)
-    assert "0 marked, 6 unchanged, 0 put into the gradebook" in again.output
+    assert "0 marked, 7 unchanged, 0 put into the gradebook" in again.output
     assert course.marks() == before
 
 
@@ -128,7 +132,7 @@ def test_an_unreadable_timestamp_is_named_and_other_marks_are_recorded(graded):
     times["right"].write_text("yesterday or so\n")
     times["wrong"].write_text("2026-11-21 10:00:00 UTC\n")
     result = course.grade(status=1)
-    assert "0 marked, 6 unchanged, 1 put into the gradebook" in result.output
+    assert "0 marked, 7 unchanged, 1 put into the gradebook" in result.output
     assert "the marks of the submissions of right are kept, but" in result.complaints
     assert "right/03_accumulate/timestamp.txt holds no time" in result.complaints
     times["right"].unlink()
@@ -142,7 +146,7 @@ def test_a_submission_with_damaged_marks_or_a_lost_notebook_is_marked_again(grad
     store, scores = MarksStore(course.directory), course.scores()
     store.path("right", UNIT).write_text("{")
     store.notebook_path("hostile", UNIT).unlink()
-    assert "2 marked, 4 unchanged, 2 put into the gradebook" in course.grade().output
+    assert "2 marked, 5 unchanged, 2 put into the gradebook" in course.grade().output
     assert course.scores() == scores
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sample_class import UNIT, exercise, marks, nothing
 
 from autograder.classroom.gradebook.class_marks import ClassMarks, SubmissionPoints
@@ -23,7 +25,7 @@ def table(capsys, points: ClassMarks | None, **facts) -> dict[str, str]:
 
 COLUMNS = (
     *("handed in", "marked now", "unchanged", "unmarked", "mean", "of", "full marks", "no points", "unreadable"),
-    *("late", "by hand"),
+    *("damaged", "late", "by hand"),
 )
 
 
@@ -63,3 +65,12 @@ def test_unmarked_submissions_have_a_column_only_if_there_are_any(capsys):
     assert "unmarked" not in table(capsys, every)
     cells = table(capsys, every, unmarked={("d", UNIT): "the marker failed"})
     assert (cells["handed in"], cells["unmarked"], cells["late"], cells["by hand"]) == ("4", "1", "1", "1")
+
+
+def test_damaged_files_are_counted_and_named_with_what_could_be_read_of_them(capsys):
+    damaged = replace(marks("d"), damage="is damaged (see line 7); 12 cells of it could be read")
+    assert "damaged" not in table(capsys, None)
+    assert table(capsys, None, unchanged=[damaged])["damaged"] == "1"
+    print_summary(Outcome(marked=[damaged]), None)
+    told = "d, 04_training_loop: the file is damaged (see line 7); 12 cells of it could be read; these were marked"
+    assert told in capsys.readouterr().out.splitlines()

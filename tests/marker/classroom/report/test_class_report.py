@@ -10,7 +10,7 @@ from autograder.classroom.grading.marks_store import ExerciseMarks, MarksStore, 
 from autograder.classroom.report.class_data import ClassData, read_class
 from autograder.classroom.report.class_report import ClassReport, class_report
 from autograder.classroom.report.lessons import Lesson
-from autograder.classroom.report.student_report import ABSENT, BROKEN, PARTLY, SOLVED, UNWRITTEN, WAITING, WRONG
+from autograder.classroom.report.student_report import ABSENT, BROKEN, NOT_DUE, PARTLY, SOLVED, UNWRITTEN, WAITING, WRONG
 from autograder.publishing.nbgrader_course import CONFIG, config_text
 from gradaccum.diagnosis.catalogue import mistake
 
@@ -48,7 +48,7 @@ def test_the_distribution_counts_only_students_with_marks(report):
 
 def test_each_exercise_counts_students_by_state(report):
     first, last = report.units[0].exercises[0], report.units[0].exercises[-1]
-    assert first.states == {SOLVED: 1, PARTLY: 1, WRONG: 0, BROKEN: 1, UNWRITTEN: 0, ABSENT: 1, WAITING: 0}
+    assert first.states == {SOLVED: 1, PARTLY: 1, WRONG: 0, BROKEN: 1, UNWRITTEN: 0, ABSENT: 1, NOT_DUE: 0, WAITING: 0}
     assert (last.exercise, last.states[UNWRITTEN], last.states[SOLVED]) == ("name_that_loop", 1, 2)
     assert first.mean == pytest.approx((6 + 2 + 0) / 3)
 

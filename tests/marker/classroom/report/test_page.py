@@ -179,7 +179,7 @@ def test_text_has_enough_contrast_on_every_background(dealt):
     page = report_html(class_report(dealt), MADE)
     variables = dict(re.findall(r"--(\w+): (#\w{6})", page))
     rules = re.findall(r"^\.(\w+) \{ background: ([^;}]+?)(?:; color: ([^;}]+?))? \}", page, re.MULTILINE)
-    assert len(rules) == 8
+    assert len(rules) == 9
     for name, *colours in rules:
         back, front = (re.sub(r"var\(--(\w+)\)", lambda m: variables[m[1]], colour or "#1a1a1a") for colour in colours)
         assert contrast(back, front) >= 4.5, name
@@ -293,6 +293,23 @@ def test_the_report_can_be_written_to_another_file_or_folder(run, folder, tmp_pa
     assert not (folder / "report.html").exists()
 
 
+def test_a_file_that_is_there_is_replaced_only_if_that_is_asked_for(run, folder):
+    for name in ("report.html", "report.csv"):
+        (folder / name).write_text("mine")
+        refused(run(folder), str(folder / name), "replace with --overwrite, or name another file with --to")
+        assert {path.name for path in folder.iterdir() if path.is_file()} == {name}
+        assert (folder / name).read_text() == "mine"
+        assert run(folder, "--overwrite").exit_code == 0
+        assert (folder / name).read_text() != "mine"
+        for path in folder.glob("report.*"):
+            path.unlink()
+
+
+@pytest.mark.parametrize("date", ["16.11.2026", "2026-02-30", "2026-11-16 12:00"])
+def test_a_date_that_cannot_be_used_is_refused(run, folder, date):
+    refused(run(folder, "--as-of", date), date, "write it like 2026-11-30")
+
+
 @pytest.mark.parametrize("damage", ["", '{"format": 1', '{"format": 99}'])
 def test_damaged_marks_are_named_and_the_rest_is_reported(run, folder, damage):
     MarksStore(folder).path("b", UNIT).write_text(damage)
@@ -326,7 +343,7 @@ def test_a_damaged_gradebook_is_refused_and_an_old_report_is_kept(run, tmp_path)
     (tmp_path / CONFIG).write_text(config_text(""))
     (tmp_path / "report.html").write_text("old")
     (tmp_path / "gradebook.db").write_bytes(b"no database" * 100)
-    refused(run(tmp_path), "gradebook.db", "file is not a database")
+    refused(run(tmp_path, "--overwrite"), "gradebook.db", "file is not a database")
     assert (tmp_path / "report.html").read_text() == "old"
 
 

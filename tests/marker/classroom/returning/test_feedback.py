@@ -49,13 +49,14 @@ def course(released, tmp_path_factory) -> Path:
 def feedback(course, tmp_path, monkeypatch):
     """Runs the command in an empty directory: its exit status, the pages in the zip by name, and its complaints."""
     monkeypatch.chdir(tmp_path)
+    (course / "feedback.zip").unlink(missing_ok=True)
 
     def feedback(*options: str):
         result = CliRunner().invoke(app, ["feedback", str(course), *options])
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
         pages = {}
-        if Path("feedback.zip").exists():
-            with zipfile.ZipFile("feedback.zip") as archive:
+        if (course / "feedback.zip").exists():
+            with zipfile.ZipFile(course / "feedback.zip") as archive:
                 pages = {name: archive.read(name).decode() for name in archive.namelist()}
         complaints = [line for line in result.stderr.splitlines() if line.startswith("gradaccum")]
         return result.exit_code, pages, [line.removeprefix("gradaccum classroom feedback: ") for line in complaints]
