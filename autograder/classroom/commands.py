@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from autograder.classroom.hub.command import hub
 from autograder.contract.devices import DEVICES
 from autograder.contract.units import UNITS
 from autograder.isolation.sandbox import SANDBOXES
@@ -17,6 +18,7 @@ from autograder.publishing.nbgrader_course import SOLUTIONS, course_directory, m
 from autograder.support.one_line import one_line
 
 app = typer.Typer(help="Hand out, mark and report a class with nbgrader.", no_args_is_help=True, add_completion=False)
+app.command()(hub)
 
 Database = Annotated[str, typer.Option("--db", metavar="URL", help="The gradebook's database, such as postgresql://…")]
 ClassDirectory = Annotated[Path, typer.Argument(metavar="DIR", help="A class, made by init.")]
