@@ -136,8 +136,8 @@ class HubMachine:
         with urllib.request.urlopen(request) as answer:
             return json.loads(answer.read() or "null")
 
-    def configure(self, users: tuple[str, ...]) -> None:
-        """Write the configuration of a hub for these users as its administrator has it before there is a class."""
+    def configure(self, users: tuple[str, ...], more: str) -> None:
+        """Write the configuration of a hub for these users before there is a class; it ends with ``more``."""
         config = _HUB_CONFIG.format(
             users=set(users),
             password=PASSWORD,
@@ -146,7 +146,7 @@ class HubMachine:
             singleuser=str(Path(sys.executable).with_name("jupyterhub-singleuser")),
             **self.ports,
         )
-        self.path(HUB_CONFIG).write_text(config)
+        self.path(HUB_CONFIG).write_text(f"{config}\n{more}\n")
 
     @contextmanager
     def running_hub(self, users: tuple[str, ...]) -> Iterator[None]:
