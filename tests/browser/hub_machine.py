@@ -1,4 +1,4 @@
-"""A machine with a JupyterHub, of which nothing stays: users, their homes and what is in ``/etc`` and ``/srv`` are its own.
+"""A machine with a JupyterHub, of which nothing stays: users, and what is in ``/etc``, ``/home``, ``/srv`` and ``/tmp``, are its own.
 
 It is a mount and a process namespace. Python and this clone are seen in it by all users, wherever they are.
 """
@@ -11,6 +11,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import sysconfig
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -22,16 +23,18 @@ from urllib.error import HTTPError, URLError
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = Path(__file__).parent / "hub"
-PROXY = ROOT / "build" / "hub"
+INSTALLED = ROOT / "build" / "hub"
+OLDER = ("alembic==1.13.3", "sqlalchemy==1.4.54")
 HUB_CONFIG = "/etc/jupyterhub/jupyterhub_config.py"
 PASSWORD, TOKEN = "password", "of-the-test"
 
 _SET_UP = """
 set -euo pipefail
-own=$(mktemp -d)
+own=/mnt
 mount -t tmpfs none "$own"
 for place in "$@"; do mkdir -p "$own/seen$place"; mount --bind "$place" "$own/seen$place"; done
 for closed in $CLOSED; do mount -t tmpfs -o mode=755 none "$closed"; done
+mount -t tmpfs -o mode=1777 none /tmp
 for place in "$@"; do mkdir -p "$place"; mount --bind "$own/seen$place" "$place"; done
 cp -a /etc "$own/etc"
 mkdir -p "$own/etc/jupyter" "$own/etc/jupyterhub"
@@ -74,13 +77,22 @@ def missing() -> str:
 
 def proxy() -> Path:
     """The hub's proxy, installed by npm from its lock file the first time."""
-    program = PROXY / "node_modules" / ".bin" / "configurable-http-proxy"
+    program = INSTALLED / "node_modules" / ".bin" / "configurable-http-proxy"
     if not program.exists():
-        PROXY.mkdir(parents=True, exist_ok=True)
+        INSTALLED.mkdir(parents=True, exist_ok=True)
         for file in PACKAGES.iterdir():
-            shutil.copy(file, PROXY)
-        subprocess.run(["npm", "ci", "--no-audit", "--no-fund"], cwd=PROXY, check=True, capture_output=True, text=True)
+            shutil.copy(file, INSTALLED)
+        subprocess.run(["npm", "ci", "--no-audit", "--no-fund"], cwd=INSTALLED, check=True, capture_output=True, text=True)
     return program
+
+
+def libraries_of_ngshare() -> Path:
+    """A folder with libraries that ngshare needs in versions older than ours, installed by pip the first time."""
+    folder = INSTALLED / "ngshare"
+    if not folder.exists():
+        command = [sys.executable, "-m", "pip", "install", "--no-deps", f"--target={folder}", *OLDER]
+        subprocess.run(command, check=True, capture_output=True, text=True)
+    return folder
 
 
 @dataclass
@@ -110,6 +122,10 @@ class HubMachine:
     def path(self, place: str) -> Path:
         """A path on this machine, as seen from outside."""
         return Path(f"/proc/{self.pid}/root{place}")
+
+    def home(self, user: str) -> Path:
+        """Somebody's home on this machine, as seen from outside."""
+        return self.path(f"/home/{user}")
 
     def command(self, user: str, *command: str, **environment: str) -> list[str]:
         """The command that runs a command as a user, in their home."""
@@ -147,6 +163,12 @@ class HubMachine:
             **self.ports,
         )
         self.path(HUB_CONFIG).write_text(f"{config}\n{more}\n")
+
+    def install_ngshare(self, place: str) -> None:
+        """Make an environment with ngshare, with libraries of this Python and, before them, the older ones."""
+        self.run("root", f"{sys.executable} -m venv --without-pip {place}")
+        (libraries,) = self.path(place).glob("lib/python*/site-packages")
+        (libraries / "others.pth").write_text(f"{libraries_of_ngshare()}\n{sysconfig.get_path('purelib')}\n")
 
     @contextmanager
     def running_hub(self, users: tuple[str, ...]) -> Iterator[None]:

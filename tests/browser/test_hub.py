@@ -15,9 +15,9 @@ from jupyterlab_session import PATIENCE
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 GUIDE, NEEDS_MORE = "jupyterhub.md", "# needs "
-UNIT, CLASS, EXCHANGE = "03_accumulate", "/home/teacher/my-class", "/srv/nbgrader/exchange"
-PODS = "/srv/pods"
+UNIT, EXCHANGE, PODS = "03_accumulate", "/srv/nbgrader/exchange", "/srv/pods"
 TEACHER, STUDENTS = "teacher", ("ada", "bob", "eve")
+CLASS = f"/home/{TEACHER}/my-class"
 MISTAKE = (Path(__file__).parents[1] / "submissions" / UNIT / "mistakes" / "no_scale.py").read_text(encoding="utf-8")
 POINTS = {"ada": 10, "bob": 4, "eve": 0}
 """Ada solves everything, Bob forgets to divide, Eve submits what she was given."""
@@ -34,6 +34,7 @@ def machine(tmp_path_factory):
     with running_machine(tmp_path_factory.mktemp("hub"), users) as machine:
         machine.configure(users, more="\n".join(lines_in_blocks(GUIDE, "python")))
         machine.path("/srv/ngshare/files").mkdir(parents=True)
+        machine.install_ngshare("/srv/ngshare/venv")
         (machine.folder / "said.txt").write_text("".join(follow(machine, line) for line in guide_lines()), encoding="utf-8")
         with machine.running_hub(users):
             yield machine
@@ -47,7 +48,7 @@ def guide_lines() -> list[str]:
 def follow(machine: HubMachine, line: str) -> str:
     """Run a command of the guide, as the user who owns the class or, if it says so, as administrator; what it prints."""
     user = "root" if "sudo " in line else TEACHER
-    return machine.run(user, line.replace("sudo ", ""), HOME=f"/home/{TEACHER}")
+    return machine.run(user, line.replace("sudo ", ""), HOME=str(Path(CLASS).parent))
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +136,7 @@ def test_students_fetch_validate_and_submit_in_their_assignment_lists(machine, d
 
 def write_answers(machine: HubMachine, student: str) -> None:
     """Change the notebook that a student has fetched into what this student writes."""
-    place = machine.path(f"/home/{student}/{UNIT}/{UNIT}.ipynb")
+    place = machine.home(student) / UNIT / f"{UNIT}.ipynb"
     notebook = json.loads(place.read_text(encoding="utf-8"))
     source = json.loads(machine.path(f"{CLASS}/source/{UNIT}/{UNIT}.ipynb").read_text(encoding="utf-8"))
     solutions = {cell["id"]: cell["source"] for cell in source["cells"] if cell["id"].endswith("-solution")}
@@ -195,7 +196,7 @@ def test_feedback_comes_back_to_the_student_it_is_for(machine, desks, class_page
     desk.locator("#refresh_assignments_list").click()
     submitted.get_by_role("button", name="Fetch Feedback").click()
     submitted.get_by_text("view feedback").wait_for()
-    (page,) = machine.path(f"/home/bob/{UNIT}/feedback").rglob("*.html")
+    (page,) = (machine.home("bob") / UNIT / "feedback").rglob("*.html")
     assert "accumulate_gradient: 0 of 6 points" in page.read_text(encoding="utf-8")
 
 
@@ -208,7 +209,7 @@ def test_students_see_no_course_in_their_course_list_and_cannot_enter_the_class(
 
 
 def test_students_can_read_neither_the_class_nor_each_other(machine):
-    for place in (CLASS, "/home/ada", f"{EXCHANGE}/gradaccum/inbound"):
+    for place in (CLASS, f"/home/{STUDENTS[0]}", f"{EXCHANGE}/gradaccum/inbound"):
         assert machine.run("eve", f"ls {place} 2>&1 || true").endswith("Permission denied\n"), place
 
 
@@ -216,7 +217,7 @@ def test_with_ngshare_assignments_and_feedback_travel_through_a_service_of_the_h
     teacher, eve = (as_user_of_the_hub(machine, user) for user in (TEACHER, "eve"))
     machine.run(TEACHER, "mkdir shared && cp -r my-class/source my-class/nbgrader_config.py shared")
     machine.run(TEACHER, f"gradaccum classroom hub shared --ngshare {machine.url}/services/ngshare")
-    machine.run("root", f"install -D -m 644 /home/teacher/shared/hub/nbgrader_config.py {PODS}/nbgrader_config.py")
+    machine.run("root", f"install -D -m 644 /home/{TEACHER}/shared/hub/nbgrader_config.py {PODS}/nbgrader_config.py")
     for line in (
         "ngshare-course-management create_course gradaccum teacher",
         "ngshare-course-management add_student gradaccum eve",
@@ -230,7 +231,7 @@ def test_with_ngshare_assignments_and_feedback_travel_through_a_service_of_the_h
     ):
         machine.run(TEACHER, f"cd shared && {line}", **teacher)
     machine.run("eve", f"cd pod && nbgrader fetch_feedback {UNIT}", **eve)
-    (page,) = machine.path(f"/home/eve/pod/{UNIT}/feedback").rglob("*.html")
+    (page,) = (machine.home("eve") / "pod" / UNIT / "feedback").rglob("*.html")
     assert "accumulate_gradient: 0 of 6 points" in page.read_text(encoding="utf-8")
 
 
