@@ -1,4 +1,4 @@
-"""A machine with a JupyterHub, of which nothing stays: users, and what is in ``/etc``, ``/home``, ``/srv`` and ``/tmp``, are its own.
+"""A machine with a JupyterHub, of which nothing stays: its users, ``/etc``, ``/home``, ``/srv`` and ``/tmp`` are its own.
 
 It is a mount and a process namespace. Python and this clone are seen in it by all users, wherever they are.
 """
@@ -204,6 +204,8 @@ def running_machine(folder: Path, users: tuple[str, ...]) -> Iterator[HubMachine
     """A machine with these users, whose homes only they can enter. With the block all of it ends."""
     seen = _outermost({Path(sys.base_prefix), Path(sys.prefix), ROOT, proxy().parents[2]})
     closed = {closed for place in seen if (closed := _closed(place))}
+    if own := sorted(closed.intersection(seen)):
+        raise RuntimeError(f"users of the hub cannot enter {own[0]}: chmod go+rx {own[0]}")
     arguments = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "private"]
     arguments += ["bash", "-c", _SET_UP, "set-up", *map(str, seen)]
     environment = os.environ | {"CLOSED": " ".join(map(str, sorted(closed)))}
