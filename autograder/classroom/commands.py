@@ -22,6 +22,7 @@ from autograder.classroom.command_line import (
     one_line_on_errors,
 )
 from autograder.classroom.decision_commands import app as decisions
+from autograder.classroom.hub.command import hub
 from autograder.contract.devices import DEVICES
 from autograder.contract.units import UNITS
 from autograder.isolation.sandbox import SANDBOXES
@@ -29,6 +30,7 @@ from autograder.publishing.nbgrader_course import SOLUTIONS, course_directory, m
 from autograder.support.one_line import one_line
 
 app = typer.Typer(help="Hand out, mark and report a class with nbgrader.", no_args_is_help=True, add_completion=False)
+app.command()(hub)
 
 
 @app.command()
