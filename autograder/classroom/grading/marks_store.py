@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from autograder.contract.verdict import Verdict
     from autograder.marking.marker import Marks
 
-FORMAT = 3
-"""Increased when the contents of these files change. A file of another format counts as damaged: it is marked again."""
+FORMAT = 2
+"""Increased when files that were written before can no longer be read. One of another format counts as damaged."""
 
 
 class DamagedMarksError(ValueError):
