@@ -102,7 +102,7 @@ def grade(
             run = GradingRun(marked_class, handed_in, again)
             if run.number:
                 with (
-                    workers(scheduler, min(number, run.number), marked_class.device) as pool,
+                    workers(scheduler, number, run.number, marked_class.device, marked_class.sandbox) as pool,
                     progress(run.number) as step,
                 ):
                     for job, result in pool.map(run.jobs()):
@@ -275,7 +275,7 @@ def _emptied_on_errors(directory: Path) -> Iterator[None]:
 def _one_line_on_errors(command: str) -> Iterator[None]:
     """Print expected errors to stderr in a line each and exit with status 2; on Ctrl-C print a line and exit with 130."""
     from autograder.classroom.grading.class_to_mark import GradingError
-    from autograder.classroom.grading.workers import WorkersError
+    from autograder.classroom.grading.jobs import WorkersError
     from autograder.classroom.release import ReleaseError
     from autograder.isolation.sandbox import ChildError
 

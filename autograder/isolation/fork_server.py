@@ -47,8 +47,23 @@ def main() -> None:
     control.sendall(READY)
     while received := ForkRequest.receive(control):
         request, channel = received
+        if request is None:
+            control = _another(control, channel)
+            continue
         control.sendall(READY)
         _serve(request, channel, control, base, isolate).send(control)
+
+
+def _another(control: socket.socket, channel: int) -> socket.socket:
+    """Fork a fork server that serves over another socket; return the socket over which this process serves from now on."""
+    if os.fork():
+        os.close(channel)
+        return control
+    control.close()
+    namespaces.adopt_orphans()
+    control = socket.socket(fileno=channel)
+    control.sendall(READY)
+    return control
 
 
 def _serve(request: ForkRequest, channel: int, control: socket.socket, base: int, isolate: bool) -> Ended:

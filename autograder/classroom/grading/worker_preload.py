@@ -3,8 +3,8 @@
 from autograder.support.garbage_collection import collection_paused, freeze_objects
 
 with collection_paused():
-    import distributed  # noqa: F401
     import nbformat  # noqa: F401
+    import torch._dynamo  # noqa: F401 - or the first step of an optimizer imports it, in each worker again
 
     import autograder.classroom.grading.marks_store
     import autograder.marking.marked_notebook  # noqa: F401

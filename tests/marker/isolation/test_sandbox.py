@@ -64,7 +64,7 @@ def inside(mark):
 
 def fork_server_process(marker: Marker) -> psutil.Process:
     """The process that submissions are forked from: the innermost of those that bubblewrap starts."""
-    return psutil.Process(marker._fork_server._server.process.pid).children(recursive=True)[-1]
+    return psutil.Process(marker._fork_server._server.started.process.pid).children(recursive=True)[-1]
 
 
 def test_marking_in_a_sandbox_without_bubblewrap_is_refused(monkeypatch, tmp_path):
