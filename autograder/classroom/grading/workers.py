@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from autograder.classroom.grading.jobs import WORKERS_DIED, Broken, Done, Job, WorkersError, mark_job
 from autograder.classroom.grading.local_workers import LocalWorkers
+from autograder.contract.devices import pick_device
 from autograder.isolation.sandbox import ChildError
 
 if TYPE_CHECKING:
@@ -49,10 +50,14 @@ def workers(scheduler: str, number: int, most: int, device: str, sandbox: str) -
         device, sandbox: as in :class:`Job`. On a cluster only workers with the resource ``GPU`` get jobs for ``"cuda"``.
 
     Raises:
-        WorkersError: the scheduler does not answer.
+        WorkersError: the scheduler does not answer, or the device is not here.
     """
     if scheduler:
         return cluster_workers(scheduler, device)
+    try:
+        device = pick_device(device)
+    except ValueError as error:
+        raise WorkersError(str(error)) from None
     number = number or (1 if device == "cuda" else len(os.sched_getaffinity(0)))
     return LocalWorkers(min(number, most), sandbox, device)
 
