@@ -59,19 +59,19 @@ class LocalWorkers:
     Args:
         number: of processes.
         sandbox, device: of all jobs.
+
+    Raises:
+        ChildError: no process can be started here, or no sandbox.
     """
 
     def __init__(self, number: int, sandbox: str, device: str):
         self._number, self._sandbox, self._device = number, sandbox, device
+        self._fork_server = ForkServer(sandbox, device)
+        self._context = _context()
         self._workers: list[_Worker] = []
 
     def __enter__(self) -> LocalWorkers:
-        self._context = _context()
-        try:
-            self._fork_server = ForkServer(self._sandbox, self._device)
-            self._fork_server.launch()  # it imports torch while the workers do the same
-        except ChildError as error:
-            raise WorkersError(str(error)) from None
+        self._fork_server.launch()  # it imports torch while the workers do the same
         self._workers = [self._start() for _ in range(self._number)]
         return self
 

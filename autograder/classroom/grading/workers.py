@@ -50,14 +50,12 @@ def workers(scheduler: str, number: int, most: int, device: str, sandbox: str) -
         device, sandbox: as in :class:`Job`. On a cluster only workers with the resource ``GPU`` get jobs for ``"cuda"``.
 
     Raises:
-        WorkersError: the scheduler does not answer, or the device is not here.
+        WorkersError: the scheduler does not answer.
+        ValueError: the device is not here.
     """
     if scheduler:
         return cluster_workers(scheduler, device)
-    try:
-        device = pick_device(device)
-    except ValueError as error:
-        raise WorkersError(str(error)) from None
+    device = pick_device(device)
     number = number or (1 if device == "cuda" else len(os.sched_getaffinity(0)))
     return LocalWorkers(min(number, most), sandbox, device)
 
