@@ -4,7 +4,6 @@ from autograder.support.garbage_collection import collection_paused, freeze_obje
 
 with collection_paused():
     import nbformat  # noqa: F401
-    import torch._dynamo  # noqa: F401 - or the first step of an optimizer imports it, in each worker again
 
     import autograder.classroom.grading.marks_store
     import autograder.marking.marked_notebook  # noqa: F401
