@@ -198,6 +198,18 @@ def test_the_private_file_systems_have_the_size_that_the_limits_allow(inside):
 
 
 @pytest.mark.slow
+def test_there_are_no_terminals_through_which_submissions_could_talk(inside):
+    opened = """
+try:
+    os.openpty()
+    reason = 0
+except OSError as error:
+    reason = error.errno
+"""
+    assert inside("[reason, os.listdir('/dev/pts')]", opened) == [errno.ENOENT, []]
+
+
+@pytest.mark.slow
 def test_files_of_one_submission_are_gone_for_the_next_one(inside):
     inside("1", "for place in ('/tmp', '/dev/shm'): open(f'{place}/left', 'w').close()")
     assert inside("['left' in os.listdir(place) for place in ('/tmp', '/dev/shm')]") == [False, False]
