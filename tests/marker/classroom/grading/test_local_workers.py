@@ -11,6 +11,7 @@ import pytest
 from autograder.classroom.grading import local_workers
 from autograder.classroom.grading.jobs import WORKERS_DIED, Broken, Done, Job, WorkersError
 from autograder.classroom.grading.local_workers import LocalWorkers
+from autograder.classroom.grading.workers import workers
 from autograder.isolation.sandbox import ChildError
 
 
@@ -49,8 +50,8 @@ def jobs_without_marking(monkeypatch):
 def results(told: dict[str, bytes], number: int = 2) -> dict[str, Done | Broken]:
     """The results of jobs by student, marked by so many workers."""
     jobs = [Job(student, "03_accumulate", "", data, None, 0, "none", "cpu") for student, data in told.items()]
-    with LocalWorkers(number, "none", "cpu") as workers:
-        return {job.student: result for job, result in workers.map(jobs)}
+    with LocalWorkers(number, "none", "cpu") as marking:
+        return {job.student: result for job, result in marking.map(jobs)}
 
 
 @pytest.mark.parametrize("number", [1, 3])
@@ -67,13 +68,19 @@ def test_a_job_with_which_workers_die_is_given_up_and_all_others_are_marked():
     assert len(found) == 6
 
 
+@pytest.mark.parametrize(("number", "submissions", "started"), [(0, 1, 1), (3, 2, 2), (2, 5, 2)])
+def test_no_more_workers_are_started_than_there_are_submissions(number, submissions, started):
+    with workers("", number, submissions, "cpu", "none") as found:
+        assert len(found._workers) == started
+
+
 def test_a_worker_that_can_start_no_process_ends_it_with_the_reason():
     with pytest.raises(WorkersError, match="there is no sandbox"):
         results({"one": b"", "other": b"no sandbox"})
 
 
 def test_workers_end_with_the_command():
-    with LocalWorkers(2, "none", "cpu") as workers:
-        processes = [worker.process for worker in workers._workers]
+    with LocalWorkers(2, "none", "cpu") as marking:
+        processes = [worker.process for worker in marking._workers]
         assert all(process.is_alive() for process in processes)
     assert not any(process.is_alive() for process in processes)
