@@ -38,7 +38,7 @@ def complain(command: str, problem: str) -> None:
 def one_line_on_errors(command: str) -> Iterator[None]:
     """Print expected errors to stderr in a line each and exit with status 2; on Ctrl-C print a line and exit with 130."""
     from autograder.classroom.grading.class_to_mark import GradingError
-    from autograder.classroom.grading.workers import WorkersError
+    from autograder.classroom.grading.jobs import WorkersError
     from autograder.classroom.release import ReleaseError
     from autograder.isolation.sandbox import ChildError
 

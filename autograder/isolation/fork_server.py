@@ -16,6 +16,7 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -47,8 +48,23 @@ def main() -> None:
     control.sendall(READY)
     while received := ForkRequest.receive(control):
         request, channel = received
+        if request is None:
+            control = _another(control, channel)
+            continue
         control.sendall(READY)
         _serve(request, channel, control, base, isolate).send(control)
+
+
+def _another(control: socket.socket, channel: int) -> socket.socket:
+    """Fork a fork server that serves over another socket; return the socket over which this process serves from now on."""
+    if os.fork():
+        os.close(channel)
+        return control
+    control.close()
+    namespaces.adopt_orphans()
+    control = socket.socket(fileno=channel)
+    control.sendall(READY)
+    return control
 
 
 def _serve(request: ForkRequest, channel: int, control: socket.socket, base: int, isolate: bool) -> Ended:
@@ -168,21 +184,35 @@ def _exit_status(process: int) -> int:
 def _supervise(process: int, control: socket.socket, bounds: Bounds, base: int, isolate: bool) -> Ended:
     """Wait until the process ends, or is to be ended: because the other side says so, or because it uses too much."""
     next_look = time.monotonic() + TICK
-    while True:
-        ended, status = os.waitpid(process, os.WNOHANG)
-        if ended:
-            return _end_of(os.waitstatus_to_exitcode(status), isolate)
-        if select.select([control], [], [], TICK / 3)[0]:
-            message = control.recv(MAX_MESSAGE)
-            _kill(process)
-            if not message:
-                sys.exit()
-            return Ended()
-        if time.monotonic() >= next_look:
-            if over := _over(bounds, base):
+    with _end_noticed(process) as (noticed, patience):
+        while True:
+            ended, status = os.waitpid(process, os.WNOHANG)
+            if ended:
+                return _end_of(os.waitstatus_to_exitcode(status), isolate)
+            if control.fileno() in select.select([control.fileno(), *noticed], [], [], patience)[0]:
+                message = control.recv(MAX_MESSAGE)
                 _kill(process)
-                return Ended(over=over)
-            next_look = time.monotonic() + TICK
+                if not message:
+                    sys.exit()
+                return Ended()
+            if time.monotonic() >= next_look:
+                if over := _over(bounds, base):
+                    _kill(process)
+                    return Ended(over=over)
+                next_look = time.monotonic() + TICK
+
+
+@contextlib.contextmanager
+def _end_noticed(process: int) -> Iterator[tuple[list[int], float]]:
+    """What ``select`` waits for to notice the end of a process, and for how many seconds: on Linux there is a descriptor."""
+    if not hasattr(os, "pidfd_open"):
+        yield [], TICK / 3
+        return
+    descriptor = os.pidfd_open(process)
+    try:
+        yield [descriptor], TICK
+    finally:
+        os.close(descriptor)
 
 
 def _end_of(code: int, isolate: bool) -> Ended:

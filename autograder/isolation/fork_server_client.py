@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import functools
 import os
 import select
 import shutil
@@ -19,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from autograder.isolation.fork_server_protocol import READY, STOP, Ended, ForkRequest
+from autograder.isolation.fork_server_protocol import READY, STOP, Ended, ForkRequest, send_another
 from autograder.isolation.namespaces import Bounds
 from autograder.isolation.sandbox import (
     BWRAP,
@@ -87,21 +86,36 @@ class Run:
 
 
 @dataclass
-class _Server:
-    """The process of a fork server, the socket that leads to it, what it printed, and what a sandbox shows of the packages."""
+class _Started:
+    """The process of a fork server, what it printed, and what a sandbox shows of the packages."""
 
     process: subprocess.Popen[bytes]
-    control: socket.socket
     log: IO[bytes]
     packages: tempfile.TemporaryDirectory[str]
-    ready: bool = False
 
     def close(self) -> None:
         self.log.close()
-        self.control.close()
         self.process.kill()
         self.process.wait()
         self.packages.cleanup()
+
+
+@dataclass
+class _Server:
+    """The socket that leads to a fork server, and what has to be cleared away with it; None if another process does that."""
+
+    control: socket.socket
+    started: _Started | None = None
+    ready: bool = False
+
+    @property
+    def has_ended(self) -> bool:
+        return self.started is not None and self.started.process.poll() is not None
+
+    def close(self) -> None:
+        self.control.close()
+        if self.started:
+            self.started.close()
 
 
 class ForkServer:
@@ -110,12 +124,13 @@ class ForkServer:
     Args:
         sandbox: ``"bwrap"`` or ``"none"``.
         device: ``"cpu"`` or ``"cuda"``.
+        control: leads to one that another process has started, see :meth:`another`.
 
     Raises:
         SandboxError: bubblewrap is wanted and not there.
     """
 
-    def __init__(self, sandbox: str, device: str):
+    def __init__(self, sandbox: str, device: str, control: socket.socket | None = None):
         if sandbox not in SANDBOXES:
             raise ValueError(f"unknown sandbox {sandbox!r}; choose one of {', '.join(SANDBOXES)}")
         if not hasattr(os, "fork"):
@@ -124,7 +139,7 @@ class ForkServer:
             require_bwrap()
         self._sandbox, self._device = sandbox, device
         self._lock = threading.Lock()
-        self._server: _Server | None = None
+        self._server = _Server(control) if control else None
 
     @contextlib.contextmanager
     def run(self, bounds: Bounds, folder: Path) -> Iterator[Run]:
@@ -175,8 +190,19 @@ class ForkServer:
         with self._lock:
             self._launch()
 
+    def another(self) -> socket.socket:
+        """The socket that leads to a further fork server: a fork of this one, which is in the same sandbox and ends with it.
+
+        Another process may use it. Nothing may be run by a fork server that has such forks: it would end them.
+        """
+        with self._lock:
+            ours, theirs = socket.socketpair()
+            with theirs, contextlib.suppress(OSError):  # then it has died, as the reader of the socket finds out
+                send_another(self._launch().control, theirs)
+        return ours
+
     def _launch(self) -> _Server:
-        if self._server is not None and self._server.process.poll() is None:
+        if self._server is not None and not self._server.has_ended:
             return self._server
         self._close()
         control, theirs = socket.socketpair()
@@ -201,7 +227,7 @@ class ForkServer:
                 pass_fds=[number],
                 start_new_session=True,
             )
-        self._server = _Server(process, control, log, packages)
+        self._server = _Server(control, _Started(process, log, packages))
         return self._server
 
     def _start(self) -> _Server:
@@ -210,9 +236,13 @@ class ForkServer:
         if not server.ready:
             arrived = select.select([server.control], [], [], STARTUP_TIMEOUT)[0]
             server.ready = bool(arrived and server.control.recv(len(READY)))
+        if not server.ready and server.started is None:
+            self._close()
+            return self._start()
         if not server.ready:
-            server.log.seek(0)
-            printed = server.log.read()[-2000:].decode(errors="replace").strip()
+            assert server.started is not None
+            server.started.log.seek(0)
+            printed = server.started.log.read()[-2000:].decode(errors="replace").strip()
             self._close()
             raise ChildError(f"the marking process did not start: {printed}")
         return server
@@ -243,17 +273,25 @@ def _is_running(process: int) -> bool:
     return True
 
 
-@functools.cache
+_shared: dict[tuple[str, str], ForkServer] = {}
+
+
 def shared_fork_server(sandbox: str, device: str) -> ForkServer:
     """The fork server that this process uses for a sandbox and a device, already being started. It ends with this process.
 
     Raises:
         SandboxError: bubblewrap is wanted and not there.
     """
-    server = ForkServer(sandbox, device)
-    atexit.register(server.close)
-    server.launch()
-    return server
+    if (sandbox, device) not in _shared:
+        server = _shared[sandbox, device] = ForkServer(sandbox, device)
+        atexit.register(server.close)
+        server.launch()
+    return _shared[sandbox, device]
+
+
+def use_fork_server(sandbox: str, device: str, control: socket.socket) -> None:
+    """Have this process use one that another process has started, over the socket that :meth:`ForkServer.another` returned."""
+    _shared[sandbox, device] = ForkServer(sandbox, device, control)
 
 
 def _import_path() -> str:

@@ -14,6 +14,9 @@ READY = b"ready\n"
 STOP = b"stop\n"
 """What it is told if the process of a submission is to be ended."""
 
+ANOTHER = b"another\n"
+"""What it is told if a fork of it is to serve as well, over the socket that is sent along."""
+
 MAX_MESSAGE = 2**16
 """Bytes of a message: more than the longest path of a folder takes, written as JSON."""
 
@@ -34,19 +37,28 @@ class ForkRequest:
         socket.send_fds(control, [json.dumps(asdict(self)).encode()], [channel.fileno()])
 
     @staticmethod
-    def receive(control: socket.socket) -> tuple[ForkRequest, int] | None:
+    def receive(control: socket.socket) -> tuple[ForkRequest | None, int] | None:
         """Wait for a request, and take the descriptor that came with it; None if the other side hung up.
+
+        Where another fork server is wanted, there is a descriptor only.
 
         Before a request there may be a ``STOP`` that was sent to a process which had just ended. It is passed over, whether it
         arrives on its own or in one piece with the request.
         """
         while True:
             message, descriptors, _, _ = socket.recv_fds(control, MAX_MESSAGE, 1)
+            if message == ANOTHER:
+                return None, descriptors[0]
             if descriptors:
                 asked = json.loads(message.removeprefix(STOP))
                 return ForkRequest(Bounds(**asked["bounds"]), asked["folder"]), descriptors[0]
             if not message:
                 return None
+
+
+def send_another(control: socket.socket, channel: socket.socket) -> None:
+    """Ask for a fork server that serves over another socket."""
+    socket.send_fds(control, [ANOTHER], [channel.fileno()])
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ def unshare() -> None:
 
 
 def mount_private_filesystems(disk: int) -> None:
-    """Mount private empty places for files and an empty ``/proc``, and set up a loopback interface that leads nowhere else.
+    """Mount private empty places for files, and hide processes and terminals; set up a loopback interface that leads nowhere.
 
     To be called by the first process of the new namespaces, on a file system that is read-only already.
     """
@@ -72,7 +72,8 @@ def mount_private_filesystems(disk: int) -> None:
         _mount(f"/proc/self/fd/{descriptor}", place, None, _MS_BIND | _MS_REC)
         os.close(descriptor)
     # The kernel refuses a second procfs where the first one is partly covered; without any, other processes stay unseen.
-    _mount("tmpfs", "/proc", "tmpfs", _MS_NOSUID | _MS_NODEV | _MS_RDONLY, "size=0,mode=555")
+    for place in ("/proc", "/dev/pts"):  # terminals would be shared with submissions that are run at the same time
+        _mount("tmpfs", place, "tmpfs", _MS_NOSUID | _MS_NODEV | _MS_RDONLY, "size=0,mode=555")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP))
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import torch._dynamo  # noqa: F401 - takes a second, which the first step of an optimizer would take when all else is ready
+
 from autograder.contract.devices import pick_device
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Failure

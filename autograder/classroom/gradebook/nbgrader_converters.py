@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import logging
 import os
 import sys
@@ -11,6 +12,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+import nbgrader.api
 from nbgrader.converters.base import BaseConverter
 
 from autograder.classroom.gradebook.database import database_name, database_trouble, is_of_database
@@ -71,7 +73,7 @@ def convert(converter: BaseConverter, unit: str, student: str) -> None:
     converter.coursedir.assignment_id, converter.coursedir.student_id = unit, student
     converter.force = True
     try:
-        with commands_of_this_python(), warnings.catch_warnings():  # SQLAlchemy warns about how nbgrader uses it
+        with commands_of_this_python(), _engines_kept(), warnings.catch_warnings():  # SQLAlchemy warns of nbgrader's use
             warnings.simplefilter("ignore")
             converter.start()
     except Exception as error:  # nbgrader wraps every exception
@@ -91,6 +93,22 @@ def _reason(cause: Exception, db_url: str) -> str:
         return os_trouble(cause)
     message = str(cause.__context__ or cause).strip()
     return message.splitlines()[0] if message else type(cause).__name__
+
+
+_engine = functools.cache(nbgrader.api.create_engine)
+
+
+@contextlib.contextmanager
+def _engines_kept() -> Iterator[None]:
+    """Have nbgrader use one engine of SQLAlchemy for each database, so that what was compiled for one entry serves the next.
+
+    Nbgrader opens a database seven times for an entry. It still closes the connections each time.
+    """
+    create_engine, nbgrader.api.create_engine = nbgrader.api.create_engine, _engine
+    try:
+        yield
+    finally:
+        nbgrader.api.create_engine = create_engine
 
 
 def quiet_log() -> logging.Logger:

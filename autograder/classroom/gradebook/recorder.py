@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from nbconvert.exporters import NotebookExporter
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import Autograde
-from nbgrader.preprocessors import Execute, NbGraderPreprocessor
+from nbgrader.converters.base import BaseConverter
+from nbgrader.preprocessors import CheckCellMetadata, Execute
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.utils.importstring import import_item
 
@@ -35,6 +36,10 @@ SQLITE_TIMEOUT = 20
 """Seconds to wait for an SQLite database that another process is writing to."""
 
 
+REPLACED = Execute, MarkSubmission, CheckCellMetadata
+"""Steps of Autograde that marking has taken: nbgrader's metadata in a marked notebook is that of the released one."""
+
+
 class GradebookError(Exception):
     """The gradebook cannot be read or written. One line: what is wrong.
 
@@ -55,17 +60,6 @@ class _MarkedNotebookExporter(NotebookExporter):
         return self.from_notebook_node(_notebook(self.parent.marked), resources, **kw)
 
 
-class _RestoreOutputs(NbGraderPreprocessor):
-    """Puts back the outputs of the marked notebook: nbgrader clears them along with those of the student."""
-
-    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        marked_cells = {cell.id: cell for cell in _notebook(self.parent.parent.marked).cells}
-        for cell in nb.cells:
-            if cell.cell_type == "code" and cell.id in marked_cells:
-                cell.outputs, cell.execution_count = marked_cells[cell.id].outputs, marked_cells[cell.id].execution_count
-        return nb, resources
-
-
 class _RecordMarks(KeepsCause, Autograde):
     """Writes a marked notebook and its marks where Autograde would write those that it makes.
 
@@ -74,6 +68,14 @@ class _RecordMarks(KeepsCause, Autograde):
     """
 
     marked = ""
+
+    def convert_single_notebook(self, notebook_filename: str) -> None:
+        """Autograde's second pass. Its first one restores what students changed, which has been done before marking."""
+        with self._remembering():
+            self.exporter._preprocessors = []
+            for step in self.autograde_preprocessors:
+                self.exporter.register_preprocessor(step)
+            BaseConverter.convert_single_notebook(self, notebook_filename)
 
 
 class Recorder:
@@ -134,10 +136,7 @@ def _configuration(configured: Config) -> Config:
     config = copy.deepcopy(configured)
     steps = config.Autograde.get("autograde_preprocessors", Autograde.autograde_preprocessors.default())
     classes = [import_item(step) if isinstance(step, str) else step for step in steps]
-    config.Autograde.autograde_preprocessors = [
-        _RestoreOutputs,
-        *(one for one in classes if one not in (Execute, MarkSubmission)),
-    ]
+    config.Autograde.autograde_preprocessors = [one for one in classes if one not in REPLACED]
     config.Autograde.exporter_class = _MarkedNotebookExporter
     return config
 

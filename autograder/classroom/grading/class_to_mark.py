@@ -20,8 +20,8 @@ from autograder.classroom.course import existing_class
 from autograder.classroom.gradebook.database import gradebook_url
 from autograder.classroom.gradebook.enrolment import enrolled
 from autograder.classroom.gradebook.recorder import GradebookError, Recorder, with_sqlite_timeout
+from autograder.classroom.grading.jobs import Job
 from autograder.classroom.grading.marks_store import FORMAT, DamagedMarksError, MarksStore, StudentMarks
-from autograder.classroom.grading.workers import Job
 from autograder.contract.units import UNITS
 from autograder.hosts.nbgrader_plugins import MarkSubmission
 from autograder.reading.released_template import template_of

@@ -9,10 +9,10 @@ from autograder.classroom.dropped import dropped_exercises
 from autograder.classroom.gradebook.class_marks import ClassMarks, read_marks
 from autograder.classroom.gradebook.database import NoGradebookError, gradebook_exists, open_gradebook
 from autograder.classroom.gradebook.lateness import update_lateness
-from autograder.classroom.grading import workers
 from autograder.classroom.grading.class_to_mark import ClassToMark, HandedIn
 from autograder.classroom.grading.grading_run import GradingRun, Outcome
 from autograder.classroom.grading.terminal_output import progress
+from autograder.classroom.grading.workers import workers
 
 
 def grade_class(
@@ -41,7 +41,7 @@ def grade_class(
     run = GradingRun(marked_class, handed_in, again)
     if run.number:
         with (
-            workers.workers(scheduler, min(number, run.number), marked_class.device) as pool,
+            workers(scheduler, number, run.number, marked_class.device, marked_class.sandbox) as pool,
             progress(run.number) as step,
         ):
             for job, result in pool.map(run.jobs()):

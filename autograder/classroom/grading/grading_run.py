@@ -13,8 +13,8 @@ from typing import Any
 
 from autograder.classroom.gradebook.recorder import GradebookError
 from autograder.classroom.grading.class_to_mark import ClassToMark, GradingError, HandedIn
+from autograder.classroom.grading.jobs import Broken, Done, Job
 from autograder.classroom.grading.marks_store import StudentMarks
-from autograder.classroom.grading.workers import Broken, Done, Job
 from autograder.support.error_log import FILE_NAME, log_error
 
 MAX_NAMED = 3

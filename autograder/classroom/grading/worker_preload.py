@@ -3,7 +3,6 @@
 from autograder.support.garbage_collection import collection_paused, freeze_objects
 
 with collection_paused():
-    import distributed  # noqa: F401
     import nbformat  # noqa: F401
 
     import autograder.classroom.grading.marks_store

@@ -64,7 +64,7 @@ def inside(mark):
 
 def fork_server_process(marker: Marker) -> psutil.Process:
     """The process that submissions are forked from: the innermost of those that bubblewrap starts."""
-    return psutil.Process(marker._fork_server._server.process.pid).children(recursive=True)[-1]
+    return psutil.Process(marker._fork_server._server.started.process.pid).children(recursive=True)[-1]
 
 
 def test_marking_in_a_sandbox_without_bubblewrap_is_refused(monkeypatch, tmp_path):
@@ -195,6 +195,18 @@ def test_the_kernel_limits_memory_file_size_descriptors_and_dumps(inside):
 def test_the_private_file_systems_have_the_size_that_the_limits_allow(inside):
     sizes = "[os.statvfs(place).f_blocks * os.statvfs(place).f_frsize for place in ('/tmp', '/dev/shm')]"
     assert inside(sizes) == [LIMITS.disk] * 2
+
+
+@pytest.mark.slow
+def test_there_are_no_terminals_through_which_submissions_could_talk(inside):
+    opened = """
+try:
+    os.openpty()
+    reason = 0
+except OSError as error:
+    reason = error.errno
+"""
+    assert inside("[reason, os.listdir('/dev/pts')]", opened) == [errno.ENOENT, []]
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from importlib.metadata import version
 import pytest
 
 from autograder.classroom.grading.class_to_mark import ClassToMark, HandedIn
-from autograder.classroom.grading.workers import Job, mark_job
+from autograder.classroom.grading.jobs import Job, mark_job
 from autograder.isolation.sandbox import ChildError
 from autograder.publishing.nbgrader_course import make_course
 from autograder.support.edition import edition, source_digest

@@ -23,7 +23,7 @@ def recording_steps(tmp_path) -> Callable[..., list[type]]:
         make_course(tmp_path, {})
         with (tmp_path / "nbgrader_config.py").open("a") as file:
             file.write(f"\n{configuration}\n")
-        return Recorder(course_directory(tmp_path))._config.Autograde.autograde_preprocessors[1:]
+        return Recorder(course_directory(tmp_path))._config.Autograde.autograde_preprocessors
 
     return steps
 

@@ -74,14 +74,12 @@ def test_a_killed_worker_costs_no_marks_and_a_killed_command_leaves_no_process(c
 
 
 def marking_worker(command: psutil.Process) -> psutil.Process:
-    """One of the command's workers: a process that has started a fork server."""
-    return next(
-        one.parent() for one in command.children(recursive=True) if is_fork_server(one) and not is_fork_server(one.parent())
-    )
+    """One of the command's workers: a fork of multiprocessing's own fork server."""
+    return next(one for one in command.children(recursive=True) if is_of_pool(one) and is_of_pool(one.parent()))
 
 
-def is_fork_server(process: psutil.Process) -> bool:
-    return "autograder.isolation.fork_server" in process.cmdline()
+def is_of_pool(process: psutil.Process) -> bool:
+    return "multiprocessing.forkserver" in " ".join(process.cmdline())
 
 
 def test_a_keyboard_interrupt_ends_it_with_a_message_and_the_next_run_goes_on(course):

@@ -14,7 +14,7 @@ from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde
 
 from autograder.classroom.gradebook.nbgrader_converters import ConvertingError, KeepsCause, convert, quiet_log
-from autograder.classroom.grading import workers
+from autograder.classroom.grading import jobs, workers
 from autograder.classroom.grading.marks_store import MarksStore
 from autograder.exercises.unit_03_accumulate.exercises import SumFormLr
 from autograder.publishing.nbgrader_course import course_directory
@@ -27,8 +27,8 @@ GOOD, BAD = "good", "bad"
 class HereInstead:
     """Marks in this process, in place of workers in others: a test can break the judge here."""
 
-    def map(self, jobs):
-        return ((job, workers.mark_job(job)) for job in jobs)
+    def map(self, waiting):
+        return ((job, jobs.mark_job(job)) for job in waiting)
 
 
 @pytest.fixture(scope="module")
@@ -109,22 +109,22 @@ def test_next_run_marks_what_was_unmarked_and_nothing_else(course, broken_judge)
 
 
 def test_failure_outside_of_judging_leaves_one_submission_unmarked(course, monkeypatch):
-    mark = workers._marked
+    mark = jobs._marked
 
     def fails_on_one(job):
         if job.student == BAD:
             raise ZeroDivisionError
         return mark(job)
 
-    monkeypatch.setattr(workers, "_marked", fails_on_one)
+    monkeypatch.setattr(jobs, "_marked", fails_on_one)
     assert f"unmarked: {BAD}, {UNIT}: the marker failed (ZeroDivisionError" in course.grade(status=3).complaints
     assert course.scores() == {GOOD: FULL}
 
 
 def test_submission_whose_workers_died_is_listed_and_marked_by_the_next_run(course, monkeypatch):
-    def killed_on_one(self, jobs):
-        for job in jobs:
-            yield job, workers.Broken("workers died") if job.student == BAD else workers.mark_job(job)
+    def killed_on_one(self, waiting):
+        for job in waiting:
+            yield job, jobs.Broken("workers died") if job.student == BAD else jobs.mark_job(job)
 
     with monkeypatch.context() as patched:
         patched.setattr(HereInstead, "map", killed_on_one)
