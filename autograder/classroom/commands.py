@@ -22,7 +22,7 @@ from autograder.classroom.command_line import (
     one_line_on_errors,
 )
 from autograder.classroom.decision_commands import app as decisions
-from autograder.classroom.hub.command import hub
+from autograder.classroom.hub_command import hub
 from autograder.contract.devices import DEVICES
 from autograder.contract.units import UNITS
 from autograder.isolation.sandbox import SANDBOXES
