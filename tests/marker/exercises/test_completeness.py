@@ -126,6 +126,7 @@ for unit in UNITS:
 """
 
 
+@pytest.mark.slow
 def test_mistakes_of_a_unit_s_samples_are_in_the_catalogue_when_no_other_unit_was_asked_for():
     lines = subprocess.run([sys.executable, "-c", CATALOGUE_BY_UNIT], capture_output=True, text=True, check=True).stdout
     found = dict(map(json.loads, lines.splitlines()))

@@ -88,6 +88,7 @@ def test_repeated_markings_give_the_same_verdict(sample):
         assert str(again) == str(first)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", SOME, ids=str)
 def test_verdict_is_the_same_with_one_two_and_four_threads(sample):
     verdicts = {str(mark_once(sample))}
