@@ -16,7 +16,7 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 LONGEST_FIRST = (
-    *("browser", "site", "test_faults.py", "test_hostile_class.py", "10_distributed", "test_stock_nbgrader.py"),
+    *("browser", "site", "test_faults.py", "classroom", "10_distributed", "test_stock_nbgrader.py"),
     *("04_training_loop", "test_attacks.py", "test_wheel.py", "test_marker.py", "test_release.py", "test_nbgrader_plugins.py"),
     *("test_guides.py", "12_capstone", "08_unequal_micro_batches", "test_live.py"),
 )
@@ -80,12 +80,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _scope(nodeid: str) -> str:
     """What one worker runs: the tests of a file, which share what is expensive to set up, or all tests of one unit's samples.
 
-    All tests of notebooks in a browser go to one worker, which starts one JupyterLab, and all of the site to another, which
-    builds it once.
+    All tests of notebooks in a browser go to one worker, which starts one JupyterLab; all of the site, which is built once; and
+    all of classes, which share a cluster, apart from those that take longest.
     """
     file = nodeid.partition("::")[0]
-    for folder in ("browser", "site"):
-        if f"/{folder}/" in file:
+    for folder in ("browser", "site", "classroom"):
+        if f"/{folder}/" in file and not file.endswith("/test_faults.py"):
             return folder
     unit = re.search(r"\[(\d\d_[a-z_]+)", nodeid) if file.endswith(OF_SAMPLES) else None
     return f"samples of {unit[1]}" if unit else file
