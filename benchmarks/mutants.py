@@ -2,9 +2,10 @@
 
     python benchmarks/mutants.py [UNIT …] [--per-sample K] [--seeds N] [--again] [--exercise ID]
 
-Mutants are made of every reference solution, all of them, and of every accepted sample, K of each (``mutating.py``). One that
-gets full marks is a *survivor*: either a trial is missing, or the mutant is right, and then the unit's ``survivors.toml`` says
-why. Exits with status 1 if there is a survivor without an explanation, or if points depend on the seed.
+Mutants are made of every reference solution, all of them, and of every second model answer and accepted sample, K of each
+(``mutating.py``). One that gets full marks is a *survivor*: either a trial is missing, or the mutant is right, and then the
+unit's ``survivors.toml`` says why. Exits with status 1 if there is a survivor without an explanation, or if points depend on
+the seed.
 
 What was marked is written to ``build/mutants.jsonl`` at once, so an interrupted run continues. It starts over when the marker
 changes; with ``--again`` it then marks the survivors only, which is enough while trials are being added.
@@ -25,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from mutating import ROOT, Mutant, chosen, mutants_of, sources_of
+from mutating import REFERENCE, ROOT, Mutant, chosen, mutants_of, sources_of
 from survivors import Explanation, explanations_of, matches
 from tqdm import tqdm
 
@@ -85,7 +86,7 @@ def selected(units: Iterable[str], per_sample: int | None, exercise: str | None)
     return [
         mutant
         for source in tqdm(sources, "mutating", leave=False, disable=None)
-        for mutant in chosen(mutants_of(source), None if source.before else per_sample)
+        for mutant in chosen(mutants_of(source), None if source.name == REFERENCE else per_sample)
     ]
 
 

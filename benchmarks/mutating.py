@@ -21,14 +21,15 @@ from mutmut.mutation.mutators import mutation_operators
 
 from autograder.contract.cell import Cell
 from autograder.exercises import all_exercises, exercises_of
+from autograder.publishing.model_answers import model_answers
 from autograder.publishing.solution_script import source_notebook
 from autograder.reading.submissions import parse_submission
 from autograder.released import released_content
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES, SOLUTIONS = ROOT / "tests" / "submissions", ROOT / "solutions"
-REFERENCE = "reference"
-"""The source of mutants that are made from a unit's own solution."""
+REFERENCE, ANSWER = "reference", "answer"
+"""The sources of mutants that are made from a unit's own solutions, and from its second model answers."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,10 @@ class Mutant:
 
 
 def sources_of(unit: str) -> tuple[Source, ...]:
-    """The reference solution of each exercise of a unit, and all accepted samples."""
+    """The reference solution of each exercise of a unit, its second model answer, and all accepted samples."""
+    ids = [exercise.id for exercise in exercises_of(unit)]
     accepted = (_sample(path) for path in sorted((SAMPLES / unit / "accepted").glob("*.py")))
-    return (*(reference(exercise.id) for exercise in exercises_of(unit)), *accepted)
+    return (*map(reference, ids), *map(_answer, ids), *accepted)
 
 
 @cache
@@ -80,6 +82,13 @@ def reference(exercise_id: str) -> Source:
     answer = [cell for cell in cells if re.search(rf"^(def|class) {exercise_id}\b", cell.source, re.MULTILINE)][-1]
     given = "\n".join(_definitions(cell.source) for cell in cells if cell is not answer)
     return Source(unit, exercise_id, REFERENCE, answer.source, (Cell("given", given),))
+
+
+def _answer(exercise_id: str) -> Source:
+    """The second model answer to an exercise, after the notebook's solutions."""
+    solution = reference(exercise_id)
+    before = (*solution.before, Cell("solution", solution.text))
+    return Source(solution.unit, exercise_id, ANSWER, model_answers(all_exercises()[exercise_id])[1].source, before)
 
 
 def _definitions(text: str) -> str:

@@ -13,8 +13,9 @@ import tomllib
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
+from pathlib import Path
 
-from mutating import ROOT
+ROOT = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True)

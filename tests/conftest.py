@@ -16,9 +16,9 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 LONGEST_FIRST = (
-    *("browser", "test_faults.py", "10_distributed", "test_stock_nbgrader.py", "04_training_loop", "test_attacks.py"),
-    *("test_wheel.py", "test_marker.py", "test_release.py", "test_nbgrader_plugins.py", "test_guides.py", "12_capstone"),
-    *("08_unequal_micro_batches", "test_live.py"),
+    *("browser", "site", "test_faults.py", "classroom", "10_distributed", "test_stock_nbgrader.py"),
+    *("04_training_loop", "test_attacks.py", "test_wheel.py", "test_marker.py", "test_release.py", "test_nbgrader_plugins.py"),
+    *("test_guides.py", "12_capstone", "08_unequal_micro_batches", "test_live.py"),
 )
 """Folders, files and units of samples whose tests take longest together."""
 
@@ -80,11 +80,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _scope(nodeid: str) -> str:
     """What one worker runs: the tests of a file, which share what is expensive to set up, or all tests of one unit's samples.
 
-    All tests with a browser go to one worker: two browsers on two cores would wait for each other until they time out.
+    All tests of notebooks in a browser go to one worker, which starts one JupyterLab; all of the site, which is built once; and
+    all of classes, which share a cluster, apart from those that take longest.
     """
     file = nodeid.partition("::")[0]
-    if "/browser/" in file or "/site/" in file:
-        return "browser"
+    for folder in ("browser", "site", "classroom"):
+        if f"/{folder}/" in file and not file.endswith("/test_faults.py"):
+            return folder
     unit = re.search(r"\[(\d\d_[a-z_]+)", nodeid) if file.endswith(OF_SAMPLES) else None
     return f"samples of {unit[1]}" if unit else file
 

@@ -81,6 +81,7 @@ def test_environment_yml_pins_nothing_by_itself():
     assert names == {"python", "pip"}
 
 
+@pytest.mark.slow
 def test_importing_the_marking_core_does_not_import_notebook_libraries():
     done = run_python(f"import sys, {', '.join(MARKING_CORE)}; print(*sorted({set(NOT_IN_THE_CORE)} & sys.modules.keys()))")
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "")

@@ -112,10 +112,10 @@ def parse_submission(path: Path, data: bytes, unit: str | None = None, template:
         SubmissionError: the file is neither a notebook nor Python, or is not of this course.
     """
     try:
-        refuse_empty(data)
         if len(data) > MAX_FILE_BYTES:
             problem = f"is larger than the {MAX_FILE_BYTES / 2**20:.0f} MB that are read"
             raise UnreadableError(f"{problem}; clear the outputs of the notebook and save it again")
+        refuse_empty(data)
         if path.suffix.lower() == ".py" and not is_json_like(data):
             return _parse_script(path, data, unit)
         return _parse_notebook(path, data, unit, template)

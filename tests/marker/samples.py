@@ -1,6 +1,7 @@
 """The sample submissions in ``tests/submissions``: what they declare, and marking them on any device.
 
-They are run the way the command line runs a file, but in this process. Of packages, this module needs torch only.
+The second model answers are samples, too: right ones. All are run the way the command line runs a file, but in this process.
+Of packages, this module needs torch only.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import autograder.exercises
 from autograder.contract.cell import Cell
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
@@ -23,6 +25,7 @@ from autograder.isolation.worker import observe_exercise
 from autograder.marking.in_process import admitted, judge_observations, trials_of
 
 FOLDER = Path(__file__).parent.parent / "submissions"
+ANSWERS = Path(autograder.exercises.__file__).parent
 ACCEPTED, WRONG = "accepted", ("mistakes", "pairs")
 
 
@@ -31,7 +34,7 @@ class Sample:
     """A file and what it declares.
 
     Attributes:
-        path: of the file, ``tests/submissions/UNIT/KIND/NAME.py``.
+        path: of the file, ``tests/submissions/UNIT/KIND/NAME.py`` or ``autograder/exercises/unit_UNIT/answers/EXERCISE.py``.
         exercise: the function that it answers.
         mistakes: the slugs that its verdict must name.
         lost: the parts that it must lose the points for; None if it declares none.
@@ -44,27 +47,32 @@ class Sample:
 
     @property
     def unit(self) -> str:
-        return self.path.parent.parent.name
+        return self.path.parent.parent.name.removeprefix("unit_")
+
+    @property
+    def is_answer(self) -> bool:
+        return self.path.parent.name == "answers"
 
     @property
     def kind(self) -> str:
-        return self.path.parent.name
+        return ACCEPTED if self.is_answer else self.path.parent.name
 
     def __str__(self) -> str:
-        return f"{self.unit}/{self.kind}/{self.path.stem}"
+        return f"{self.unit}/{self.path.parent.name}/{self.path.stem}"
 
 
 def read(path: Path) -> Sample:
-    """What a file declares, found without running it."""
+    """What a file declares, found without running it; an answer declares nothing."""
     declared = {
         node.targets[0].id: ast.literal_eval(node.value)
         for node in ast.parse(path.read_text()).body
         if isinstance(node, ast.Assign) and node.targets[0].id in ("EXERCISE", "MISTAKES", "LOST")
     }
-    return Sample(path, declared["EXERCISE"], declared.get("MISTAKES", ()), declared.get("LOST"))
+    return Sample(path, declared.get("EXERCISE", path.stem), declared.get("MISTAKES", ()), declared.get("LOST"))
 
 
-SAMPLES = tuple(read(path) for path in sorted(FOLDER.glob("*/*/*.py")))
+FILES = (*sorted(FOLDER.glob("*/*/*.py")), *sorted(ANSWERS.glob("unit_*/answers/*.py")))
+SAMPLES = tuple(map(read, FILES))
 SOME = tuple(
     sample
     for sample in SAMPLES
@@ -80,8 +88,10 @@ SOME = tuple(
 
 @cache
 def load(sample: Sample) -> Loaded:
-    """The names that a sample defines once it has been run."""
-    return run([Cell(sample.path.name, sample.path.read_text())], Limits())
+    """The names that a sample defines once it has been run; an answer stands below the unit's other answers."""
+    others = sorted(sample.path.parent.glob("*.py")) if sample.is_answer else []
+    files = [*(path for path in others if path != sample.path), sample.path]
+    return run([Cell(path.name, path.read_text()) for path in files], Limits())
 
 
 def observe(sample: Sample, seed: int, device: str = "cpu") -> Mapping[str, Observation]:

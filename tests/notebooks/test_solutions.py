@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import re
+from functools import cache
 
 import nbformat
 import pytest
@@ -22,24 +23,30 @@ from gradaccum.fingerprint import expected, fingerprint
 from gradaccum.loops import GALLERY
 from gradaccum.phenomena import missing_scale
 
-SOURCES = {unit: source_notebook(script) for unit, script in unit_scripts(SOLUTIONS).items()}
-EVERY_UNIT = pytest.mark.parametrize("unit", SOURCES)
-EVERY_EXERCISE = pytest.mark.parametrize("name", [e.id for unit in SOURCES for e in exercises_of(unit)])
+SCRIPTS = unit_scripts(SOLUTIONS)
+EVERY_UNIT = pytest.mark.parametrize("unit", SCRIPTS)
+EVERY_EXERCISE = pytest.mark.parametrize("name", [e.id for unit in SCRIPTS for e in exercises_of(unit)])
 MAX_CELL_LINES = 16
 UNFINISHED = r"\b(TODO|TBD|FIXME|XXX|placeholder|lorem|coming soon|to be written)\b"
 
 
+@cache
+def notebook_of(unit: str) -> nbformat.NotebookNode:
+    """The notebook of a unit, read from its script when a test asks for it: that takes seconds for all."""
+    return source_notebook(SCRIPTS[unit])
+
+
 def prose(unit: str) -> list[str]:
-    return [cell.source for cell in SOURCES[unit].cells if cell.cell_type == "markdown"]
+    return [cell.source for cell in notebook_of(unit).cells if cell.cell_type == "markdown"]
 
 
 def code(unit: str) -> list[nbformat.NotebookNode]:
-    return [cell for cell in SOURCES[unit].cells if cell.cell_type == "code"]
+    return [cell for cell in notebook_of(unit).cells if cell.cell_type == "code"]
 
 
 def around(name: str) -> tuple[str, str]:
     """The prose before an exercise's cell, back to its heading, and the cell after its check."""
-    cells = SOURCES[all_exercises()[name].unit].cells
+    cells = notebook_of(all_exercises()[name].unit).cells
     ids = [cell.id for cell in cells]
     place = ids.index(f"{name}-solution")
     heading = max(k for k in range(place) if cells[k].source.startswith("## Exercise"))
@@ -50,7 +57,7 @@ def around(name: str) -> tuple[str, str]:
 class TestProse:
     @EVERY_UNIT
     def test_a_unit_has_its_anatomy(self, unit):
-        said = [cell.source for cell in SOURCES[unit].cells]
+        said = [cell.source for cell in notebook_of(unit).cells]
         places = [
             next(k for k, text in enumerate(said) if re.search(pattern, text, re.MULTILINE))
             for pattern in (r"^# .+\n\n\*\*.+\?", r"^predict\(", r"^explore\(", "^## Exercise", "^## What to remember")
@@ -61,7 +68,7 @@ class TestProse:
 
     @EVERY_UNIT
     def test_nothing_is_unfinished(self, unit):
-        assert [cell.source for cell in SOURCES[unit].cells if re.search(UNFINISHED, cell.source, re.IGNORECASE)] == []
+        assert [cell.source for cell in notebook_of(unit).cells if re.search(UNFINISHED, cell.source, re.IGNORECASE)] == []
 
     @EVERY_UNIT
     def test_code_cells_are_short(self, unit):
@@ -93,7 +100,7 @@ class TestProse:
 
     def test_the_start_page_tells_the_points_of_every_unit(self):
         rows = re.findall(r"\]\((\d\d_\w+)\.ipynb\) \| .+\? \| (\d+) \|", "\n".join(prose("00_start_here")))
-        due = {unit: sum(e.max_score for e in exercises_of(unit)) for unit in SOURCES if unit != "00_start_here"}
+        due = {unit: sum(e.max_score for e in exercises_of(unit)) for unit in SCRIPTS if unit != "00_start_here"}
         assert {unit: float(points) for unit, points in rows} == due
 
 
@@ -194,6 +201,6 @@ def errors_shown(notebook: nbformat.NotebookNode) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", ["00_start_here"])  # the others, and this one again, are run in JupyterLab
 def test_a_solution_runs_in_a_kernel_and_earns_every_point(unit, tmp_path):
-    done = executed(SOURCES[unit], tmp_path)
+    done = executed(notebook_of(unit), tmp_path)
     assert verdicts(done) == {exercise.id: str(exercise.max_score) for exercise in exercises_of(unit)}
     assert errors_shown(done) == []

@@ -87,6 +87,11 @@ PUBLIC = load(SUBMISSIONS / "public_loops.py").public_loops()
 LOOPS = [one for one in PUBLIC if one.exercise in AS_LOOP]
 
 
+def fast_or_slow(public, place: int):
+    """Every sixth is watched in every run."""
+    return pytest.param(public, id=f"{public.unit[:2]} {public.path.stem}", marks=[pytest.mark.slow] if place % 6 else [])
+
+
 def watched(loop, problem) -> gradaccum.watching.Seen:
     model = problem.build_model()
     optimizer = problem.build_optimizer(model)
@@ -124,7 +129,7 @@ def test_every_public_loop_is_watched_or_is_no_loop_over_micro_batches():
 
 
 @pytest.mark.filterwarnings("ignore:In CPU autocast", "ignore:Detected call of", "ignore:Converting a tensor")
-@pytest.mark.parametrize("public", LOOPS, ids=lambda public: f"{public.unit[:2]} {public.path.stem}")
+@pytest.mark.parametrize("public", map(fast_or_slow, LOOPS, range(len(LOOPS))))
 def test_public_loop_is_named_as_by_its_fingerprint(public):
     problem = TOKENS if public.exercise == "train_epoch_tokens" else PROBLEM
     loop = AS_LOOP[public.exercise](getattr(load(public.path), public.exercise))

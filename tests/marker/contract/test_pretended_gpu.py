@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import pytest
@@ -25,11 +26,14 @@ ONE_OF_EACH_KIND = [
     sample
     for exercise in all_exercises()
     for kind in (ACCEPTED, "mistakes")
-    for sample in [
-        one
-        for one in ON_ANY_DEVICE
-        if (one.exercise, one.kind) == (exercise, kind) and MAKES_TENSORS.search(one.path.read_text())
-    ][:1]
+    for sample in itertools.islice(
+        (
+            one
+            for one in ON_ANY_DEVICE
+            if (one.exercise, one.kind) == (exercise, kind) and MAKES_TENSORS.search(one.path.read_text())
+        ),
+        1,
+    )
 ]
 """For each exercise, a right and a wrong sample that might create a tensor on the wrong device; all would take minutes."""
 

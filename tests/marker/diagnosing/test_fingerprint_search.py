@@ -12,13 +12,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.diagnosing.loop_diagnosis import diagnose
+from autograder.contract.observation import Observation
+from autograder.diagnosing.loop_diagnosis import diagnose, read_observation
 from autograder.exercises import all_exercises
 from autograder.observing.loops import LoopTrial, observe_loop
 from gradaccum.diagnosis.catalogue import CATALOGUE
 from gradaccum.diagnosis.loop_variants import CHOICES, MAX_MISTAKES, LoopVariant, loop_variants, play
 from gradaccum.diagnosis.naming import MATCH, Passes, name_mistakes
-from gradaccum.fingerprint import Fingerprint, expected, fingerprint, micro_batch_columns
+from gradaccum.fingerprint import Fingerprint, expected, micro_batch_columns
 from gradaccum.loops import GALLERY
 from gradaccum.problems import Problem
 
@@ -53,8 +54,15 @@ def probe(seed: int) -> Problem:
 
 
 @cache
+def observed(slug: str, seed: int) -> tuple[LoopTrial, Observation]:
+    """What a gallery loop does on the marker's probe, and that probe as a trial: run once for all tests."""
+    trial = LoopTrial(probe(seed), frozen=True)
+    return trial, observe_loop(GALLERY[slug], trial)
+
+
+@cache
 def measured(slug: str, seed: int) -> Fingerprint:
-    return fingerprint(GALLERY[slug], probe(seed))
+    return read_observation(*observed(slug, seed))
 
 
 def as_fingerprint(variant: LoopVariant, problem: Problem) -> Fingerprint:
@@ -81,8 +89,7 @@ def test_no_two_gallery_loops_have_the_same_fingerprint_on_the_marker_s_problem(
 
 @each_seed
 def test_every_gallery_loop_is_named_by_its_own_mistake_alone(seed):
-    trial = LoopTrial(probe(seed), frozen=True)
-    named = {slug: diagnose(trial, observe_loop(loop, trial)).slugs for slug, loop in GALLERY.items()}
+    named = {slug: diagnose(*observed(slug, seed)).slugs for slug in GALLERY}
     assert named == {slug: () if slug == "right" else (slug,) for slug in GALLERY}
 
 

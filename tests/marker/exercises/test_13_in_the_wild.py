@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import fields, replace
-from pathlib import Path
 
 import pytest
 
@@ -16,10 +15,9 @@ from autograder.exercises.unit_13_in_the_wild.judging.names import names
 from autograder.exercises.unit_13_in_the_wild.judging.playing import CLOSE, accumulates_right, play
 from autograder.exercises.unit_13_in_the_wild.observing.trainers import Build, Built
 from autograder.marking.in_process import mark_function
-from autograder.marking.marker import Marker
-from autograder.reading.submissions import parse_submission
+from autograder.marking.marker import mark_file
 
-SEEDS = range(4)
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))]
 DATA = ("seed", "steps", "lengths", "epochs", "adam", "written")
 """What a build trains on, and how the same loss is written."""
 
@@ -93,9 +91,9 @@ def test_a_name_that_is_not_in_the_table_is_said_to_be_none():
     assert verdict.score == 0
 
 
-def test_a_submission_that_patches_the_report_passes_every_trainer_and_earns_nothing():
-    with Marker("none") as marker:
-        marks = marker.mark(parse_submission(Path("13_in_the_wild.py"), PATCHING))
+@pytest.mark.slow
+def test_a_submission_that_patches_the_report_passes_every_trainer_and_earns_nothing(write):
+    marks = mark_file(write("13_in_the_wild.py", PATCHING))
     verdict = next(one for one in marks.verdicts if one.exercise == "accumulates_right")
     assert verdict.score == 0
     assert [mistake.slug for mistake in verdict.mistakes] == ["test-passes-all"]

@@ -30,7 +30,7 @@ OPTIONAL = ("judging", "mistakes", "pictures", "promises", "puzzle", "sections",
 """What else it may have: modules or packages; also survivors.toml, and answers, which are text."""
 
 MIN_ACCEPTED, MIN_WRONG = 3, 4
-"""Sample submissions of each exercise, see CONTRIBUTING.md; practice exercises are no exception."""
+"""Sample submissions of each exercise, its second model answer included; practice is no exception."""
 
 EVERY_UNIT = pytest.mark.parametrize("unit", UNITS)
 EVERY_EXERCISE = pytest.mark.parametrize("exercise", all_exercises().values(), ids=lambda exercise: exercise.id)
@@ -126,6 +126,7 @@ for unit in UNITS:
 """
 
 
+@pytest.mark.slow
 def test_mistakes_of_a_unit_s_samples_are_in_the_catalogue_when_no_other_unit_was_asked_for():
     lines = subprocess.run([sys.executable, "-c", CATALOGUE_BY_UNIT], capture_output=True, text=True, check=True).stdout
     found = dict(map(json.loads, lines.splitlines()))
@@ -158,7 +159,7 @@ def test_exercise_has_a_solution_cell_and_a_check_cell(exercise: Exercise, role)
 def test_exercise_has_enough_right_and_wrong_samples(exercise: Exercise):
     kinds = [sample.kind for sample in SAMPLES if sample.exercise == exercise.id]
     folder = f"tests/submissions/{exercise.unit}"
-    assert kinds.count(ACCEPTED) >= MIN_ACCEPTED, f"{folder}/accepted needs {MIN_ACCEPTED} files for {exercise.id}"
+    assert kinds.count(ACCEPTED) >= MIN_ACCEPTED, f"{folder}/accepted needs {MIN_ACCEPTED - 1} files for {exercise.id}"
     assert len(kinds) - kinds.count(ACCEPTED) >= MIN_WRONG, f"{folder}/mistakes needs {MIN_WRONG} files for {exercise.id}"
 
 
@@ -168,7 +169,7 @@ def test_every_mistake_is_made_by_a_sample():
 
 
 def test_samples_say_what_they_do_in_one_line():
-    said = {sample: ast.get_docstring(ast.parse(sample.path.read_text())) or "" for sample in SAMPLES}
+    said = {sample: ast.get_docstring(ast.parse(sample.path.read_text())) or "" for sample in SAMPLES if not sample.is_answer}
     assert not [str(sample) for sample, text in said.items() if not re.fullmatch(r".+[.?]", text)]
 
 

@@ -178,7 +178,9 @@ def average_gradients(gradients):
 """
 
 
-@pytest.mark.parametrize("sandbox", [(), ("--sandbox",)], ids=["trusted", "in a sandbox"])
+@pytest.mark.parametrize(
+    "sandbox", [pytest.param((), id="trusted"), pytest.param(("--sandbox",), id="in a sandbox", marks=pytest.mark.slow)]
+)
 def test_a_submission_that_patches_pytest_and_the_judge_gains_nothing_and_its_neighbour_loses_nothing(grade, write, sandbox):
     files = [write("a/00_start_here.py", PATCHES), write("b/00_start_here.py", MEAN)]
     done = grade("--grade", str(files[0]), "--grade", str(files[1]), "--device", "cpu", *sandbox)
@@ -189,6 +191,7 @@ def test_a_submission_that_patches_pytest_and_the_judge_gains_nothing_and_its_ne
     }
 
 
+@pytest.mark.slow
 def test_in_a_sandbox_a_submission_sees_no_files_and_a_link_to_it_is_refused(grade, write, tmp_path):
     bait = write("bait.txt", "secret")
     spy = f"import os\nif os.path.exists({str(bait)!r}): raise SystemExit\n{MEAN}".replace("raise SystemExit", "os._exit(0)")

@@ -175,7 +175,7 @@ def window_gradient(problem: Problem, size: int) -> torch.Tensor:
         pytest.param(1, True, False, marks=pytest.mark.slow),
         (8, True, False),
         (16, True, False),
-        (32, False, False),
+        pytest.param(32, False, False, marks=pytest.mark.slow),
         (24 * 8, False, False),
         (24 * 16, False, True),
     ],

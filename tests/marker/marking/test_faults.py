@@ -77,6 +77,7 @@ def test_check_ends_the_kernel_where_stock_nbgrader_grades_and_raises_where_it_v
     assert ended == ends
 
 
+@pytest.mark.slow
 def test_command_line_gives_null_and_a_reason_and_names_the_log(broken_judge, write, capsys):
     with pytest.raises(SystemExit) as end:
         main(["check", str(write("00_start_here.py", MEAN)), "--json", "--device", "cpu"])

@@ -52,6 +52,7 @@ def test_nothing_is_raised_after_a_block_that_ended_in_time():
         pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("take", [lambda: bytearray(GIGABYTE), lambda: torch.zeros(GIGABYTE // 4)])
 def test_block_gets_no_more_memory_than_the_bound_and_the_process_does_afterwards(take):
     before = resource.getrlimit(resource.RLIMIT_DATA)

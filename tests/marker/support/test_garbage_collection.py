@@ -79,6 +79,7 @@ def test_what_was_made_inside_the_block_can_be_collected_afterwards():
     assert any(thing is made for thing in gc.get_objects())
 
 
+@pytest.mark.slow
 def test_importing_check_leaves_garbage_collection_in_a_students_kernel_as_it_was():
     assert run_python(STUDENTS_KERNEL) == "None True 0"
 

@@ -1,7 +1,0 @@
-"""Compares ratios by cross-multiplying: B grows by as much as N shrinks."""
-
-EXERCISE = "same_update"
-
-
-def same_update(config_a, config_b):
-    return config_a[0] / config_b[0] == config_b[1] / config_a[1]
