@@ -148,11 +148,13 @@ def _other_weights(found: Fingerprint, due: Fingerprint, lengths: Tensor | None)
     windows = list(_windows(due))
     which = _which(wrong, windows)
     if any(float(ratios[u].max() - ratios[u].min()) > SAME for u in wrong):
-        return _other_shares(found, windows, wrong, which)
+        return ""
     factors = {u: float(ratios[u][0]) for u in wrong}
     right = [u for u in range(len(ratios)) if u not in factors]
     if lengths is not None and (limit := _limit(factors, right, lengths)) is not None:
         return f"No gradient is longer than {limit:g} at its update: longer ones are clipped to this length, where none is due."
+    if all(abs(factors[u] - _if_all_like_first(windows[u].sizes)) <= SAME for u in wrong):
+        return f"{which} is weighed as if each of its micro-batches had as many samples as the first."
     even = all(len(set(windows[u].sizes)) == 1 for u in wrong)  # among uneven ones there is no single number to divide by
     for words, divisor in DIVISORS if even else ():
         made = {u: divisor(windows[u]) for u in wrong}
@@ -165,16 +167,9 @@ def _other_weights(found: Fingerprint, due: Fingerprint, lengths: Tensor | None)
     return ""
 
 
-def _other_shares(found: Fingerprint, windows: Sequence[Window], wrong: Sequence[int], which: str) -> str:
-    held = {u: [float(v) for v in found.coefficients[u] if abs(v) > SAME] for u in wrong}
-
-    def made(u: int) -> list[float]:
-        sizes = windows[u].sizes
-        return [size / (sizes[0] * len(sizes)) for size in sizes]
-
-    if all(abs(a - b) <= SAME for u in wrong for a, b in zip(held[u], made(u), strict=True)):
-        return f"{which} is weighed as if each of its micro-batches had as many samples as the first."
-    return ""
+def _if_all_like_first(sizes: Sequence[int]) -> float:
+    """How many times the samples of micro-batches are what they would be if all had as many as the first."""
+    return sum(sizes) / (sizes[0] * len(sizes))
 
 
 def _windows(due: Fingerprint) -> Iterator[Window]:
