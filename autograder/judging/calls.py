@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from autograder.contract.exercise import Exercise
@@ -92,6 +93,7 @@ def judge_calls(
     tolerance: float = CLOSE,
     absolute: float = 0.0,
     refusal: str = "{call} is not refused with a ValueError.",
+    described: Mapping[str, Formula | tuple[Formula, ...]] = MappingProxyType({}),
 ) -> Verdict:
     """Compare every call with a formula, part by part, and name the wrong formula that explains the wrong values of a part.
 
@@ -107,6 +109,7 @@ def judge_calls(
             call and the value.
         tolerance, absolute: relative and absolute difference up to which two numbers are the same; one of the two is enough.
         refusal: what to say where a ValueError is due and none is raised; ``{call}`` stands for the call.
+        described: by sentence, formulas that it describes, which are too rare for a name. It becomes a remark of the verdict.
     """
     results = {part.name: "" for part in exercise.parts}
     for name, trial in trials.items():
@@ -127,7 +130,10 @@ def judge_calls(
         named = [slug for slug, others in wrong.items() if _any_fits(others, calls, observations, (tolerance, absolute))][:1]
         slugs += named
         if not named:
-            remarks.append(_relation(calls, observations, formula, tolerance))
+            said = (
+                words for words, others in described.items() if _any_fits(others, calls, observations, (tolerance, absolute))
+            )
+            remarks.append(next(said, "") or _relation(calls, observations, formula, tolerance))
     mistakes = tuple(map(mistake, dict.fromkeys(slugs)))
     remark = " ".join(dict.fromkeys(filter(None, remarks)))
     return exercise.verdict(results, mistakes=mistakes, failure=first_failure(observations), remark=remark)

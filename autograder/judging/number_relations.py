@@ -43,6 +43,17 @@ def relation(found: Numbers, due: Numbers, each: str = "Each of your numbers", t
     return ""
 
 
+def rows_relation(found: Sequence[Numbers], due: Sequence[Numbers], each: str, tolerance: float = SAME) -> str:
+    """The same for rows of numbers, such as one for each epoch: what is so in all rows of several numbers."""
+    if [len(row) for row in found] != [len(row) for row in due]:
+        return ""
+    rows = [(f, d) for f, d in zip(found, due, strict=True) if len(set(d)) > 1]
+    said = {relation(f, d, each, tolerance) for f, d in rows}
+    if len(said) == 1 and (words := said.pop()):
+        return words
+    return relation([f for row in found for f in row], [d for row in due for d in row], each, tolerance)
+
+
 def call_relation(
     calls: Sequence[tuple[tuple[Any, ...], Mapping[str, Any]]],
     found: Numbers,
