@@ -12,6 +12,9 @@ Numbers = Sequence[float]
 SAME = 1e-9
 """Relative difference up to which two numbers are the same."""
 
+LARGE = 1e100
+"""Size from which a number is compared with nothing: whole numbers may be too large for a float."""
+
 CLOSE_BY = 0.02
 """Relative difference below which a wrong number is called close to the right one."""
 
@@ -113,6 +116,9 @@ def _with_other_arguments(calls: Sequence[tuple[tuple[Any, ...], Mapping[str, An
         argument = f"{ORDINALS[i]} argument"
         for step, words in ((1, "larger"), (-1, "smaller")):
             yield f"for a {argument} that is 1 {words}", [_replaced(call, i, call[0][i] + step) for call in calls]
+        for bound in (value for value in FIXED if value > 1):
+            words = f"for a {argument} that is never more than {bound:g}"
+            yield words, [_replaced(call, i, min(call[0][i], bound)) for call in calls]
         for value in dict.fromkeys((*FIXED, *(arguments[i] for arguments, _ in calls))):
             yield f"for {value:g} as the {argument}, whatever it is", [_replaced(call, i, value) for call in calls]
     for i, j in combinations(numeric, 2):
@@ -143,7 +149,7 @@ def _numbers_of(formula: Callable[..., Any], calls: Sequence[tuple[tuple[Any, ..
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGE
 
 
 def _comparable(found: Sequence[object], due: Sequence[object]) -> bool:

@@ -108,6 +108,14 @@ def _with_root(root: Callable[[float, int, int], float]) -> Formula:
     return rate
 
 
+def _bounded_linear(most: float) -> Formula:
+    return _by_ratio(linear=lambda r: min(r, most))
+
+
+def _bounded(most: float) -> Formula:
+    return _by_ratio(linear=lambda r: min(r, most), sqrt=lambda r: min(math.sqrt(r), most))
+
+
 RATES_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
     "The rule sqrt takes the root of the new batch only, where the root of the ratio is due.": _with_root(
         lambda lr, reference, batch: lr * math.sqrt(batch) / reference
@@ -126,11 +134,8 @@ RATES_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
         sqrt=lambda r: r if r < 1 else math.sqrt(r)
     ),
     "You bound the factor by which the rate grows, which no rule does.": (
-        *(_by_ratio(linear=lambda r, most=most: min(r, most)) for most in (4, 8, 10, 16, 32, 64)),
-        *(
-            _by_ratio(linear=lambda r, most=most: min(r, most), sqrt=lambda r, most=most: min(math.sqrt(r), most))
-            for most in (4, 8, 10, 16, 32, 64)
-        ),
+        *map(_bounded_linear, (4, 8, 10, 16, 32, 64)),
+        *map(_bounded, (4, 8, 10, 16, 32, 64)),
     ),
 }
 """Rarer rates, by what makes them."""
