@@ -155,6 +155,13 @@ def _other_weights(found: Fingerprint, due: Fingerprint, lengths: Tensor | None)
         return f"No gradient is longer than {limit:g} at its update: longer ones are clipped to this length, where none is due."
     if all(abs(factors[u] - _if_all_like_first(windows[u].sizes)) <= SAME for u in wrong):
         return f"{which} is weighed as if each of its micro-batches had as many samples as the first."
+    for step, words in ((1, "more"), (-1, "less")):
+        totals = {u: sum(windows[u].sizes) for u in wrong}
+        if all(total + step and abs(factors[u] - total / (total + step)) <= SAME for u, total in totals.items()):
+            return f"{which} is divided by 1 {words} than what it holds."
+    first_total = sum(windows[0].sizes)
+    if 0 not in wrong and all(abs(factors[u] - sum(windows[u].sizes) / first_total) <= SAME for u in wrong):
+        return f"{which} is divided by what the first window holds."
     even = all(len(set(windows[u].sizes)) == 1 for u in wrong)  # among uneven ones there is no single number to divide by
     for words, divisor in DIVISORS if even else ():
         made = {u: divisor(windows[u]) for u in wrong}

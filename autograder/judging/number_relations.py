@@ -93,6 +93,7 @@ def _transformed(found: Numbers, due: Numbers) -> Iterator[tuple[str, Numbers]]:
     yield "the square root of the one that is due", [math.sqrt(abs(d)) for d in due]
     yield "the size of the one that is due, without its sign", [abs(d) for d in due]
     yield "the sum of those that are due up to there", list(accumulate(due))
+    yield "the mean of those that are due up to there", [total / (k + 1) for k, total in enumerate(accumulate(due))]
     yield "the one that is due, cut off behind the decimal point", [float(int(d)) for d in due]
     yield "the one that is due, rounded up to a whole number", [float(math.ceil(d)) for d in due]
     for decimals in DECIMALS:
@@ -102,7 +103,7 @@ def _transformed(found: Numbers, due: Numbers) -> Iterator[tuple[str, Numbers]]:
             [float(f"{d:.{decimals}e}") for d in due],
         )
     wrong = [(f, d) for f, d in zip(found, due, strict=True) if not _same(f, d, SAME)]
-    if len(wrong) > 1 and len({f for f, _ in wrong}) == 1:
+    if 1 < len(wrong) < len(found) and len({f for f, _ in wrong}) == 1:
         bound = wrong[0][0]
         yield f"the one that is due, but never more than {bound:g}", [min(d, bound) for d in due]
         yield f"the one that is due, but never less than {bound:g}", [max(d, bound) for d in due]

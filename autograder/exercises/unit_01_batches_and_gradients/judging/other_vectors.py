@@ -30,10 +30,11 @@ def vector_in_words(trial: BatchTrial, vector: Tensor) -> str:
     if _same(vector, mean + decay * weights):
         return f"It is the mean gradient and {decay:.3g} times the parameters, as weight decay adds them."
     pieces = zip(*(one.split([p.numel() for p in trainable(model)]) for one in (vector, mean)), strict=True)
-    present = [(bool(piece.any()), _same(piece, due)) for piece, due in pieces]
-    if any(some for some, _ in present) and all(right or not some for some, right in present):
-        number = sum(not right for _, right in present)
-        return f"It is right for the other parameters, but zero for {number} of them."
+    names = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
+    present = {name: (bool(piece.any()), _same(piece, due)) for name, (piece, due) in zip(names, pieces, strict=True)}
+    if any(some for some, _ in present.values()) and all(right or not some for some, right in present.values()):
+        missing = ", ".join(name for name, (_, right) in present.items() if not right)
+        return f"It is zero for {missing}, and right for the other parameters."
     sizes = vector[mean != 0].abs()
     if len(sizes) > 2 and float(sizes.max() - sizes.min()) < 1e-3 * float(sizes.max()):
         return "All its numbers have the same size, whatever the gradient's are: this is not plain SGD."
@@ -63,7 +64,7 @@ ROUND = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
 def clipped_in_words(share: float, due: float, vector: Tensor) -> str:
-    """That a vector with too small a share of each sample is clipped, after another sentence; empty if its length is not round."""
+    """That a vector with too small a share of each sample is clipped; empty if its length is not a round number."""
     length = float(vector.norm())
     limit = next((limit for limit in ROUND if abs(length - limit) < 1e-5 * limit), None)
     return f" Its length is exactly {limit:g}: it is clipped." if limit and 0 < share < due else ""
