@@ -221,7 +221,7 @@ def _listed(what: str, numbers: Sequence[int]) -> str:
             runs[-1].append(number)
         else:
             runs.append([number])
-    words = [f"{run[0]} to {run[-1]}" if len(run) > 2 else _several(run) for run in runs]
+    words = [word for run in runs for word in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run))]
     return f"{plural} {words[0] if len(words) == 1 else _joined(words)}"
 
 

@@ -110,9 +110,8 @@ def _weighing(weigh: Callable[[Tensor, Tensor], Tensor | float]) -> Formula:
     """A formula that makes something else of the targets that count and the weights, and is right without weights."""
 
     def formula(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
-        every = _joined(targets)
-        kept = every[every != ignore_index]
-        return float(len(kept) if weight is None else weigh(kept, weight))
+        kept = [part[part != ignore_index] for part in targets]
+        return float(sum(len(part) if weight is None else weigh(part, weight) for part in kept))
 
     return formula
 
@@ -123,8 +122,9 @@ def _without_negative(targets: Targets, weight: Tensor | None = None, ignore_ind
 
 
 def _unweighted_if_ignored(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
-    ignored = bool((_joined(targets) == ignore_index).any())
-    return denominator(targets, None if ignored else weight, ignore_index)
+    ignored = [bool((part == ignore_index).any()) for part in targets]
+    pairs = zip(targets, ignored, strict=True)
+    return sum(denominator([part], None if some else weight, ignore_index) for part, some in pairs)
 
 
 DENOMINATORS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
@@ -132,7 +132,7 @@ DENOMINATORS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
         _weighing(lambda kept, weight: len(kept) * weight.mean())
     ),
     "You leave out negative targets, whatever ignore_index is.": _without_negative,
-    "You add the weight of each class once, however many targets have it.": (
+    "You add the weight of each class once for a micro-batch, however many of its targets have it.": (
         _weighing(lambda kept, weight: weight[kept.unique()].sum())
     ),
     "You cut the weights off to whole numbers.": _weighing(lambda kept, weight: weight[kept].trunc().sum()),
@@ -140,7 +140,7 @@ DENOMINATORS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
         _weighing(lambda kept, weight: (weight / weight.mean())[kept].sum()),
         _weighing(lambda kept, weight: (weight / weight.sum())[kept].sum()),
     ),
-    "You count targets without their weights as soon as some of them are ignored.": _unweighted_if_ignored,
+    "You count the targets of a micro-batch without their weights as soon as some of them are ignored.": _unweighted_if_ignored,
     "You square the weights.": _weighing(lambda kept, weight: (weight**2)[kept].sum()),
 }
 """Rarer denominators, by what makes them."""
