@@ -92,6 +92,8 @@ def _transformed(found: Numbers, due: Numbers) -> Iterator[tuple[str, Numbers]]:
     yield "the square of the one that is due", [d**2 for d in due]
     yield "the square root of the one that is due", [math.sqrt(abs(d)) for d in due]
     yield "the size of the one that is due, without its sign", [abs(d) for d in due]
+    if len(due) > 2:
+        yield "the one that was due before, but for the first", [found[0], *due[:-1]]
     yield "the sum of those that are due up to there", list(accumulate(due))
     yield "the mean of those that are due up to there", [total / (k + 1) for k, total in enumerate(accumulate(due))]
     yield "the one that is due, cut off behind the decimal point", [float(int(d)) for d in due]
