@@ -156,7 +156,7 @@ WRONG_PLANS = {slug: tuple(map(_where_there_is_a_plan, formulas)) for slug, form
 def _halving(call: Call) -> Plan | None:
     size = call.share
     while size > call.room:
-        size //= 2
+        size = size // 2 if size % 2 == 0 else min(1, size - 1)  # what cannot be halved is given up for a single sample
     return _cut(call.share, size, call.ranks) if size and call.share % size == 0 else None
 
 
