@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from autograder.contract.observation import Observation
+from autograder.diagnosing.update_words import updates_in_words
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.loop_variants import Schedule
 from gradaccum.diagnosis.naming import Passes, name_mistakes
@@ -76,7 +77,8 @@ def diagnose(trial: LoopTrial, observation: Observation, *elsewhere: tuple[LoopT
     linear: dict[Schedule, Fingerprint] = {p: other for p, other in others.items() if other.linear}
     slugs = name_mistakes(found, trial.problem, passes, linear) if ran else None  # without a forward nothing was cleared
     if slugs is None:
-        return Diagnosis(slugs_so_far, difference_in_words(found, due), found, due)
+        lengths = observation.tensors["gradients"].norm(dim=1)
+        return Diagnosis(slugs_so_far, difference_in_words(found, due, lengths), found, due)
     shown = None if found.same_as(due) else found  # two equal pictures would say nothing
     return Diagnosis((*slugs_so_far, *_with_evidence(slugs, facts, micro_batches)), "", shown, due)
 
@@ -109,8 +111,11 @@ def _by_row(first: Fingerprint, second: Fingerprint) -> Fingerprint:
     return replace(first, coefficients=coefficients, residuals=first.residuals.where(take, second.residuals), stale=stale)
 
 
-def difference_in_words(found: Fingerprint, due: Fingerprint) -> str:
-    """The first row in which two fingerprints differ, in words for students; empty if none does."""
+def difference_in_words(found: Fingerprint, due: Fingerprint, lengths: Tensor | None = None) -> str:
+    """How two fingerprints differ, in words for students: as a whole, or in the first row that does; empty if none does.
+
+    The ``lengths`` ``(U,)`` are those of the gradient at each update found.
+    """
     if not found.linear:
         share = float(found.residuals.max())
         if math.isinf(share):
@@ -121,8 +126,11 @@ def difference_in_words(found: Fingerprint, due: Fingerprint) -> str:
         )
     if not len(found.coefficients):
         return "The optimizer you were given was never asked for an update: there was no call of its step."
+    if words := updates_in_words(found, due, lengths):
+        return words
     if len(found.coefficients) != len(due.coefficients):
-        return f"Your loop made {len(found.coefficients)} updates where {len(due.coefficients)} were due."
+        made = len(found.coefficients)
+        return f"Your loop made {made} update{'s' * (made != 1)} where {len(due.coefficients)} were due."
     for u, (row, right_row) in enumerate(zip(found.coefficients, due.coefficients, strict=True)):
         if not torch.allclose(row, right_row, atol=1e-4):
             return f"Update {u + 1} holds {_row_in_words(row)}; due were {_row_in_words(right_row)}."

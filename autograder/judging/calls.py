@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
 from autograder.contract.verdict import Verdict
 from autograder.judging.failures import first_failure
+from autograder.judging.number_relations import call_relation
 from autograder.observing.calls import CallTrial, Plain, plain
 from gradaccum.diagnosis.catalogue import mistake
 
@@ -91,6 +93,7 @@ def judge_calls(
     tolerance: float = CLOSE,
     absolute: float = 0.0,
     refusal: str = "{call} is not refused with a ValueError.",
+    described: Mapping[str, Formula | tuple[Formula, ...]] = MappingProxyType({}),
 ) -> Verdict:
     """Compare every call with a formula, part by part, and name the wrong formula that explains the wrong values of a part.
 
@@ -106,6 +109,7 @@ def judge_calls(
             call and the value.
         tolerance, absolute: relative and absolute difference up to which two numbers are the same; one of the two is enough.
         refusal: what to say where a ValueError is due and none is raised; ``{call}`` stands for the call.
+        described: by sentence, formulas that it describes, which are too rare for a name. It becomes a remark of the verdict.
     """
     results = {part.name: "" for part in exercise.parts}
     for name, trial in trials.items():
@@ -120,10 +124,30 @@ def judge_calls(
             problem += " A ValueError was due."
         results[part_of(name)] = results[part_of(name)] or problem
     slugs: list[str] = []
+    remarks: list[str] = []
     for part in (name for name, problem in results.items() if problem):
         calls = {name: trial for name, trial in trials.items() if part_of(name) == part}
-        slugs += [slug for slug, others in wrong.items() if _any_fits(others, calls, observations, (tolerance, absolute))][:1]
-    return exercise.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))), failure=first_failure(observations))
+        named = [slug for slug, others in wrong.items() if _any_fits(others, calls, observations, (tolerance, absolute))][:1]
+        slugs += named
+        if not named:
+            said = (
+                words for words, others in described.items() if _any_fits(others, calls, observations, (tolerance, absolute))
+            )
+            remarks.append(next(said, "") or _relation(calls, observations, formula, tolerance))
+    mistakes = tuple(map(mistake, dict.fromkeys(slugs)))
+    remark = " ".join(dict.fromkeys(filter(None, remarks)))
+    return exercise.verdict(results, mistakes=mistakes, failure=first_failure(observations), remark=remark)
+
+
+def _relation(
+    trials: Mapping[str, CallTrial], observations: Mapping[str, Observation], formula: Formula, tolerance: float
+) -> str:
+    """How the numbers that a function returned are related to those due, in words; empty if there are others or no relation."""
+    returned = {name: observations[name].facts["value"] for name in trials if "value" in observations[name].facts}
+    calls = [(trials[name].arguments, trials[name].keywords) for name in returned]
+    if any(formula(*arguments, **keywords) is RAISES for arguments, keywords in calls):
+        return ""
+    return call_relation(calls, list(returned.values()), formula, tolerance) if len(calls) > 1 else ""
 
 
 def _call_message(seen: Observation, due: Any, message: str, tolerances: Tolerances, refusal: str) -> str:

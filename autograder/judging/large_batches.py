@@ -37,6 +37,26 @@ def moves_like_large_batches(trial: LoopTrial, observation: Observation) -> bool
     return close(parameters.to(reference) - start, reference - start, trial.problem.dtype)
 
 
+def momentum_in_words(trial: LoopTrial, observation: Observation) -> str:
+    """What became of momentum, if that alone makes the parameters after training wrong, as a sentence; empty otherwise."""
+    problem, parameters = trial.problem, observation.tensors.get("parameters")
+    if not problem.momentum or parameters is None:
+        return ""
+    start, _ = large_batch_parameters(problem)
+    others = {
+        "The parameters are those of updates without momentum, although the optimizer you are given has some.": (
+            _trained(problem.with_(momentum=0.0), None)[1]
+        ),
+        "The parameters are those of an optimizer that forgets its momentum after each epoch.": (
+            _trained(problem, None, forgetful=True)[1]
+        ),
+    }
+    for words, made in others.items():
+        if parameters.shape == made.shape and close(parameters.to(made) - start, made - start, problem.dtype):
+            return words
+    return ""
+
+
 def large_batch_parameters(problem: Problem, rate_factors: Sequence[float] | None = None) -> tuple[Tensor, Tensor]:
     """Parameters ``(P,)`` before training and ``(E, P)`` after each epoch of one large batch per window, on the CPU.
 
@@ -50,12 +70,14 @@ def large_batch_parameters(problem: Problem, rate_factors: Sequence[float] | Non
 
 
 @lru_cache(maxsize=128)  # messages and diagnosis ask for the same one
-def _trained(problem: Problem, rate_factors: tuple[float, ...] | None) -> tuple[Tensor, Tensor]:
+def _trained(problem: Problem, rate_factors: tuple[float, ...] | None, forgetful: bool = False) -> tuple[Tensor, Tensor]:
     model = problem.build_model()
     optimizer = problem.build_optimizer(model)
     start, after = flat_parameters(model), []
     factors = iter(rate_factors) if rate_factors is not None else itertools.repeat(1.0)
     for epoch in range(len(problem.epochs)):
+        if forgetful:
+            optimizer.state.clear()
         for window in windows(problem.batches(epoch), problem.accumulation_steps):
             _set_gradient(model, batch_gradient(model, problem.loss_fn, joined(window)))
             optimizer.param_groups[0]["lr"] = problem.lr * next(factors)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import torch
 
+from autograder.judging.number_relations import rows_relation
 from gradaccum.loops import windows
 from gradaccum.problems import MicroBatch, Problem, joined
 
@@ -50,12 +51,22 @@ def loss_mistakes(problem: Problem, returned: Losses) -> tuple[str, ...]:
     return ()
 
 
+def losses_in_words(returned: Losses, due: Losses) -> str:
+    """What makes all losses that were returned of those due, as a sentence after another; empty if nothing known does."""
+    words = rows_relation(returned, due, "Each of your losses", LOSSES)
+    return words and f" {words}"
+
+
+LOSSES = 1e-6
+"""Relative difference up to which two losses are the same: this admits sums in float32; wrong ones differ by more than 1e-2."""
+
+
 def same_numbers(found: Losses, due: Losses) -> bool:
-    """Whether two reports agree up to rounding; 1e-6 admits sums in float32, wrong losses differ by more than 1e-2."""
+    """Whether two reports agree up to rounding."""
     if [len(row) for row in found] != [len(row) for row in due]:
         return False
     pairs = ((f, d) for a, b in zip(found, due, strict=True) for f, d in zip(a, b, strict=True))
-    return all(abs(f - d) <= 1e-6 * abs(d) for f, d in pairs)
+    return all(abs(f - d) <= LOSSES * abs(d) for f, d in pairs)
 
 
 def _micro_batch_losses(problem: Problem) -> Iterator[list[tuple[list[float], list[int]]]]:

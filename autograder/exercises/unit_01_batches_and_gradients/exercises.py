@@ -68,7 +68,8 @@ class GradientOfBatch(Exercise[BatchTrial]):
         if not any(results.values()):
             for name, (where, what) in SPECIAL.items():
                 message, named = gradient_message("", trials[name], observations[name])
-                results[where or self.parts[0].name] = message and f"{what}: {message}"
+                kept = " At the first call it was right, so something is kept between calls." if name == "again" else ""
+                results[where or self.parts[0].name] = message and f"{what}: {message}{kept}"
                 slugs += named
         if "stale-start" in slugs and "grad-touched" in slugs:
             # The hint for the first alone is to clear, which is not allowed here; that for the second helps with both.

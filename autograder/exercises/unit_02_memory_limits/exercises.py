@@ -9,9 +9,9 @@ from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
 from autograder.contract.trials import trial_random
 from autograder.contract.verdict import Part, Verdict
-from autograder.exercises.unit_02_memory_limits.judging.byte_counts import due_bytes, name_count
-from autograder.exercises.unit_02_memory_limits.judging.lines import FIT, WRONG_LINES, least_squares
-from autograder.exercises.unit_02_memory_limits.judging.plans import WRONG_PLANS, plan
+from autograder.exercises.unit_02_memory_limits.judging.byte_counts import count_in_words, due_bytes, name_count
+from autograder.exercises.unit_02_memory_limits.judging.lines import FIT, LINES_IN_WORDS, WRONG_LINES, least_squares
+from autograder.exercises.unit_02_memory_limits.judging.plans import PLANS_IN_WORDS, WRONG_PLANS, plan
 from autograder.exercises.unit_02_memory_limits.observing import SavedTrial
 from autograder.judging.calls import in_words, judge_calls
 from autograder.judging.failures import first_failure
@@ -53,8 +53,10 @@ class SavedBytes(Exercise[SavedTrial]):
             if count is not None:
                 counts[trial] = count
         freed = results["deep"] and observations["deep"].facts.get("let go") is True
-        slugs = (name_count(counts) or (("tensors-let-go",) if freed else ())) if any(results.values()) else ()
-        return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=first_failure(observations))
+        wrong = any(results.values())
+        slugs = (name_count(counts) or (("tensors-let-go",) if freed else ())) if wrong else ()
+        remark = count_in_words(counts) if wrong and not slugs else ""
+        return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=first_failure(observations), remark=remark)
 
 
 def _count_message(trial: SavedTrial, seen: Observation) -> tuple[str, float | None]:
@@ -91,7 +93,17 @@ class MemoryLine(Exercise[CallTrial]):
         return trials
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
-        return judge_calls(self, trials, observations, _part_of, least_squares, WRONG_LINES, _line_message, tolerance=FIT)
+        return judge_calls(
+            self,
+            trials,
+            observations,
+            _part_of,
+            least_squares,
+            WRONG_LINES,
+            _line_message,
+            tolerance=FIT,
+            described=LINES_IN_WORDS,
+        )
 
 
 def _line_message(trial: CallTrial, found: Plain | None) -> str:
@@ -140,7 +152,9 @@ class PlanMicroBatches(Exercise[CallTrial]):
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
         message = "This is not the largest micro-batch that divides the effective batch and fits."
         refusal = "Not even one sample fits, and no ValueError says so."
-        verdict = judge_calls(self, trials, observations, _part_of, plan, WRONG_PLANS, message, refusal=refusal)
+        verdict = judge_calls(
+            self, trials, observations, _part_of, plan, WRONG_PLANS, message, refusal=refusal, described=PLANS_IN_WORDS
+        )
         silent = any(
             "value" in observations[name].facts or "type" in observations[name].facts for name in ("none 0", "none 1", "none 2")
         )

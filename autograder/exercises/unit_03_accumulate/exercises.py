@@ -12,7 +12,9 @@ from autograder.contract.trials import trial_random
 from autograder.contract.verdict import Part, Verdict
 from autograder.diagnosing.loop_diagnosis import Diagnosis, diagnose
 from autograder.exercises.unit_03_accumulate.judging import (
+    COMPARISONS_IN_WORDS,
     RATE,
+    RATES_IN_WORDS,
     WRONG_COMPARISONS,
     WRONG_GRADIENT,
     WRONG_RATES,
@@ -122,7 +124,15 @@ class SumFormLr(Exercise[CallTrial]):
             return f"Your function returned {in_words(found)} where a number was due."
 
         return judge_calls(
-            self, trials, observations, lambda _: "rate", lambda lr, n: lr / n, WRONG_RATES, message, tolerance=RATE
+            self,
+            trials,
+            observations,
+            lambda _: "rate",
+            lambda lr, n: lr / n,
+            WRONG_RATES,
+            message,
+            tolerance=RATE,
+            described=RATES_IN_WORDS,
         )
 
 
@@ -150,6 +160,9 @@ class SameUpdate(Exercise[CallTrial]):
             ((b, n), (b * k, n * k)),
             ((2 * b, 3), (3 * b, 2)),  # numbers that do not divide one another
             ((1000 * b, n), (1000 * b + 1, n)),
+            ((2, 4), (2, 6)),  # with one greatest common divisor
+            ((4, 6), (3, 12)),  # with one least common multiple
+            ((16, 1), (2, 4)),  # with one power
         ]
         return {str(i): CallTrial(pair) for i, pair in enumerate(pairs)}
 
@@ -159,4 +172,13 @@ class SameUpdate(Exercise[CallTrial]):
                 return "At least one pair gets the wrong answer."
             return f"Your function returned {in_words(found)} where True or False was due."
 
-        return judge_calls(self, trials, observations, lambda _: "answers", same_samples, WRONG_COMPARISONS, message)
+        return judge_calls(
+            self,
+            trials,
+            observations,
+            lambda _: "answers",
+            same_samples,
+            WRONG_COMPARISONS,
+            message,
+            described=COMPARISONS_IN_WORDS,
+        )

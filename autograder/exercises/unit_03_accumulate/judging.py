@@ -91,6 +91,16 @@ WRONG_RATES: dict[str, Formula | tuple[Formula, ...]] = {
 }
 """By mistake, the rate that comes of it instead of ``lr / n``."""
 
+RATES_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
+    "You divide the rate by 1 + log2(N).": lambda lr, n: lr / (1 + math.log2(n)),
+    "You halve the rate N - 1 times, where it has to be divided by N.": lambda lr, n: lr / 2 ** (n - 1),
+    "You halve the rate N times, where it has to be divided by N.": lambda lr, n: lr / 2**n,
+    "You subtract a number that grows with N from the rate, where the rate has to be divided by N.": tuple(
+        lambda lr, n, step=step: lr - n * step for step in (1.0, 0.1, 0.01, 0.001)
+    ),
+}
+"""Rarer rates, by what makes them."""
+
 
 def _samples(config: tuple[int, int]) -> int:
     return config[0] * config[1]
@@ -121,3 +131,17 @@ WRONG_COMPARISONS: dict[str, Formula | tuple[Formula, ...]] = {
     ),
 }
 """By mistake, the answer that comes of it instead of :func:`same_samples`."""
+
+COMPARISONS_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
+    "You compare the greatest common divisors of B and N.": lambda a, b: math.gcd(*a) == math.gcd(*b),
+    "You compare the least common multiples of B and N.": lambda a, b: math.lcm(*a) == math.lcm(*b),
+    "You compare powers of B and N, where their products are due.": (
+        lambda a, b: a[0] ** a[1] == b[0] ** b[1],
+        lambda a, b: a[1] ** a[0] == b[1] ** b[0],
+    ),
+    "You compare the numbers of samples only after you have rounded them to a power of two.": (
+        lambda a, b: round(math.log2(_samples(a))) == round(math.log2(_samples(b))),
+        lambda a, b: int(math.log2(_samples(a))) == int(math.log2(_samples(b))),
+    ),
+}
+"""Rarer answers, by what is compared."""

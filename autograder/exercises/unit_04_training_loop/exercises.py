@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from autograder.contract.exercise import Exercise
@@ -20,7 +21,7 @@ from autograder.exercises.unit_04_training_loop.judging import (
     moving_losses_message,
 )
 from autograder.judging.failures import first_failure
-from autograder.judging.large_batches import JOINED, SEVERAL_GRAPHS, holds_several_graphs
+from autograder.judging.large_batches import JOINED, SEVERAL_GRAPHS, holds_several_graphs, momentum_in_words
 from autograder.judging.left_behind import MODEL, kept_message
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
@@ -101,6 +102,8 @@ class TrainEpoch(Exercise[LoopTrial]):
             return self.verdict(results, mistakes=tuple(map(mistake, extra)), failure=failure)
         elsewhere = [(trials[name], observations[name]) for name in ("clean", "losses")]
         found = diagnose(trials["probe"], observations["probe"], *elsewhere)
+        if not (found.slugs or found.remark or extra):
+            found = replace(found, remark=momentum_in_words(trials["full"], observations["full"]))
         return _diagnosed(self, results, found, extra, failure)
 
 
@@ -125,7 +128,10 @@ class Repair(Exercise[LoopTrial]):
         results = {"repaired": movement_message(trials["training"], seen) or kept_message(seen)}
         if not results["repaired"]:
             return self.verdict(results)
-        return _diagnosed(self, results, diagnose(trials["probe"], observations["probe"]), (), seen.failure)
+        found = diagnose(trials["probe"], observations["probe"])
+        if not (found.slugs or found.remark):
+            found = replace(found, remark=momentum_in_words(trials["training"], seen))
+        return _diagnosed(self, results, found, (), seen.failure)
 
 
 class RepairedEarlyClear(Repair):

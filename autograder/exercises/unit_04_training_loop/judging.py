@@ -16,7 +16,7 @@ from autograder.judging.large_batches import (
     moves_like_large_batches,
     window_gradient,
 )
-from autograder.judging.reported_losses import loss_mistakes, moving_window_losses, same_numbers, window_losses
+from autograder.judging.reported_losses import loss_mistakes, losses_in_words, moving_window_losses, same_numbers, window_losses
 from autograder.observing.loops import LoopTrial
 
 WRONG_MOVES = "The parameters after training are not those of one large batch per window."
@@ -76,7 +76,8 @@ def losses_message(trial: LoopTrial, seen: Observation) -> tuple[str, tuple[str,
     for found, wanted in zip(returned, due, strict=True):
         if len(found) != len(wanted):
             return f"The epoch has {len(wanted)} windows, but your function returned {len(found)} losses.", slugs
-    return "The numbers returned are not the mean losses of the windows over their samples.", slugs
+    words = "" if slugs else losses_in_words(returned, due)
+    return f"The numbers returned are not the mean losses of the windows over their samples.{words}", slugs
 
 
 def moving_losses_message(trial: LoopTrial, seen: Observation) -> str:

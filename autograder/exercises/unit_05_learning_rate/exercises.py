@@ -11,8 +11,10 @@ from autograder.contract.observation import Observation
 from autograder.contract.trials import probe_length, trial_random, uneven_sizes
 from autograder.contract.verdict import Part, Verdict
 from autograder.diagnosing.loop_diagnosis import diagnose
-from autograder.exercises.unit_05_learning_rate.judging.noise import due_of, value_message, wrong_formula
+from autograder.exercises.unit_05_learning_rate.judging.noise import due_of, noise_in_words, value_message, wrong_formula
 from autograder.exercises.unit_05_learning_rate.judging.rules import (
+    RATES_IN_WORDS,
+    SIZES_IN_WORDS,
     WRONG_RATES,
     WRONG_SIZES,
     effective_batch_size,
@@ -78,7 +80,7 @@ class EffectiveBatchSize(Exercise[CallTrial]):
 
         whole = {name: refuse_float(seen) for name, seen in observations.items()}
         message = given_and_due(self.id, effective_batch_size)
-        return judge_calls(self, trials, whole, part_of, effective_batch_size, WRONG_SIZES, message)
+        return judge_calls(self, trials, whole, part_of, effective_batch_size, WRONG_SIZES, message, described=SIZES_IN_WORDS)
 
 
 class ScaleLearningRate(Exercise[CallTrial]):
@@ -108,7 +110,17 @@ class ScaleLearningRate(Exercise[CallTrial]):
 
         message = given_and_due(self.id, scaled_rate)
         # A root taken of a float32 tensor is right as well.
-        return judge_calls(self, trials, observations, part_of, scaled_rate, WRONG_RATES, message, tolerance=1e-6)
+        return judge_calls(
+            self,
+            trials,
+            observations,
+            part_of,
+            scaled_rate,
+            WRONG_RATES,
+            message,
+            tolerance=1e-6,
+            described=RATES_IN_WORDS,
+        )
 
 
 class TrainWithSchedule(Exercise[ScheduleTrial]):
@@ -203,4 +215,5 @@ class GradientNoiseScale(Exercise[NoiseTrial]):
         failure = first_failure(observations)
         wrong = bool(message) and not failure
         slugs = wrong_formula(trials, observations) if wrong else ()
-        return self.verdict({"value": message}, mistakes=tuple(map(mistake, slugs)), failure=failure)
+        remark = noise_in_words(trials, observations) if wrong and not slugs else ""
+        return self.verdict({"value": message}, mistakes=tuple(map(mistake, slugs)), failure=failure, remark=remark)

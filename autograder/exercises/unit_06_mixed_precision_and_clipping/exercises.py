@@ -12,8 +12,15 @@ from autograder.contract.trials import probe_length, trial_random, uneven_sizes
 from autograder.contract.verdict import Part, Verdict
 from autograder.diagnosing.loop_diagnosis import diagnose
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_loops import amp_loop
-from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_mistakes import clipping_mistakes
-from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_variants import amp_candidates
+from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_mistakes import (
+    clipping_in_words,
+    clipping_mistakes,
+)
+from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_variants import (
+    SCALING_IN_WORDS,
+    ClippingVariant,
+    amp_candidates,
+)
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_messages import (
     how_computed,
     in_words_of_sums,
@@ -47,7 +54,7 @@ from autograder.judging.failures import first_failure
 from autograder.judging.large_batches import large_batch_gradients, left_changed, uses_up_streams
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
-from gradaccum.diagnosis.search import first_match
+from gradaccum.diagnosis.search import each_alone, first_match
 from gradaccum.loops.precision import amp, clipped
 from gradaccum.problems import Problem, best_dtype
 
@@ -131,11 +138,14 @@ class TrainEpochClipped(Exercise[ClipTrial]):
         if results["idle"] and not (slugs or failure):
             lengthened = always_clipped(observations["probe"], due["probe"], trials["probe"])
             slugs = ("clip-always",) if lengthened else ()
+        remark = found.remark
+        if results["bound"] and not (slugs or failure):
+            remark = clipping_in_words(trials["bound"], observations["bound"]) or remark
         return self.verdict(
             results,
             mistakes=tuple(map(mistake, slugs)),
             failure=failure,
-            remark=found.remark if not slugs else "",
+            remark=remark if not slugs else "",
             expected=found.expected if found.slugs else None,
             found=found.found if found.slugs else None,
         )
@@ -219,8 +229,13 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         if joined and not moves:
             return self.verdict(results, mistakes=(mistake("one-big-batch"),))
         shown = {name: seen for name, seen in several.items() if whole or name != "leftover"}
-        match = first_match(amp_candidates(), shown, lambda v, name: replay_amp(amp_loop(v), trials[name]), alike)
+
+        def replayed(variant: ClippingVariant, name: str) -> Observation:
+            return replay_amp(amp_loop(variant), trials[name])
+
+        match = first_match(amp_candidates(), shown, replayed, alike)
         slugs = match.mistakes if match else ()
+        rare = None if match else first_match(each_alone(SCALING_IN_WORDS), shown, replayed, alike)
         if several["float16"].facts["backwards"] < sum(map(len, trials["float16"].loop.problem.epochs)):
             # A gradient that never existed looks like one that was cleared.
             slugs = tuple("detached" if slug == "zero-every" else slug for slug in slugs)
@@ -230,7 +245,8 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             slugs += ("autocast-missing",)
         if results["clip"] and not said["clip"] and clipped_norms(observations["clip"], due["clip"], trials["clip"].max_norm):
             slugs += ("norm-after-clip",)
-        return self.verdict(results, mistakes=tuple(map(mistake, slugs)))
+        remark = rare.mistakes[0] if rare and not slugs else ""
+        return self.verdict(results, mistakes=tuple(map(mistake, slugs)), remark=remark)
 
 
 _due_sums = lru_cache(maxsize=8)(float32_sums)

@@ -17,8 +17,10 @@ from autograder.exercises.unit_07_when_equivalence_breaks.judging.batchnorm_repl
     replacement_message,
 )
 from autograder.exercises.unit_07_when_equivalence_breaks.judging.coefficients import (
+    BETAS_IN_WORDS,
     FIVE_DECIMALS,
     FLOAT32,
+    MOMENTA_IN_WORDS,
     WRONG_BETAS,
     WRONG_MOMENTA,
     beta_message,
@@ -94,6 +96,7 @@ class MatchedBnMomentum(Exercise):
             *(self, trials, observations, lambda name: "momentum", matched_momentum, WRONG_MOMENTA, momentum_message),
             tolerance=FLOAT32,
             absolute=FIVE_DECIMALS,
+            described=MOMENTA_IN_WORDS,
         )
 
 
@@ -123,6 +126,7 @@ class MatchedBeta(Exercise):
             *(self, trials, observations, lambda name: "beta", matched_beta, WRONG_BETAS, beta_message),
             tolerance=FLOAT32,
             absolute=FIVE_DECIMALS,
+            described=BETAS_IN_WORDS,
         )
 
 

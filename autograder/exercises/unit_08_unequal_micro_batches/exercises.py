@@ -20,6 +20,7 @@ from autograder.diagnosing.token_diagnosis import (
     loss_slugs,
 )
 from autograder.exercises.unit_08_unequal_micro_batches.judging.denominators import (
+    DENOMINATORS_IN_WORDS,
     TOLERANCE,
     WRONG_DENOMINATORS,
     denominator,
@@ -34,7 +35,7 @@ from autograder.exercises.unit_08_unequal_micro_batches.judging.messages import 
     movements_message,
 )
 from autograder.judging.calls import judge_calls
-from autograder.judging.large_batches import uses_up_streams
+from autograder.judging.large_batches import left_changed, uses_up_streams
 from autograder.judging.token_loops import is_nan_somewhere, parameters_message, trains_like
 from autograder.judging.token_words import RENAMED, in_tokens
 from autograder.observing.calls import CallTrial
@@ -110,6 +111,8 @@ class TrainEpochTokens(Exercise):
         if not (results["losses"] or results["leftover"]):
             results["losses"] = live_losses_message(trials["leftover"], observations["leftover"])
         computed = not any(results.values())
+        if results["tokens"] and not observations["tokens"].failure:
+            results["tokens"] = left_changed(observations["tokens"]) or results["tokens"]
         results["tokens"] = results["tokens"] or mode_and_memory_message(trials, observations)
         for name in ("empty", "bare"):
             reports = not results["losses"]
@@ -221,7 +224,9 @@ class WindowDenominator(Exercise):
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
         part_of = lambda name: name.split()[0]  # noqa: E731
         return judge_calls(
-            *(self, trials, observations, part_of, denominator, WRONG_DENOMINATORS, denominator_message), tolerance=TOLERANCE
+            *(self, trials, observations, part_of, denominator, WRONG_DENOMINATORS, denominator_message),
+            tolerance=TOLERANCE,
+            described=DENOMINATORS_IN_WORDS,
         )
 
 

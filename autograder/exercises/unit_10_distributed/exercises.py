@@ -10,10 +10,12 @@ from autograder.contract.observation import Failure, Observation
 from autograder.contract.trials import probe_length, trial_random, uneven_sizes
 from autograder.contract.verdict import Part, Verdict
 from autograder.exercises.unit_10_distributed.judging.diagnosis import (
+    OFF_BY_ONE,
     first_loss_slugs,
     name_rank_mistakes,
     needless_rounds,
     ranks_in_updates,
+    width_in_words,
 )
 from autograder.exercises.unit_10_distributed.judging.messages import (
     SEVERAL_GRAPHS,
@@ -25,7 +27,7 @@ from autograder.exercises.unit_10_distributed.judging.messages import (
     rounds_message,
 )
 from autograder.exercises.unit_10_distributed.judging.references import RankSeen, ranks_seen
-from autograder.exercises.unit_10_distributed.judging.token_scale import WRONG, factor_message, scale_slugs
+from autograder.exercises.unit_10_distributed.judging.token_scale import WRONG, factor_message, factors_in_words, scale_slugs
 from autograder.exercises.unit_10_distributed.observing import DEVICE, RanksTrial, TokenTrial
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
@@ -115,7 +117,7 @@ class DdpTrainEpoch(Exercise):
             results["ranks"] = results["ranks"] or ("" if used else NO_GRADIENTS)
             results["rounds"] = results["rounds"] or ("" if len(used) == trials["full"].world_size else NOT_ALL_RANKS)
         slugs: tuple[str, ...] = ()
-        remark, shown = "", {}
+        remark, fixed, shown = "", "", {}
         if "memory" in ranks and graphs_message(trials["memory"], ranks["memory"]) in (SEVERAL_GRAPHS, WHOLE_WINDOW):
             slugs = ("one-big-batch",)
         if "probe" in failures:
@@ -124,6 +126,8 @@ class DdpTrainEpoch(Exercise):
             named, remark, due, found = name_rank_mistakes(trials["probe"], ranks["probe"])
             if not any(name in ranks and drift_message(trials[name], ranks[name]) for name in ("full", "leftover")):
                 named = tuple(slug for slug in named if slug not in DRIFTING)  # parameters are shared, if not gradients
+            if fixed := width_in_words(trials, ranks, named):
+                named, remark = tuple(slug for slug in named if slug not in OFF_BY_ONE), fixed
             rounds = needless_rounds(trials["probe"], ranks["probe"])
             if {"sync-wrong-one", "windows-not-synced"} & set(named):
                 rounds = ()  # what must change is where gradients travel, not how often
@@ -132,7 +136,7 @@ class DdpTrainEpoch(Exercise):
         if "retained-graph" in slugs:
             slugs = tuple(slug for slug in slugs if slug != "one-big-batch")  # what is retained is in memory anyway
         failure = next(iter(failures.values()), None)
-        remark = "" if slugs else remark
+        remark = "" if slugs and not fixed else remark
         return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure, remark=remark, **shown)
 
 
@@ -170,5 +174,6 @@ class GlobalTokenScale(Exercise):
                 named.append(scale_slugs(trial, seen))
         everywhere = [slug for slug in WRONG if named and all(slug in several for several in named)]
         slugs = everywhere[:1] or [slug for several in named for slug in several[:1]]
+        remark = factors_in_words(trials, observations) if named and not slugs else ""
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
-        return self.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))), failure=failure)
+        return self.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))), failure=failure, remark=remark)

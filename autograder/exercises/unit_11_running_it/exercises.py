@@ -11,7 +11,7 @@ from autograder.contract.trials import trial_random
 from autograder.contract.verdict import Part, Verdict
 from autograder.exercises.unit_11_running_it.judging.meter_reports import report_messages
 from autograder.exercises.unit_11_running_it.judging.plan_answers import NO_PLAN, in_integers, plan_of
-from autograder.exercises.unit_11_running_it.judging.plans import WRONG_PLANS, plan
+from autograder.exercises.unit_11_running_it.judging.plans import PLANS_IN_WORDS, WRONG_PLANS, plan
 from autograder.exercises.unit_11_running_it.judging.resuming import forgotten, resumed_message
 from autograder.exercises.unit_11_running_it.observing.meter import MeterTrial
 from autograder.exercises.unit_11_running_it.observing.resuming import ResumeTrial
@@ -211,6 +211,7 @@ class PlanRun(Exercise):
         verdict = judge_calls(
             *(self, trials, seen, lambda name: name.split()[0], plan, WRONG_PLANS, message),
             refusal="What cannot be planned is not refused with a ValueError.",
+            described=PLANS_IN_WORDS,
         )
         if all("type" in seen[name].facts for name in trials if name.startswith("plan")):
             return replace(verdict, remark=NO_PLAN)
@@ -221,4 +222,4 @@ class PlanRun(Exercise):
         results = {result.part.name: result.message or instead[result.part.name] for result in verdict.results}
         silent = [SILENT[name] for name in trials if name in SILENT and {"value", "type"} & observations[name].facts.keys()]
         named = (*verdict.mistakes, *map(mistake, dict.fromkeys(silent)))
-        return self.verdict(results, mistakes=named, failure=verdict.failure)
+        return self.verdict(results, mistakes=named, failure=verdict.failure, remark=verdict.remark)

@@ -8,7 +8,11 @@ for _slug, _what, _hint in (
     ("model", "parameters are", "The same script builds the run again. Which weights does it then start with?"),
     ("optimizer", "optimizer's state is", "What does AdamW know after ten updates that it does not know before the first?"),
     ("schedule", "schedule's place is", "Which rate should the first update after the pause use, and what knows it?"),
-    ("scaler", "scale of the gradients is", "What scale does a new scaler begin with, and what scale had the old one reached?"),
+    (
+        "scaler",
+        "scaler's state (its scale, or since when it has had it) is",
+        "What scale does a new scaler begin with, and what scale had the old one reached?",
+    ),
     ("position", "place in the data is", "Which micro-batch should the resumed run read first?"),
     ("order", "order of this epoch's samples is", "The epoch is half over. In which order will the other half be read?"),
     ("shuffler", "state of the generator that shuffles is", "What draws the order of the next epoch, and from which state?"),
@@ -32,8 +36,8 @@ add_mistake(
 )
 add_mistake(
     "mid-window-checkpoint",
-    "You also save in the middle of a window. The gradients accumulated so far wait in .grad and are in no state_dict, so they "
-    "are lost, and the next update is made of the rest.",
+    "After loading, the run stands in the middle of a window. The gradients accumulated before wait in .grad and are in no "
+    "state_dict, so they are lost, and the next update is made of the rest.",
     "At which moments is nothing waiting in .grad? The run knows.",
 )
 add_mistake(

@@ -13,6 +13,7 @@ from autograder.exercises.unit_12_capstone.judging.batch_sizes import (
     divisors,
     in_integers,
     largest,
+    size_in_words,
     size_message,
     size_mistakes,
 )
@@ -96,7 +97,8 @@ class PickMicroBatchSize(Exercise):
         if all("raised" in one.facts for one in seen.values()):
             results["refuse"] = "You refuse every budget. This can be seen once a size is returned where one fits."
         named = tuple(map(mistake, size_mistakes(trials, seen)))
-        return self.verdict(results, mistakes=named, failure=verdict.failure)
+        remark = "" if named else size_in_words(trials, seen)
+        return self.verdict(results, mistakes=named, failure=verdict.failure, remark=remark)
 
 
 def _with_short_lines_first(config: Config) -> Config:

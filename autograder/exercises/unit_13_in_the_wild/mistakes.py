@@ -11,7 +11,7 @@ add_mistake(
 )
 add_mistake(
     "tokens-not-read",
-    "Your function takes equal shares for right, whatever the micro-batches hold.",
+    "In a part that is lost, your names are those that would be right if all micro-batches held equally many tokens.",
     "Which share is due to a micro-batch with twice the tokens of the others?",
 )
 add_mistake(

@@ -13,6 +13,7 @@ from math import factorial
 import torch
 from torch import Tensor
 
+from autograder.exercises.unit_01_batches_and_gradients.judging.other_vectors import clipped_in_words, vector_in_words
 from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial
 from gradaccum.fingerprint import LINEAR, as_fraction, batch_gradient
 from gradaccum.problems import flat_gradient, flat_parameters, trainable
@@ -52,9 +53,13 @@ class Mixture:
         wanted = torch.as_tensor(due, dtype=self.samples.dtype)
         return self.linear and bool(((self.samples - wanted).abs() <= MATCH * wanted.abs().clamp_min(1)).all())
 
+    @property
+    def same_of_each(self) -> bool:
+        return self.holds([float(self.samples[0])] * len(self.samples))
+
     def in_words(self) -> str:
         """``"1/4 of sample 1, 1 of sample 2"`` or ``"1/4 of each"``."""
-        if self.holds([float(self.samples[0])] * len(self.samples)) and self.has_samples:
+        if self.same_of_each and self.has_samples:
             return f"{as_fraction(float(self.samples[0]))} of each"
         shares = [(k, as_fraction(value)) for k, value in enumerate(self.samples.tolist(), 1) if abs(value) > MATCH]
         return ", ".join(f"{share} of sample {k}" for k, share in shares) or "nothing of any sample"
@@ -103,7 +108,8 @@ def name_shares(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str, ...]
         return (f"It is the gradient of a model in {mode} mode.", slugs) if slugs else ("", ())
     shares_by_slug = wrong_shares(n) if n > 1 else {}  # of a single sample they are all alike
     named = [slug for slug, shares in shares_by_slug.items() if any(map(mixture.holds, shares))]
-    return f"Due is 1/{n} of every sample's gradient; yours holds {mixture.in_words()}.", (*slugs, *named[:1])
+    clipped = clipped_in_words(float(mixture.samples[0]), 1 / n, vector) if not named and mixture.same_of_each else ""
+    return f"Due is 1/{n} of every sample's gradient; yours holds {mixture.in_words()}.{clipped}", (*slugs, *named[:1])
 
 
 def _of_another_loss(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str, ...]]:
@@ -113,7 +119,8 @@ def _of_another_loss(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str,
         return "It is made of gradients of loss_fn with its two arguments in the wrong order.", ("loss-arguments-swapped",)
     if trial.samples > 1 and unmix(trial, vector, loss_fn=lambda prediction, _: trial.loss_fn(prediction, targets)).linear:
         return "It is made of losses that compare one sample's prediction with all targets.", ("targets-not-cut",)
-    return "It is not a combination of the gradients of your samples at the parameters you were given.", ()
+    words = vector_in_words(trial, vector)
+    return words or "It is not a combination of the gradients of your samples at the parameters you were given.", ()
 
 
 def other_mode(trial: BatchTrial) -> str:

@@ -14,6 +14,7 @@ from functools import cache
 from typing import NamedTuple
 
 from autograder.exercises.unit_02_memory_limits.observing import SavedTrial
+from autograder.judging.number_relations import relation
 from gradaccum.diagnosis.search import Candidate, Choices, combinations, first_match
 from gradaccum.memory import saved_tensors, storage_key
 
@@ -107,6 +108,18 @@ def name_count(counts: Mapping[SavedTrial, float]) -> tuple[str, ...] | None:
     forwards = {trial: run_forward(trial) for trial in counts}
     match = first_match(count_variants(), counts, lambda variant, trial: play(variant, forwards[trial]), operator.eq)
     return match.mistakes if match else None
+
+
+def count_in_words(counts: Mapping[SavedTrial, float]) -> str:
+    """What all these numbers of bytes have in common, as a sentence; empty if nothing known."""
+    forwards = {trial: run_forward(trial) for trial in counts}
+    if all(count == _of_largest(forwards[trial]) for trial, count in counts.items()):
+        return "You return the size of the largest storage, where the sum of all is due."
+    return relation(list(counts.values()), [play(CountVariant(), forward) for forward in forwards.values()])
+
+
+def _of_largest(forward: Forward) -> int:
+    return max((tensor.storage_bytes for tensor in forward.kept if not tensor.parameter), default=0)
 
 
 @cache

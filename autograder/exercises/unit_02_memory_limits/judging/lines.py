@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import combinations, pairwise
 from operator import mul
-from statistics import correlation, fmean
+from statistics import correlation, fmean, median
+
+import torch
 
 from autograder.judging.calls import Formula
 
@@ -144,3 +146,56 @@ WRONG_LINES: dict[str, tuple[Formula, ...]] = {
     "line-of-correlation": (_through_means(correlation),),
 }
 """By mistake, the formulas that make it."""
+
+
+def _median_slope(sizes: Sequence[float], points: Sequence[float]) -> Line:
+    slope = median(_slopes_of_pairs(sizes, points))
+    return median(p - slope * s for s, p in zip(sizes, points, strict=True)), slope
+
+
+def _parabola(sizes: Sequence[float], points: Sequence[float]) -> Line:
+    powers = torch.tensor([[1.0, s, s**2] for s in sizes], dtype=torch.float64)
+    fixed, per_sample, _ = (
+        torch.linalg.lstsq(powers, torch.tensor(points, dtype=torch.float64)[:, None]).solution.flatten().tolist()
+    )
+    return fixed, per_sample
+
+
+def _least_distances(sizes: Sequence[float], points: Sequence[float]) -> Line:
+    """The line with the smallest sum of distances goes through two of the points."""
+    pairs = list(zip(sizes, points, strict=True))
+    lines = [least_squares(*zip(*two, strict=True)) for two in combinations(pairs, 2)]
+    return min(lines, key=lambda line: sum(abs(p - line[0] - line[1] * s) for s, p in pairs))
+
+
+def _rounded_to(unit: int) -> Formula:
+    def line(sizes: Sequence[float], points: Sequence[float]) -> Line:
+        fixed, per_sample = least_squares(sizes, points)
+        return round(fixed / unit) * unit, per_sample
+
+    return line
+
+
+def _in_units_of(unit: int) -> Formula:
+    return lambda sizes, points: tuple(number / unit for number in least_squares(sizes, points))
+
+
+def _shrunk(share: float) -> Formula:
+    return _through_means(lambda sizes, points: least_squares(sizes, points)[1] / (1 + share))
+
+
+LINES_IN_WORDS: dict[str, tuple[Formula, ...]] = {
+    "Your slope is the median of the slopes between points, which does not make the squares least.": (
+        _median_slope,
+        _through_means(lambda sizes, points: median(_slopes_of_pairs(sizes, points))),
+    ),
+    "Your numbers are those of a parabola through the points, without its third number.": (_parabola,),
+    "Your line has the smallest sum of distances, not of squared distances.": (_least_distances,),
+    "Your fixed part is rounded to whole KiB or MiB.": (_rounded_to(2**10), _rounded_to(2**20)),
+    "Your numbers are in KiB, where bytes are due.": (_in_units_of(2**10),),
+    "Your numbers are in MiB, where bytes are due.": (_in_units_of(2**20),),
+    "Your slope is too flat by a factor that is the same for all points: a penalty shrinks it.": tuple(
+        map(_shrunk, (0.01, 0.02, 0.05, 0.1))
+    ),
+}
+"""Rarer lines, by how they are chosen."""

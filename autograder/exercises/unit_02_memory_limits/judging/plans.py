@@ -117,6 +117,10 @@ def _budget_above_zero(effective: int, budget: int, fixed: int, per_sample: int)
     return plan(effective, budget, fixed, per_sample) if budget > 0 else RAISES
 
 
+def _with_reserve(share: float) -> Formula:
+    return lambda effective, budget, fixed, per_sample: plan(effective, int((1 - share) * budget), fixed, per_sample)
+
+
 def _where_something_fits(formula: Callable[[int, int, int, int], Plan]) -> Formula:
     """A wrong formula where a plan exists. Where none does, every answer is the same mistake."""
 
@@ -149,3 +153,10 @@ WRONG_PLANS: dict[str, tuple[Formula, ...]] = {
     }.items()
 }
 """By mistake, the formulas that make it."""
+
+PLANS_IN_WORDS: dict[str, tuple[Formula, ...]] = {
+    "You keep a part of the budget in reserve, although it may be used to the last byte.": tuple(
+        _where_something_fits(_with_reserve(share)) for share in (0.001, 0.01, 0.02, 0.05, 0.1)
+    ),
+}
+"""Rarer plans, by how they are made."""

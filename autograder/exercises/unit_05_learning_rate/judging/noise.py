@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import torch
+from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_05_learning_rate.observing import NoiseTrial
+from autograder.judging.number_relations import relation
 from autograder.judging.tolerances import rounding
 from gradaccum.noise import simple_noise_scale, square_lengths
 
@@ -87,6 +89,46 @@ def wrong_noise_scales(trial: NoiseTrial) -> list[tuple[tuple[str, ...], float]]
         (("lengths-not-squared",), not_squared.scale()),
         *((slugs, wrong(window)) for slugs, wrong in WRONG_FORMULAS),
     ]
+
+
+SCALES_IN_WORDS: dict[str, Callable[[Tensor, int], float]] = {
+    "You divide by S, where the estimate of |G|² is due.": lambda rows, size: (w := _lengths(rows, size)).noise() / w.small,
+    "Your L is the square of the mean length, where the squared length of the mean gradient is due.": (
+        lambda rows, size: replace(_lengths(rows, size), large=float(rows.norm(dim=1).mean()) ** 2).scale()
+    ),
+    "Your noise is a mean over components, where their sum is due.": (
+        lambda rows, size: _lengths(rows, size).scale() / rows.shape[1]
+    ),
+    "You take the root of the noise scale.": (
+        lambda rows, size: math.copysign(math.sqrt(abs(scale := _lengths(rows, size).scale())), scale)
+    ),
+    "You use the first two gradients only.": lambda rows, size: _lengths(rows[:2], size).scale(),
+    "You leave the first gradient out where there are more than two.": (
+        lambda rows, size: _lengths(rows[1:] if len(rows) > 2 else rows, size).scale()
+    ),
+    "You take all samples of the window for those of a micro-batch, so your number is N times too large.": (
+        lambda rows, size: _lengths(rows, size).scale() * len(rows)
+    ),
+    "Your estimate of |G|² takes the noise of a micro-batch from L, which has N times less of it.": (
+        lambda rows, size: (w := _lengths(rows, size)).noise() / (w.large - w.noise() / size)
+    ),
+}
+"""Rarer numbers, by what makes them of the gradients ``(N, P)`` and of B."""
+
+
+def _lengths(rows: Tensor, size: int) -> Lengths:
+    return Lengths(*square_lengths(list(rows)), size, len(rows))
+
+
+def noise_in_words(trials: Mapping[str, NoiseTrial], observations: Mapping[str, Observation]) -> str:
+    """What makes all numbers that were returned of the gradients, as a sentence; empty if nothing known does."""
+    if any("value" not in observations[name].facts for name in trials):
+        return ""
+    given = {name: (torch.stack(trial.gradients()).double().cpu(), trial.size) for name, trial in trials.items()}
+    for words, number in SCALES_IN_WORDS.items():
+        if not any(value_message(observations[name], number(*window)) for name, window in given.items()):
+            return words
+    return relation([observations[name].facts["value"] for name in trials], list(map(due_of, trials.values())))
 
 
 def value_message(seen: Observation, due: float) -> str:

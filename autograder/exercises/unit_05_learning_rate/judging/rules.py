@@ -38,11 +38,30 @@ def effective_batch_size(micro_batch_size: object, accumulation_steps: object, w
     return product
 
 
+_ROUND = (1024, 2048, 4096)
+"""The sizes of the published table."""
+
 WRONG_SIZES: dict[str, Formula | tuple[Formula, ...]] = {
     "forgets-world-size": lambda b, n, world_size=1: b * n,
     "adds-sizes": (lambda b, n, world_size=1: b + n + world_size, lambda b, n, world_size=1: b * n + world_size),
 }
 """By mistake, the formula that makes it."""
+
+
+SIZES_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
+    "You add the number of devices, where it is a factor.": lambda b, n, world_size=1: b * n + world_size - 1,
+    "You divide by the number of devices, where it is a factor.": (
+        lambda b, n, world_size=1: b * n // world_size,
+        lambda b, n, world_size=1: b * n / world_size,
+    ),
+    "Without a world size you take another number of devices than 1.": tuple(
+        lambda b, n, world_size=default: b * n * world_size for default in (2, 4, 8)
+    ),
+    "You know the published sizes only: for other arguments your number is one of theirs.": tuple(
+        lambda b, n, world_size=1, other=other: size if (size := b * n * world_size) in _ROUND else other for other in _ROUND
+    ),
+}
+"""Rarer sizes, by what makes them."""
 
 
 def scaled_rate(lr: float, reference_batch: int, batch: int, rule: str) -> float | object:
@@ -69,3 +88,54 @@ WRONG_RATES: dict[str, Formula | tuple[Formula, ...]] = {
     "rounded": with_rounding(scaled_rate),
 }
 """By mistake, the formula that makes it."""
+
+
+def _by_ratio(**factors: Callable[[float], float]) -> Formula:
+    """The formula of rates with other factors for some of the rules, of the ratio of the two batches."""
+
+    def rate(lr: float, reference_batch: int, batch: int, rule: str) -> float | object:
+        return lr * factors[rule](batch / reference_batch) if rule in factors else scaled_rate(lr, reference_batch, batch, rule)
+
+    return rate
+
+
+def _with_root(root: Callable[[float, int, int], float]) -> Formula:
+    """The formula of rates with another one for the rule sqrt."""
+
+    def rate(lr: float, reference_batch: int, batch: int, rule: str) -> float | object:
+        return root(lr, reference_batch, batch) if rule == "sqrt" else scaled_rate(lr, reference_batch, batch, rule)
+
+    return rate
+
+
+def _bounded_linear(most: float) -> Formula:
+    return _by_ratio(linear=lambda r: min(r, most))
+
+
+def _bounded(most: float) -> Formula:
+    return _by_ratio(linear=lambda r: min(r, most), sqrt=lambda r: min(math.sqrt(r), most))
+
+
+RATES_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
+    "The rule sqrt takes the root of the new batch only, where the root of the ratio is due.": _with_root(
+        lambda lr, reference, batch: lr * math.sqrt(batch) / reference
+    ),
+    "The rule sqrt takes the root of the rate, too.": _with_root(
+        lambda lr, reference, batch: math.sqrt(lr * batch / reference)
+    ),
+    "The rule sqrt uses 1 + (r - 1)/2 in place of the root of the ratio r.": _by_ratio(sqrt=lambda r: 1 + (r - 1) / 2),
+    "You never lower the rate, although a smaller batch is due a lower one.": _by_ratio(
+        linear=lambda r: max(1.0, r), sqrt=lambda r: math.sqrt(max(1.0, r))
+    ),
+    "You never raise the rate, although a larger batch is due a higher one.": _by_ratio(
+        linear=lambda r: min(1.0, r), sqrt=lambda r: math.sqrt(min(1.0, r))
+    ),
+    "The rule sqrt scales linearly where the batch is smaller than the reference.": _by_ratio(
+        sqrt=lambda r: r if r < 1 else math.sqrt(r)
+    ),
+    "You bound the factor by which the rate grows, which no rule does.": (
+        *map(_bounded_linear, (4, 8, 10, 16, 32, 64)),
+        *map(_bounded, (4, 8, 10, 16, 32, 64)),
+    ),
+}
+"""Rarer rates, by what makes them."""

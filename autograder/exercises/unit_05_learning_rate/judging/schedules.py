@@ -18,6 +18,7 @@ from autograder.judging.large_batches import (
     large_batch_parameters,
     window_gradient,
 )
+from autograder.judging.number_relations import rows_relation
 from autograder.judging.tolerances import close
 from gradaccum.diagnosis.search import Candidate, each_alone, first_match
 from gradaccum.loops.schedules import WRONG_SCHEDULES
@@ -69,7 +70,9 @@ def rates_message(trial: ScheduleTrial, seen: Observation, updates_right: bool) 
     if not same_value(seen.facts["losses"], due, RATES):
         returned = torch.tensor([rate for row in seen.facts["losses"] for rate in row]).to(used)
         as_used = not updates_right and _same_rates(used, returned)
-        return f"The numbers returned are {'those the updates used, but not' if as_used else 'not'} the rates that were due."
+        words = "" if as_used else rows_relation(seen.facts["losses"], due, "Each of your rates", RATES)
+        known = "those the updates used, but not" if as_used else "not"
+        return f"The numbers returned are {known} the rates that were due.{words and f' {words}'}"
     flat = torch.tensor([rate for row in due for rate in row]).to(used)
     if updates_right or (shown and _same_rates(used, flat)):
         return ""

@@ -69,12 +69,16 @@ def play(
             if variant.width == "every":
                 optimizer.zero_grad()
             training.accumulate(group)
+            if variant.infinite == "zeroed":
+                training.zero_infinite()
             if len(window) == accumulation_steps or variant.tail == "applied":
                 limit = _thresholds(max_norm, sizes, accumulation_steps).get(variant.clip, torch.inf)
                 norms.append(training.update(limit))
                 spoilt = variant.infinite == "kept" and not math.isfinite(norms[-1])
                 if variant.clear == "end" and not spoilt:
                     optimizer.zero_grad()
+                if variant.infinite == "stopped" and not math.isfinite(norms[-1]):
+                    return norms
     return norms
 
 
@@ -112,6 +116,12 @@ class _Training:
             if self.variant.update == "each":
                 self.scaler.update(self.scaler.get_scale() * 2)
 
+    def zero_infinite(self) -> None:
+        """Replace by 0 what is not a finite number in the gradient."""
+        for parameter in self.model.parameters():
+            if parameter.grad is not None:
+                parameter.grad.nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0)
+
     def update(self, limit: float) -> float:
         """Clip and update; the norm of the gradient before, or NaN if there is no update."""
         if self.variant.infinite == "skipped" and not all(
@@ -122,8 +132,14 @@ class _Training:
             norm = clip_grad_norm_(self.model.parameters(), limit)
         if self.variant.unscale == "once":
             self.scaler.unscale_(self.optimizer)
-        if self.variant.clip != "scaled":
+        if self.variant.clip == "largest":
+            norm = clip_grad_norm_(self.model.parameters(), self.max_norm, norm_type=math.inf)
+        elif self.variant.clip == "matrices":
+            norm = clip_grad_norm_([p for p in self.model.parameters() if p.dim() > 1], self.max_norm)
+        elif self.variant.clip != "scaled":
             norm = clip_grad_norm_(self.model.parameters(), limit)
+        if self.variant.clip == "skipped" and norm > self.max_norm:
+            return float(norm)
         if self.variant.clip == "always":
             for parameter in self.model.parameters():
                 assert parameter.grad is not None

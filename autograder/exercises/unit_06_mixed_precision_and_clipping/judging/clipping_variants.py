@@ -24,13 +24,15 @@ class ClippingVariant(NamedTuple):
         clip: ``"once"``, unscaled; ``"scaled"``; ``"never"``; ``"full"`` windows only; with a threshold
             too ``"high"`` by the window's micro-batches, or too ``"low"`` by these or its ``"low samples"``; ``"always"``, also
             what is shorter; ``"each"`` parameter on its own; after each ``"micro-batch"``; before each backward
-            (``"early"``) or the last one (``"one early"``); each component by ``"value"``.
+            (``"early"``) or the last one (``"one early"``); each component by ``"value"``; by the ``"largest"`` component;
+            only ``"matrices"``; or what is longer makes no update (``"skipped"``).
         unscale: ``"once"``, ``"never"``, or after ``"each"`` micro-batch.
         step: through the ``"scaler"``, the optimizer's own (``"plain"``), or ``"both"``.
         update: the scale moves ``"once"`` per window, is doubled after ``"each"`` micro-batch, or ``"never"`` moves.
         scale: whether losses are multiplied by it.
         infinite: windows with infinities go ``"through"`` the scaler, are ``"skipped"`` before it sees them, go through it and
-            are not cleared afterwards (``"kept"``), or lose the micro-batches whose loss is infinite (``"left out"``).
+            are not cleared afterwards (``"kept"``), or lose the micro-batches whose loss is infinite (``"left out"``). Or their
+            infinite numbers become 0 (``"zeroed"``), or the epoch ends with them (``"stopped"``).
     """
 
     width: str = "N"
@@ -80,6 +82,26 @@ CLIP_MISTAKES: dict[str, tuple[ClippingVariant, ...]] = {
     "threshold-too-low": (ClippingVariant(clip="low"), ClippingVariant(clip="low samples")),
 }
 """For each mistake in clipping the loops that make it."""
+
+CLIPPING_IN_WORDS: dict[str, tuple[ClippingVariant, ...]] = {
+    "A window whose norm is above the threshold makes no update, where it has to be clipped.": (
+        ClippingVariant(clip="skipped"),
+    ),
+    "You clip by the size of the largest number in the gradient, not by its length.": (ClippingVariant(clip="largest"),),
+    "You clip, and measure, only parameters of several dimensions: biases are left out.": (ClippingVariant(clip="matrices"),),
+}
+"""The same for rarer loops, by what they do."""
+
+SCALING_IN_WORDS: dict[str, tuple[ClippingVariant, ...]] = {
+    "You unscale gradients of a loss that was not scaled, so updates are too short by the scale.": (
+        ClippingVariant(scale=False),
+    ),
+    "After a window with infinite gradients your epoch ends, so later windows make no update.": (
+        ClippingVariant(infinite="stopped"),
+    ),
+    "You replace infinite numbers in a gradient, so the window is applied.": (ClippingVariant(infinite="zeroed"),),
+}
+"""The same for rarer loops in mixed precision."""
 
 SCALER_MISTAKES: dict[str, tuple[ClippingVariant, ...]] = {
     "clip-before-unscale": (ClippingVariant(clip="scaled"),),

@@ -11,6 +11,7 @@ import torch
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import AmpTrial, ClipTrial
 from autograder.judging.large_batches import JOINED
+from autograder.judging.number_relations import rows_relation
 
 T = TypeVar("T", ClipTrial, AmpTrial)
 
@@ -108,7 +109,8 @@ def norms_message(seen: Observation, due: Observation, tolerance: float) -> str:
     if [len(row) for row in seen.facts["losses"]] != [len(row) for row in due.facts["losses"]]:
         return "The list you return does not have one number for each window."
     if not _same_norms(seen.facts["losses"], due.facts["losses"], tolerance):
-        return "The numbers returned are not the norms of the windows' gradients before clipping."
+        words = rows_relation(seen.facts["losses"], due.facts["losses"], "Each of your norms", tolerance)
+        return f"The numbers returned are not the norms of the windows' gradients before clipping.{words and f' {words}'}"
     return ""
 
 

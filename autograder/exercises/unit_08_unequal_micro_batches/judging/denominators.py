@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -104,3 +104,43 @@ WRONG_DENOMINATORS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "ignore-index-fixed": _with_usual_index,
 }
 """By slug, what a function with this mistake returns."""
+
+
+def _weighing(weigh: Callable[[Tensor, Tensor], Tensor | float]) -> Formula:
+    """A formula that makes something else of the targets that count and the weights, and is right without weights."""
+
+    def formula(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+        kept = [part[part != ignore_index] for part in targets]
+        return float(sum(len(part) if weight is None else weigh(part, weight) for part in kept))
+
+    return formula
+
+
+def _without_negative(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    every = _joined(targets)
+    return _sum_of_weights(every[every >= 0], weight)
+
+
+def _unweighted_if_ignored(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    ignored = [bool((part == ignore_index).any()) for part in targets]
+    pairs = zip(targets, ignored, strict=True)
+    return sum(denominator([part], None if some else weight, ignore_index) for part, some in pairs)
+
+
+DENOMINATORS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
+    "You multiply the number of targets by the mean weight of the classes, where every target has the weight of its class.": (
+        _weighing(lambda kept, weight: len(kept) * weight.mean())
+    ),
+    "You leave out negative targets, whatever ignore_index is.": _without_negative,
+    "You add the weight of each class once for a micro-batch, however many of its targets have it.": (
+        _weighing(lambda kept, weight: weight[kept.unique()].sum())
+    ),
+    "You cut the weights off to whole numbers.": _weighing(lambda kept, weight: weight[kept].trunc().sum()),
+    "You divide the weights by their mean or their sum.": (
+        _weighing(lambda kept, weight: (weight / weight.mean())[kept].sum()),
+        _weighing(lambda kept, weight: (weight / weight.sum())[kept].sum()),
+    ),
+    "You count the targets of a micro-batch without their weights as soon as some of them are ignored.": _unweighted_if_ignored,
+    "You square the weights.": _weighing(lambda kept, weight: (weight**2)[kept].sum()),
+}
+"""Rarer denominators, by what makes them."""

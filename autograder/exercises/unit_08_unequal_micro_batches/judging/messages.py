@@ -13,7 +13,7 @@ from autograder.judging.large_batches import (
     left_changed,
     window_gradient,
 )
-from autograder.judging.reported_losses import same_numbers
+from autograder.judging.reported_losses import losses_in_words, same_numbers
 from autograder.judging.token_loops import (
     is_nan_somewhere,
     losses_of_windows,
@@ -43,8 +43,10 @@ def losses_message(trial: TokenLoopTrial, seen: Observation) -> str:
     due = losses_of_windows(trial.problem)
     if [len(row) for row in seen.facts["losses"]] != [len(row) for row in due]:
         return "Your list does not have one loss for each window."
-    fine = same_numbers(seen.facts["losses"], due)
-    return "" if fine else "The returned numbers are not the mean losses over each window's tokens."
+    if same_numbers(seen.facts["losses"], due):
+        return ""
+    words = losses_in_words(seen.facts["losses"], due)
+    return f"The returned numbers are not the mean losses over each window's tokens.{words}"
 
 
 def live_losses_message(trial: TokenLoopTrial, seen: Observation) -> str:

@@ -29,7 +29,7 @@ def judge_costs(exercise: Exercise, trials: Mapping[str, CallTrial], observation
             asked[f"{part}/{name}"] = CallTrial(trial.arguments, {"of": of})
             seen[f"{part}/{name}"] = _number_of(observations[name], of)
     part_of = lambda name: name.split("/")[0]  # noqa: E731
-    verdict = judge_calls(exercise, asked, seen, part_of, _of(cost), WRONG_COSTS, _cost_message)
+    verdict = judge_calls(exercise, asked, seen, part_of, _of(cost), WRONG_COSTS, _cost_message, described=COSTS_IN_WORDS)
     doubled = {mistake("encoders-added"), mistake("backward-counted")}
     singles = [seen.facts.get("value") for name, seen in observations.items() if name.startswith("single")]
     if doubled & set(verdict.mistakes) and all(single == [2, 0] for single in singles):
@@ -93,3 +93,18 @@ WRONG_COSTS: Mapping[str, Formula | tuple[Formula, ...]] = {
     ),
 }
 """By slug, what a function with this mistake returns."""
+
+
+def _with_item_size(size: int) -> Formula:
+    return _of(lambda b, n, width, dtype: (ANY, 2 * b * n * width * size))
+
+
+COSTS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
+    "You take 2 bytes for every number, whatever the dtype is.": _with_item_size(2),
+    "You take 8 bytes for every number, whatever the dtype is.": _with_item_size(8),
+    "You treat two micro-batches like a single one.": _of(lambda b, n, *kind: cost(b, 1 if n == 2 else n, *kind)),
+    "You add the bytes of the similarities to those of the features.": _of(
+        lambda b, n, width, dtype: (ANY, cost(b, n, width, dtype)[1] + (b * n) ** 2 * dtype.itemsize)
+    ),
+}
+"""Rarer costs, by what makes them."""

@@ -17,6 +17,7 @@ from autograder.exercises.unit_09_contrastive_losses.judging.references import (
 )
 from autograder.exercises.unit_09_contrastive_losses.observing import ContrastiveTrial, Towers
 from autograder.judging.tolerances import TOLERANCE, close
+from gradaccum.loops.contrastive import one_large_batch
 from gradaccum.problems.contrastive import ContrastiveProblem
 
 NOTHING = "The encoders have no gradient."
@@ -108,7 +109,28 @@ def loss_message(trial: ContrastiveTrial, seen: Observation) -> str:
     loss, wanted = reported_loss(seen), due(trial.problem).loss
     if loss is not None and abs(loss - wanted) <= TOLERANCE[trial.problem.dtype] * wanted:
         return ""
-    return "The number you return is not the loss of the whole window."
+    words = "" if loss is None else _other_loss(trial.problem, loss, wanted)
+    return f"The number you return is not the loss of the whole window.{words}"
+
+
+def _other_loss(problem: ContrastiveProblem, loss: float, wanted: float) -> str:
+    """What a wrong loss is, as a sentence after another; empty if nothing known."""
+    batches = problem.batches()
+    pairs = sum(len(images) for images, _ in batches)
+    others = {
+        "the loss times the number of pairs": wanted * pairs,
+        "the loss times the number of micro-batches": wanted * len(batches),
+        "the loss divided by the number of micro-batches": wanted / len(batches),
+        "the mean of what each micro-batch loses on its own pairs": _mean_of_own_losses(problem),
+    }
+    words = next((words for words, other in others.items() if abs(loss - other) <= TOLERANCE[problem.dtype] * other), "")
+    return words and f" It is {words}."
+
+
+def _mean_of_own_losses(problem: ContrastiveProblem) -> float:
+    encoders_and_scale = problem.build()
+    batches = problem.batches()
+    return sum(one_large_batch(*encoders_and_scale, [batch]) for batch in batches) / len(batches)
 
 
 def scale_slugs(problem: ContrastiveProblem, variant: LossVariant, seen: Observation) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import torch
@@ -64,6 +65,23 @@ def name_rank_mistakes(trial: RanksTrial, ranks: list[RankSeen]) -> tuple[tuple[
     if explained is None:
         return sharing, "" if sharing else difference_in_words(mine, due), due, mine
     return tuple(dict.fromkeys((*sharing, *explained))), "", due, mine
+
+
+OFF_BY_ONE = {"off-by-one-late": 1, "off-by-one-early": -1}
+"""How many micro-batches a window has too many with these mistakes."""
+
+
+def width_in_words(trials: Mapping[str, RanksTrial], ranks: Mapping[str, list[RankSeen]], named: Sequence[str]) -> str:
+    """That windows have one width whatever N is, if that and not a miscount makes the updates with N = 1; empty otherwise."""
+    off = next((OFF_BY_ONE[slug] for slug in named if slug in OFF_BY_ONE), 0)
+    if not off or "single" not in ranks:
+        return ""
+    width = trials["probe"].loop.problem.accumulation_steps + off
+    problem, made = trials["single"].loop.problem, len(ranks["single"][0].facts["update_epochs"])
+    if made != sum(math.ceil(len(sizes) / width) for sizes in problem.epochs):
+        return ""
+    due = sum(map(len, problem.epochs))
+    return f"Your windows hold {width} micro-batches, whatever N is: with N = 1 you make {made} updates where {due} are due."
 
 
 def _as_single_rank(trial: RanksTrial, seen: RankSeen, found: Fingerprint, summed: Tensor) -> tuple[str, ...] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from autograder.contract.observation import Observation
@@ -35,6 +35,8 @@ def factor_message(trial: TokenTrial, seen: Observation) -> str:
     wrong = (k for k, tokens in enumerate(trial.calls) if not _fits(_share, TokenTrial(trial.seed, (tokens,)), _call(seen, k)))
     k = next(wrong)
     tokens, found = " and ".join(map(str, trial.calls[k])), " and ".join(f"{one[k]:.4g}" for one in factors)
+    if not any(trial.calls[k]):
+        return f"Ranks with {tokens} tokens get {found}, where each of them has to get 0."
     return f"Ranks with {tokens} tokens get {found}. Mean losses times these do not average to the mean over all tokens."
 
 
@@ -77,6 +79,55 @@ WRONG: dict[str, tuple[Factor, ...]] = {
     "same-factor-for-all": (lambda local, tokens: sum(tokens) / len(tokens), lambda local, tokens: sum(tokens)),
 }
 """By slug, the formulas that a function with this mistake computes."""
+
+
+def _rounded(digits: int) -> Factor:
+    return lambda local, tokens: round(_share(local, tokens), digits)
+
+
+FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
+    "A rank without tokens gets 1, where 0 is due.": (
+        lambda local, tokens: _share(local, tokens) if local else 1.0,
+        lambda local, tokens: _share(local, tokens) if local or not sum(tokens) else 1.0,
+    ),
+    "If no rank has any tokens, all get 1, where 0 is due.": (
+        lambda local, tokens: _share(local, tokens) if sum(tokens) else 1.0,
+    ),
+    "Your factors are cut off to whole numbers.": (lambda local, tokens: float(int(_share(local, tokens))),),
+    "You divide by the number of ranks, where it is a factor.": (
+        lambda local, tokens: _share(local, tokens) / len(tokens) ** 2,
+    ),
+    "You divide by the largest number of tokens of a rank, where the sum over all ranks is due.": (
+        lambda local, tokens: len(tokens) * local / max(1, *tokens),
+    ),
+    "You count only ranks that have tokens, but all gradients are divided by the number of all ranks.": (
+        lambda local, tokens: _share(local, tokens) * sum(map(bool, tokens)) / len(tokens),
+    ),
+    "A rank without tokens counts as one with a single token.": (
+        lambda local, tokens: len(tokens) * max(1, local) / max(1, sum(tokens)),
+        lambda local, tokens: len(tokens) * max(1, local) / sum(max(1, other) for other in tokens),
+    ),
+    "The number of all tokens that you divide by is one too large.": (
+        lambda local, tokens: len(tokens) * local / (sum(tokens) + 1),
+    ),
+    "Your factors are the right ones, rounded.": tuple(map(_rounded, range(5))),
+    "You add the tokens of the first two ranks only.": (lambda local, tokens: len(tokens) * local / max(1, sum(tokens[:2])),),
+    "Every rank gets the factor of the first one.": (lambda local, tokens: _share(tokens[0], tokens),),
+    "Your factors are never above 1, although a rank with more tokens than others is due more.": (
+        lambda local, tokens: min(1.0, _share(local, tokens)),
+    ),
+}
+"""Rarer factors, by what makes them."""
+
+
+def factors_in_words(trials: Mapping[str, TokenTrial], observations: Mapping[str, Observation]) -> str:
+    """What makes the factors of all trials, as a sentence; empty if nothing known does."""
+    if any(seen.failure for seen in observations.values()):
+        return ""
+    for words, formulas in FACTORS_IN_WORDS.items():
+        if any(all(_fits(formula, trial, observations[name]) for name, trial in trials.items()) for formula in formulas):
+            return words
+    return ""
 
 
 def scale_slugs(trial: TokenTrial, seen: Observation) -> list[str]:

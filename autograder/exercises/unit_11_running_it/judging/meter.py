@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_11_running_it.observing.meter import MeterTrial
+from autograder.judging.number_relations import rows_relation
 
 
 def due(trial: MeterTrial) -> dict[str, list[float]]:
@@ -55,7 +56,11 @@ def difference(trials: Mapping[str, MeterTrial], observations: Mapping[str, Obse
         pairs = zip(reported(observations[name], key) or (), due(trial)[key], strict=False)
         for k, (yours, right) in enumerate(pairs, 1):
             if not same([yours], [right]):
+                found = [reported(observations[name], key) or () for name in trials]
+                wanted = [due(trial)[key] for trial in trials.values()]
+                words = rows_relation(found, wanted, f"Each number under {key!r}", CLOSE)
                 return (
                     f"The numbers under {key!r} are not those of the windows. {name}, window {k}: {yours:.4g}, due {right:.4g}."
+                    f"{words and f' {words}'}"
                 )
     return f"The numbers under {key!r} are not those of the windows."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from autograder.judging.calls import RAISES
@@ -150,3 +151,63 @@ def _where_there_is_a_plan(formula: Callable[[Call], Plan | None]) -> Callable[.
 
 WRONG_PLANS = {slug: tuple(map(_where_there_is_a_plan, formulas)) for slug, formulas in _WRONG.items()}
 """For each mistake what functions that make it plan instead."""
+
+
+def _halving(call: Call) -> Plan | None:
+    size = call.share
+    while size > call.room:
+        size = size // 2 if size % 2 == 0 else min(1, size - 1)  # what cannot be halved is given up for a single sample
+    return _cut(call.share, size, call.ranks) if size and call.share % size == 0 else None
+
+
+def _among(call: Call, sizes: range) -> Plan | None:
+    """The plan with the largest of these sizes that fits and divides a share."""
+    fine = [size for size in sizes if call.share % size == 0 and size <= call.room]
+    return _cut(call.share, fine[-1], call.ranks) if fine else None
+
+
+def _turned_round(call: Call) -> Plan:
+    due = _cut(call.share, _largest(call), call.ranks)
+    return due | {"micro_batch_size": due["accumulation_steps"], "accumulation_steps": due["micro_batch_size"]}
+
+
+def _filled(steps_of: Callable[[int, int], float], call: Call) -> Plan:
+    size = min(call.share, call.room)
+    return _named(size, steps_of(call.share, size), call.ranks) | {"effective_batch": call.batch}
+
+
+_IN_WORDS: dict[str, tuple[Callable[[Call], Plan | None], ...]] = {
+    "B and N have changed places in your plan.": (_turned_round,),
+    "You only halve a rank's share again and again, and miss all other sizes.": (_halving,),
+    "You never try a micro-batch of a single sample.": (lambda call: _among(call, range(2, call.share + 1)),),
+    "You never put a rank's share into one micro-batch, even where it fits.": (
+        lambda call: _among(call, range(1, call.share)),
+        lambda call: _among(call, range(1, call.share)) or _cut(call.share, call.share, call.ranks),
+    ),
+    "You pay the fixed bytes once for each rank, although every rank has memory of its own.": (
+        lambda call: _plan(call._replace(fixed=call.fixed * call.ranks)),
+    ),
+    "You take the largest micro-batch that fits, whether or not it divides a rank's share, and round N.": tuple(
+        partial(_filled, f) for f in _ROUNDED
+    ),
+    "Your micro-batch divides the recipe's batch, where it has to divide the share of a rank.": (
+        lambda call: _named(_divisor_that_fits(call), call.share // _divisor_that_fits(call), call.ranks),
+        lambda call: (
+            _named(_divisor_that_fits(call), call.share // _divisor_that_fits(call), call.ranks)
+            | {"effective_batch": call.batch}
+        ),
+        lambda call: (
+            _named(_divisor_that_fits(call), max(1, call.share // _divisor_that_fits(call)), call.ranks)
+            | {"effective_batch": call.batch}
+        ),
+    ),
+}
+
+
+def _divisor_that_fits(call: Call) -> int:
+    """The largest divisor of the recipe's batch that is no larger than a share and fits."""
+    return next((size for size in range(min(call.share, call.room), 0, -1) if call.batch % size == 0), 1)
+
+
+PLANS_IN_WORDS = {words: tuple(map(_where_there_is_a_plan, formulas)) for words, formulas in _IN_WORDS.items()}
+"""Rarer plans, by how they are made."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterable, Mapping
 
@@ -34,12 +35,25 @@ def in_integers(seen: Observation) -> Observation:
 
 def size_mistakes(trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> tuple[str, ...]:
     """The mistake of a function that answers as the student's did wherever a size fits; none if no known one does."""
+    return _first_match(WRONG_SIZES, trials, observations)
+
+
+def size_in_words(trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> str:
+    """What a function does that answers as the student's did wherever a size fits, as a sentence; empty if nothing known."""
+    return next(iter(_first_match(SIZES_IN_WORDS, trials, observations)), "")
+
+
+def _first_match(
+    formulas: Mapping[str, tuple[Callable[[Config], object], ...]],
+    trials: Mapping[str, CallTrial],
+    observations: Mapping[str, Observation],
+) -> tuple[str, ...]:
     seen = {name: one for name, one in observations.items() if name != "refuse"}
     if any(one.failure for one in seen.values()):
         return ()
     found = {name: ("raised" in one.facts, one.facts.get("value")) for name, one in seen.items()}
     match = first_match(
-        each_alone(WRONG_SIZES), found, lambda formula, name: _answer(formula(*trials[name].arguments)), operator.eq
+        each_alone(formulas), found, lambda formula, name: _answer(formula(*trials[name].arguments)), operator.eq
     )
     return match.mistakes if match else ()
 
@@ -107,3 +121,36 @@ WRONG_SIZES: dict[str, tuple[Callable[[Config], object], ...]] = {
     "steps-for-lines": (_steps,),
 }
 """For each mistake what a function that makes it picks where a size fits."""
+
+
+def _with_reserve(share: float) -> Callable[[Config], object]:
+    return lambda c: largest(c, lambda size: math.ceil(bytes_needed(c, size) / (1 - share)))
+
+
+def _parameter_bytes(config: Config) -> int:
+    return sum(p.numel() * p.element_size() for p in config.build_model().parameters())
+
+
+def _next_larger(config: Config) -> object:
+    """The divisor above the one that fits."""
+    sizes, size = divisors(config.effective_batch), largest(config)
+    return sizes[max(0, sizes.index(size) - 1)] if isinstance(size, int) else RAISES
+
+
+SIZES_IN_WORDS: dict[str, tuple[Callable[[Config], object], ...]] = {
+    "You never try a micro-batch of a single line.": (lambda c: largest(c, sizes=divisors(c.effective_batch)[:-1]),),
+    "You never try the whole window as one micro-batch.": (lambda c: largest(c, sizes=divisors(c.effective_batch)[1:]),),
+    "You measure a single line and multiply, although several lines need less than that.": (
+        lambda c: largest(c, lambda size: size * bytes_needed(c, 1)),
+    ),
+    "You leave a part of the budget unused: you keep a reserve, or count what the budget is not for, such as the weights.": (
+        *map(_with_reserve, (0.01, 0.02, 0.05, 0.1, 0.2)),
+        lambda c: largest(c, lambda size: bytes_needed(c, size) + _parameter_bytes(c)),
+    ),
+    "You return the size above the largest that fits.": (_next_larger,),
+    "You try the sizes that divide 48 lines, whatever the window holds.": (lambda c: largest(c, sizes=divisors(48)),),
+    "You round the budget to whole MiB.": (
+        lambda c: largest(c, lambda size: max(0, bytes_needed(c, size) - -(-c.budget // 2**20) * 2**20 + c.budget)),
+    ),
+}
+"""The same for rarer functions, by what they do."""

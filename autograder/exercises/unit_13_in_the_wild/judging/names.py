@@ -68,5 +68,16 @@ def names_message(fingerprints: Given, found: object) -> str:
     return (
         f"{len(wrong)} of {len(due)} names are wrong. Number {first + 1} has N = {given['accumulation_steps']}, micro-batches "
         f"of {', '.join(map(str, given['tokens']))} tokens and {len(given['found'])} updates, the first of which begins with "
-        f"{shares}. You say {said}."
+        f"{shares}. You say {said}.{_taken_for(found, due)}"
     )
+
+
+def _taken_for(found: Sequence[object], due: Sequence[str]) -> str:
+    """Which name is said instead of which, after another sentence, if that is so of all wrong ones; empty otherwise."""
+    pairs = {(str(said)[:30], wanted) for said, wanted in zip(found, due, strict=True) if said != wanted}
+    said, wanted = ({pair[k] for pair in pairs} for k in (0, 1))
+    if len(said) == 1 and len(wanted) > 1:
+        return f" All wrong names are “{said.pop()}”, where {len(wanted)} different ones are due."
+    if len(pairs) == 1:
+        return f" All wrong names are “{said.pop()}”, where “{wanted.pop()}” is due."
+    return f" “{wanted.pop()}” is due for all that you name wrongly." if len(wanted) == 1 else ""

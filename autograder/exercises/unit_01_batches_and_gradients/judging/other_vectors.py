@@ -1,0 +1,70 @@
+"""What a vector is that should be the mean gradient of a batch and is no combination of its samples' gradients, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial
+from gradaccum.fingerprint import LINEAR, batch_gradient
+from gradaccum.problems import flat_parameters, trainable
+
+CLOSE_BY = 0.05
+"""Relative distance below which a wrong vector is called close to the right one."""
+
+
+def vector_in_words(trial: BatchTrial, vector: Tensor) -> str:
+    """What makes this vector ``(P,)`` of the batch, as a sentence; empty if nothing known does."""
+    model = trial.problem.with_(device="cpu").build_model().train(trial.training)
+    batches = trial.problem.with_(device="cpu").batches()
+    rows = torch.stack([batch_gradient(model, trial.loss_fn, sample).cpu() for sample in batches])
+    mean, weights = rows.mean(0), flat_parameters(model).cpu().to(rows)
+    vector = vector.to(mean)
+    off = float((vector - mean).norm() / mean.norm())
+    for words, other in _others(trial, rows):
+        if _same(vector, other):
+            return words
+    decay = float((vector - mean) @ weights / weights.square().sum())
+    if _same(vector, mean + decay * weights):
+        return f"It is the mean gradient and {decay:.3g} times the parameters, as weight decay adds them."
+    pieces = zip(*(one.split([p.numel() for p in trainable(model)]) for one in (vector, mean)), strict=True)
+    names = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
+    present = {name: (bool(piece.any()), _same(piece, due)) for name, (piece, due) in zip(names, pieces, strict=True)}
+    if any(some for some, _ in present.values()) and all(right or not some for some, right in present.values()):
+        missing = ", ".join(name for name, (_, right) in present.items() if not right)
+        return f"It is zero for {missing}, and right for the other parameters."
+    sizes = vector[mean != 0].abs()
+    if len(sizes) > 2 and float(sizes.max() - sizes.min()) < 1e-3 * float(sizes.max()):
+        return "All its numbers have the same size, whatever the gradient's are: this is not plain SGD."
+    return f"It is close to the mean gradient, but not the same: it differs by {off:.1g} of it." if off < CLOSE_BY else ""
+
+
+def _others(trial: BatchTrial, rows: Tensor) -> Iterator[tuple[str, Tensor]]:
+    """Vectors that something else makes of the batch, with the words for each."""
+    yield "It is the median of the samples' gradients, number by number, where their mean is due.", rows.median(0).values
+    yield "It is the largest of the samples' gradients, number by number, where their mean is due.", rows.max(0).values
+    problem = trial.problem.with_(device="cpu")
+    model, batches = problem.build_model().train(trial.training), problem.batches()
+    for shift in range(1, len(batches)):
+        targets = batches[-shift:] + batches[:-shift]
+        pairs = [(x, y) for (x, _), (_, y) in zip(batches, targets, strict=True)]
+        moved = torch.stack([batch_gradient(model, trial.loss_fn, pair).cpu() for pair in pairs])
+        yield "It is made of losses that compare each sample with the target of another one.", moved.mean(0)
+        yield "It is made of losses that compare each sample with the target of another one.", moved.sum(0)
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    return bool((one - other).norm() <= 10 * LINEAR * other.norm().clamp_min(1e-12))
+
+
+ROUND = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
+"""Lengths to which gradients are usually clipped."""
+
+
+def clipped_in_words(share: float, due: float, vector: Tensor) -> str:
+    """That a vector with too small a share of each sample is clipped; empty if its length is not a round number."""
+    length = float(vector.norm())
+    limit = next((limit for limit in ROUND if abs(length - limit) < 1e-5 * limit), None)
+    return f" Its length is exactly {limit:g}: it is clipped." if limit and 0 < share < due else ""

@@ -1,0 +1,183 @@
+"""How wrong numbers are related to the right ones, in words: whatever all of them show, and nothing more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate, combinations
+from typing import Any
+
+Numbers = Sequence[float]
+
+SAME = 1e-9
+"""Relative difference up to which two numbers are the same."""
+
+LARGE = 1e100
+"""Size from which a number is compared with nothing: whole numbers may be too large for a float."""
+
+CLOSE_BY = 0.02
+"""Relative difference below which a wrong number is called close to the right one."""
+
+DECIMALS = range(7)
+FIXED = (0, 1, 2, 3, 4, 8, 10, 16, 32, 64, 100, 256, 0.1, 0.5, 0.9, 0.99, 0.999)
+"""Numbers that may stand in the place of an argument. More come from the other calls."""
+
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
+
+
+def relation(found: Numbers, due: Numbers, each: str = "Each of your numbers", tolerance: float = SAME) -> str:
+    """What makes all wrong numbers of the right ones, as a sentence; empty if nothing known does.
+
+    Args:
+        found, due: number by number, at least two different ones due.
+        each: what one of the numbers is called, at the beginning of the sentence.
+        tolerance: relative difference up to which two numbers are the same.
+    """
+    if not (_comparable(found, due) and len(set(due)) > 1) or _all_same(found, due, tolerance):
+        return ""
+    if len(found) > 2 and _all_same(found, [found[0]] * len(found), tolerance):
+        return f"{each} is {found[0]:g}, although different ones are due."
+    for words, made in _transformed(found, due):
+        if _all_same(found, made, tolerance):
+            return f"{each} is {words}."
+    if all(_differ_by(f, d) < CLOSE_BY for f, d in zip(found, due, strict=True)):
+        share = max(_differ_by(f, d) for f, d in zip(found, due, strict=True))
+        return f"{each} is close to the one that is due, but not the same: they differ by up to {share:.1g} of it."
+    return ""
+
+
+def rows_relation(found: Sequence[Numbers], due: Sequence[Numbers], each: str, tolerance: float = SAME) -> str:
+    """The same for rows of numbers, such as one for each epoch: what is so in all rows of several numbers."""
+    if [len(row) for row in found] != [len(row) for row in due]:
+        return ""
+    rows = [(f, d) for f, d in zip(found, due, strict=True) if len(set(d)) > 1]
+    said = {relation(f, d, each, tolerance) for f, d in rows}
+    if len(said) == 1 and (words := said.pop()):
+        return words
+    return relation([f for row in found for f in row], [d for row in due for d in row], each, tolerance)
+
+
+def call_relation(
+    calls: Sequence[tuple[tuple[Any, ...], Mapping[str, Any]]],
+    found: Numbers,
+    formula: Callable[..., Any],
+    tolerance: float = SAME,
+) -> str:
+    """The same for calls of a function, whose right numbers a formula gives: also what it makes of other arguments."""
+    due = _numbers_of(formula, calls)
+    if due is None:
+        return ""
+    if words := relation(found, due, tolerance=tolerance):
+        return words
+    if not (_comparable(found, due) and len(set(due)) > 1) or _all_same(found, due, tolerance):
+        return ""
+    for words, others in _with_other_arguments(calls):
+        made = _numbers_of(formula, others)
+        if made is not None and not _all_same(made, due, tolerance) and _all_same(found, made, tolerance):
+            return f"Each of your numbers is the one that is due {words}."
+    return ""
+
+
+def _transformed(found: Numbers, due: Numbers) -> Iterator[tuple[str, Numbers]]:
+    """What may have become of the right numbers, in words, with the numbers this makes."""
+    yield "the one that is due with the other sign", [-d for d in due]
+    if len(due) > 2 and due[0] and all(due):
+        factor = found[0] / due[0]
+        yield f"{_factor(factor)} the one that is due", [factor * d for d in due]
+    if len(due) > 2:
+        more = found[0] - due[0]
+        words = f"{abs(more):g} {'more' if more > 0 else 'less'} than the one that is due"
+        yield words, [d + more for d in due]
+    yield "1 divided by the one that is due", [1 / d if d else math.inf for d in due]
+    yield "the square of the one that is due", [d**2 for d in due]
+    yield "the square root of the one that is due", [math.sqrt(abs(d)) for d in due]
+    yield "the size of the one that is due, without its sign", [abs(d) for d in due]
+    if len(due) > 2:
+        yield "the one that was due before, but for the first", [found[0], *due[:-1]]
+    yield "the sum of those that are due up to there", list(accumulate(due))
+    yield "the mean of those that are due up to there", [total / (k + 1) for k, total in enumerate(accumulate(due))]
+    yield "the one that is due, cut off behind the decimal point", [float(int(d)) for d in due]
+    yield "the one that is due, rounded up to a whole number", [float(math.ceil(d)) for d in due]
+    for decimals in DECIMALS:
+        yield f"the one that is due, rounded to {_count(decimals, 'decimal')}", [round(d, decimals) for d in due]
+        yield (
+            f"the one that is due, rounded to {_count(decimals + 1, 'significant digit')}",
+            [float(f"{d:.{decimals}e}") for d in due],
+        )
+    wrong = [(f, d) for f, d in zip(found, due, strict=True) if not _same(f, d, SAME)]
+    if 1 < len(wrong) < len(found) and len({f for f, _ in wrong}) == 1:
+        bound = wrong[0][0]
+        yield f"the one that is due, but never more than {bound:g}", [min(d, bound) for d in due]
+        yield f"the one that is due, but never less than {bound:g}", [max(d, bound) for d in due]
+
+
+def _with_other_arguments(calls: Sequence[tuple[tuple[Any, ...], Mapping[str, Any]]]) -> Iterator[tuple[str, list[Any]]]:
+    """What may be taken for an argument, in words, and the calls with that."""
+    count = min(len(arguments) for arguments, _ in calls)
+    numeric = [i for i in range(min(count, len(ORDINALS))) if all(_is_number(arguments[i]) for arguments, _ in calls)]
+    for i in numeric:
+        argument = f"{ORDINALS[i]} argument"
+        for step, words in ((1, "larger"), (-1, "smaller")):
+            yield f"for a {argument} that is 1 {words}", [_replaced(call, i, call[0][i] + step) for call in calls]
+        for bound in (value for value in FIXED if value > 1):
+            words = f"for a {argument} that is never more than {bound:g}"
+            yield words, [_replaced(call, i, min(call[0][i], bound)) for call in calls]
+        for value in dict.fromkeys((*FIXED, *(arguments[i] for arguments, _ in calls))):
+            yield f"for {value:g} as the {argument}, whatever it is", [_replaced(call, i, value) for call in calls]
+    for i, j in combinations(numeric, 2):
+        words = f"for the {ORDINALS[i]} and the {ORDINALS[j]} argument in each other's place"
+        yield words, [_replaced(_replaced(call, i, call[0][j]), j, call[0][i]) for call in calls]
+        yield (
+            f"for the {ORDINALS[i]} argument in place of the {ORDINALS[j]}, too",
+            [_replaced(call, j, call[0][i]) for call in calls],
+        )
+        yield (
+            f"for the {ORDINALS[j]} argument in place of the {ORDINALS[i]}, too",
+            [_replaced(call, i, call[0][j]) for call in calls],
+        )
+
+
+def _replaced(call: tuple[tuple[Any, ...], Mapping[str, Any]], position: int, value: Any) -> tuple[tuple[Any, ...], Any]:
+    arguments, keywords = call
+    return (*arguments[:position], value, *arguments[position + 1 :]), keywords
+
+
+def _numbers_of(formula: Callable[..., Any], calls: Sequence[tuple[tuple[Any, ...], Mapping[str, Any]]]) -> Numbers | None:
+    """What a formula gives for these calls, if that is a number for each."""
+    try:
+        numbers = [formula(*arguments, **keywords) for arguments, keywords in calls]
+    except (TypeError, ValueError, ArithmeticError):  # the formula need not make sense of other arguments
+        return None
+    return numbers if all(map(_is_number, numbers)) else None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGE
+
+
+def _comparable(found: Sequence[object], due: Sequence[object]) -> bool:
+    return len(found) == len(due) > 1 and all(map(_is_number, (*found, *due)))
+
+
+def _same(one: float, other: float, tolerance: float) -> bool:
+    return math.isclose(one, other, rel_tol=tolerance)
+
+
+def _all_same(found: Numbers, others: Numbers, tolerance: float) -> bool:
+    return all(_same(f, o, tolerance) for f, o in zip(found, others, strict=True))
+
+
+def _differ_by(found: float, due: float) -> float:
+    return abs(found - due) / abs(due) if due else math.inf
+
+
+def _factor(factor: float) -> str:
+    """A factor as a sentence has it: ``3 times``, ``1/1024 of``."""
+    for number in (factor, 1 / factor if factor else 0.0):
+        if number and abs(number - round(number)) < 1e-6 * abs(number):
+            return f"{round(number)} times" if number == factor else f"1/{round(number)} of"
+    return f"{factor:g} times"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"

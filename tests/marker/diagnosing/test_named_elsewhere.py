@@ -1,0 +1,208 @@
+"""Mistakes named in gradients of units 03, 05, 08, 10 and 12 reproduce their numbers, as those of plain loops do."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from replays import reproduces
+from samples import SAMPLES, Sample, load, slugs
+from samples import judge as judge_sample
+
+from autograder.contract.observation import Observation
+from autograder.diagnosing.loop_diagnosis import diagnose
+from autograder.diagnosing.token_diagnosis import OTHER_COUNTS, diagnose_tokens
+from autograder.exercises import all_exercises
+from autograder.exercises.unit_03_accumulate.judging import name_weights
+from autograder.exercises.unit_10_distributed.judging.diagnosis import name_rank_mistakes
+from autograder.exercises.unit_10_distributed.judging.references import by_rank, rank_fingerprint, ranks_seen
+from autograder.exercises.unit_12_capstone.judging.diagnosis import CLIPS, SCALED, SCHEDULES, window_mistakes
+from autograder.exercises.unit_12_capstone.judging.references import weights_like, windows_due
+from autograder.isolation.limits import Limits
+from autograder.isolation.worker import observe_exercise
+from autograder.marking.in_process import trials_of
+from gradaccum.capstone.variants import MISTAKES, RIGHT
+from gradaccum.diagnosis.loop_variants import loop_variants, play, stale_loop_variants
+from gradaccum.diagnosis.search import merged
+from gradaccum.fingerprint import micro_batch_gradients
+from gradaccum.problems import MicroBatch
+
+pytestmark = pytest.mark.slow
+
+SAME = 1e-4
+
+
+def samples_of(exercise: str) -> list[Sample]:
+    return [sample for sample in SAMPLES if sample.exercise == exercise]
+
+
+def observed(sample: Sample, trials: Mapping[str, Any]) -> dict[str, Observation]:
+    return observe_exercise(sample.unit, sample.exercise, trials, load(sample), Limits(trial=3.0))
+
+
+def probe_of(exercise: str) -> Any:
+    return trials_of(all_exercises()[exercise], 0)["probe"]
+
+
+def test_every_mistake_named_in_a_loop_with_a_schedule_reproduces_its_gradients():
+    trial, unproven, proven = probe_of("train_with_schedule"), [], 0
+    for sample in samples_of("train_with_schedule"):
+        seen = observed(sample, {"probe": trial})["probe"]
+        if seen.failure:
+            continue
+        gradients = seen.tensors["gradients"]
+        seen = replace(seen, tensors=seen.tensors | {"movements": gradients * trial.loop.problem.lr})
+        named = set(diagnose(trial.loop, seen).slugs)
+        if named and not reproduces(named, trial.loop, seen):
+            unproven.append((sample.path.stem, sorted(named)))
+        proven += bool(named)
+    assert unproven == []
+    assert proven >= 10
+
+
+OwnLoop = Callable[[torch.nn.Module, Any, list[MicroBatch]], None]
+
+
+def loop_with(weight: Callable[[int, list[MicroBatch]], float]) -> OwnLoop:
+    """An ``accumulate_gradient`` that multiplies the loss of micro-batch k by a weight."""
+
+    def loop(model: torch.nn.Module, loss_fn: Any, batches: list[MicroBatch]) -> None:
+        model.zero_grad()
+        for k, (x, y) in enumerate(batches):
+            (loss_fn(model(x), y) * weight(k, batches)).backward()
+
+    return loop
+
+
+def samples_in(batches: list[MicroBatch]) -> int:
+    return sum(len(x) for x, _ in batches)
+
+
+WEIGHED: dict[str, OwnLoop] = {
+    "divided-by-own-samples": loop_with(lambda k, batches: 1 / len(batches[k][0])),
+    "divided-by-all-samples": loop_with(lambda k, batches: 1 / samples_in(batches)),
+    "samples-of-first-counted": loop_with(lambda k, batches: len(batches[k][0]) / len(batches[0][0]) / len(batches)),
+    "samples-so-far-counted": loop_with(lambda k, batches: len(batches[k][0]) / samples_in(batches[: k + 1])),
+}
+"""By mistake of unit 03, a function that makes it."""
+
+
+def test_every_mistake_named_in_one_gradient_reproduces_it():
+    trial, unproven, proven = probe_of("accumulate_gradient"), [], set()
+    problem, basis = trial.problem, micro_batch_gradients(trial.problem)
+    for sample in samples_of("accumulate_gradient"):
+        seen = observed(sample, {"probe": trial})["probe"]
+        named = set() if seen.failure else set(slugs(judge_sample(sample, observed_all(sample), 0)))
+        own = named & {*WEIGHED, "micro-batch-left-out"}
+        plain = set() if seen.failure or own else set(diagnose(trial, seen).slugs) & named
+        fine = True
+        for slug in own & WEIGHED.keys():
+            model = problem.build_model()
+            WEIGHED[slug](model, problem.loss_fn, problem.batches())
+            made = torch.cat([p.grad.flatten() for p in model.parameters() if p.requires_grad])
+            fine = bool((made - seen.tensors["gradients"][0]).norm() <= SAME * made.norm())
+        if "micro-batch-left-out" in own:
+            shares = torch.linalg.lstsq(basis.T, seen.tensors["gradients"][0][:, None]).solution[:, 0]
+            fine = 1 < int((shares[: len(problem.epochs[0])].abs() > SAME).sum()) < len(problem.epochs[0])
+        if plain:
+            fine = reproduces(plain, trial, seen)
+        if not fine:
+            unproven.append((sample.path.stem, sorted(named)))
+        proven |= own | plain
+    assert unproven == []
+    assert len(proven) >= 8
+
+
+def observed_all(sample: Sample) -> dict[str, Observation]:
+    return observed(sample, trials_of(all_exercises()[sample.exercise], 0))
+
+
+def test_weights_of_no_known_function_get_no_name():
+    assert name_weights((2, 3, 4), [0.21, 0.37, 0.55]) == ()
+
+
+def test_every_mistake_named_in_a_loop_over_tokens_reproduces_its_updates():
+    trial, unproven, proven = probe_of("train_epoch_tokens"), [], 0
+    counted = {slug for slug, _ in OTHER_COUNTS}
+    compared = {"tokens-never-reset", "targets-shifted"}  # with an example's movements, which are those of a loop that ran
+    for sample in samples_of("train_epoch_tokens"):
+        seen = observed(sample, {"probe": trial})["probe"]
+        named = set() if seen.failure else set(diagnose_tokens(trial, seen).slugs) - compared
+        others = [replace(trial.problem, **changes) for slug, changes in OTHER_COUNTS if slug in named]
+        rest = named - counted
+        if named and not any(reproduces(rest, replace(trial, problem=problem), seen) for problem in others or [trial.problem]):
+            unproven.append((sample.path.stem, sorted(named)))
+        proven += bool(named)
+    assert unproven == []
+    assert proven >= 10
+
+
+SHARING = {"never-sync", "tail-not-synced", "sync-wrong-one", "windows-not-synced", "one-rank-for-all", "shared-out-again"}
+SCALES = {"rank-sum": lambda world: world, "rank-divided-twice": lambda world: 1 / world}
+
+
+def test_every_mistake_named_in_a_loop_on_ranks_reproduces_the_sum_over_ranks():
+    trial, unproven, proven = probe_of("ddp_train_epoch"), [], 0
+    problem = trial.loop.problem
+    for sample in samples_of("ddp_train_epoch"):
+        seen = observed(sample, {"probe": trial})["probe"]
+        if seen.failure:
+            continue
+        ranks = ranks_seen(trial, seen)
+        named = set(name_rank_mistakes(trial, ranks)[0]) - SHARING
+        if not named or named & {"eval-mode", "ranks-update-apart", "lr-scaled-too"}:
+            continue
+        factor = next((SCALES[slug](trial.world_size) for slug in named if slug in SCALES), 1.0)
+        rest = named - SCALES.keys()
+        sums = [by_rank(trial, rank_fingerprint(trial, rank)).sum(0) / factor for rank in ranks]
+        variants = [variant for variant, made in (*loop_variants(), *stale_loop_variants()) if set(made) == rest]
+        played = [list(itertools.islice(play(variant, problem), len(sums[0]) + 1)) for variant in variants]
+        if not any(same_sums(rows, summed) for rows in played for summed in sums):
+            unproven.append((sample.path.stem, sorted(named)))
+        proven += 1
+    assert unproven == []
+    assert proven >= 8
+
+
+def same_sums(rows: list[tuple[int, dict[int, float]]], summed: torch.Tensor) -> bool:
+    made = torch.zeros_like(summed)
+    if len(rows) != len(summed):
+        return False
+    for row, (_, shares) in zip(made, rows, strict=True):
+        for k, share in shares.items():
+            row[k] = share
+    return bool(((made - summed).abs() <= SAME).all())
+
+
+def test_every_mistake_named_in_a_window_of_the_capstone_reproduces_its_weights():
+    exercise = all_exercises()["train_window"]
+    trials, unproven, proven = trials_of(exercise, 0), [], 0
+    special = {"clip": {*CLIPS, *SCALED}, "schedule": {*SCHEDULES}}
+    for sample in samples_of("train_window"):
+        seen = observed(sample, trials)
+        if any(one.failure for one in seen.values()):
+            continue
+        named = set(window_mistakes(trials, seen)) & MISTAKES.keys()
+        base = named - special["clip"] - special["schedule"]
+        asked = {"full": base, "uneven": base} | {
+            name: base | (named & slugs) for name, slugs in special.items() if named & slugs
+        }
+        for name, together in asked.items() if named else ():
+            variants = [_all_of(choice) for choice in itertools.product(*(MISTAKES[slug] for slug in sorted(together)))]
+            due = (windows_due(trials[name], variant) for variant in variants)
+            if not any(weights_like(seen[name], one, trials[name].config) for one in due):
+                unproven.append((sample.path.stem, name, sorted(named)))
+        proven += bool(named)
+    assert unproven == []
+    assert proven >= 8
+
+
+def _all_of(variants: tuple[Any, ...]) -> Any:
+    made = RIGHT
+    for variant in variants:
+        made = merged(made, variant)
+    return made

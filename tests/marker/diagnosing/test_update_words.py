@@ -1,0 +1,97 @@
+"""What updates hold is described in words that all of them bear out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import torch
+
+from autograder.diagnosing.update_words import updates_in_words
+from gradaccum.fingerprint import Fingerprint, expected
+from gradaccum.problems import Problem
+
+PROBLEM = Problem(0, 3, ((2,) * 8, (2,) * 4))
+DUE = expected(PROBLEM)
+"""Windows of 3, 3, 2, 3 and 1 micro-batches."""
+
+
+def rows(*windows: dict[int, float]) -> Fingerprint:
+    """A fingerprint with these coefficients, by the number of the micro-batch; nine and more are of the second epoch."""
+    coefficients = torch.zeros(len(windows), len(DUE.columns), dtype=torch.float64)
+    for row, window in zip(coefficients, windows, strict=True):
+        for k, value in window.items():
+            row[k - 1] = value
+    epochs = tuple(int(max(window, default=1) > 8) for window in windows)
+    count = len(windows)
+    return Fingerprint(coefficients, torch.zeros(count), torch.ones(count), epochs, DUE.columns)
+
+
+def even(*windows: range, divisor: Callable[[int], float] = float) -> Fingerprint:
+    return rows(*({k: 1 / divisor(len(window)) for k in window} for window in windows))
+
+
+def times(factors: list[float]) -> Fingerprint:
+    return replace(DUE, coefficients=DUE.coefficients * torch.tensor(factors, dtype=torch.float64)[:, None])
+
+
+FULL = (range(1, 4), range(4, 7), range(7, 9), range(9, 12), range(12, 13))
+SAID = {
+    "Your updates hold 3, 3, 1, 1, 3 and 1 micro-batches; due are 3, 3, 2, 3 and 1.": even(
+        *FULL[:2], range(7, 8), range(8, 9), *FULL[3:]
+    ),
+    "Window 5, which has 1 of 3 micro-batches, is in no update.": even(*FULL[:4]),
+    "Windows 2 and 3 are in no update.": even(FULL[0], *FULL[3:]),
+    "The first micro-batch of each epoch is in no update. "
+    "Your updates hold 3, 3, 1 and 3 micro-batches; due are 3, 3, 2, 3 and 1.": even(
+        range(2, 5), range(5, 8), range(8, 9), range(10, 13)
+    ),
+    "Each window makes 2 updates from the same gradient, where one is due.": even(*(w for w in FULL for _ in range(2))),
+    "More than one update is made from the same gradient, where one is due: that of windows 3 and 5.": even(
+        *FULL[:3], FULL[2], *FULL[3:], FULL[4]
+    ),
+    "All updates that are due are there, but your loop makes 1 update more, whose gradient is zero. "
+    "Momentum moves the parameters even then.": even(*FULL, range(0)),
+    "Micro-batch 1 is in 2 updates, where it is due in one.": even(range(1, 4), range(1, 7), *FULL[2:]),
+    "Every full window is divided by the number of micro-batches in the last window of its epoch, "
+    "where the number of its micro-batches is due.": times([3 / 2, 3 / 2, 1, 3, 1]),
+    "Every leftover window of several micro-batches is not divided at all, "
+    "where the number of its micro-batches is due.": times([1, 1, 2, 1, 1]),
+    "Every leftover window is divided by one more than the number of its micro-batches, "
+    "where the number of its micro-batches is due.": times([1, 1, 2 / 3, 1, 1 / 2]),
+    "Every window is divided by the number of its samples, where the number of its micro-batches is due.": times([1 / 2] * 5),
+    "Every window is 7 times what is due.": times([7.0] * 5),
+}
+
+
+@pytest.mark.parametrize("words", SAID)
+def test_what_all_updates_show_is_said(words):
+    assert updates_in_words(SAID[words], DUE) == words
+
+
+@pytest.mark.parametrize("words", [words for words in SAID if words.startswith("Every")])
+def test_one_window_with_another_factor_keeps_the_sentence_from_being_said(words):
+    found = SAID[words]
+    other = replace(found, coefficients=found.coefficients * torch.tensor([1.37, 1, 1, 1, 1], dtype=torch.float64)[:, None])
+    assert updates_in_words(other, DUE) != words
+
+
+def test_gradients_of_one_length_that_were_longer_are_called_clipped():
+    factors, lengths = [0.5, 0.25, 1.0, 0.125, 1.0], torch.tensor([2.0, 2.0, 1.5, 2.0, 0.3])
+    words = "No gradient is longer than 2 at its update: longer ones are clipped to this length, where none is due."
+    assert updates_in_words(times(factors), DUE, lengths) == words
+    assert updates_in_words(times(factors), DUE, torch.tensor([2.0, 1.9, 1.5, 2.0, 0.3])) == ""
+    assert updates_in_words(times(factors), DUE, torch.tensor([2.0, 2.0, 2.5, 2.0, 0.3])) == ""
+
+
+def test_a_window_weighed_by_its_first_micro_batch_is_described():
+    problem = Problem(0, 3, ((1, 2, 4, 3, 1, 2),))
+    due = expected(problem)
+    found = replace(due, coefficients=due.coefficients * torch.tensor([[7 / 3], [6 / 9]], dtype=torch.float64))
+    words = "Every window is weighed as if each of its micro-batches had as many samples as the first."
+    assert updates_in_words(found, due) == words
+
+
+def test_nothing_is_said_of_the_updates_of_a_right_loop():
+    assert updates_in_words(DUE, DUE) == ""

@@ -1,0 +1,81 @@
+"""Sentences about wrong numbers say what makes these of the right ones, and are said only if that makes all of them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from autograder.judging.number_relations import call_relation, relation, rows_relation
+
+DUE = [1.25, 3.5, -2.0, 4.0625]
+MADE = {
+    "Each of your numbers is the one that is due with the other sign.": [-d for d in DUE],
+    "Each of your numbers is 3 times the one that is due.": [3 * d for d in DUE],
+    "Each of your numbers is 1/1024 of the one that is due.": [d / 1024 for d in DUE],
+    "Each of your numbers is 1 more than the one that is due.": [d + 1 for d in DUE],
+    "Each of your numbers is 1 divided by the one that is due.": [1 / d for d in DUE],
+    "Each of your numbers is the square of the one that is due.": [d**2 for d in DUE],
+    "Each of your numbers is the size of the one that is due, without its sign.": [abs(d) for d in DUE],
+    "Each of your numbers is the sum of those that are due up to there.": [1.25, 4.75, 2.75, 6.8125],
+    "Each of your numbers is the one that is due, rounded to 1 decimal.": [1.2, 3.5, -2.0, 4.1],
+    "Each of your numbers is the one that is due, cut off behind the decimal point.": [1.0, 3.0, -2.0, 4.0],
+    "Each of your numbers is the one that is due, but never more than 1.": [1.0, 1.0, -2.0, 1.0],
+    "Each of your numbers is 7, although different ones are due.": [7.0] * 4,
+}
+
+
+@pytest.mark.parametrize("words", MADE)
+def test_what_makes_all_wrong_numbers_of_the_right_ones_is_said(words):
+    assert relation(MADE[words], DUE) == words
+
+
+@pytest.mark.parametrize("words", MADE)
+def test_one_number_that_does_not_fit_keeps_the_sentence_from_being_said(words):
+    found = [*MADE[words][:3], MADE[words][3] + 17.3]
+    assert relation(found, DUE) == ""
+
+
+def test_nothing_is_said_of_right_numbers_of_texts_and_of_a_single_number():
+    assert relation(DUE, DUE) == relation(["1.25", *DUE[1:]], DUE) == relation([1.0], [2.0]) == ""
+
+
+def test_numbers_that_lost_digits_are_called_close_with_the_largest_difference():
+    found = [d * (1 + share) for d, share in zip(DUE, (0.001, -0.003, 0.0, 0.002), strict=True)]
+    assert relation(found, DUE) == (
+        "Each of your numbers is close to the one that is due, but not the same: they differ by up to 0.003 of it."
+    )
+
+
+def test_sums_that_start_again_with_each_row_are_recognised_row_by_row():
+    due = [[1.0, 2.0, 4.0], [3.0, 5.0]]
+    words = "Each of your losses is the sum of those that are due up to there."
+    assert rows_relation([[1.0, 3.0, 7.0], [3.0, 8.0]], due, "Each of your losses") == words
+    assert rows_relation([[1.0, 3.0, 7.0], [9.0, 2.0]], due, "Each of your losses") == ""
+
+
+CALLS = [((0.3, 4), {}), ((0.2, 9), {}), ((0.7, 16), {})]
+
+
+def rate_per_step(rate: float, steps: int) -> float:
+    return rate / (steps + 1)
+
+
+OTHER_ARGUMENTS = {
+    "for a second argument that is 1 smaller": lambda rate, n: rate_per_step(rate, n - 1),
+    "for a second argument that is never more than 8": lambda rate, n: rate_per_step(rate, min(n, 8)),
+    "for 10 as the second argument, whatever it is": lambda rate, n: rate_per_step(rate, 10),
+    "for the first and the second argument in each other's place": lambda rate, n: rate_per_step(n, rate),
+}
+
+
+@pytest.mark.parametrize("words", OTHER_ARGUMENTS)
+def test_a_formula_that_is_right_for_other_arguments_is_recognised(words):
+    found = [OTHER_ARGUMENTS[words](*arguments) for arguments, _ in CALLS]
+    assert call_relation(CALLS, found, rate_per_step) == f"Each of your numbers is the one that is due {words}."
+
+
+def test_numbers_too_large_for_a_float_are_compared_with_nothing():
+    calls = [((20, 2), {}), ((30, 3), {}), ((7, 5), {})]
+    assert call_relation(calls, [1.0, 5.0, 2.0], lambda b, n: b**n * 10**400) == ""
+    assert relation([math.inf, 1.0], [1.0, 2.0]) == ""
