@@ -37,8 +37,8 @@ add_mistake(
 )
 add_mistake(
     "clip-too-late",
-    "No update is clipped: clipping comes before there is a gradient, after the update has read it, or not at all.",
-    "Which line reads .grad? Clipping has to happen before it.",
+    "Your updates are those of gradients that are not clipped, although some of them are longer than max_norm.",
+    "Which line reads .grad? Clipping has to happen before it, and to the length that your function is given.",
 )
 add_mistake(
     "clip-too-early",

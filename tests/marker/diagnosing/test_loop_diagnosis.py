@@ -132,12 +132,19 @@ def test_a_python_error_has_no_name():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda f: replace(f, coefficients=f.coefficients * 2), "Update 1 holds 4/7 of micro-batch 1"),
+        (lambda f: replace(f, coefficients=f.coefficients * 2), "Every window is 2 times what is due."),
+        (
+            lambda f: replace(
+                f, coefficients=f.coefficients * torch.linspace(2, 3, f.coefficients.shape[1]).to(f.coefficients)
+            ),
+            "Update 1 holds 4/7 of micro-batch 1",
+        ),
         (lambda f: replace(f, coefficients=f.coefficients * 0), "Update 1 holds nothing; due were 2/7 of micro-batch 1"),
         (lambda f: replace(f, rates=f.rates * 2), "Update 1 moves the parameters 2 times as far as"),
         (lambda f: replace(f, residuals=f.residuals + 0.25), "up to 25% of one is something else"),
         (lambda f: replace(f, residuals=f.residuals + torch.inf), "no longer numbers"),
-        (lambda f: replace(f, coefficients=f.coefficients[:2]), "2 updates where 3 were due"),
+        (lambda f: replace(f, coefficients=f.coefficients[:2]), "Window 3 is in no update."),
+        (lambda f: replace(f, coefficients=f.coefficients[:2] * 0), "2 updates where 3 were due"),
         (lambda f: replace(f, coefficients=f.coefficients[:0], residuals=f.residuals[:0]), "never asked for an update"),
         (lambda f: f, ""),
     ],
@@ -158,7 +165,7 @@ def test_a_loop_that_nothing_explains_gets_words_instead_of_a_name():
 
     found = diagnose(*observed(loop, PROBE, frozen=True))
     assert found.slugs == ()
-    assert found.remark == "Your loop made 2 updates where 3 were due."
+    assert found.remark == "Your updates hold 5 and 2 micro-batches; due are 3, 2 and 2."
     assert found.found.same_as(fingerprint(loop, PROBE))
 
 
