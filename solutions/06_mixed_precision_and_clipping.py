@@ -400,8 +400,8 @@ for n in (4, 64, 256):
 # - **1 point · sums that do not stall**: 600 micro-batches, nearly equal.
 # - **1 point · ragged micro-batches**: every sample counts alike.
 # - **1 point · float32 results, from the model as it is**: each micro-batch goes through the bfloat16 model on its own.
-#   Afterwards parameters and their dtype are what they were. You may do with `.grad` what you like; it may hold anything when
-#   you are called.
+#   Afterwards parameters and their dtype are what they were, and no hook of yours is left on the model. You may do with `.grad`
+#   what you like; it may hold anything when you are called.
 #
 # An error of 2 % is allowed.
 

@@ -66,7 +66,7 @@ class Float32SumTrial:
 
 
 def observe_float32_sums(function: Callable, trial: Float32SumTrial) -> Observation:
-    """Returns the tensors that a function returned by name, and whether it changed the model, as ``moved``."""
+    """Returns the tensors that a function returned by name, and whether it ``moved`` the model or left it ``hooked``."""
     model, loss_fn, batches = trial.build()
     before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
     value = function(model, loss_fn, batches)
@@ -77,7 +77,16 @@ def observe_float32_sums(function: Callable, trial: Float32SumTrial) -> Observat
     kept = after.keys() == before.keys() and all(
         after[name].dtype == torch.bfloat16 and torch.equal(before[name], after[name]) for name in before
     )
-    return Observation(tensors, {"moved": not kept})
+    return Observation(tensors, {"moved": not kept, "hooked": has_hooks(model)})
+
+
+def has_hooks(model: nn.Module) -> bool:
+    """Whether a module or parameter of a model has a hook."""
+    of_modules = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+    of_parameters = ("_backward_hooks", "_post_accumulate_grad_hooks")
+    return any(getattr(module, name) for module in model.modules() for name in of_modules) or any(
+        getattr(parameter, name) for parameter in model.parameters() for name in of_parameters
+    )
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,8 @@ def kept_message(observations: Iterable[Observation]) -> str:
             return "The tensors you return are not float32."
         if seen.facts["moved"]:
             return "Your function changed the model's parameters or their dtype."
+        if seen.facts["hooked"]:
+            return "Your function leaves hooks on the model, so whoever uses it next runs them, too."
     return ""
 
 
