@@ -6,7 +6,6 @@ import atexit
 import contextlib
 import os
 import select
-import shutil
 import signal
 import socket
 import subprocess
@@ -18,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from autograder.isolation.folder_for_packages import folder_for_packages
 from autograder.isolation.fork_server_protocol import READY, STOP, Ended, ForkRequest, send_another
 from autograder.isolation.namespaces import Bounds
 from autograder.isolation.sandbox import (
@@ -207,7 +207,7 @@ class ForkServer:
         self._close()
         control, theirs = socket.socketpair()
         log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by _Server.close
-        packages = _folder_for_packages()
+        packages = folder_for_packages()
         with theirs:
             number = theirs.fileno()
             isolate = ["isolate"] if self._sandbox == BWRAP else []
@@ -251,26 +251,6 @@ class ForkServer:
         if self._server is not None:
             self._server.close()
             self._server = None
-
-
-def _folder_for_packages() -> tempfile.TemporaryDirectory[str]:
-    """An empty folder named after this process. Folders of processes that were killed before they could remove theirs go."""
-    begin = "gradaccum-packages-"
-    for left in Path(tempfile.gettempdir()).glob(f"{begin}*"):
-        owner = left.name.removeprefix(begin).partition("-")[0]
-        if owner.isdecimal() and not _is_running(int(owner)):
-            shutil.rmtree(left, ignore_errors=True)  # it may be another user's
-    return tempfile.TemporaryDirectory(prefix=f"{begin}{os.getpid()}-")
-
-
-def _is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)  # asks only
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:  # another user's
-        return True
-    return True
 
 
 _shared: dict[tuple[str, str], ForkServer] = {}

@@ -6,13 +6,14 @@ import os
 import select
 import signal
 import socket
-import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from autograder.isolation import fork_server, fork_server_client
+from autograder.isolation import fork_server
+from autograder.isolation.folder_for_packages import PACKAGES_PREFIX, folder_for_packages
 from autograder.isolation.fork_server_client import NO_REPLY, Run
 from autograder.isolation.fork_server_protocol import STOP, Ended, ForkRequest
 from autograder.isolation.namespaces import Bounds
@@ -119,10 +120,11 @@ def test_a_request_with_a_very_long_path_fits_into_one_message(control):
 
 def test_folders_of_killed_markers_go_and_those_of_running_ones_stay(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    ended = subprocess.Popen(["true"])
-    ended.wait()
-    names = [f"gradaccum-packages-{owner}-x" for owner in (ended.pid, os.getpid(), "somebody")]
-    for name in names:
-        tmp_path.joinpath(name, "gradaccum").mkdir(parents=True)
-    with fork_server_client._folder_for_packages() as own:
-        assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*names[1:], Path(own).name])
+    of_running = folder_for_packages()
+    of_killed, just_made = (Path(tempfile.mkdtemp(prefix=PACKAGES_PREFIX)) for _ in range(2))
+    for folder in (Path(of_running.name), of_killed):
+        folder.joinpath("gradaccum").mkdir()
+        os.utime(folder, (0, 0))
+    with folder_for_packages() as own:
+        assert set(map(str, tmp_path.iterdir())) == {of_running.name, str(just_made), own}
+    of_running.cleanup()
