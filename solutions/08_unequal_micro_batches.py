@@ -269,7 +269,7 @@ predict(
     because=lambda: (
         f"After one window with a gradient, the step on zeros takes a weight from {weights_around_an_empty_window(0.0)}, and "
         f"from {weights_around_an_empty_window(0.1)} with a weight decay of 0.1. SGD with momentum moves as well. "
-        "If a window without tokens is to change nothing, do not call step() for it."
+        "If a window without tokens is to change nothing, do not call step() for it, or leave every .grad at None."
     ),
 )
 
