@@ -241,8 +241,8 @@ check(train_epoch_tokens)
 # %% [markdown]
 # ## Stretch: a window without tokens, under AdamW
 #
-# Your exercise was marked with plain SGD, where a step on zero gradients does nothing. Most language models are trained with
-# AdamW. This question is not graded.
+# Your exercise was marked with plain SGD, where a step on zero gradients does nothing. Most language models use AdamW.
+# (Not graded.)
 
 
 # %%
