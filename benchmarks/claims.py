@@ -22,6 +22,7 @@ HEAD = """# The claims ledger
 What texts on gradient accumulation claim, and what experiment says. Each row is an experiment in
 [`tests/claims`](../tests/claims) that could come out the other way, and the tests repeat it; the course shows it in the unit
 named. `python benchmarks/claims.py` runs all of them and writes this page. Times are those of the machine it last ran on.
+Words such as window and ragged are explained [where the course begins](../course/00_start_here.ipynb).
 
 | # | claim | verdict | measured | unit |
 |---|---|---|---|---|

@@ -249,7 +249,7 @@ check(train_epoch_clipped)
 # - **For every micro-batch**: autocast, scale the loss, backward.
 # - **Once per window, in this order**: `unscale_`, clip, `scaler.step`, `scaler.update`.
 # - **Within a window the scale must not move**, because gradients in different units do not add up.
-# - **One inf costs the whole window**: the larger N, the more a skipped update costs.
+# - **One inf costs the whole window**: no update, and no step of the schedule.
 #
 # A window with inf has to leave the parameters alone and lower the scale, which `scaler.step` and `scaler.update` do for you.
 # (Rows 17 and 18 of [the claims ledger](../docs/claims.md).)

@@ -241,8 +241,8 @@ check(train_epoch_tokens)
 # %% [markdown]
 # ## Stretch: a window without tokens, under AdamW
 #
-# Your exercise was marked with plain SGD, where a step on zero gradients does nothing. Most language models are trained with
-# AdamW. This question is not graded.
+# Your exercise was marked with plain SGD, where a step on zero gradients does nothing. Most language models use AdamW.
+# (Not graded.)
 
 
 # %%
@@ -269,7 +269,7 @@ predict(
     because=lambda: (
         f"After one window with a gradient, the step on zeros takes a weight from {weights_around_an_empty_window(0.0)}, and "
         f"from {weights_around_an_empty_window(0.1)} with a weight decay of 0.1. SGD with momentum moves as well. "
-        "If a window without tokens is to change nothing, do not call step() for it."
+        "If a window without tokens is to change nothing, do not call step() for it, or leave every .grad at None."
     ),
 )
 

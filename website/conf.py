@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any
 
 import nbformat
@@ -67,16 +68,27 @@ class Explorable(SphinxDirective):
 
 
 class Explorables(SphinxDirective):
-    """All explorables of this site, each under its title."""
+    """All explorables of this site in the order of the course, each under its title, with a link to its unit."""
 
     def run(self) -> list[nodes.Node]:
         sections = []
-        for name in self.config.explorables:
+        for name, unit in _units(self.config.explorables).items():
             title = phenomena.load(name).TITLE
             section = nodes.section("", nodes.title("", title), ids=[nodes.make_id(name)], names=[name])
+            section += self.parse_text_to_nodes(f"With questions in [](course/{unit}.ipynb)")
             section += nodes.raw("", place_of_explorable(name, {}), format="html")
             sections.append(section)
         return sections
+
+
+def _units(explorables: Collection[str]) -> dict[str, str]:
+    """The file name, without its ending, of the unit that shows each explorable, in the order of the course."""
+    return {
+        name: path.stem
+        for path in sorted((ROOT / "course").glob("*.ipynb"))
+        for name in re.findall(r'explore\(\\"(\w+)', path.read_text(encoding="utf-8"))
+        if name in explorables
+    }
 
 
 def _bring_to_life(app: Sphinx, document: nodes.document, name: str) -> None:

@@ -80,7 +80,7 @@ def _difference(model: nn.Module, loss_fn: Callable[..., Tensor], batches: list[
 
 
 def distance_of_runs(loop: Callable, *, rate_over_n: bool = False) -> float:
-    """How far a loop with B = 2, N = 4 ends from one update for each batch of 8, relative to the way of the latter."""
+    """How far a loop with B = 2, N = 4 ends from one update for each batch of 8, over the distance the latter goes."""
     large = Problem(seed=3, accumulation_steps=1, epochs=((8, 8, 8),))
     small = large.with_(accumulation_steps=4, epochs=((2,) * 12,), lr=large.lr / (4 if rate_over_n else 1))
     end, due = (record(run, p, frozen=False) for run, p in ((loop, small), (right, large)))

@@ -30,7 +30,7 @@ def row_6() -> Claim:
     verdict = "true" if all(len(row) == 1 for row in kept) and len(kept) == 2 * STEPS else "false"
     figure = (
         f"N = {STEPS}: {len(kept)} updates instead of {len(expected(PROBLEM).coefficients)}, each of one micro-batch; they end "
-        f"{distance_of_runs('step-every'):.0%} of the way off the large batches' end"
+        f"off by {distance_of_runs('step-every'):.0%} of the distance that the large batches go"
     )
     return Claim(6, "Stepping after every batch defeats accumulation", verdict, figure, UNIT)
 
@@ -41,8 +41,8 @@ def row_7() -> Claim:
     off, smaller_rate = distance_of_runs("printed"), distance_of_runs("printed", rate=PROBLEM.lr / STEPS)
     verdict = "false" if off > 0.01 and min(lengths) > STEPS - 0.01 else "true"
     figure = (
-        f"N = {STEPS}: every row of the fingerprint adds up to {max(lengths):.0f} instead of 1, the run ends {off:.0%} of the "
-        f"way off; with the rate over N it ends {smaller_rate:.0e} off"
+        f"N = {STEPS}: every row of the fingerprint adds up to {max(lengths):.0f} instead of 1, the run ends off by "
+        f"{off:.0%} of the distance gone, with the rate over N by {smaller_rate:.0e}"
     )
     return Claim(7, "Loops mended by moving step and zero_grad alone, as printed, are right", verdict, figure, UNIT)
 
@@ -88,7 +88,7 @@ def row_sums(name: str) -> list[float]:
 
 
 def distance_of_runs(name: str, rate: float = PROBLEM.lr) -> float:
-    """How far a loop ends from one large batch per window, relative to the way of the latter."""
+    """How far a loop ends from one large batch per window, over the distance the latter goes."""
     large = PROBLEM.with_(accumulation_steps=1, epochs=((2 * STEPS,) * 2,))
     due = record(GALLERY["right"], large, frozen=False)
     end = record(loop_called(name), PROBLEM.with_(lr=rate), frozen=False)

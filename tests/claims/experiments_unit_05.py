@@ -137,7 +137,7 @@ def _warmup(optimizer: torch.optim.Optimizer) -> torch.optim.lr_scheduler.Lambda
 
 
 def distance_to_large_batch(loop: Callable) -> float:
-    """How far a loop with a warmup ends from training on one large batch per window, relative to the way of the latter."""
+    """How far a loop with a warmup ends from training on one large batch per window, over the distance the latter goes."""
     problem = Problem(seed=1, accumulation_steps=4, epochs=((2,) * 48,))
     model = problem.build_model()
     start = flat_parameters(model)

@@ -30,7 +30,7 @@ def row_4() -> Claim:
     verdict = "false" if not tripled else "conditional" if hidden and while_it_acts else "true"
     figure = (
         f"first update of SGD with N = 4: {1 + first['SGD']:.0f} times as long as due; after 10 updates the end is off by "
-        f"{later['SGD']:.0%} of the way under SGD, by {later['AdamW']:.0e} under AdamW; active clipping hides it "
+        f"{later['SGD']:.0%} of the distance gone under SGD, by {later['AdamW']:.0e} under AdamW; active clipping hides it "
         f"({first['SGD + clipping']:.0e}) until it no longer acts ({later['SGD + clipping']:.0%})"
     )
     return Claim(4, "Forgetting to divide by N acts like an N times larger learning rate", verdict, figure, UNIT)
@@ -42,8 +42,8 @@ def row_16() -> Claim:
     per_window, per_micro_batch = decayed(1), decayed(4)
     verdict = "true" if off < EQUAL and per_micro_batch < per_window else "false"
     figure = (
-        f"three updates with weight decay end {off:.0e} of their way apart; with an update per micro-batch a weight of 1 "
-        f"decays to {per_micro_batch:.4f} in a window of 4, with one update to {per_window:.4f}"
+        f"three updates with weight decay end {off:.0e} of the distance gone apart; with an update per micro-batch a weight "
+        f"of 1 decays to {per_micro_batch:.4f} in a window of 4, with one update to {per_window:.4f}"
     )
     return Claim(16, "Weight decay acts once per update, as with one large batch", verdict, figure, UNIT)
 

@@ -44,7 +44,8 @@ def row_35() -> Claim:
     figure = (
         f"killed after each of {len(kills)} micro-batches: saved after updates, {len(same)} of {len(after_updates)} runs end "
         f"the same to the last bit; saved in the middle of a window, {len(other)} of {len(inside)} do not, by up to "
-        f"{off[-1]:.0%} of the way (the window of the other {len(inside) - len(other)} overflowed and was skipped anyway)"
+        f"{off[-1]:.0%} of the distance gone (the window of the other {len(inside) - len(other)} overflowed and was skipped "
+        "anyway)"
     )
     return Claim(35, "Checkpoint after updates, not after micro-batches", verdict, figure, UNIT)
 

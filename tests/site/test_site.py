@@ -233,6 +233,18 @@ def test_printed_pages_show_pictures_and_no_controls(browser, site):
         assert not any(form.is_visible() for form in tab.locator(".explorable form, .bd-header").all())
 
 
+def test_explorables_come_in_the_order_of_the_course_and_link_to_their_units(site):
+    page = BeautifulSoup((site / "explorables.html").read_text(encoding="utf-8"), "html.parser")
+    sections = [one.find_parent("section") for one in page.select("section.explorable")]
+    assert {one.select_one(".explorable")["data-name"]: one.select_one("p a")["href"] for one in sections} == {
+        "fingerprint_reading": "course/00_start_here.html",
+        "equivalence": "course/03_accumulate.html",
+        "gallery": "course/04_training_loop.html",
+    }
+    linked = [one.select_one("p a")["href"] for one in sections]
+    assert linked == sorted(linked)
+
+
 def test_every_page_of_the_navigation_has_one_main_heading(site):
     pages = [page for page in pages_of(site) if page.name not in ("search.html", "genindex.html")]
     headings = {page.relative_to(site): len(re.findall(r"<h1[ >]", page.read_text(encoding="utf-8"))) for page in pages}
