@@ -14,7 +14,7 @@ from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde
 
 from autograder.classroom.gradebook.nbgrader_converters import ConvertingError, KeepsCause, convert, quiet_log
-from autograder.classroom.grading import jobs, workers
+from autograder.classroom.grading import grade_class, jobs
 from autograder.classroom.grading.marks_store import MarksStore
 from autograder.exercises.unit_03_accumulate.exercises import SumFormLr
 from autograder.publishing.nbgrader_course import course_directory
@@ -49,7 +49,7 @@ def handed_in(tmp_path_factory):
 @pytest.fixture
 def course(handed_in, tmp_path, monkeypatch):
     """A copy of the class, marked in this process without a sandbox."""
-    monkeypatch.setattr(workers, "workers", lambda *_: contextlib.nullcontext(HereInstead()))
+    monkeypatch.setattr(grade_class, "workers", lambda *_: contextlib.nullcontext(HereInstead()))
     monkeypatch.setattr(
         GradedClass, "grade", lambda self, *options, status=0: self.do("grade", *NO_SANDBOX, *options, status=status)
     )
