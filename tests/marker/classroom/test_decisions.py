@@ -150,6 +150,8 @@ def test_a_mark_of_the_lms_costs_nothing_if_the_student_has_extra_time(do, score
         f"ada, {ACCUMULATE}: the LMS says that it was late, but not when it was handed in,"
         " so it may be within the extra time: no deduction"
     ]
+    assert points_now(ClassToMark(late_school), [ACCUMULATE])[1] == complaints
+    assert points_now(ClassToMark(late_school), [LOOP])[1] == []
     assert scores()["ada"] == (8, 0, 8)
     assert do("extend", "ada", "03", "0")[1] == []
     assert scores()["ada"] == (8, 2, 6)
