@@ -110,7 +110,7 @@ def grade(
             marked_class.refuse_unknown(ids(students))
             handed_in, complaints = marked_class.handed_in(wanted, ids(students))
             outcome = grade_class(marked_class, handed_in, stop_if_asked, again=again, number=number, scheduler=scheduler)
-            points, notes = points_now(marked_class, wanted)
+            points, notes = points_now(marked_class, handed_in)
             stop_if_asked()
     print_summary(outcome, points)
     for complaint in (complaints := not_taken + complaints + outcome.complaints + notes):

@@ -64,7 +64,7 @@ def duration(seconds: float) -> str:
 
 
 def update_lateness(
-    course: CourseDirectory, db_url: str, deadlines: Deadlines | None = None, units: Collection[str] = UNITS
+    course: CourseDirectory, db_url: str, deadlines: Deadlines | None = None, only: Collection[tuple[str, str]] | None = None
 ) -> tuple[dict[tuple[str, str], Lateness], list[str]]:
     """Bring due dates, extra time and penalties in the gradebook up to date: all of them, or on an error none.
 
@@ -72,7 +72,7 @@ def update_lateness(
         course: the class.
         db_url: of its gradebook.
         deadlines: by default those in the table of the class. What they do not name stays as nbgrader has it.
-        units: only submissions for these are named in notes; everything is brought up to date.
+        only: (student, unit) of the submissions that notes may name, all if None; everything is brought up to date.
 
     Returns:
         Lateness by (student, unit), of late submissions only; and notes for the instructor, a line each.
@@ -95,7 +95,7 @@ def update_lateness(
     table = DEADLINES.path(course)
     notes = [f"{table} gives extra time to {one!r}, who is not in the class; give ids as in the roster" for one in strangers]
     reason = "the LMS says that it was late, but not when it was handed in, so it may be within the extra time: no deduction"
-    undecided = sorted(one for one in _marked_late(course) if one[1] in units and deadlines.extra_days.get(one))
+    undecided = sorted(one for one in _marked_late(course) if (only is None or one in only) and deadlines.extra_days.get(one))
     return found, [*notes, *(f"{', '.join(one)}: {reason}" for one in undecided)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 
 from autograder.classroom.csv_tables import TableError
 from autograder.classroom.dropped import dropped_exercises
@@ -13,7 +13,6 @@ from autograder.classroom.grading.class_to_mark import ClassToMark, HandedIn
 from autograder.classroom.grading.grading_run import GradingRun, Outcome
 from autograder.classroom.grading.terminal_output import progress
 from autograder.classroom.grading.workers import workers
-from autograder.contract.units import UNITS
 
 
 def grade_class(
@@ -55,12 +54,12 @@ def grade_class(
     return run.outcome
 
 
-def points_now(marked_class: ClassToMark, units: Collection[str] = UNITS) -> tuple[ClassMarks | None, list[str]]:
+def points_now(marked_class: ClassToMark, handed_in: Sequence[HandedIn]) -> tuple[ClassMarks | None, list[str]]:
     """Bring lateness in the gradebook up to date and read the points that students have there.
 
     Args:
         marked_class: the class.
-        units: only submissions for these are named in notes.
+        handed_in: the submissions that notes may name.
 
     Returns:
         The points, or None if there is no gradebook, or it or a table of the class cannot be used; and notes for the
@@ -70,7 +69,7 @@ def points_now(marked_class: ClassToMark, units: Collection[str] = UNITS) -> tup
     if not gradebook_exists(url):
         return None, []
     try:
-        _, notes = update_lateness(course, url, units=units)
+        _, notes = update_lateness(course, url, only={(one.student, one.unit) for one in handed_in})
         with open_gradebook(url) as gradebook:
             return read_marks(gradebook, dropped=dropped_exercises(course)), notes
     except (NoGradebookError, TableError) as error:

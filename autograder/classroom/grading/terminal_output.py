@@ -62,7 +62,7 @@ def print_summary(outcome: Outcome, points: ClassMarks | None) -> None:
         outcome: of grading.
         points: in the gradebook; what is not in it counts as it was marked.
     """
-    every = [*outcome.marked, *outcome.unchanged]
+    every = sorted([*outcome.marked, *outcome.unchanged], key=lambda one: (one.unit, one.student))
     units = {
         unit: _Unit(unit, outcome, points) for unit in {one.unit for one in every} | {unit for _, unit in outcome.unmarked}
     }

@@ -48,19 +48,19 @@ class Decisions:
     notes: Sequence[str] = ()
 
 
-def read_decisions(marked_class: ClassToMark, units: Collection[str] = UNITS) -> Decisions:
+def read_decisions(marked_class: ClassToMark, only: Collection[tuple[str, str]]) -> Decisions:
     """What has been decided until now; penalties for late work are brought up to date.
 
     Args:
         marked_class: the class.
-        units: only submissions for these are named in notes.
+        only: (student, unit) of the submissions that notes may name.
 
     Raises:
         TableError: a table of the class cannot be used.
         NoGradebookError: the gradebook cannot be used.
     """
     course = marked_class.coursedir
-    late, notes = update_lateness(course, course.db_url, units=units)
+    late, notes = update_lateness(course, course.db_url, only=only)
     with open_gradebook(course.db_url) as gradebook:
         points = points_of_each_cell(gradebook, UNITS)
     return Decisions(late, reasons_for_dropping(course), points, read_regrades(course), notes)

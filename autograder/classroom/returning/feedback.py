@@ -98,7 +98,7 @@ def make_pages(
         feedback.complaints += _not_graded(attempts, graded, units, students)
     feedback.complaints += _lost(marked_class, graded, units, students, attempts if source else None)
     graded = [one for one in graded if source is None or one in attempts]
-    decisions = read_decisions(marked_class, {unit for _, unit in graded}) if graded else Decisions()
+    decisions = read_decisions(marked_class, graded) if graded else Decisions()
     feedback.complaints += decisions.notes
     with stoppable() as stop_if_asked, progress(len(graded), "making pages", "made") as step:
         for student, unit in graded:

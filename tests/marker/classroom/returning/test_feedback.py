@@ -246,6 +246,13 @@ def test_a_page_begins_with_the_points_of_each_exercise_and_links_to_it(feedback
     assert 'name="accumulate_gradient"' in page
 
 
+def test_what_is_folded_on_a_page_has_the_sign_that_it_can_be_opened(feedback, eve):
+    feedback("--students", "eve")
+    page = eve.read_text()
+    assert "<summary" in page
+    assert re.findall(r"summary\s*\{\s*display:\s*([\w-]+)", page)[-2:] == ["block", "list-item"]  # the last one counts
+
+
 def test_the_configuration_can_choose_another_template(feedback, course, eve):
     config = course / "nbgrader_config.py"
     before = config.read_text()
