@@ -79,6 +79,8 @@ def print_summary(outcome: Outcome, points: ClassMarks | None) -> None:
     for one in every:
         if one.damage:
             print(one_line(f"{one.student}, {one.unit}: the file {one.damage}; these were marked"))
+        if one.problem:
+            print(one_line(f"{one.student}, {one.unit}: nothing could be read: {one.problem}"))
     totals = [f"{len(outcome.marked)} marked", f"{len(outcome.unchanged)} unchanged"]
     totals += [f"{len(outcome.unmarked)} unmarked"] if outcome.unmarked else []
     print(", ".join([*totals, f"{outcome.recorded} put into the gradebook"]))

@@ -82,3 +82,11 @@ def test_damaged_files_are_named_by_unit_and_student_whenever_they_were_marked(c
     print_summary(Outcome(marked=[damaged["c"]], unchanged=[damaged["b"], earlier]), None)
     lines = [line for line in capsys.readouterr().out.splitlines() if "the file is damaged" in line]
     assert [line.partition(":")[0] for line in lines] == ["d, 03_accumulate", f"b, {UNIT}", f"c, {UNIT}"]
+
+
+def test_files_that_cannot_be_read_are_named_with_the_reason(capsys):
+    unreadable = replace(nothing("d", "unreadable"), problem="d.ipynb: is a PDF; hand in the .ipynb file you worked in")
+    print_summary(Outcome(unchanged=[marks("a"), unreadable]), None)
+    lines = capsys.readouterr().out.splitlines()
+    assert f"d, {UNIT}: nothing could be read: {unreadable.problem}" in lines
+    assert not any(line.startswith("a,") for line in lines)
