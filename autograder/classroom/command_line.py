@@ -24,6 +24,12 @@ def count(things: Sized, noun: str) -> str:
     return f"{len(things)} {noun}{'' if len(things) == 1 else 's'}"
 
 
+def seen_from_here(path: Path, directory: Path) -> Path:
+    """A path in a class as the class was named on the command line; other paths as they are."""
+    whole, root = path.resolve(), directory.resolve()
+    return directory / whole.relative_to(root) if whole.is_relative_to(root) else path
+
+
 def ids(students: str) -> list[str]:
     """The ids in a comma-separated list."""
     return [name.strip() for name in students.split(",") if name.strip()]

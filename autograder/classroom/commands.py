@@ -20,6 +20,7 @@ from autograder.classroom.command_line import (
     count,
     ids,
     one_line_on_errors,
+    seen_from_here,
 )
 from autograder.classroom.decision_commands import app as decisions
 from autograder.classroom.hub_command import hub
@@ -74,8 +75,7 @@ def release(directory: ClassDirectory, units: Units = "", db: Database = "") -> 
         coursedir = ClassToMark(directory, db).coursedir
         sources = {path.name: path for path in sorted((directory / "source").glob("*")) if path.is_dir()}
         for unit in pick_units(sources, units):
-            released, here = release_unit(coursedir, unit), directory.resolve()
-            typer.echo(directory / released.relative_to(here) if released.is_relative_to(here) else released)
+            typer.echo(seen_from_here(release_unit(coursedir, unit), directory))
 
 
 @app.command()
@@ -88,9 +88,11 @@ def grade(
     scheduler: Annotated[str, typer.Option(metavar="tcp://…", help="A scheduler of dask that runs, with its workers.")] = "",
     device: Annotated[str, typer.Option(metavar="|".join(DEVICES), help="What to mark on; as configured if not given.")] = "",
     sandbox: Annotated[str, typer.Option(metavar="|".join(SANDBOXES), help="As configured if not given; none trusts.")] = "",
-    source: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="PATH", help="Take in what is in this folder or zip first; see docs/intake.md."),
+    sources: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--from", metavar="PATH", help="Take in what is in this folder or zip first, or in several; see docs/intake.md."
+        ),
     ] = None,
     db: Database = "",
 ) -> None:
@@ -104,11 +106,11 @@ def grade(
         marked_class = ClassToMark(directory, db, device, sandbox)
         wanted = list(pick_units(dict.fromkeys(UNITS, directory), units))
         with marked_class.locked():
-            not_taken = _collect(directory, source, wanted, db) if source else []
+            not_taken = [line for source in sources or [] for line in _collect(directory, source, wanted, db)]
             marked_class.refuse_unknown(ids(students))
             handed_in, complaints = marked_class.handed_in(wanted, ids(students))
             outcome = grade_class(marked_class, handed_in, stop_if_asked, again=again, number=number, scheduler=scheduler)
-            points, notes = points_now(marked_class)
+            points, notes = points_now(marked_class, handed_in)
             stop_if_asked()
     print_summary(outcome, points)
     for complaint in (complaints := not_taken + complaints + outcome.complaints + notes):
@@ -122,8 +124,8 @@ def feedback(
     directory: ClassDirectory,
     units: Units = "",
     students: Students = "",
-    source: Annotated[
-        Path | None,
+    sources: Annotated[
+        list[Path] | None,
         typer.Option("--from", metavar="PATH", help="What was graded: pages are packed for the LMS it came from."),
     ] = None,
     to: Annotated[
@@ -140,6 +142,9 @@ def feedback(
 
     with one_line_on_errors("feedback"):
         archive = to or directory / "feedback.zip"
+        if len(sources or []) > 1:
+            raise ValueError("a zip goes back to one assignment; give one --from at a time, each with a zip of its own (--to)")
+        source = sources[0] if sources else None
         refuse_to_replace([archive] if source else [], overwrite)
         marked_class = ClassToMark(directory, db)
         wanted = list(pick_units(dict.fromkeys(UNITS, directory), units))
@@ -247,8 +252,9 @@ def forget(
         with marked_class.locked():
             marked_class.refuse_unknown([student])
             kept = kept_of(marked_class, student)
-            entry = ["their entry in the gradebook"] if kept.in_gradebook else []
-            typer.echo(f"{student}: {', '.join([*map(str, kept.folders), *map(str, kept.tables), *entry])}")
+            places = [str(seen_from_here(path, directory)) for path in kept.folders]
+            places += [f"rows of {seen_from_here(path, directory)}" for path in kept.tables]
+            typer.echo("\n  ".join([student, *places, *(["their entry in the gradebook"] if kept.in_gradebook else [])]))
             if not yes and not typer.confirm("Delete all of this for good?"):
                 raise typer.Exit(1)
             mentions = delete(marked_class, student, kept)

@@ -140,7 +140,8 @@ def regrade(
         with marked_class.locked():
             outcome = answer_requests(marked_class, requests, mark_again)
     for one in outcome.answered:
-        changed = f"{one.before} points, now {one.after}" if one.before != one.after else f"{one.after} points, as before"
+        before = f"{one.before} {'point' if one.before == '1' else 'points'}"
+        changed = f"{before}, now {one.after}" if one.before != one.after else f"{before}, as before"
         typer.echo(f"{one.student}, {one.unit}, {one.exercise}: {changed}")
     counts = f"{len(outcome.answered)} answered, {len(outcome.unchanged)} answered before, {len(outcome.open)} open"
     typer.echo(counts + ("; make feedback and exports again" if outcome.answered else ""))

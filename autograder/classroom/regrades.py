@@ -142,7 +142,12 @@ def _requests(file: Path, gradebook: Gradebook) -> list[Regrade]:
     for row in rows:
         unit, exercise = full_unit(row["unit"]), row["exercise"]
         one = Regrade(
-            row["student"], unit, exercise, formula_safe(row["reason"]), formula_safe(row["answer"]), row["points"].casefold()
+            row["student"],
+            unit,
+            exercise,
+            formula_safe(row["reason"]),
+            formula_safe(row["answer"]),
+            row["points"].casefold().replace(",", "."),  # a decimal comma, as spreadsheets write it in many countries
         )
         if one.student not in students:
             problems.append(row.problem("student", f"no student {one.student!r} is in the class; give ids as in the roster"))

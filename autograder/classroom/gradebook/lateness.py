@@ -7,6 +7,7 @@ exercises that were dropped, and work of which an LMS says no more than that it 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
@@ -63,7 +64,7 @@ def duration(seconds: float) -> str:
 
 
 def update_lateness(
-    course: CourseDirectory, db_url: str, deadlines: Deadlines | None = None
+    course: CourseDirectory, db_url: str, deadlines: Deadlines | None = None, only: Collection[tuple[str, str]] | None = None
 ) -> tuple[dict[tuple[str, str], Lateness], list[str]]:
     """Bring due dates, extra time and penalties in the gradebook up to date: all of them, or on an error none.
 
@@ -71,6 +72,7 @@ def update_lateness(
         course: the class.
         db_url: of its gradebook.
         deadlines: by default those in the table of the class. What they do not name stays as nbgrader has it.
+        only: (student, unit) of the submissions that notes may name, all if None; everything is brought up to date.
 
     Returns:
         Lateness by (student, unit), of late submissions only; and notes for the instructor, a line each.
@@ -93,7 +95,7 @@ def update_lateness(
     table = DEADLINES.path(course)
     notes = [f"{table} gives extra time to {one!r}, who is not in the class; give ids as in the roster" for one in strangers]
     reason = "the LMS says that it was late, but not when it was handed in, so it may be within the extra time: no deduction"
-    undecided = sorted(one for one in _marked_late(course) if deadlines.extra_days.get(one))
+    undecided = sorted(one for one in _marked_late(course) if (only is None or one in only) and deadlines.extra_days.get(one))
     return found, [*notes, *(f"{', '.join(one)}: {reason}" for one in undecided)]
 
 

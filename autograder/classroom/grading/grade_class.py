@@ -54,8 +54,12 @@ def grade_class(
     return run.outcome
 
 
-def points_now(marked_class: ClassToMark) -> tuple[ClassMarks | None, list[str]]:
+def points_now(marked_class: ClassToMark, handed_in: Sequence[HandedIn]) -> tuple[ClassMarks | None, list[str]]:
     """Bring lateness in the gradebook up to date and read the points that students have there.
+
+    Args:
+        marked_class: the class.
+        handed_in: the submissions that notes may name.
 
     Returns:
         The points, or None if there is no gradebook, or it or a table of the class cannot be used; and notes for the
@@ -65,7 +69,7 @@ def points_now(marked_class: ClassToMark) -> tuple[ClassMarks | None, list[str]]
     if not gradebook_exists(url):
         return None, []
     try:
-        _, notes = update_lateness(course, url)
+        _, notes = update_lateness(course, url, only={(one.student, one.unit) for one in handed_in})
         with open_gradebook(url) as gradebook:
             return read_marks(gradebook, dropped=dropped_exercises(course)), notes
     except (NoGradebookError, TableError) as error:

@@ -149,7 +149,10 @@ def _work(pipe: Connection, control: socket.socket, sandbox: str, device: str) -
             result: Done | Broken | ChildError = mark_job(jobs.get())
         except ChildError as error:
             result = ChildError(str(error))
-        pipe.send(result)
+        try:
+            pipe.send(result)
+        except OSError:
+            return  # the command has gone
 
 
 def _receive(pipe: Connection, jobs: SimpleQueue[Job]) -> None:

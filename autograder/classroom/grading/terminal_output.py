@@ -62,7 +62,7 @@ def print_summary(outcome: Outcome, points: ClassMarks | None) -> None:
         outcome: of grading.
         points: in the gradebook; what is not in it counts as it was marked.
     """
-    every = [*outcome.marked, *outcome.unchanged]
+    every = sorted([*outcome.marked, *outcome.unchanged], key=lambda one: (one.unit, one.student))
     units = {
         unit: _Unit(unit, outcome, points) for unit in {one.unit for one in every} | {unit for _, unit in outcome.unmarked}
     }
@@ -79,6 +79,8 @@ def print_summary(outcome: Outcome, points: ClassMarks | None) -> None:
     for one in every:
         if one.damage:
             print(one_line(f"{one.student}, {one.unit}: the file {one.damage}; these were marked"))
+        if one.problem:
+            print(one_line(f"{one.student}, {one.unit}: nothing could be read: {one.problem}"))
     totals = [f"{len(outcome.marked)} marked", f"{len(outcome.unchanged)} unchanged"]
     totals += [f"{len(outcome.unmarked)} unmarked"] if outcome.unmarked else []
     print(", ".join([*totals, f"{outcome.recorded} put into the gradebook"]))

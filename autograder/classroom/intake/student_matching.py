@@ -181,18 +181,19 @@ class _Keys:
 
     Attributes:
         other_ids: the email address, the part before its @, and the LMS id.
-        names: first and last name as words, in either order.
+        names: first and last name as words, in either order; of a student with one name, that one.
         squashed: the same with nothing between the letters.
-        distinctive: names and ids that identify the student even among other words: all but short numbers and single letters.
+        distinctive: names and ids that identify the student even among other words: all but short numbers, single letters, and
+            a first name alone.
     """
 
     def __init__(self, student: Student):
         email = student.email.casefold()
         self.other_ids = {text for text in (email, email.partition("@")[0], student.lms_user_id.casefold()) if text}
         first, last = _words(student.first_name), _words(student.last_name)
-        self.names = {(*first, *last), (*last, *first)} if last else set()
+        self.names = {name for name in ((*first, *last), (*last, *first)) if name}
         self.squashed = {"".join(name) for name in self.names}
-        texts = self.names | {tuple(_words(text)) for text in (student.id, *self.other_ids)}
+        texts = (self.names if last else set()) | {tuple(_words(text)) for text in (student.id, *self.other_ids)}
         self.distinctive = {text for text in texts if len("".join(text)) > 1 and not _short_number("".join(text))}
 
 

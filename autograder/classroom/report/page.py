@@ -10,7 +10,7 @@ import csv
 import io
 import re
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -132,7 +132,7 @@ def report_html(report: ClassReport, made: datetime, alike: AlikeReport | None =
     return page.get_template("report.html.jinja").render(
         report=report,
         made=_date(made),
-        moment=f"{_date(report.moment)} UTC" if report.moment else "",
+        moment=_moment(report.moment) if report.moment else "",
         alike=alike,
         people={student.person.id: student.person for student in report.students},
         tell_apart=any(one.discrimination.value is not None for unit in report.units for one in unit.exercises),
@@ -251,6 +251,15 @@ _TABLE = re.compile(rf"(?:{_TAG}{_TEXT})*")
 
 def _date(time: datetime) -> str:
     return f"{time.day} {time:%B %Y, %H:%M}"
+
+
+def _moment(time: datetime) -> str:
+    """A time in UTC as it is here; midnight is the end of the day before."""
+    here = time.replace(tzinfo=UTC).astimezone()
+    if f"{here:%H:%M:%S}" == "00:00:00":
+        day = here - timedelta(days=1)
+        return f"the end of {day.day} {day:%B %Y}"
+    return f"{_date(here)} {here:%Z}"
 
 
 def _points(value: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -48,15 +48,19 @@ class Decisions:
     notes: Sequence[str] = ()
 
 
-def read_decisions(marked_class: ClassToMark) -> Decisions:
+def read_decisions(marked_class: ClassToMark, only: Collection[tuple[str, str]]) -> Decisions:
     """What has been decided until now; penalties for late work are brought up to date.
+
+    Args:
+        marked_class: the class.
+        only: (student, unit) of the submissions that notes may name.
 
     Raises:
         TableError: a table of the class cannot be used.
         NoGradebookError: the gradebook cannot be used.
     """
     course = marked_class.coursedir
-    late, notes = update_lateness(course, course.db_url)
+    late, notes = update_lateness(course, course.db_url, only=only)
     with open_gradebook(course.db_url) as gradebook:
         points = points_of_each_cell(gradebook, UNITS)
     return Decisions(late, reasons_for_dropping(course), points, read_regrades(course), notes)
@@ -123,7 +127,7 @@ def _answer(one: Regrade) -> str:
     """What became of a request. Students wrote the reason, so nothing in it is markup."""
     asked = f"<p>You asked for a regrade: <q>{escape(one.reason)}</q></p>" if one.reason else "<p>You asked for a regrade.</p>"
     if one.before == one.after:
-        result = f"Its {one.after} points stay as they are."
+        result = f"Its points stay as they are: {one.after}."
     else:
-        result = f"It has {one.after} points now, in place of {one.before}."
+        result = f"Its points are now {one.after}, in place of {one.before}."
     return f"{asked}<p>{escape(one.answer)} {escape(result)}</p>"

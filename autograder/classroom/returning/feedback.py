@@ -96,9 +96,9 @@ def make_pages(
         attempts, unrecognised = newest_attempts(marked_class.directory, source, unit, marked_class.coursedir.db_url)
         feedback.complaints += [f"{source}: {file}" for file in unrecognised]
         feedback.complaints += _not_graded(attempts, graded, units, students)
-        graded = [one for one in graded if one in attempts]
-    feedback.complaints += _lost(marked_class, graded, units, students)
-    decisions = read_decisions(marked_class) if graded else Decisions()
+    feedback.complaints += _lost(marked_class, graded, units, students, attempts if source else None)
+    graded = [one for one in graded if source is None or one in attempts]
+    decisions = read_decisions(marked_class, graded) if graded else Decisions()
     feedback.complaints += decisions.notes
     with stoppable() as stop_if_asked, progress(len(graded), "making pages", "made") as step:
         for student, unit in graded:
@@ -151,10 +151,15 @@ def _not_graded(
 
 
 def _lost(
-    marked_class: ClassToMark, graded: Collection[tuple[str, str]], units: Sequence[str], students: Sequence[str]
+    marked_class: ClassToMark,
+    graded: Collection[tuple[str, str]],
+    units: Sequence[str],
+    students: Sequence[str],
+    attempts: Collection[tuple[str, str]] | None,
 ) -> list[str]:
-    """A line for each submission that has marks and whose marked notebook is gone."""
+    """A line for each submission, of the attempts if there are any given, that has marks and whose marked notebook is gone."""
     marked = [one for one in marked_class.store.submissions() if one[1] in units and (not students or one[0] in students)]
+    marked = [one for one in marked if attempts is None or one in attempts]
     folder = marked_class.coursedir.autograded_directory
     advice = (
         f"its marked notebook is not in {folder}/, so there is no page; run gradaccum classroom grade once more with --again"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pytest
 from exported_class import ACCUMULATE, LOOP, by
@@ -10,7 +11,7 @@ from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
 from autograder.classroom.commands import app
-from autograder.classroom.grading.class_to_mark import ClassToMark
+from autograder.classroom.grading.class_to_mark import ClassToMark, HandedIn
 from autograder.classroom.grading.grade_class import points_now
 from autograder.classroom.students import LATE_MARK
 
@@ -150,6 +151,8 @@ def test_a_mark_of_the_lms_costs_nothing_if_the_student_has_extra_time(do, score
         f"ada, {ACCUMULATE}: the LMS says that it was late, but not when it was handed in,"
         " so it may be within the extra time: no deduction"
     ]
+    assert points_now(ClassToMark(late_school), [HandedIn("ada", ACCUMULATE, Path())])[1] == complaints
+    assert points_now(ClassToMark(late_school), [HandedIn("ada", LOOP, Path()), HandedIn("bob", ACCUMULATE, Path())])[1] == []
     assert scores()["ada"] == (8, 0, 8)
     assert do("extend", "ada", "03", "0")[1] == []
     assert scores()["ada"] == (8, 2, 6)
@@ -179,8 +182,8 @@ def test_a_penalty_is_a_share_of_the_points_without_dropped_exercises(do, scores
 
 
 def test_a_table_that_cannot_be_used_is_named_and_grade_shows_marks_without_it(late_school):
-    assert points_now(ClassToMark(late_school))[0].max_scores == {ACCUMULATE: 8, LOOP: 10}
+    assert points_now(ClassToMark(late_school), [])[0].max_scores == {ACCUMULATE: 8, LOOP: 10}
     (late_school / "deadlines.csv").write_text("unit,student,due,extra_days\n03,,tomorrow,\n03,bob,,soon\n")
-    points, notes = points_now(ClassToMark(late_school))
+    points, notes = points_now(ClassToMark(late_school), [])
     assert points is None
     assert [note.partition("deadlines.csv, ")[2][:22] for note in notes] == ["line 2, column due: 't", "line 3, column extra_d"]

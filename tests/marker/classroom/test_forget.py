@@ -26,6 +26,9 @@ def of_two(course):
     return course
 
 
+FOLDERS = ("submitted", "autograded", "feedback", "submitted-earlier", "marks")
+
+
 def files_by_student(course) -> dict[str, int]:
     found = [path for path in course.directory.rglob("*") if path.is_file()]
     return {student: sum(student in path.parts for path in found) for student in ("ada", "bob")}
@@ -34,7 +37,12 @@ def files_by_student(course) -> dict[str, int]:
 def test_everything_about_a_student_is_deleted_and_nothing_of_others(of_two):
     url, before = ClassToMark(of_two.directory).coursedir.db_url, files_by_student(of_two)
     assert before["ada"] == before["bob"] >= 5
-    of_two.do("forget", "ada", "--yes")
+    said = of_two.do("forget", "ada", "--yes")
+    assert said.output.splitlines()[:-1] == [
+        "ada",
+        *(f"  {of_two.directory / folder / 'ada'}" for folder in FOLDERS),
+        "  their entry in the gradebook",
+    ]
     assert files_by_student(of_two) == {"ada": 0, "bob": before["bob"]}
     assert [student.id for student in enrolled(url)[0]] == ["bob"]
 

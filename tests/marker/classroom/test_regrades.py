@@ -53,7 +53,7 @@ def log(directory: Path) -> list[dict[str, str]]:
 def test_points_are_changed_and_what_changed_is_kept(ask, copy):
     said, complaints = ask("bob,03,code,The second trial is unclear.,You are right.,4", "eve,03,code,Please.,It is wrong.,")
     assert said == [
-        f"bob, {ACCUMULATE}, code: 1 points, now 4",
+        f"bob, {ACCUMULATE}, code: 1 point, now 4",
         f"eve, {ACCUMULATE}, code: 0 points, as before",
         "2 answered, 0 answered before, 0 open; make feedback and exports again",
     ]
@@ -64,6 +64,12 @@ def test_points_are_changed_and_what_changed_is_kept(ask, copy):
         ("bob", "The second trial is unclear.", "1", "4"),
         ("eve", "Please.", "0", "0"),
     ]
+
+
+def test_points_may_have_a_decimal_comma(ask, copy):
+    assert ask('bob,03,code,Why?,Half of it.,"0,5"')[0][0] == f"bob, {ACCUMULATE}, code: 1 point, now 0.5"
+    assert points(copy.directory, "bob") == (1, 0.5, 0.5)
+    assert ask("bob,03,code,Why?,Half of it.,0.5")[0] == ["0 answered, 1 answered before, 0 open"]
 
 
 def test_the_same_file_again_changes_nothing(ask, copy):

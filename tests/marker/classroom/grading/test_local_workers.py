@@ -84,3 +84,15 @@ def test_workers_end_with_the_command():
         processes = [worker.process for worker in marking._workers]
         assert all(process.is_alive() for process in processes)
     assert not any(process.is_alive() for process in processes)
+
+
+def test_a_worker_whose_command_has_gone_ends_without_a_traceback(monkeypatch, capfd):
+    job = Job("ada", "03_accumulate", "", b"", None, 0, "none", "cpu")
+    monkeypatch.setattr(local_workers, "_receive", lambda pipe, jobs: jobs.put(job))  # notices nothing
+    ours, theirs = multiprocessing.Pipe()
+    ours.close()
+    arguments = theirs, socket.socketpair()[0], "none", "cpu"
+    worker = multiprocessing.get_context("fork").Process(target=local_workers._work, args=arguments)
+    worker.start()
+    worker.join(60)
+    assert (worker.exitcode, capfd.readouterr().err) == (0, "")

@@ -74,3 +74,19 @@ def test_damaged_files_are_counted_and_named_with_what_could_be_read_of_them(cap
     print_summary(Outcome(marked=[damaged]), None)
     told = "d, 04_training_loop: the file is damaged (see line 7); 12 cells of it could be read; these were marked"
     assert told in capsys.readouterr().out.splitlines()
+
+
+def test_damaged_files_are_named_by_unit_and_student_whenever_they_were_marked(capsys):
+    damaged = {name: replace(marks(name), damage="is damaged") for name in "bcd"}
+    earlier = replace(damaged["d"], unit="03_accumulate")
+    print_summary(Outcome(marked=[damaged["c"]], unchanged=[damaged["b"], earlier]), None)
+    lines = [line for line in capsys.readouterr().out.splitlines() if "the file is damaged" in line]
+    assert [line.partition(":")[0] for line in lines] == ["d, 03_accumulate", f"b, {UNIT}", f"c, {UNIT}"]
+
+
+def test_files_that_cannot_be_read_are_named_with_the_reason(capsys):
+    unreadable = replace(nothing("d", "unreadable"), problem="d.ipynb: is a PDF; hand in the .ipynb file you worked in")
+    print_summary(Outcome(unchanged=[marks("a"), unreadable]), None)
+    lines = capsys.readouterr().out.splitlines()
+    assert f"d, {UNIT}: nothing could be read: {unreadable.problem}" in lines
+    assert not any(line.startswith("a,") for line in lines)

@@ -183,8 +183,11 @@ def test_grading_from_a_download_takes_and_marks_the_newest_files_and_names_unre
     assert "submissions.zip: 2 taken, 0 unchanged, 1 older, 1 unrecognised, 0 ignored" in result.output
     assert f"{course.unit}-1.ipynb is newer" in result.output
     assert "no student of the class is called 'eve'" in result.complaints
-    again = course.grade("--from", str(source), "--units", course.unit[:2], status=1)
-    assert "0 marked, 2 unchanged" in again.output
+    more = packed(tmp_path / "more.zip", {"chi.ipynb": course.untouched})
+    again = course.grade("--from", str(source), "--from", str(more), "--units", course.unit[:2], status=1)
+    assert "submissions.zip: 0 taken, 2 unchanged" in again.output
+    assert "more.zip: 1 taken, 0 unchanged" in again.output
+    assert "1 marked, 1 unchanged" in again.output
 
 
 def test_grading_from_a_source_that_does_not_exist_is_refused(bare_class):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from handed_in import GRADESCOPE, TIME, UNIT, packed, work
+from handed_in import GRADESCOPE, ROSTER, TIME, UNIT, BareClass, packed, work
 
 from autograder.classroom.intake.submission_filenames import claims, strip_lms_decoration
+from autograder.classroom.students import Student
 
 ADA = {
     "an inbound folder": f"inbound/ada+{UNIT}+{TIME}+aBc/{UNIT}.ipynb",
@@ -59,6 +60,24 @@ def test_the_student_is_recognised_in_names_that_lmss_and_students_give(roster_c
 )
 def test_accents_case_and_punctuation_are_ignored(roster_class, name, student):
     assert [one.students for one in roster_class.take({name: work()}).taken] == [(student,)]
+
+
+@pytest.mark.parametrize(
+    ("name", "student"),
+    [
+        (f"Björk_7_assignsubmission_file_{UNIT}.ipynb", "b-1"),
+        (f"björk_7_8_{UNIT}.ipynb", "b-1"),
+        (f"Suharto_7_assignsubmission_file/{UNIT}.ipynb", "s-2"),
+    ],
+)
+def test_a_student_with_one_name_is_recognised_by_it(tmp_path, name, student):
+    with_one_name = (*ROSTER, Student("b-1", "Björk", ""), Student("s-2", "", "Suharto"))
+    assert [one.students for one in BareClass(tmp_path, with_one_name).take({name: work()}).taken] == [(student,)]
+
+
+def test_one_name_is_not_looked_for_among_other_words(tmp_path):
+    intake = BareClass(tmp_path, (*ROSTER, Student("b-1", "Björk", ""))).take({"Björk Adams.ipynb": work()})
+    assert intake.taken == ()
 
 
 UNRECOGNISED = {

@@ -85,12 +85,16 @@ def test_what_was_replaced_later_counts_as_not_marked():
 
 
 def test_the_page_says_as_of_when_it_is_and_how_many_times_are_not_known():
-    made = class_report(as_of(replace(DATA, times={("a", UNIT): HANDED_IN}), DUE))
+    made = class_report(as_of(replace(DATA, times={("a", UNIT): HANDED_IN}), DUE + timedelta(hours=12)))
     page = " ".join(report_html(made, AFTER).split())
-    assert "as of 10 November 2026, 00:00 UTC" in page
+    assert "as of 10 November 2026, 12:00 UTC" in page
     assert "It is not known when 3 submissions were handed in; they count" in page
     assert f",{NOT_DUE}" not in report_csv(made)
     assert f",,,{NOT_DUE}" in report_csv(class_report(as_of(DATA, BEFORE))).replace(",6,", ",").replace(",4,", ",")
+
+
+def test_a_page_as_of_a_date_names_that_day():
+    assert "as of the end of 16 November 2026, made on" in report_html(class_report(as_of(DATA, end_of("2026-11-16"))), AFTER)
 
 
 def test_a_report_on_some_units_has_no_points_of_others():

@@ -84,7 +84,7 @@ def test_a_student_within_extra_time_is_not_late(pages):
 def test_comments_changes_and_answers_are_in_a_box_and_what_students_wrote_is_no_markup(pages):
     assert boxes(pages["ada"])[1:] == [
         "Points changed from 1 to 2 of 2. You asked for a regrade: Is &lt;b&gt;it&lt;/b&gt; not right?"
-        " It is &amp; was. It has 2 points now, in place of 1.",
+        " It is &amp; was. Its points are now 2, in place of 1.",
         "This exercise does not count: Its text was &lt;unclear&gt;.",
     ]
     first = boxes(pages["ada"])[0]

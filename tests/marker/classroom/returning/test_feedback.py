@@ -117,6 +117,30 @@ def test_pages_in_the_zip_have_the_names_by_which_an_lms_recognises_the_student(
         assert f"{MARKER} {student}" in page
 
 
+@pytest.fixture
+def bob_has_marks(course):
+    """Bob's marks are in ``marks/``, as grading leaves them."""
+    marks = course / "marks" / "bob" / f"{UNIT}.json"
+    marks.parent.mkdir(parents=True)
+    marks.write_text("{}")
+    yield
+    shutil.rmtree(course / "marks")
+
+
+@pytest.mark.usefixtures("made_at_once", "bob_has_marks")
+def test_nothing_is_said_of_marked_submissions_that_are_not_in_the_download(feedback, download, tmp_path):
+    source = Path(download("ada.ipynb", "bob.ipynb"))
+    (source / "bob.ipynb").unlink()
+    status, pages, complaints = feedback("--from", str(source))
+    assert (status, list(pages), complaints) == (0, [f"ada/{UNIT}.html"], [])
+
+
+def test_a_zip_is_made_for_one_download_at_a_time(feedback):
+    status, pages, complaints = feedback("--from", "a.zip", "--from", "b.zip")
+    assert (status, pages) == (2, {})
+    assert complaints == ["a zip goes back to one assignment; give one --from at a time, each with a zip of its own (--to)"]
+
+
 @pytest.mark.usefixtures("made_at_once")
 def test_the_page_is_named_after_the_newest_attempt(feedback, download):
     source = download(f"lovelaceada_12345_100_{UNIT}.ipynb", f"lovelaceada_12345_101_{UNIT}.ipynb")
@@ -220,6 +244,13 @@ def test_a_page_begins_with_the_points_of_each_exercise_and_links_to_it(feedback
     page = eve.read_text()
     assert 'href="#accumulate_gradient"' in page
     assert 'name="accumulate_gradient"' in page
+
+
+def test_what_is_folded_on_a_page_has_the_sign_that_it_can_be_opened(feedback, eve):
+    feedback("--students", "eve")
+    page = eve.read_text()
+    assert "<summary" in page
+    assert re.findall(r"summary\s*\{\s*display:\s*([\w-]+)", page)[-2:] == ["block", "list-item"]  # the last one counts
 
 
 def test_the_configuration_can_choose_another_template(feedback, course, eve):
