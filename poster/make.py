@@ -286,8 +286,8 @@ def _wrong(figure: Figure, top: float) -> None:
         found = fingerprint(GALLERY[slug], problem)
         _text(figure, x, y, slug, fontsize=10, fontweight="bold", va="top")
         _text(figure, x, y - 0.18, said, fontsize=8.6, color=GREY, va="top")
-        height = 0.28 * min(max(len(found.coefficients), 2), 2.9)
-        axes = _axes(figure, x + 0.2, y - 0.58 - height, 2.7, height)
+        height = 0.265 * min(max(len(found.coefficients), 2), 2.9)
+        axes = _axes(figure, x + 0.2, y - 0.63 - height, 2.7, height)
         draw_fingerprint(axes, found, "", due)
 
 
