@@ -17,7 +17,7 @@ from autograder.publishing.nbgrader_course import course_directory
 
 pytestmark = pytest.mark.slow
 
-UNITS = ("00_start_here", "06_mixed_precision_and_clipping", "10_distributed", "11_running_it")
+UNITS = ("00_start_here", "06_mixed_precision_and_clipping", "10_distributed", "11_running_it", "12_capstone")
 """Units whose attacks aim at texts, sizes, forks and what a process leaves to another. Others are marked one by one only."""
 
 HONEST = ("aaron", "zoe")
@@ -38,8 +38,8 @@ def unstorable(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_attacks_gain_nothing_cost_others_nothing_and_leave_no_text_that_does_harm(unit, tmp_path, scheduler):
-    course = GradedClass(tmp_path, scheduler, unit=unit)
+def test_attacks_gain_nothing_cost_others_nothing_and_leave_no_text_that_does_harm(unit, tmp_path):
+    course = GradedClass(tmp_path, scheduler="", unit=unit)  # workers of this machine, which share a sandbox
     due = dict.fromkeys(HONEST, sum(exercise.max_score for exercise in exercises_of(unit)))
     for attack in (path for path in ATTACKS if unit_in(path.name) == unit and path.suffix == ".py"):
         answered = [exercise.id for exercise in exercises_of(unit) if exercise.id in defined_in(attack)]
