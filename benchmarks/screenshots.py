@@ -21,9 +21,9 @@ from nbformat.v4 import new_code_cell, new_notebook
 from PIL import Image, ImageChops, ImageOps
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "tests" / "browser"), str(ROOT / "tests" / "marker")]
+sys.path[:0] = [str(ROOT / "tests" / room) for room in ("browser", "marker", "notebooks")]
 
-from jupyterlab_session import chromium, notebook_page, running_browser, running_lab  # noqa: E402
+from jupyterlab_session import chromium, notebook_in, running_browser, running_lab  # noqa: E402
 from playwright.sync_api import Browser, Page  # noqa: E402
 
 SCALE, MARGIN = 2, 6
@@ -73,7 +73,7 @@ def main(folder: Path) -> None:
             notebook = new_notebook(cells=[new_code_cell(source) for source in cells])
             notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
             nbformat.write(notebook, root / f"{name}.ipynb")
-            with notebook_page(browser, lab, f"{name}.ipynb", **screen) as page:
+            with notebook_in(browser.new_page(**screen), lab, f"{name}.ipynb") as page:
                 page.run_all()
                 page.page.evaluate("jupyterapp.shell.currentWidget.content.activeCellIndex = 0")  # which has a frame
                 page.page.wait_for_timeout(500)  # these fade
