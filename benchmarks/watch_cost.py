@@ -1,6 +1,6 @@
 """What watching costs: time and memory over an unwatched run, by model size and accumulation steps.
 
-    python benchmarks/watch_cost.py [--windows 5] [--largest]
+    python benchmarks/watch_cost.py [--windows 7] [--largest]
 
 Windows of a small GPT are trained in turn with and without watching, in one process, so noise of the machine hits both alike.
 Time is the process's CPU time, and the share is the median over pairs of neighbours. Memory is what the watcher holds on to.

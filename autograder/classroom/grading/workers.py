@@ -51,6 +51,7 @@ def workers(scheduler: str, number: int, most: int, device: str, sandbox: str) -
 
     Raises:
         WorkersError: the scheduler does not answer.
+        ChildError: no process or sandbox can be started here.
         ValueError: the device is not here.
     """
     if scheduler:
