@@ -22,7 +22,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from PIL import Image, ImageChops, ImageOps
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "tests" / room) for room in ("browser", "marker", "notebooks")]
+sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("browser", "marker", "notebooks")]
 
 from jupyterlab_session import chromium, notebook_in, running_browser, running_lab  # noqa: E402
 from playwright.sync_api import Browser, Page  # noqa: E402
