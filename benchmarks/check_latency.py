@@ -5,6 +5,7 @@ python benchmarks/check_latency.py
 
 from __future__ import annotations
 
+import argparse
 import io
 import time
 from collections.abc import Callable
@@ -77,4 +78,5 @@ def _seconds(loop: Callable) -> float:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     print(as_markdown(measure()))

@@ -6,6 +6,7 @@ on the page is typed.
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import sys
 from collections.abc import Callable, Iterable
@@ -31,6 +32,7 @@ Words such as window and ragged are explained [where the course begins](../cours
 
 def main() -> None:
     """Run every experiment and write the page."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     torch.set_num_threads(1)
     claims = [experiment() for experiment in experiments()]
     PAGE.write_text(page(claims), encoding="utf-8")

@@ -5,6 +5,7 @@ python benchmarks/explorable_latency.py
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import time
 from collections.abc import Iterator
@@ -51,4 +52,5 @@ def _seconds(panel, settings) -> float:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     print(as_markdown(measure()))

@@ -7,6 +7,7 @@ Exits with status 1 if one is over its budget.
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 import sys
@@ -20,12 +21,15 @@ from table import as_markdown, write_figures
 
 def main() -> int:
     """Measure, print, and write if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="put the table into docs/figures.md")
+    options = parser.parse_args()
     if os.getloadavg()[0] > 0.5:
         print(f"This machine is busy (load {os.getloadavg()[0]:.1f}): expect times that are too long.", file=sys.stderr)
     rows = [*check_latency.measure(), *explorable_latency.measure(), *import_time.measure()]
     text = f"{as_markdown(rows)}\n\n{machine()}\n"
     print(text)
-    if "--write" in sys.argv[1:]:
+    if options.write:
         write_figures("figures", text)
     return 0 if all(row.within_budget for row in rows) else 1
 

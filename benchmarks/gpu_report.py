@@ -7,6 +7,7 @@ Needs torch, matplotlib and pytest. Exits with pytest's status, and with 2 where
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 import re
@@ -43,6 +44,9 @@ class Results:
 
 def main() -> int:
     """Run, print, and write if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="put the results into docs/gpu.md")
+    options = parser.parse_args()
     if not torch.cuda.is_available():
         print("benchmarks/gpu_report.py: needs a CUDA device, and torch finds none here", file=sys.stderr)
         return 2
@@ -52,7 +56,7 @@ def main() -> int:
     status = pytest.main(["-m", "cuda", "-q"], plugins=[results])
     text = f"{as_markdown(results, time.monotonic() - began)}\n\n{machine()}\n"
     print(text)
-    if "--write" in sys.argv[1:]:
+    if options.write:
         write(text, PAGE)
     return int(status)
 

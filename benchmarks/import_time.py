@@ -5,6 +5,7 @@ python benchmarks/import_time.py
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 
@@ -33,4 +34,5 @@ def _seconds(modules: str) -> float:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     print(as_markdown(measure()))

@@ -7,6 +7,7 @@ Exits with status 1 if they are not.
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import sys
 from collections import defaultdict
@@ -27,7 +28,9 @@ TEN = (
 
 
 def main() -> int:
-    times = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("times", nargs="?", type=int, default=1000, help="how many markings (default: 1000)")
+    times = parser.parse_args().times
     submissions = {}
     for folder in TEN:
         samples = sorted((SAMPLES / folder).glob("*.py"))

@@ -9,6 +9,7 @@ they are sharp and small.
 
 from __future__ import annotations
 
+import argparse
 import io
 import sys
 import tempfile
@@ -21,18 +22,14 @@ from nbformat.v4 import new_code_cell, new_notebook
 from PIL import Image, ImageChops, ImageOps
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "tests" / room) for room in ("browser", "marker", "notebooks")]
+sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("browser", "marker", "notebooks")]
 
 from jupyterlab_session import chromium, notebook_in, running_browser, running_lab  # noqa: E402
 from playwright.sync_api import Browser, Page  # noqa: E402
 
 SCALE, MARGIN = 2, 6
 
-EXPLORABLE = [
-    # explore keeps the size at which a picture is shown; its figures get the pixels that a sharp screen would show
-    f"from gradaccum import drawing\nfrom gradaccum.notebook.explore import explore\ndrawing.DPI *= {SCALE}",
-    'explore("timeline")',
-]
+EXPLORABLE = ["from gradaccum.notebook.explore import explore", 'explore("timeline")']
 VERDICT = [
     "from autograder.desk.check import check",
     """\
@@ -121,4 +118,6 @@ def save(picture: Image.Image, file: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "images")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", metavar="DIR", nargs="?", type=Path, default=ROOT / "docs" / "images")
+    main(parser.parse_args().folder)

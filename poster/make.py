@@ -5,6 +5,7 @@ python poster/make.py
 
 from __future__ import annotations
 
+import argparse
 import inspect
 import math
 import sys
@@ -303,4 +304,5 @@ def write(folder: Path = DOCS) -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     write()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 import tomllib
 from typing import Any
 
@@ -158,4 +158,5 @@ def _drawn(result: dict[str, Any]) -> bytes:
 
 
 if __name__ == "__main__":
-    sys.exit(write_page())
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    write_page()

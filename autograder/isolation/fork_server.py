@@ -204,11 +204,14 @@ def _supervise(process: int, control: socket.socket, bounds: Bounds, base: int, 
 
 @contextlib.contextmanager
 def _end_noticed(process: int) -> Iterator[tuple[list[int], float]]:
-    """What ``select`` waits for to notice the end of a process, and for how many seconds: on Linux there is a descriptor."""
-    if not hasattr(os, "pidfd_open"):
+    """What ``select`` waits for to notice the end of a process, and for how many seconds: Linux has a descriptor for it."""
+    try:
+        descriptor = os.pidfd_open(process)
+    except (AttributeError, OSError):  # this is not Linux, or one before 5.3
+        descriptor = None
+    if descriptor is None:
         yield [], TICK / 3
         return
-    descriptor = os.pidfd_open(process)
     try:
         yield [descriptor], TICK
     finally:

@@ -206,7 +206,7 @@ class ForkServer:
             return self._server
         self._close()
         control, theirs = socket.socketpair()
-        log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by _Server.close
+        log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by _Started.close
         packages = folder_for_packages()
         with theirs:
             number = theirs.fileno()
@@ -236,16 +236,15 @@ class ForkServer:
         if not server.ready:
             arrived = select.select([server.control], [], [], STARTUP_TIMEOUT)[0]
             server.ready = bool(arrived and server.control.recv(len(READY)))
-        if not server.ready and server.started is None:
+        if server.ready:
+            return server
+        if server.started is None:  # what another process had started has died
             self._close()
             return self._start()
-        if not server.ready:
-            assert server.started is not None
-            server.started.log.seek(0)
-            printed = server.started.log.read()[-2000:].decode(errors="replace").strip()
-            self._close()
-            raise ChildError(f"the marking process did not start: {printed}")
-        return server
+        server.started.log.seek(0)
+        printed = server.started.log.read()[-2000:].decode(errors="replace").strip()
+        self._close()
+        raise ChildError(f"the marking process did not start: {printed}")
 
     def _close(self) -> None:
         if self._server is not None:

@@ -164,7 +164,7 @@ def machine_owner(machine: HubMachine, path: Path) -> str:
     return next(user.split(":")[0] for user in users if int(user.split(":")[2]) == path.stat().st_uid)
 
 
-def test_formgrader_collects_and_marks_as_the_command_does(machine, class_page, formgrader):
+def test_formgrader_collects_and_marks_as_the_command_does(machine, formgrader):
     press(formgrader, "collect", "Successfully collected")
     formgrader.get_by_role("row").filter(has_text=UNIT).locator("td.num-submissions a").click()
     row = formgrader.get_by_role("row").filter(has_text="bob")
@@ -187,7 +187,7 @@ def marks(machine: HubMachine) -> dict[str, float]:
         return {submission.student.id: submission.score for submission in gradebook.assignment_submissions(UNIT)}
 
 
-def test_feedback_comes_back_to_the_student_it_is_for(machine, desks, class_page, formgrader):
+def test_feedback_comes_back_to_the_student_it_is_for(machine, desks, formgrader):
     formgrader.get_by_role("link", name="Manage Assignments").first.click()
     press(formgrader, "generate-feedback", "Successfully generated feedback")
     press(formgrader, "release-feedback", "Successfully released feedback")

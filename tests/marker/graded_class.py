@@ -29,7 +29,7 @@ class GradedClass:
 
     Args:
         root: an empty folder.
-        scheduler: the address of a scheduler whose worker has already started.
+        scheduler: the address of a scheduler whose worker has already started; empty for workers of this machine.
         options: for ``init``.
         unit: of the class.
     """

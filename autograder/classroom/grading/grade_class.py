@@ -35,7 +35,8 @@ def grade_class(
         scheduler: of dask, with workers of its own; empty for workers on this machine.
 
     Raises:
-        GradingError: the gradebook cannot be read, or marks cannot be written.
+        GradingError: the gradebook cannot be read.
+        OSError: marks cannot be written.
         WorkersError: there is nobody to mark.
     """
     run = GradingRun(marked_class, handed_in, again)
@@ -73,5 +74,5 @@ def points_now(marked_class: ClassToMark, handed_in: Sequence[HandedIn]) -> tupl
         with open_gradebook(url) as gradebook:
             return read_marks(gradebook, dropped=dropped_exercises(course)), notes
     except (NoGradebookError, TableError) as error:
-        problem = "the table of marks is without what is taken off or was changed by hand"
+        problem = "the table of marks shows neither what was taken off nor what was changed by hand"
         return None, [f"{problem}: {line}" for line in str(error).splitlines()]

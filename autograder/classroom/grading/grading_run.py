@@ -64,8 +64,9 @@ class GradingRun:
         for unit, students in recorded.items():
             if students is None:
                 waiting = sum(one.unit == unit for one in handed_in)
+                there = "1 submission is there" if waiting == 1 else f"{waiting} submissions are there"
                 self.outcome.complaints.append(
-                    f"{unit} has not been released in this class, but {waiting} submissions are there;"
+                    f"{unit} has not been released in this class, but {there};"
                     f" use gradaccum classroom release {marked_class.directory} --units {unit[:2]}, then start grade again"
                 )
         for one in handed_in:

@@ -10,16 +10,13 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import DefaultContext, ForkServerContext
+from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from queue import SimpleQueue
-from typing import Final
 
 from autograder.classroom.grading.jobs import WORKERS_DIED, Broken, Done, Job, WorkersError, mark_job
 from autograder.isolation.fork_server_client import ForkServer, use_fork_server
 from autograder.isolation.sandbox import ChildError
-
-START_METHOD: Final = "forkserver"
 
 PRELOAD = "autograder.classroom.grading.worker_preload"
 """Imports the modules that every worker needs. That takes three seconds of a core, so it is done once for all workers."""
@@ -99,14 +96,14 @@ class LocalWorkers:
                     job, result = worker.jobs.popleft(), Broken(WORKERS_DIED)
                     deaths[job.student, job.unit] += 1
                     given_up = deaths[job.student, job.unit] == MAX_DEATHS
-                    self._replace(worker, [*worker.jobs] if given_up else [job, *worker.jobs])
+                    worker = self._replace(worker, [*worker.jobs] if given_up else [job, *worker.jobs])
                     if not given_up:
                         continue
                 else:
                     job = worker.jobs.popleft()
-                    _send_next(worker, waiting)
                 if isinstance(result, ChildError):
                     raise WorkersError(str(result))
+                _send_next(worker, waiting)
                 yield job, result
 
     def _start(self) -> _Worker:
@@ -116,12 +113,13 @@ class LocalWorkers:
             process.start()
         return _Worker(process, ours)
 
-    def _replace(self, dead: _Worker, jobs: Iterable[Job]) -> None:
-        """Start a worker in place of one that has died, with these jobs."""
+    def _replace(self, dead: _Worker, jobs: Iterable[Job]) -> _Worker:
+        """Start a worker in place of one that has died, with these jobs, and return it."""
         dead.close()
         new = self._workers[self._workers.index(dead)] = self._start()
         for job in jobs:
             new.send(job)
+        return new
 
 
 def _send_next(worker: _Worker, waiting: Iterator[Job]) -> None:
@@ -129,11 +127,9 @@ def _send_next(worker: _Worker, waiting: Iterator[Job]) -> None:
         worker.send(job)
 
 
-def _context() -> ForkServerContext | DefaultContext:
-    """Starts processes, where it can as forks of one that has imported :data:`PRELOAD`, torch above all."""
-    if START_METHOD not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context()
-    context = multiprocessing.get_context(START_METHOD)
+def _context() -> ForkServerContext:
+    """Starts processes as forks of one that has imported :data:`PRELOAD`, torch above all."""
+    context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([PRELOAD])
     return context
 

@@ -51,12 +51,14 @@ def workers(scheduler: str, number: int, most: int, device: str, sandbox: str) -
 
     Raises:
         WorkersError: the scheduler does not answer.
+        ChildError: no process or sandbox can be started here.
         ValueError: the device is not here.
     """
     if scheduler:
         return cluster_workers(scheduler, device)
     device = pick_device(device)
-    number = number or (1 if device == "cuda" else len(os.sched_getaffinity(0)))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1  # only Linux tells
+    number = number or (1 if device == "cuda" else cores)
     return LocalWorkers(min(number, most), sandbox, device)
 
 

@@ -47,20 +47,20 @@ def write_hub_files(directory: Path, settings: HubSettings) -> list[Path]:
     """Write what a hub needs into ``hub/`` of a class, and return the paths of the files.
 
     Raises:
-        ValueError: there is no class, a hub cannot use it, or a file that is there says something else.
+        ValueError: there is no class, a hub cannot use it, or a file that is there already differs.
         OSError: a file cannot be written.
     """
     course = existing_class(directory).course_id
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", course):
         raise ValueError(
-            f"{directory}: the course_id {course!r} becomes part of an address; "
-            "change c.CourseDirectory.course_id to letters, digits, dots and hyphens"
+            f"{directory}: the course_id {course!r} becomes part of an address; in c.CourseDirectory.course_id "
+            "use only letters, digits, dots, hyphens and underscores, beginning with a letter or digit"
         )
     texts = _texts_for_ngshare(course, settings) if settings.ngshare else _texts_for_one_machine(directory, course, settings)
     files = {directory / FOLDER / name: text for name, text in texts.items()}
     for path, text in files.items():
         if path.exists() and path.read_text(encoding="utf-8") != text:
-            raise ValueError(f"{path} says something else than what would be written; move it away and try again")
+            raise ValueError(f"{path} differs from what would be written; move it away and try again")
     for path, text in files.items():
         write_atomically(path, text)
     return list(files)
@@ -76,11 +76,11 @@ def _texts_for_one_machine(directory: Path, course: str, settings: HubSettings) 
     owner = directory.owner()
     if owner == "root":
         raise ValueError(
-            f"{directory} belongs to root, and so would all that runs in it; "
+            f"{directory} belongs to root, and so would everything that runs in it; "
             f"give it to the user who teaches: chown -R USER {directory}"
         )
     if not settings.exchange.is_absolute():
-        raise ValueError(f"--exchange {settings.exchange}: name a folder from the root, such as {EXCHANGE}")
+        raise ValueError(f"--exchange {settings.exchange}: give the whole path of a folder, such as {EXCHANGE}")
     programs = Path(sys.executable).parent
     if not (singleuser := programs / "jupyterhub-singleuser").exists():
         raise ValueError(
@@ -105,7 +105,7 @@ def _texts_for_ngshare(course: str, settings: HubSettings) -> dict[str, str]:
     address = urlsplit(settings.ngshare)
     if address.scheme not in ("http", "https") or not address.netloc:
         raise ValueError(
-            f"--ngshare {settings.ngshare}: name the address of the service, such as https://hub.example.org/services/ngshare"
+            f"--ngshare {settings.ngshare}: give the address of the service, such as https://hub.example.org/services/ngshare"
         )
     nbgrader_config = _rendered(NBGRADER_CONFIG, course=course, ngshare=settings.ngshare.rstrip("/"))
     return {

@@ -96,11 +96,11 @@ def test_writing_the_same_again_changes_nothing(course):
     assert hub(course).exit_code == hub(course).exit_code == 0
 
 
-def test_a_file_that_says_something_else_is_not_overwritten(course):
+def test_a_file_that_differs_is_not_overwritten(course):
     hub(course)
     again = hub(course, "--instructors", "ada")
     assert again.exit_code == 2
-    assert "jupyterhub_config.py says something else than what would be written; move it away and try again" in again.output
+    assert "jupyterhub_config.py differs from what would be written; move it away and try again" in again.output
     assert '"ada"' not in (course / "hub/jupyterhub_config.py").read_text()
 
 
@@ -123,8 +123,8 @@ def test_an_environment_without_jupyterhub_is_refused(course, tmp_path):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (("--exchange", "here"), "name a folder from the root"),
-        (("--ngshare", "hub.example.org"), "name the address of the service"),
+        (("--exchange", "here"), "give the whole path of a folder"),
+        (("--ngshare", "hub.example.org"), "give the address of the service"),
     ],
 )
 def test_a_setting_that_makes_no_sense_is_refused(course, options, complaint):
@@ -133,7 +133,7 @@ def test_a_setting_that_makes_no_sense_is_refused(course, options, complaint):
 
 def test_a_name_that_makes_no_address_is_refused(course):
     (course / CONFIG).write_text(config_text("0" * 64).replace('"gradaccum"', '"Deep Learning"'))
-    assert "letters, digits, dots and hyphens" in refused(course)
+    assert "use only letters, digits, dots, hyphens and underscores" in refused(course)
 
 
 def test_a_directory_that_is_no_class_is_refused(tmp_path):

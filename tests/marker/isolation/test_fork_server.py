@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import signal
@@ -72,6 +73,17 @@ def test_a_fork_that_is_killed_before_it_has_namespaces_is_an_end_of_the_submiss
     monkeypatch.setattr(fork_server.namespaces, "unshare", lambda: os.kill(os.getpid(), signal.SIGKILL))
     ended = fork_server._serve(REQUEST, os.dup(ours.fileno()), theirs, base=0, isolate=True)
     assert ended == Ended(-signal.SIGKILL)
+
+
+def test_an_end_is_noticed_where_the_kernel_has_no_descriptors_of_processes(control, monkeypatch):
+    def unknown(process: int) -> int:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(os, "pidfd_open", unknown)
+    process = os.fork()
+    if process == 0:
+        os._exit(3)
+    assert fork_server._supervise(process, control[1], BOUNDS, base=0, isolate=False) == Ended(3)
 
 
 def test_a_fork_server_that_dies_without_an_answer_ends_the_submission_without_an_error(control):

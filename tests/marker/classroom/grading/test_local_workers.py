@@ -61,9 +61,11 @@ def test_every_job_is_marked_once_however_large_it_and_its_result_are(number):
     assert {student: result.marks for student, result in found.items()} == {student: student for student in told}
 
 
-def test_a_job_with_which_workers_die_is_given_up_and_all_others_are_marked():
-    found = results({"before": b"", "deadly": b"die", **{f"after{k}": b"" for k in range(5)}})
-    assert found.pop("deadly") == Broken(WORKERS_DIED)
+@pytest.mark.parametrize("deadly", [1, 5])
+def test_jobs_with_which_workers_die_are_given_up_and_all_others_are_marked(deadly):
+    given_up = {f"deadly{k}": b"die" for k in range(deadly)}
+    found = results({"before": b"", **given_up, **{f"after{k}": b"" for k in range(5)}})
+    assert [found.pop(student) for student in given_up] == [Broken(WORKERS_DIED)] * deadly
     assert {student: result.marks for student, result in found.items()} == {student: student for student in found}
     assert len(found) == 6
 
