@@ -11,7 +11,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nbgrader.api import Assignment, Gradebook, Student, SubmittedAssignment, SubmittedNotebook
@@ -19,6 +18,7 @@ from nbgrader.plugins import BasePlugin
 from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy.orm import load_only
 
+from autograder.classroom.course import step_folder
 from autograder.classroom.csv_tables import full_unit
 from autograder.classroom.deadlines import DEADLINES, Deadlines, read_deadlines
 from autograder.classroom.dropped import dropped_exercises
@@ -145,5 +145,5 @@ def _penalty(policy: BasePlugin, student: str, score: float, max_points: float, 
 
 def _marked_late(course: CourseDirectory) -> set[tuple[str, str]]:
     """(student, unit) of submissions of which an LMS says that they were late, and not when they were handed in."""
-    folder = Path(course.format_path(course.submitted_directory, ".", ".")).resolve()
-    return {(mark.parent.parent.name, full_unit(mark.parent.name)) for mark in folder.glob(f"*/*/{LATE_MARK}")}
+    marks = step_folder(course, course.submitted_directory).glob(f"*/*/{LATE_MARK}")
+    return {(mark.parent.parent.name, full_unit(mark.parent.name)) for mark in marks}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
 from autograder.classroom.commands import app
+from autograder.classroom.deadlines import Deadlines, write_deadlines
 from autograder.classroom.grading.class_to_mark import ClassToMark, HandedIn
 from autograder.classroom.grading.grade_class import points_now
 from autograder.classroom.students import LATE_MARK
@@ -84,10 +86,25 @@ def test_extra_time_moves_with_the_due_date_and_can_be_taken_back(do, scores):
     assert scores()["ada"] == (8, 0.8, 7.2)
 
 
+def test_a_deadline_that_another_command_has_just_set_is_kept(do, monkeypatch):
+    locked = ClassToMark.locked
+
+    @contextlib.contextmanager
+    def locked_after_another(marked_class):
+        with locked(marked_class):
+            write_deadlines(marked_class.coursedir, Deadlines({LOOP: EARLY}))
+            yield
+
+    monkeypatch.setattr(ClassToMark, "locked", locked_after_another)
+    assert do("due", "03", EARLY)[0][:2] == [f"{ACCUMULATE} is due {EARLY}", f"{LOOP} is due {EARLY}"]
+
+
 def test_a_student_who_has_handed_in_nothing_can_have_extra_time(do):
     assert do("extend", "kim", "03", "1.5")[0] == [
         f"kim has 1.5 more days for {ACCUMULATE}, once gradaccum classroom due says when it is due"
     ]
+    assert do("extend", "kim", "04", "1")[0][0].startswith(f"kim has 1 more day for {LOOP}, once")
+    do("extend", "kim", "04", "0")
     do("due", "03", EARLY)
     assert do("due")[0] == [
         f"{ACCUMULATE} is due {EARLY}",
