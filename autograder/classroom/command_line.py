@@ -1,4 +1,4 @@
-"""What all commands of ``gradaccum classroom`` share: their common arguments, and errors in a line each."""
+"""What all commands of ``gradaccum classroom`` share: common arguments, errors in a line each, a class that is locked."""
 
 from __future__ import annotations
 

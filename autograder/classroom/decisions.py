@@ -44,7 +44,7 @@ def drop_exercise(marked_class: ClassToMark, unit: str, exercise: str, reason: s
         OSError: the table cannot be written.
     """
     reasons = reasons_for_dropping(marked_class.coursedir)
-    cells = points_by_exercise(marked_class, unit)
+    cells = _points_by_exercise(marked_class, unit)
     if exercise not in cells:
         raise ValueError(f"{unit} has no exercise {exercise!r}; there are {', '.join(cells)}")
     if not any(points for name, points in cells.items() if name != exercise and (unit, name) not in reasons):
@@ -67,7 +67,7 @@ def restore_exercise(marked_class: ClassToMark, unit: str, exercise: str) -> Non
     _write_dropped(marked_class, {key: reason for key, reason in reasons.items() if key != (unit, exercise)})
 
 
-def points_by_exercise(marked_class: ClassToMark, unit: str) -> dict[str, float]:
+def _points_by_exercise(marked_class: ClassToMark, unit: str) -> dict[str, float]:
     """The points of each graded exercise of a unit: as in the gradebook, or in the course if the unit is not in there.
 
     Raises:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 WHO = ("username", "id number", "email address")
 """Columns of Moodle's grading worksheet that identify a student, where it has them."""
 
+UNMATCHED = f"matches no single student of the class; add it to {FILE_OWNERS.name} by hand"
+
 
 @dataclass(frozen=True)
 class Filled:
@@ -43,7 +45,7 @@ def fill_file_owners(course: CourseDirectory, worksheet: Path) -> Filled:
         key = file_key(row["identifier"])
         found = students.by_ids([row[column] for column in WHO])
         if len(found) != 1 or not key:
-            strangers.append(f"{row.place}: {row['identifier']!r} does not name one student of the class; add the line by hand")
+            strangers.append(f"{row.place}: {row['identifier']!r} {UNMATCHED}")
         elif known.get(key, found[0].id) != found[0].id:
             there = f"{FILE_OWNERS.path(course)} says that {row['identifier']!r} is {known[key]!r}"
             problems.append(row.problem("identifier", f"{there}, not {found[0].id!r}; correct one of the two"))

@@ -171,7 +171,7 @@ def test_moodles_worksheet_says_whose_numbers_are_whose_and_the_download_is_then
     directory, owners = class_of_two
     said, complaints = owners(WORKSHEET)
     assert said == f"{directory}/file_owners.csv: 2 added, 0 there already\n"
-    assert "line 4: 'Participant 13' does not name one student of the class" in complaints
+    assert "line 4: 'Participant 13' matches no single student of the class; add it to file_owners.csv by hand" in complaints
     assert owners(WORKSHEET)[0].endswith("0 added, 2 there already\n")
     taken = collect(directory, fill(tmp_path / "download", {FIRST: work("x = 1"), SECOND: work("x = 2")}))
     assert [(one.file, one.students) for one in taken.taken] == [(FIRST, ("chi2",)), (SECOND, ("chi1",))]
