@@ -13,12 +13,12 @@ from autograder.classroom.hub.hub_files import EXCHANGE, PLACES, PORT, HubSettin
 
 def hub(
     directory: ClassDirectory,
-    instructors: Annotated[str, typer.Option(help="Their names on the hub, such as ada,bob; its owner's if not given.")] = "",
+    instructors: Annotated[str, typer.Option(help="Their names on the hub, such as ada,bob; else who owns the class.")] = "",
     exchange: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="The folder through which assignments travel, on one machine.")
+        Path, typer.Option(metavar="FOLDER", help="Through which assignments travel, on one machine.")
     ] = EXCHANGE,
-    ngshare: Annotated[str, typer.Option(metavar="URL", help="The service that takes the folder's place, in pods.")] = "",
-    port: Annotated[int, typer.Option(min=1, max=65535, help="The port of the class's own server, on one machine.")] = PORT,
+    ngshare: Annotated[str, typer.Option(metavar="URL", help="Of the service that takes the folder's place, in pods.")] = "",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Where the class's own server listens, on one machine.")] = PORT,
 ) -> None:
     """Write into hub/ of a class what JupyterHub and nbgrader need for it; see docs/jupyterhub.md."""
     with one_line_on_errors("hub"):
