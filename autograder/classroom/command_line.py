@@ -1,27 +1,25 @@
-"""What all commands of ``gradaccum classroom`` share: their common arguments, and errors in a line each."""
+"""What all commands of ``gradaccum classroom`` share: common arguments, errors in a line each, a class that is locked."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sized
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from autograder.support.one_line import one_line
 from autograder.support.os_trouble import os_trouble
 
+if TYPE_CHECKING:
+    from autograder.classroom.grading.class_to_mark import ClassToMark
+
 Database = Annotated[str, typer.Option("--db", metavar="URL", help="The gradebook's database, such as postgresql://…")]
 ClassDirectory = Annotated[Path, typer.Argument(metavar="DIR", help="A class, made by init.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that are there already.")]
 Students = Annotated[str, typer.Option("--students", help="Ids, such as ada,bob; all if not given.")]
 Units = Annotated[str, typer.Option(help="Units, such as 03,04; all of them if not given.")]
-
-
-def count(things: Sized, noun: str) -> str:
-    """How many things there are, in words, such as ``2 pages``."""
-    return f"{len(things)} {noun}{'' if len(things) == 1 else 's'}"
 
 
 def seen_from_here(path: Path, directory: Path) -> Path:
@@ -62,3 +60,14 @@ def one_line_on_errors(command: str) -> Iterator[None]:
     for reason in reasons:
         complain(command, reason)
     raise typer.Exit(status) from None
+
+
+@contextlib.contextmanager
+def locked_class(command: str, directory: Path, db: str) -> Iterator[ClassToMark]:
+    """The class in a directory, which no other process changes meanwhile; errors as in :func:`one_line_on_errors`."""
+    with one_line_on_errors(command):
+        from autograder.classroom.grading.class_to_mark import ClassToMark
+
+        marked_class = ClassToMark(directory, db)
+        with marked_class.locked():
+            yield marked_class

@@ -17,8 +17,8 @@ from autograder.classroom.command_line import (
     Students,
     Units,
     complain,
-    count,
     ids,
+    locked_class,
     one_line_on_errors,
     seen_from_here,
 )
@@ -28,6 +28,7 @@ from autograder.contract.devices import DEVICES
 from autograder.contract.units import UNITS
 from autograder.isolation.sandbox import SANDBOXES
 from autograder.publishing.nbgrader_course import SOLUTIONS, course_directory, make_course, pick_units
+from autograder.support.counted import counted
 from autograder.support.one_line import one_line
 
 app = typer.Typer(help="Hand out, mark and report a class with nbgrader.", no_args_is_help=True, add_completion=False)
@@ -59,7 +60,9 @@ def init(
             if students:
                 enrol(students, course_directory(directory).db_url)
     kept = [unit for unit in scripts if unit not in added]
-    typer.echo(f"{directory}: a class with {', '.join(scripts)}" + (f" and {count(students, 'student')}" if students else ""))
+    typer.echo(
+        f"{directory}: a class with {', '.join(scripts)}" + (f" and {counted(len(students), 'student')}" if students else "")
+    )
     if kept:
         typer.echo(f"already there and left as they were: {', '.join(kept)}")
     typer.echo(f"next: gradaccum classroom release {directory} --units {next(iter(scripts))[:2]}")
@@ -155,7 +158,9 @@ def feedback(
     for complaint in made.complaints:
         complain("feedback", complaint)
     folder = marked_class.coursedir.feedback_directory
-    typer.echo(f"{count(made.pages, 'page')} in {directory / folder}" + (f", and in {packed} to be uploaded" if packed else ""))
+    typer.echo(
+        f"{counted(len(made.pages), 'page')} in {directory / folder}" + (f", and in {packed} to be uploaded" if packed else "")
+    )
     if made.complaints:
         raise typer.Exit(1)
 
@@ -232,7 +237,7 @@ def report(
         written = write_report(made, page, datetime.now(), alike_report(MarksStore(directory), marked) if alike else None)
     for warning in made.warnings:
         complain("report", f"warning: {warning}")
-    typer.echo(f"{count(made.students, 'student')}, {count(made.units, 'unit')}: {written[0]}, {written[1]}")
+    typer.echo(f"{counted(len(made.students), 'student')}, {counted(len(made.units), 'unit')}: {written[0]}, {written[1]}")
 
 
 @app.command()
@@ -245,19 +250,16 @@ def forget(
     """Delete everything about a student: what they handed in, marks, feedback, and their entry in the gradebook."""
     from autograder.classroom.forget import forget as delete
     from autograder.classroom.forget import kept_of
-    from autograder.classroom.grading.class_to_mark import ClassToMark
 
-    with one_line_on_errors("forget"):
-        marked_class = ClassToMark(directory, db)
-        with marked_class.locked():
-            marked_class.refuse_unknown([student])
-            kept = kept_of(marked_class, student)
-            places = [str(seen_from_here(path, directory)) for path in kept.folders]
-            places += [f"rows of {seen_from_here(path, directory)}" for path in kept.tables]
-            typer.echo("\n  ".join([student, *places, *(["their entry in the gradebook"] if kept.in_gradebook else [])]))
-            if not yes and not typer.confirm("Delete all of this for good?"):
-                raise typer.Exit(1)
-            mentions = delete(marked_class, student, kept)
+    with locked_class("forget", directory, db) as marked_class:
+        marked_class.refuse_unknown([student])
+        kept = kept_of(marked_class, student)
+        places = [str(seen_from_here(path, directory)) for path in kept.folders]
+        places += [f"rows of {seen_from_here(path, directory)}" for path in kept.tables]
+        typer.echo("\n  ".join([student, *places, *(["their entry in the gradebook"] if kept.in_gradebook else [])]))
+        if not yes and not typer.confirm("Delete all of this for good?"):
+            raise typer.Exit(1)
+        mentions = delete(marked_class, student, kept)
     typer.echo(f"deleted: {student}")
     for path in mentions:
         complain("forget", f"{path} still names {student}; make it again, or delete it")

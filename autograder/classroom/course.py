@@ -27,3 +27,13 @@ def existing_class(directory: Path) -> CourseDirectory:
         return course_directory(directory)
     except Exception as error:  # a configuration is Python and may raise anything
         raise NoClassError(f"{directory / CONFIG}: {type(error).__name__}: {error}") from None
+
+
+def step_folder(course: CourseDirectory, step: str) -> Path:
+    """The folder of one of nbgrader's steps, which holds a folder for each student.
+
+    Args:
+        course: the class.
+        step: as the class's configuration calls it, such as ``course.submitted_directory``. It may be a link.
+    """
+    return Path(course.format_path(step, ".", ".")).resolve()

@@ -116,17 +116,21 @@ def read_table(path: Path, columns: Sequence[str], optional: Sequence[str] = ())
         raise TableError(f"{path}, line 1: no column {missing[0]!r}; the first line should be {expected}")
     rows, problems = [], []
     for line, cells in lines:
-        if any(cells[len(header) :]):
-            problems.append(
-                f"{path}, line {line}: {len(cells)} values where the first line names {len(header)};"
-                f" put quotation marks around one that has a comma"
-            )
+        if reason := excess_cells(cells, header):
+            problems.append(f"{path}, line {line}: {reason}")
         named = dict(zip(header, [*cells, *[""] * len(header)], strict=False))
         if any(cells):
             rows.append(Row(f"{path}, line {line}", {name: named.get(name, "") for name in (*columns, *optional)}))
     if problems:
         raise TableError("\n".join(problems))
     return rows
+
+
+def excess_cells(cells: Sequence[str], header: Sequence[str]) -> str:
+    """What is wrong with a row that has more cells than the header; empty if it has not."""
+    if any(cells[len(header) :]):
+        return f"{len(cells)} values where the first line names {len(header)}; put quotation marks around one that has a comma"
+    return ""
 
 
 def csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:

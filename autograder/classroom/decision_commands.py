@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autograder.classroom.command_line import ClassDirectory, Database, complain, count, one_line_on_errors
+from autograder.classroom.command_line import ClassDirectory, Database, complain, locked_class, one_line_on_errors
 from autograder.contract.units import UNITS
 from autograder.publishing.nbgrader_course import pick_units
+from autograder.support.counted import counted
 
 if TYPE_CHECKING:
     from autograder.classroom.decisions import Late
@@ -37,11 +39,11 @@ def due(
     with one_line_on_errors("due"):
         if unit and not date:
             raise ValueError(f"no date for {unit}; write it like '{EXAMPLE}', or none")
-        marked_class = ClassToMark(directory, db)
-        deadlines = read_deadlines(marked_class.coursedir)
-        if unit:
-            with marked_class.locked():
-                deadlines.due[one_unit(unit)] = "" if date == "none" else written(date)
+        marked_class, name = ClassToMark(directory, db), one_unit(unit) if unit else ""
+        with marked_class.locked() if unit else contextlib.nullcontext():
+            deadlines = read_deadlines(marked_class.coursedir)
+            if unit:
+                deadlines.due[name] = "" if date == "none" else written(date)
                 late, notes = decide_deadlines(marked_class, deadlines)
         if not any(deadlines.due.values()):
             typer.echo(f"no unit has a due date in {directory / DEADLINES.name}")
@@ -49,9 +51,9 @@ def due(
             typer.echo(f"{one} is due {text}" if text else f"{one} is not due at any time")
         for (student, one), days in sorted(deadlines.extra_days.items()):
             until = f", until {deadlines.until(student, one)}" if deadlines.due.get(one) else ""
-            typer.echo(f"{student} has {days:g} days more for {one}{until}")
-        if lost := [one.penalty for (_, name), one in late.items() if name == one_unit(unit)]:
-            typer.echo(f"late: {count(lost, 'submission')}, {sum(lost):.4g} points deducted")
+            typer.echo(f"{student} has {counted(f'{days:g}', 'more day')} for {one}{until}")
+        if lost := [one.penalty for (_, late_unit), one in late.items() if late_unit == name]:
+            typer.echo(f"late: {counted(len(lost), 'submission')}, {counted(f'{sum(lost):.4g}', 'point')} deducted")
         _complain_of_lateness("due", late, notes)
 
 
@@ -66,20 +68,18 @@ def extend(
     """Give a student extra time for a unit, whether or not it was handed in. It replaces what the student had before."""
     from autograder.classroom.deadlines import extra_days, read_deadlines
     from autograder.classroom.decisions import decide_deadlines
-    from autograder.classroom.grading.class_to_mark import ClassToMark
 
-    with one_line_on_errors("extend"):
-        marked_class = ClassToMark(directory, db)
+    with locked_class("extend", directory, db) as marked_class:
         name, number = one_unit(unit), extra_days(days)
-        with marked_class.locked():
-            marked_class.refuse_unknown([student])
-            deadlines = read_deadlines(marked_class.coursedir)
-            deadlines.extra_days[student, name] = number
-            late, notes = decide_deadlines(marked_class, deadlines)
+        marked_class.refuse_unknown([student])
+        deadlines = read_deadlines(marked_class.coursedir)
+        deadlines.extra_days[student, name] = number
+        late, notes = decide_deadlines(marked_class, deadlines)
         if deadlines.due.get(name):
             typer.echo(f"{student} has until {deadlines.until(student, name)} for {name}")
         else:
-            typer.echo(f"{student} has {number:g} days more for {name}, once gradaccum classroom due says when it is due")
+            more = counted(f"{number:g}", "more day")
+            typer.echo(f"{student} has {more} for {name}, once gradaccum classroom due says when it is due")
         if lateness := late.get((student, name)):
             typer.echo(str(lateness))
         _complain_of_lateness("extend", late, notes)
@@ -96,15 +96,13 @@ def drop(
 ) -> None:
     """Leave an exercise out of points, tables, feedback, report and exports. Its marks are kept."""
     from autograder.classroom.decisions import drop_exercise, restore_exercise
-    from autograder.classroom.grading.class_to_mark import ClassToMark
 
-    with one_line_on_errors("drop"):
-        marked_class, name = ClassToMark(directory, db), one_unit(unit)
-        with marked_class.locked():
-            if undo:
-                restore_exercise(marked_class, name, exercise)
-            else:
-                drop_exercise(marked_class, name, exercise, reason)
+    with locked_class("drop", directory, db) as marked_class:
+        name = one_unit(unit)
+        if undo:
+            restore_exercise(marked_class, name, exercise)
+        else:
+            drop_exercise(marked_class, name, exercise, reason)
     typer.echo(f"{exercise} of {name} {'counts again' if undo else 'does not count'}; make feedback, report and exports again")
 
 
@@ -119,13 +117,11 @@ def regrade(
     db: Database = "",
 ) -> None:
     """Answer students' requests to look at an exercise once more: change its points, or mark it again. Feedback tells them."""
-    from autograder.classroom.grading.class_to_mark import ClassToMark
     from autograder.classroom.grading.grade_class import grade_class
     from autograder.classroom.regrades import regrade as answer_requests
     from autograder.support.interrupts import stoppable
 
-    with one_line_on_errors("regrade"), stoppable() as stop_if_asked:
-        marked_class = ClassToMark(directory, db)
+    with locked_class("regrade", directory, db) as marked_class, stoppable() as stop_if_asked:
 
         def mark_again(wanted: Set[tuple[str, str]]) -> list[str]:
             handed_in, complaints = marked_class.handed_in([unit for _, unit in wanted], [student for student, _ in wanted])
@@ -137,10 +133,9 @@ def regrade(
             outcome = grade_class(marked_class, chosen, stop_if_asked, again=True, number=number, scheduler=scheduler)
             return outcome.complaints
 
-        with marked_class.locked():
-            outcome = answer_requests(marked_class, requests, mark_again)
+        outcome = answer_requests(marked_class, requests, mark_again)
     for one in outcome.answered:
-        before = f"{one.before} {'point' if one.before == '1' else 'points'}"
+        before = counted(one.before, "point")
         changed = f"{before}, now {one.after}" if one.before != one.after else f"{before}, as before"
         typer.echo(f"{one.student}, {one.unit}, {one.exercise}: {changed}")
     counts = f"{len(outcome.answered)} answered, {len(outcome.unchanged)} answered before, {len(outcome.open)} open"
@@ -155,15 +150,12 @@ def owners(
     worksheet: Annotated[Path, typer.Argument(metavar="CSV", help="The grading worksheet of an assignment in Moodle.")],
     db: Database = "",
 ) -> None:
-    """Remember whose files are whose by the numbers that Moodle gives them, for students of one name or without names."""
+    """Remember, by Moodle's numbers, whose files are whose: for students with the same name, and anonymous assignments."""
     from autograder.classroom.file_owners import FILE_OWNERS
-    from autograder.classroom.grading.class_to_mark import ClassToMark
     from autograder.classroom.intake.worksheet_owners import fill_file_owners
 
-    with one_line_on_errors("owners"):
-        marked_class = ClassToMark(directory, db)
-        with marked_class.locked():
-            filled = fill_file_owners(marked_class.coursedir, marked_class.coursedir.db_url, worksheet)
+    with locked_class("owners", directory, db) as marked_class:
+        filled = fill_file_owners(marked_class.coursedir, worksheet)
     typer.echo(f"{directory / FILE_OWNERS.name}: {filled.added} added, {filled.known} there already")
     for stranger in filled.strangers:
         complain("owners", stranger)
@@ -186,7 +178,7 @@ def _complain_of_lateness(command: str, late: Late, notes: list[str]) -> None:
     if late and not any(one.penalty for one in late.values()):
         notes = [
             *notes,
-            "nothing is deducted for being late; what it costs stands in nbgrader_config.py, see docs/instructors.md",
+            "nothing is deducted for being late; what it costs is set in nbgrader_config.py, see docs/instructors.md",
         ]
     for note in notes:
         complain(command, note)

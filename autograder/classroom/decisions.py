@@ -32,7 +32,7 @@ def decide_deadlines(marked_class: ClassToMark, deadlines: Deadlines) -> tuple[L
     course = marked_class.coursedir
     with DEADLINES.kept_on_errors(course):
         write_deadlines(course, deadlines)
-        return update_lateness(course, course.db_url, deadlines)
+        return update_lateness(course, deadlines)
 
 
 def drop_exercise(marked_class: ClassToMark, unit: str, exercise: str, reason: str) -> None:
@@ -44,7 +44,7 @@ def drop_exercise(marked_class: ClassToMark, unit: str, exercise: str, reason: s
         OSError: the table cannot be written.
     """
     reasons = reasons_for_dropping(marked_class.coursedir)
-    cells = points_by_exercise(marked_class, unit)
+    cells = _points_by_exercise(marked_class, unit)
     if exercise not in cells:
         raise ValueError(f"{unit} has no exercise {exercise!r}; there are {', '.join(cells)}")
     if not any(points for name, points in cells.items() if name != exercise and (unit, name) not in reasons):
@@ -62,12 +62,12 @@ def restore_exercise(marked_class: ClassToMark, unit: str, exercise: str) -> Non
     """
     reasons = reasons_for_dropping(marked_class.coursedir)
     if (unit, exercise) not in reasons:
-        dropped = ", ".join(name for one, name in sorted(reasons) if one == unit) or "nothing"
-        raise ValueError(f"{exercise!r} is not dropped; {dropped} is, in {unit}")
+        dropped = ", ".join(name for one, name in sorted(reasons) if one == unit) or "none"
+        raise ValueError(f"{exercise!r} is not dropped; dropped exercises of {unit}: {dropped}")
     _write_dropped(marked_class, {key: reason for key, reason in reasons.items() if key != (unit, exercise)})
 
 
-def points_by_exercise(marked_class: ClassToMark, unit: str) -> dict[str, float]:
+def _points_by_exercise(marked_class: ClassToMark, unit: str) -> dict[str, float]:
     """The points of each graded exercise of a unit: as in the gradebook, or in the course if the unit is not in there.
 
     Raises:
@@ -86,4 +86,4 @@ def _write_dropped(marked_class: ClassToMark, reasons: dict[tuple[str, str], str
     course = marked_class.coursedir
     with DROPPED.kept_on_errors(course):
         write_dropped(course, reasons)
-        update_lateness(course, course.db_url)
+        update_lateness(course)

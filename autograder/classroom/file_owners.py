@@ -40,7 +40,7 @@ def read_file_owners(course: CourseDirectory) -> dict[str, str]:
         elif reason := id_problem(student):
             problems.append(row.problem("student", reason))
         elif owners.setdefault(key, student) != student:
-            problems.append(row.problem("student", f"{row['file']!r} stands here for the second time, with another student"))
+            problems.append(row.problem("student", f"{row['file']!r} is here for the second time, with another student"))
     if problems:
         raise TableError("\n".join(problems))
     return owners

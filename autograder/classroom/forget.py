@@ -10,6 +10,7 @@ from nbgrader.api import InvalidEntry, MissingEntry
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 
+from autograder.classroom.course import step_folder
 from autograder.classroom.deadlines import DEADLINES
 from autograder.classroom.file_owners import FILE_OWNERS
 from autograder.classroom.gradebook.database import (
@@ -52,7 +53,7 @@ def kept_of(marked_class: ClassToMark, student: str) -> Kept:
     """
     course, directory = marked_class.coursedir, marked_class.directory
     steps = (course.submitted_directory, course.autograded_directory, course.feedback_directory)
-    parents = [Path(course.format_path(step, ".", ".")).resolve() for step in steps]
+    parents = [step_folder(course, step) for step in steps]
     parents += [directory / "submitted-earlier", marked_class.store.folder]
     folders = tuple(folder for parent in parents if (folder := parent / student).is_dir() and not folder.is_symlink())
     tables = tuple(table.path(course) for table in TABLES if any(row["student"] == student for row in table.rows(course)))

@@ -109,11 +109,9 @@ def regrade(marked_class: ClassToMark, file: Path, mark_again: Callable[[Set[tup
     course = marked_class.coursedir
     known = read_regrades(course)
     with open_gradebook(course.db_url) as gradebook:
-        requests = _requests(file, gradebook)
+        requests, before = _requests(file, gradebook)
     unchanged = tuple(one for one in requests if _same(one, known))
     asked = [one for one in requests if not one.is_open and one not in unchanged]
-    with open_gradebook(course.db_url) as gradebook:
-        before = points_of_each_cell(gradebook, sorted({one.unit for one in asked}))
     again = {(one.student, one.unit) for one in asked if one.points == AGAIN}
     if again and (complaints := mark_again(again)):
         raise ValueError("\n".join([*complaints, f"nothing of {file} has been changed; give it again"]))
@@ -129,14 +127,15 @@ def regrade(marked_class: ClassToMark, file: Path, mark_again: Callable[[Set[tup
                 grade.manual_score = None if one.points == AGAIN or float(one.points) == by_marking else float(one.points)
                 grade.extra_credit, grade.needs_manual_grade = None, False
         gradebook.db.commit()
-    update_lateness(course, course.db_url)
+    update_lateness(course)
     return Outcome(tuple(answered), unchanged, tuple(one for one in requests if one.is_open))
 
 
-def _requests(file: Path, gradebook: Gradebook) -> list[Regrade]:
+def _requests(file: Path, gradebook: Gradebook) -> tuple[list[Regrade], dict[tuple[str, str, str], PointsOfCell]]:
+    """The requests in a file, and the points of the cells of their units."""
     rows = read_table(file, ("student", "unit", "exercise"), ("reason", "answer", "points"))
     units = sorted({full_unit(row["unit"]) for row in rows})
-    cells, submissions = graded_cells(gradebook, units), points_of_each_cell(gradebook, units)
+    cells, points = graded_cells(gradebook, units), points_of_each_cell(gradebook, units)
     students = {student.id for student in students_in(gradebook)}
     requests, problems = [], []
     for row in rows:
@@ -156,7 +155,7 @@ def _requests(file: Path, gradebook: Gradebook) -> list[Regrade]:
         elif exercise not in cells[unit]:
             there = ", ".join(cells[unit])
             problems.append(row.problem("exercise", f"{unit} has no exercise {exercise!r}; there are {there}"))
-        elif one.exercise_key not in submissions:
+        elif one.exercise_key not in points:
             problems.append(row.problem("unit", f"nothing of {one.student!r} is in the gradebook for {unit}"))
         elif reason := _points_problem(one.points, cells[unit][exercise]):
             problems.append(row.problem("points", reason))
@@ -164,7 +163,7 @@ def _requests(file: Path, gradebook: Gradebook) -> list[Regrade]:
     problems += _contradictions(rows, requests)
     if problems:
         raise TableError("\n".join(problems))
-    return requests
+    return requests, points
 
 
 def _points_problem(text: str, most: float) -> str:

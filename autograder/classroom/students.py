@@ -12,7 +12,7 @@ MAX_FILE_NAME_BYTES = 255 - len(".unfinished")
 """Bytes of an id: it names files, and while a file is being written its name is longer by this suffix."""
 
 LATE_MARK = "late.txt"
-"""Beside a notebook in ``submitted/``: the LMS says that it was late, and not when it was handed in."""
+"""Beside a notebook in ``submitted/``: the LMS says that it was late, but not when it was handed in."""
 
 
 @dataclass(frozen=True)

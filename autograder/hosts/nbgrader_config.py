@@ -33,7 +33,7 @@ c.MarkSubmission.sandbox = "bwrap"
 c.MarkSubmission.secret = ""
 
 # What late work costs once a unit has a due date (gradaccum classroom due), in percent of the unit's points: for each day that
-# has begun; at most; and once where the LMS says no more than that it was late, as Canvas does. Then minutes that cost nothing.
+# has begun; at most; once, if the LMS says only that it was late, as Canvas does. Last, minutes that cost nothing.
 c.AssignLatePenalties.plugin_class = "autograder.nbgrader_plugins.DeductPerDay"
 c.DeductPerDay.per_day = 0
 c.DeductPerDay.at_most = 100

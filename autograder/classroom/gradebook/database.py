@@ -1,4 +1,4 @@
-"""The database of a class's gradebook: its URL, opening it for reading, and what is wrong with it in one line."""
+"""The database of a class's gradebook: its URL, opening it, and what is wrong with it in one line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ logging.getLogger("tornado.application").addFilter(lambda record: "Rolling back 
 
 
 class NoGradebookError(ValueError):
-    """A gradebook that cannot be read. The message is one line: which gradebook, why, and what to do."""
+    """A gradebook that cannot be used. The message is one line: which gradebook, why, and what to do."""
 
 
 def gradebook_url(course: CourseDirectory, url: str = "") -> str:
@@ -51,7 +51,7 @@ def gradebook_exists(db_url: str) -> bool:
 
 @contextlib.contextmanager
 def open_gradebook(url: str) -> Iterator[Gradebook]:
-    """Open the gradebook at a URL for reading.
+    """Open the gradebook at a URL, which is not created if it is not there.
 
     Raises:
         NoGradebookError: it does not exist, is locked, cannot be reached or is not a gradebook. Also raised while the

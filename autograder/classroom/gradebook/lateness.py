@@ -11,7 +11,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nbgrader.api import Assignment, Gradebook, Student, SubmittedAssignment, SubmittedNotebook
@@ -19,6 +18,7 @@ from nbgrader.plugins import BasePlugin
 from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy.orm import load_only
 
+from autograder.classroom.course import step_folder
 from autograder.classroom.csv_tables import full_unit
 from autograder.classroom.deadlines import DEADLINES, Deadlines, read_deadlines
 from autograder.classroom.dropped import dropped_exercises
@@ -27,6 +27,7 @@ from autograder.classroom.gradebook.database import gradebook_exists, open_grade
 from autograder.classroom.students import LATE_MARK
 from autograder.contract.units import UNITS
 from autograder.hosts.nbgrader_plugins import DeductPerDay
+from autograder.support.counted import counted
 
 if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
@@ -56,21 +57,20 @@ def duration(seconds: float) -> str:
     """A time in words: in minutes below two hours, in hours below three days, else in days and hours. Parts count as whole."""
     minutes, hours = ceil(seconds / 60), ceil(seconds / 3600)
     if minutes < 120:
-        return _counted(minutes, "minute")
+        return counted(minutes, "minute")
     if hours < 72:
-        return _counted(hours, "hour")
-    days = _counted(hours // 24, "day")
-    return f"{days} and {_counted(hours % 24, 'hour')}" if hours % 24 else days
+        return counted(hours, "hour")
+    days = counted(hours // 24, "day")
+    return f"{days} and {counted(hours % 24, 'hour')}" if hours % 24 else days
 
 
 def update_lateness(
-    course: CourseDirectory, db_url: str, deadlines: Deadlines | None = None, only: Collection[tuple[str, str]] | None = None
+    course: CourseDirectory, deadlines: Deadlines | None = None, only: Collection[tuple[str, str]] | None = None
 ) -> tuple[dict[tuple[str, str], Lateness], list[str]]:
     """Bring due dates, extra time and penalties in the gradebook up to date: all of them, or on an error none.
 
     Args:
         course: the class.
-        db_url: of its gradebook.
         deadlines: by default those in the table of the class. What they do not name stays as nbgrader has it.
         only: (student, unit) of the submissions that notes may name, all if None; everything is brought up to date.
 
@@ -82,9 +82,9 @@ def update_lateness(
         NoGradebookError: the gradebook cannot be used.
     """
     deadlines, dropped = deadlines or read_deadlines(course), dropped_exercises(course)
-    if not gradebook_exists(db_url):
+    if not gradebook_exists(course.db_url):
         return {}, []
-    with open_gradebook(db_url) as gradebook:
+    with open_gradebook(course.db_url) as gradebook:
         for assignment in gradebook.db.query(Assignment).filter(Assignment.name.in_(deadlines.due)):
             assignment.duedate = deadlines.due_in_utc(assignment.name)
         found = _update_submissions(gradebook, course, deadlines, dropped)
@@ -145,9 +145,5 @@ def _penalty(policy: BasePlugin, student: str, score: float, max_points: float, 
 
 def _marked_late(course: CourseDirectory) -> set[tuple[str, str]]:
     """(student, unit) of submissions of which an LMS says that they were late, and not when they were handed in."""
-    folder = Path(course.format_path(course.submitted_directory, ".", ".")).resolve()
-    return {(mark.parent.parent.name, full_unit(mark.parent.name)) for mark in folder.glob(f"*/*/{LATE_MARK}")}
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    marks = step_folder(course, course.submitted_directory).glob(f"*/*/{LATE_MARK}")
+    return {(mark.parent.parent.name, full_unit(mark.parent.name)) for mark in marks}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from autograder.classroom.csv_tables import TableError, csv_rows
+from autograder.classroom.csv_tables import TableError, csv_rows, excess_cells
 from autograder.classroom.students import Student, id_problem
 
 COLUMNS = {
@@ -47,7 +47,7 @@ def read_roster(path: Path) -> tuple[Student, ...]:
         student = _student(row, columns)
         if not any(asdict(student).values()) or _is_canvas_remark(row):
             continue
-        reason = _misplaced(row, header) or id_problem(student.id) or _clash(student, students)
+        reason = excess_cells(row, header) or id_problem(student.id) or _clash(student, students)
         if reason:
             problems.append(f"{path}, line {line}: {reason}")
         students.setdefault(student.id.casefold(), student)
@@ -87,13 +87,6 @@ def _is_canvas_remark(row: Sequence[str]) -> bool:
     return "Points Possible" in row[:1]
 
 
-def _misplaced(row: Sequence[str], header: Sequence[str]) -> str:
-    """What is wrong if a row has more values than the header; empty otherwise."""
-    if any(row[len(header) :]):
-        return f"{len(row)} values where the first line names {len(header)}; put quotation marks around one that has a comma"
-    return ""
-
-
 def _clash(student: Student, known: dict[str, Student]) -> str:
     """What is wrong if another row has the same id; empty if none has, or the rows agree."""
     other = known.get(student.id.casefold(), student)
@@ -101,4 +94,4 @@ def _clash(student: Student, known: dict[str, Student]) -> str:
         return ""
     if other.id != student.id:
         return f"the id {student.id!r} differs from {other.id!r} by capitals only"
-    return f"the id {student.id!r} stands here for the second time, and says something else"
+    return f"the id {student.id!r} is here for the second time, with other values"

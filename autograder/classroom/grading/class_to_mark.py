@@ -16,7 +16,7 @@ from typing import Any
 
 from nbgrader.utils import parse_utc
 
-from autograder.classroom.course import existing_class
+from autograder.classroom.course import existing_class, step_folder
 from autograder.classroom.gradebook.database import gradebook_url
 from autograder.classroom.gradebook.enrolment import enrolled
 from autograder.classroom.gradebook.recorder import GradebookError, Recorder, with_sqlite_timeout
@@ -141,7 +141,7 @@ class ClassToMark:
     @property
     def submitted(self) -> Path:
         """The folder of what was handed in. It may be a link, but no link in it is followed."""
-        return Path(self.coursedir.format_path(self.coursedir.submitted_directory, ".", ".")).resolve()
+        return step_folder(self.coursedir, self.coursedir.submitted_directory)
 
     def job(self, handed_in: HandedIn, template: dict[str, Any] | None) -> Job:
         """Everything that a worker needs to mark a submission.

@@ -70,7 +70,7 @@ def points_now(marked_class: ClassToMark, handed_in: Sequence[HandedIn]) -> tupl
     if not gradebook_exists(url):
         return None, []
     try:
-        _, notes = update_lateness(course, url, only={(one.student, one.unit) for one in handed_in})
+        _, notes = update_lateness(course, only={(one.student, one.unit) for one in handed_in})
         with open_gradebook(url) as gradebook:
             return read_marks(gradebook, dropped=dropped_exercises(course)), notes
     except (NoGradebookError, TableError) as error:

@@ -132,12 +132,12 @@ def _class(directory: Path, source: Path, unit: str | None, db_url: str) -> tupl
     """The class that a source is for, and its students. Raises a SourceError if the source or unit cannot be right."""
     if unit is not None and unit not in UNITS:
         raise SourceError(f"no unit is called {unit!r}; there are {', '.join(UNITS)}")
-    from autograder.classroom.course import existing_class
+    from autograder.classroom.course import existing_class, step_folder
     from autograder.classroom.file_owners import FILE_OWNERS, read_file_owners
     from autograder.classroom.gradebook.database import gradebook_url
 
     course = existing_class(directory)
-    submitted = Path(course.root, course.submitted_directory).resolve()
+    submitted = step_folder(course, course.submitted_directory)
     given = source.resolve()
     if submitted.is_relative_to(given) or given.is_relative_to(submitted):
         raise SourceError(f"{source}: is part of the class; name a folder or zip with what students handed in")

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 WHO = ("username", "id number", "email address")
 """Columns of Moodle's grading worksheet that identify a student, where it has them."""
 
+UNMATCHED = f"matches no single student of the class; add it to {FILE_OWNERS.name} by hand"
+
 
 @dataclass(frozen=True)
 class Filled:
@@ -27,15 +29,15 @@ class Filled:
     strangers: tuple[str, ...]
 
 
-def fill_file_owners(course: CourseDirectory, db_url: str, worksheet: Path) -> Filled:
-    """Add the numbers in Moodle's grading worksheet to the table of files, with the student whose email address stands there.
+def fill_file_owners(course: CourseDirectory, worksheet: Path) -> Filled:
+    """Add the numbers in Moodle's grading worksheet to the table of files, each with the student whom its row identifies.
 
     Raises:
         TableError: the worksheet or the table cannot be used, or one contradicts the other; nothing has been written.
         NoGradebookError: the gradebook cannot be read.
         OSError: a file cannot be read or written.
     """
-    students, known = Students(*enrolled(db_url)), read_file_owners(course)
+    students, known = Students(*enrolled(course.db_url)), read_file_owners(course)
     added: dict[str, str] = {}
     problems, strangers = [], []
     rows = read_table(worksheet, ("identifier",), WHO)
@@ -43,7 +45,7 @@ def fill_file_owners(course: CourseDirectory, db_url: str, worksheet: Path) -> F
         key = file_key(row["identifier"])
         found = students.by_ids([row[column] for column in WHO])
         if len(found) != 1 or not key:
-            strangers.append(f"{row.place}: {row['identifier']!r} is no student of the class for certain; add them by hand")
+            strangers.append(f"{row.place}: {row['identifier']!r} {UNMATCHED}")
         elif known.get(key, found[0].id) != found[0].id:
             there = f"{FILE_OWNERS.path(course)} says that {row['identifier']!r} is {known[key]!r}"
             problems.append(row.problem("identifier", f"{there}, not {found[0].id!r}; correct one of the two"))

@@ -77,9 +77,7 @@ def read_class(directory: Path, db_url: str = "") -> ClassData:
         TableError: the table of deadlines or that of dropped exercises cannot be used.
         OSError: a file cannot be read.
     """
-    from sqlalchemy import make_url
-
-    from autograder.classroom.gradebook.database import gradebook_url
+    from autograder.classroom.gradebook.database import gradebook_exists
     from autograder.classroom.gradebook.recorder import GradebookError
     from autograder.classroom.grading.class_to_mark import ClassToMark
 
@@ -109,11 +107,9 @@ def read_class(directory: Path, db_url: str = "") -> ClassData:
         extra_time={key: extra for key in deadlines.extra_days if (extra := deadlines.extra_time(*key))},
         warnings=(*warnings, *complaints),
     )
-    url = gradebook_url(marked_class.coursedir, db_url and marked_class.coursedir.db_url)
-    address = make_url(url)
-    if not db_url and address.get_backend_name() == "sqlite" and not Path(address.database or "").is_file():
+    if not db_url and not gradebook_exists(course.db_url):
         return data  # no student has been enrolled and nothing has been graded
-    return _with_gradebook(data, url)
+    return _with_gradebook(data, course.db_url)
 
 
 def _marks(store: MarksStore) -> tuple[list[StudentMarks], list[str]]:

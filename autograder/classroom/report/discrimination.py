@@ -9,6 +9,7 @@ from math import atanh, sqrt, tanh
 import numpy as np
 
 from autograder.classroom.report.student_report import UNDECIDED, StudentReport
+from autograder.support.counted import counted
 
 MIN_STUDENTS = 20
 """With fewer students the correlation of an exercise that tells nothing is often as large as that of a good one."""
@@ -53,7 +54,7 @@ def discriminations(students: Sequence[StudentReport]) -> list[Discrimination]:
 def _correlation(points: np.ndarray, rest: np.ndarray) -> Discrimination:
     number = len(points)
     if number < MIN_STUDENTS:
-        return Discrimination(number, reason=f"only {number} of the {MIN_STUDENTS} students that it takes have marks")
+        return Discrimination(number, reason=f"{counted(number, 'student')} with marks; {MIN_STUDENTS} are needed")
     if np.ptp(points) < 1e-9 or np.ptp(rest) < 1e-9:
         which = "here" if np.ptp(points) < 1e-9 else "in all other exercises"
         return Discrimination(number, reason=f"all {number} students have the same points {which}")

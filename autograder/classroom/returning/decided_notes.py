@@ -60,7 +60,7 @@ def read_decisions(marked_class: ClassToMark, only: Collection[tuple[str, str]])
         NoGradebookError: the gradebook cannot be used.
     """
     course = marked_class.coursedir
-    late, notes = update_lateness(course, course.db_url, only=only)
+    late, notes = update_lateness(course, only=only)
     with open_gradebook(course.db_url) as gradebook:
         points = points_of_each_cell(gradebook, UNITS)
     return Decisions(late, reasons_for_dropping(course), points, read_regrades(course), notes)

@@ -15,6 +15,7 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins import ExportPlugin
 from traitlets import Bool, Unicode
 
+from autograder.classroom.course import step_folder
 from autograder.classroom.csv_cells import formula_safe
 from autograder.classroom.csv_tables import TableError
 from autograder.classroom.dropped import dropped_exercises
@@ -72,8 +73,8 @@ class FileExporter(ExportPlugin):
         course = self._course
         if course is None:
             return frozenset()
-        folder = Path(course.format_path(course.submitted_directory, ".", ".")).resolve()
-        return frozenset((place.parent.name, place.name) for place in folder.glob("*/*") if place.is_dir())
+        places = step_folder(course, course.submitted_directory).glob("*/*")
+        return frozenset((place.parent.name, place.name) for place in places if place.is_dir())
 
     def export(self, gradebook: Gradebook) -> None:
         """Called by ``nbgrader export``."""

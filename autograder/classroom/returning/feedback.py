@@ -12,6 +12,7 @@ from typing import Any
 from nbgrader.converters import GenerateFeedback
 from traitlets.config import Config
 
+from autograder.classroom.course import step_folder
 from autograder.classroom.gradebook.nbgrader_converters import ConvertingError, KeepsCause, convert, quiet_log
 from autograder.classroom.grading.class_to_mark import ClassToMark
 from autograder.classroom.intake.attempts import Attempt
@@ -129,8 +130,7 @@ def pack(feedback: Feedback, to: Path) -> Path:
 
 def _graded(marked_class: ClassToMark, units: Sequence[str]) -> list[tuple[str, str]]:
     """Students and units with a graded notebook, in order."""
-    coursedir = marked_class.coursedir
-    folder = Path(coursedir.format_path(coursedir.autograded_directory, ".", ".")).resolve()
+    folder = step_folder(marked_class.coursedir, marked_class.coursedir.autograded_directory)
     found = [(path, unit) for unit in units for path in folder.glob(f"*/{unit}/{unit}.ipynb")]
     return sorted((path.parts[-3], unit) for path, unit in found if path.stat().st_size)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
 from autograder.classroom.commands import app
+from autograder.classroom.deadlines import Deadlines, write_deadlines
 from autograder.classroom.grading.class_to_mark import ClassToMark, HandedIn
 from autograder.classroom.grading.grade_class import points_now
 from autograder.classroom.students import LATE_MARK
@@ -84,14 +86,29 @@ def test_extra_time_moves_with_the_due_date_and_can_be_taken_back(do, scores):
     assert scores()["ada"] == (8, 0.8, 7.2)
 
 
+def test_a_deadline_that_another_command_has_just_set_is_kept(do, monkeypatch):
+    locked = ClassToMark.locked
+
+    @contextlib.contextmanager
+    def locked_after_another(marked_class):
+        with locked(marked_class):
+            write_deadlines(marked_class.coursedir, Deadlines({LOOP: EARLY}))
+            yield
+
+    monkeypatch.setattr(ClassToMark, "locked", locked_after_another)
+    assert do("due", "03", EARLY)[0][:2] == [f"{ACCUMULATE} is due {EARLY}", f"{LOOP} is due {EARLY}"]
+
+
 def test_a_student_who_has_handed_in_nothing_can_have_extra_time(do):
     assert do("extend", "kim", "03", "1.5")[0] == [
-        f"kim has 1.5 days more for {ACCUMULATE}, once gradaccum classroom due says when it is due"
+        f"kim has 1.5 more days for {ACCUMULATE}, once gradaccum classroom due says when it is due"
     ]
+    assert do("extend", "kim", "04", "1")[0][0].startswith(f"kim has 1 more day for {LOOP}, once")
+    do("extend", "kim", "04", "0")
     do("due", "03", EARLY)
     assert do("due")[0] == [
         f"{ACCUMULATE} is due {EARLY}",
-        f"kim has 1.5 days more for {ACCUMULATE}, until 2026-11-03 00:30 UTC",
+        f"kim has 1.5 more days for {ACCUMULATE}, until 2026-11-03 00:30 UTC",
     ]
 
 
@@ -105,7 +122,7 @@ def test_a_student_who_has_handed_in_nothing_can_have_extra_time(do):
         (("extend", "ada", "03", "soon"), "'soon' is no number of days"),
         (("drop", "04", "train_epoch"), f"{LOOP} has no exercise 'train_epoch'; there are code, prose"),
         (("drop", "03", "code"), f"nothing would give points in {ACCUMULATE} without code"),
-        (("drop", "04", "prose", "--undo"), "'prose' is not dropped"),
+        (("drop", "04", "prose", "--undo"), f"'prose' is not dropped; dropped exercises of {LOOP}: none"),
     ],
 )
 def test_a_decision_that_cannot_be_taken_is_refused_and_changes_nothing(do, late_school, command, words):
@@ -116,7 +133,7 @@ def test_a_decision_that_cannot_be_taken_is_refused_and_changes_nothing(do, late
     assert {path.name for path in late_school.iterdir()} - before <= {".grading.lock"}
 
 
-def test_a_decision_that_cannot_be_put_into_the_gradebook_is_not_taken(do, late_school, monkeypatch):
+def test_a_decision_that_cannot_be_put_into_the_gradebook_is_not_taken(do, late_school):
     do("due", "03", EARLY)
     before = (late_school / "deadlines.csv").read_bytes()
     (late_school / "gradebook.db").write_bytes(b"no database")
@@ -129,7 +146,7 @@ def test_a_policy_that_costs_nothing_is_said_where_work_is_late(do, late_school)
     config.write_text(config.read_text().replace("per_day = 10", "per_day = 0").replace("marked_late = 25", "marked_late = 0"))
     said, complaints = do("due", "03", EARLY)
     assert said[-1] == "late: 3 submissions, 0 points deducted"
-    assert complaints[0].startswith("nothing is deducted for being late; what it costs stands in nbgrader_config.py")
+    assert complaints[0].startswith("nothing is deducted for being late; what it costs is set in nbgrader_config.py")
 
 
 def mark_late(directory, student: str) -> None:

@@ -61,7 +61,7 @@ def penalty(directory) -> float | None:
 
 def test_nbgraders_own_autograde_takes_off_the_same(directory):
     course, url = existing_class(directory), f"sqlite:///{directory}/gradebook.db"
-    update_lateness(course, url)
+    update_lateness(course)
     ours = penalty(directory)
     with Gradebook(url) as gradebook:
         gradebook.find_submission_notebook(ACCUMULATE, ACCUMULATE, "ada").late_submission_penalty = None
@@ -78,7 +78,7 @@ def test_a_plug_in_of_the_instructors_own_decides_in_its_place(directory):
         "class Own(LateSubmissionPlugin):\n    def late_submission_penalty(self, student, score, seconds):\n"
         "        return seconds / 3600 / 100\nc.AssignLatePenalties.plugin_class = Own\n"
     )
-    late, _ = update_lateness(existing_class(directory), f"sqlite:///{directory}/gradebook.db")
+    late, _ = update_lateness(existing_class(directory))
     assert late["ada", ACCUMULATE].penalty == pytest.approx(0.605)
 
 
@@ -86,7 +86,7 @@ def test_without_a_gradebook_nobody_is_late(tmp_path):
     from autograder.publishing.nbgrader_course import make_course
 
     make_course(tmp_path / "class", {})
-    assert update_lateness(existing_class(tmp_path / "class"), f"sqlite:///{tmp_path}/class/gradebook.db") == ({}, [])
+    assert update_lateness(existing_class(tmp_path / "class")) == ({}, [])
     assert not (tmp_path / "class/gradebook.db").exists()
 
 

@@ -47,7 +47,7 @@ def test_all_bad_rows_are_named_with_line_and_reason(roster):
     lines = str(error.value).splitlines()
     assert [line.split("line ")[1].split(":")[0] for line in lines] == ["3", "4", "5", "6", "7"]
     assert "no id" in lines[0]
-    assert "second time, and says something else" in lines[1]
+    assert "second time, with other values" in lines[1]
     assert "'a/b'" in lines[2]
 
 

@@ -108,7 +108,7 @@ def test_every_bad_row_of_the_table_is_named(tmp_path):
         read_file_owners(SimpleNamespace(root=str(tmp_path)))
     lines = [line.partition("file_owners.csv, ")[2] for line in str(error.value).splitlines()]
     assert lines[:2] == [
-        "line 3, column student: '11' stands here for the second time, with another student",
+        "line 3, column student: '11' is here for the second time, with another student",
         "line 4, column file: is empty; write the LMS's number, or the name of a file",
     ]
     assert lines[2].startswith("line 5, column student: the id '../bob' cannot name a directory")
@@ -171,7 +171,7 @@ def test_moodles_worksheet_says_whose_numbers_are_whose_and_the_download_is_then
     directory, owners = class_of_two
     said, complaints = owners(WORKSHEET)
     assert said == f"{directory}/file_owners.csv: 2 added, 0 there already\n"
-    assert "line 4: 'Participant 13' is no student of the class for certain" in complaints
+    assert "line 4: 'Participant 13' matches no single student of the class; add it to file_owners.csv by hand" in complaints
     assert owners(WORKSHEET)[0].endswith("0 added, 2 there already\n")
     taken = collect(directory, fill(tmp_path / "download", {FIRST: work("x = 1"), SECOND: work("x = 2")}))
     assert [(one.file, one.students) for one in taken.taken] == [(FIRST, ("chi2",)), (SECOND, ("chi1",))]

@@ -65,7 +65,7 @@ def test_a_unit_that_was_not_handed_in_counts_neither_as_zero_nor_among_the_othe
 def test_with_fewer_than_twenty_students_there_is_a_reason_instead_of_a_value(rows):
     assert discriminations(class_of(rows[:MIN_STUDENTS]))[0].value is not None
     one = discriminations(class_of(rows[: MIN_STUDENTS - 1]))[0]
-    assert (one.value, one.reason) == (None, "only 19 of the 20 students that it takes have marks")
+    assert (one.value, one.reason) == (None, "19 students with marks; 20 are needed")
 
 
 def test_where_all_have_the_same_points_there_is_a_reason_instead_of_a_value(rows):
