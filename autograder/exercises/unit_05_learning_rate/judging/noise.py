@@ -109,7 +109,7 @@ SCALES_IN_WORDS: dict[str, Callable[[Tensor, int], float]] = {
     "You take all samples of the window for those of a micro-batch, so your number is N times too large.": (
         lambda rows, size: _lengths(rows, size).scale() * len(rows)
     ),
-    "Your estimate of |G|² takes the noise of a micro-batch from L, which has N times less of it.": (
+    "Your estimate of |G|² subtracts the noise of a micro-batch from L, which holds only 1/N of it.": (
         lambda rows, size: (w := _lengths(rows, size)).noise() / (w.large - w.noise() / size)
     ),
 }
