@@ -89,8 +89,8 @@ def _empty_updates(found: Fingerprint, due: Fingerprint, held: Blocks) -> str:
     if len(rest) != len(due.coefficients) or not torch.allclose(rest, due.coefficients, rtol=0, atol=SAME):
         return ""
     number = sum(not block for block in held)
-    makes = "1 update more, whose gradient is" if number == 1 else f"{number} updates more, whose gradients are"
-    return f"All updates that are due are there, but your loop makes {makes} zero. Momentum moves the parameters even then."
+    more = "1 more update, whose gradient is" if number == 1 else f"{number} more updates, whose gradients are"
+    return f"All updates that are due are there, but your loop makes {more} zero. Momentum moves the parameters even then."
 
 
 def _doubled_updates(found: Fingerprint, due: Fingerprint) -> str:

@@ -1,9 +1,9 @@
-"""Functions too rare for a name of their own are described: each is played, and its verdict says its sentence and names nothing."""
+"""What is too rare for a name is described: each such function is played, and gets its sentence and no name."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pkgutil import walk_packages
 from typing import Any
@@ -89,40 +89,33 @@ DESCRIBED: dict[str, tuple[Mapping[str, Any], Play]] = {
 """By exercise, what is described, by sentence, and how it is played."""
 
 SLOW = {"train_epoch_amp", "train_epoch_clipped", "global_token_scale", "pick_micro_batch_size"}
-"""Exercises whose functions are run for more than a moment: one seed is enough for them."""
+"""Exercises whose functions take more than a moment: one seed is enough for them."""
+
+EXERCISES = [pytest.param(id, marks=pytest.mark.slow if id in SLOW else ()) for id in DESCRIBED]
+SENTENCES = [
+    pytest.param(id, words, marks=pytest.mark.slow if id in SLOW else ()) for id in DESCRIBED for words in DESCRIBED[id][0]
+]
 
 
-def cases() -> Iterator[Any]:
-    for exercise, (described, _) in DESCRIBED.items():
-        for words in described:
-            yield pytest.param(exercise, words, marks=pytest.mark.slow if exercise in SLOW else (), id=f"{exercise}: {words}")
-
-
-@pytest.mark.parametrize(("exercise", "words"), cases())
+@pytest.mark.parametrize(("exercise", "words"), SENTENCES)
 def test_a_described_function_loses_points_and_is_told_the_sentence_that_describes_it(exercise, words):
     described, play = DESCRIBED[exercise]
-    made = described[words] if isinstance(described[words], tuple) and exercise else (described[words],)
-    for one in made:
+    for one in described[words] if isinstance(described[words], tuple) else (described[words],):
         verdicts = [mark_function(all_exercises()[exercise], play(one), seed) for seed in range(1 if exercise in SLOW else 4)]
         said = {(v.remark, *(mistake.slug for mistake in v.mistakes)) for v in verdicts if not v.passed}
         assert said == {(words,)}
 
 
-@pytest.mark.parametrize("exercise", DESCRIBED)
+@pytest.mark.parametrize("exercise", EXERCISES)
 def test_a_right_function_is_described_by_nothing(exercise):
-    (sample,) = (one for one in SAMPLES if one.exercise == exercise and one.is_answer)
-    verdict = mark_once(sample)
-    assert verdict.passed
-    assert verdict.remark == ""
+    (answer,) = (sample for sample in SAMPLES if sample.exercise == exercise and sample.is_answer)
+    assert mark_once(answer).passed
+    assert mark_once(answer).remark == ""
 
 
 def test_every_table_of_descriptions_is_played():
-    modules = [
-        module.name
-        for module in walk_packages(autograder.exercises.__path__, "autograder.exercises.")
-        if "judging" in module.name
-    ]
-    tables = {
-        id(value) for module in modules for name, value in vars(import_module(module)).items() if name.endswith("_IN_WORDS")
-    }
-    assert tables - {id(described) for described, _ in DESCRIBED.values()} == {id(plans_of_runs._IN_WORDS)}
+    names = [module.name for module in walk_packages(autograder.exercises.__path__, "autograder.exercises.")]
+    judging = [import_module(name) for name in names if ".judging" in name]
+    tables = {id(table): name for module in judging for name, table in vars(module).items() if name.endswith("_IN_WORDS")}
+    played = {id(table) for table, _ in DESCRIBED.values()}
+    assert [name for table, name in tables.items() if table not in played and not name.startswith("_")] == []

@@ -43,7 +43,7 @@ def test_nothing_is_said_of_right_numbers_of_texts_and_of_a_single_number():
 def test_numbers_that_lost_digits_are_called_close_with_the_largest_difference():
     found = [d * (1 + share) for d, share in zip(DUE, (0.001, -0.003, 0.0, 0.002), strict=True)]
     assert relation(found, DUE) == (
-        "Each of your numbers is close to the one that is due, but not the same: they differ by up to 0.003 of it."
+        "Each of your numbers is close to the one that is due, but they differ by up to 0.003 of it."
     )
 
 

@@ -28,7 +28,7 @@ def vector_in_words(trial: BatchTrial, vector: Tensor) -> str:
             return words
     decay = float((vector - mean) @ weights / weights.square().sum())
     if _same(vector, mean + decay * weights):
-        return f"It is the mean gradient and {decay:.3g} times the parameters, as weight decay adds them."
+        return f"It is the mean gradient plus {decay:.3g} times the parameters, as weight decay adds them."
     pieces = zip(*(one.split([p.numel() for p in trainable(model)]) for one in (vector, mean)), strict=True)
     names = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
     present = {name: (bool(piece.any()), _same(piece, due)) for name, (piece, due) in zip(names, pieces, strict=True)}
@@ -37,7 +37,7 @@ def vector_in_words(trial: BatchTrial, vector: Tensor) -> str:
         return f"It is zero for {missing}, and right for the other parameters."
     sizes = vector[mean != 0].abs()
     if len(sizes) > 2 and float(sizes.max() - sizes.min()) < 1e-3 * float(sizes.max()):
-        return "All its numbers have the same size, whatever the gradient's are: this is not plain SGD."
+        return "All its numbers have the same size, although those of the mean gradient differ."
     return f"It is close to the mean gradient, but not the same: it differs by {off:.1g} of it." if off < CLOSE_BY else ""
 
 
