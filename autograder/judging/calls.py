@@ -110,7 +110,8 @@ def judge_calls(
             call and the value.
         tolerance, absolute: relative and absolute difference up to which two numbers are the same; one of the two is enough.
         refusal: what to say where a ValueError is due and none is raised; ``{call}`` stands for the call.
-        described: by sentence, formulas that it describes, which are too rare for a name. It becomes a remark of the verdict.
+        described: by sentence, formulas that it describes, which are too rare for a name. It becomes a remark of the verdict,
+            and takes the place of names that explain only some of the lost parts if it describes all of them.
     """
     results = {part.name: "" for part in exercise.parts}
     for name, trial in trials.items():

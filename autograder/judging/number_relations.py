@@ -26,7 +26,7 @@ ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 
 
 def relation(found: Numbers, due: Numbers, each: str = "Each of your numbers", tolerance: float = SAME) -> str:
-    """What makes all wrong numbers of the right ones, as a sentence; empty if nothing known does.
+    """How all wrong numbers follow from the right ones, as a sentence; empty if in no known way.
 
     Args:
         found, due: number by number, at least two different ones due.

@@ -1,4 +1,4 @@
-"""What a vector is that should be the mean gradient of a batch and is no combination of its samples' gradients, in words."""
+"""Words for a vector that should be the mean gradient of a batch but is no combination of its samples' gradients."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CLOSE_BY = 0.05
 
 
 def vector_in_words(trial: BatchTrial, vector: Tensor) -> str:
-    """What makes this vector ``(P,)`` of the batch, as a sentence; empty if nothing known does."""
+    """How this vector ``(P,)`` follows from the batch, as a sentence; empty if in no known way."""
     problem = trial.problem.with_(device="cpu")
     model, batches = problem.build_model().train(trial.training), problem.batches()
 

@@ -38,7 +38,7 @@ def effective_batch_size(micro_batch_size: object, accumulation_steps: object, w
     return product
 
 
-_ROUND = (1024, 2048, 4096)
+_PUBLISHED = (1024, 2048, 4096)
 """The sizes of the published table."""
 
 WRONG_SIZES: dict[str, Formula | tuple[Formula, ...]] = {
@@ -57,7 +57,8 @@ SIZES_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
         lambda b, n, world_size=default: b * n * world_size for default in (2, 4, 8)
     ),
     "You know only the published sizes, and return one of them for all other arguments.": tuple(
-        lambda b, n, world_size=1, other=other: size if (size := b * n * world_size) in _ROUND else other for other in _ROUND
+        lambda b, n, world_size=1, other=other: size if (size := b * n * world_size) in _PUBLISHED else other
+        for other in _PUBLISHED
     ),
 }
 """Rarer sizes, by what makes them."""

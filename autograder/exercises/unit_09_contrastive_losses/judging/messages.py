@@ -114,7 +114,7 @@ def loss_message(trial: ContrastiveTrial, seen: Observation) -> str:
 
 
 def _other_loss(problem: ContrastiveProblem, loss: float, wanted: float) -> str:
-    """What a wrong loss is, as a sentence after another; empty if nothing known."""
+    """What a wrong loss is, as a sentence to append; empty if nothing known."""
     batches = problem.batches()
     pairs = sum(len(images) for images, _ in batches)
     others = {

@@ -121,7 +121,7 @@ FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
 
 
 def factors_in_words(trials: Mapping[str, TokenTrial], observations: Mapping[str, Observation]) -> str:
-    """What makes the factors of all trials, as a sentence; empty if nothing known does."""
+    """How the factors of all trials are computed, as a sentence; empty if in no known way."""
     if any(seen.failure or _call_apart(seen) for seen in observations.values()):
         return ""
     for words, formulas in FACTORS_IN_WORDS.items():

@@ -75,7 +75,7 @@ def names_message(fingerprints: Given, found: object) -> str:
 
 
 def _taken_for(found: Sequence[object], due: Sequence[str]) -> str:
-    """Which name is said instead of which, after another sentence, if that is so of several wrong ones; empty otherwise."""
+    """Which name is said instead of which, as a sentence to append, if all of several wrong names show it; empty otherwise."""
     wrong = [(str(said)[:30], wanted) for said, wanted in zip(found, due, strict=True) if said != wanted]
     pairs = set(wrong)
     if len(wrong) < 2:
