@@ -89,8 +89,8 @@ def _empty_updates(found: Fingerprint, due: Fingerprint, held: Blocks) -> str:
     if len(rest) != len(due.coefficients) or not torch.allclose(rest, due.coefficients, rtol=0, atol=SAME):
         return ""
     number = sum(not block for block in held)
-    makes = "1 update more, whose gradient is" if number == 1 else f"{number} updates more, whose gradients are"
-    return f"All updates that are due are there, but your loop makes {makes} zero. Momentum moves the parameters even then."
+    more = "1 more update, whose gradient is" if number == 1 else f"{number} more updates, whose gradients are"
+    return f"All updates that are due are there, but your loop makes {more} zero. Momentum moves the parameters even then."
 
 
 def _doubled_updates(found: Fingerprint, due: Fingerprint) -> str:
@@ -159,15 +159,15 @@ def _other_weights(found: Fingerprint, due: Fingerprint, lengths: Tensor | None)
         totals = {u: sum(windows[u].sizes) for u in wrong}
         if all(total + step and abs(factors[u] - total / (total + step)) <= SAME for u, total in totals.items()):
             return f"{which} is divided by 1 {words} than what it holds."
-    first_total = sum(windows[0].sizes)
-    if 0 not in wrong and all(abs(factors[u] - sum(windows[u].sizes) / first_total) <= SAME for u in wrong):
-        return f"{which} is divided by what the first window holds."
     even = all(len(set(windows[u].sizes)) == 1 for u in wrong)  # among uneven ones there is no single number to divide by
     for words, divisor in DIVISORS if even else ():
         made = {u: divisor(windows[u]) for u in wrong}
         if all(made[u] and abs(factors[u] - len(windows[u].sizes) / made[u]) <= SAME for u in wrong):
             by = f"divided by {words}" if words else "not divided at all"
             return f"{which} is {by}, where the number of its micro-batches is due."
+    first_total = sum(windows[0].sizes)
+    if 0 not in wrong and all(abs(factors[u] - sum(windows[u].sizes) / first_total) <= SAME for u in wrong):
+        return f"{which} is divided by what the first window holds."
     first = factors[wrong[0]]
     if all(abs(factor - first) <= SAME * max(1.0, abs(first)) for factor in factors.values()) and len(wrong) > 1:
         return f"{which} is {as_fraction(first)} times what is due."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -109,7 +110,8 @@ def judge_calls(
             call and the value.
         tolerance, absolute: relative and absolute difference up to which two numbers are the same; one of the two is enough.
         refusal: what to say where a ValueError is due and none is raised; ``{call}`` stands for the call.
-        described: by sentence, formulas that it describes, which are too rare for a name. It becomes a remark of the verdict.
+        described: by sentence, formulas that it describes, which are too rare for a name. It becomes a remark of the verdict,
+            and takes the place of names that explain only some of the lost parts if it describes all of them.
     """
     results = {part.name: "" for part in exercise.parts}
     for name, trial in trials.items():
@@ -123,17 +125,22 @@ def judge_calls(
         if due is RAISES and failed and failed.kind == "raised" and not all(seen.failure for seen in observations.values()):
             problem += " A ValueError was due."
         results[part_of(name)] = results[part_of(name)] or problem
-    slugs: list[str] = []
-    remarks: list[str] = []
-    for part in (name for name, problem in results.items() if problem):
-        calls = {name: trial for name, trial in trials.items() if part_of(name) == part}
-        named = [slug for slug, others in wrong.items() if _any_fits(others, calls, observations, (tolerance, absolute))][:1]
-        slugs += named
-        if not named:
-            said = (
-                words for words, others in described.items() if _any_fits(others, calls, observations, (tolerance, absolute))
-            )
-            remarks.append(next(said, "") or _relation(calls, observations, formula, tolerance))
+
+    def first_fit(formulas: Mapping[str, Formula | tuple[Formula, ...]], calls: Mapping[str, CallTrial]) -> str:
+        fitting = (key for key, several in formulas.items() if _any_fits(several, calls, observations, (tolerance, absolute)))
+        return next(fitting, "")
+
+    lost = {
+        part: {name: trial for name, trial in trials.items() if part_of(name) == part}
+        for part, problem in results.items()
+        if problem
+    }
+    named = {part: first_fit(wrong, calls) for part, calls in lost.items()}
+    unnamed = [calls for part, calls in lost.items() if not named[part]]
+    # A sentence that describes all that was lost is truer than a name for a part of it.
+    whole = first_fit(described, ChainMap(*lost.values())) if unnamed else ""
+    remarks = [whole or first_fit(described, calls) or _relation(calls, observations, formula, tolerance) for calls in unnamed]
+    slugs = () if whole else filter(None, named.values())
     mistakes = tuple(map(mistake, dict.fromkeys(slugs)))
     remark = " ".join(dict.fromkeys(filter(None, remarks)))
     return exercise.verdict(results, mistakes=mistakes, failure=first_failure(observations), remark=remark)

@@ -26,7 +26,7 @@ ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 
 
 def relation(found: Numbers, due: Numbers, each: str = "Each of your numbers", tolerance: float = SAME) -> str:
-    """What makes all wrong numbers of the right ones, as a sentence; empty if nothing known does.
+    """How all wrong numbers follow from the right ones, as a sentence; empty if in no known way.
 
     Args:
         found, due: number by number, at least two different ones due.
@@ -42,7 +42,7 @@ def relation(found: Numbers, due: Numbers, each: str = "Each of your numbers", t
             return f"{each} is {words}."
     if all(_differ_by(f, d) < CLOSE_BY for f, d in zip(found, due, strict=True)):
         share = max(_differ_by(f, d) for f, d in zip(found, due, strict=True))
-        return f"{each} is close to the one that is due, but not the same: they differ by up to {share:.1g} of it."
+        return f"{each} is close to the one that is due, but they differ by up to {share:.1g} of it."
     return ""
 
 
@@ -93,7 +93,7 @@ def _transformed(found: Numbers, due: Numbers) -> Iterator[tuple[str, Numbers]]:
     yield "the square root of the one that is due", [math.sqrt(abs(d)) for d in due]
     yield "the size of the one that is due, without its sign", [abs(d) for d in due]
     if len(due) > 2:
-        yield "the one that was due before, but for the first", [found[0], *due[:-1]]
+        yield "the one that was due before it, except for the first", [found[0], *due[:-1]]
     yield "the sum of those that are due up to there", list(accumulate(due))
     yield "the mean of those that are due up to there", [total / (k + 1) for k, total in enumerate(accumulate(due))]
     yield "the one that is due, cut off behind the decimal point", [float(int(d)) for d in due]

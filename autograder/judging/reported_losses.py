@@ -52,7 +52,7 @@ def loss_mistakes(problem: Problem, returned: Losses) -> tuple[str, ...]:
 
 
 def losses_in_words(returned: Losses, due: Losses) -> str:
-    """What makes all losses that were returned of those due, as a sentence after another; empty if nothing known does."""
+    """How the losses that were returned follow from those due, as a sentence to append; empty if in no known way."""
     words = rows_relation(returned, due, "Each of your losses", LOSSES)
     return words and f" {words}"
 

@@ -135,10 +135,7 @@ WRONG_COMPARISONS: dict[str, Formula | tuple[Formula, ...]] = {
 COMPARISONS_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
     "You compare the greatest common divisors of B and N.": lambda a, b: math.gcd(*a) == math.gcd(*b),
     "You compare the least common multiples of B and N.": lambda a, b: math.lcm(*a) == math.lcm(*b),
-    "You compare powers of B and N, where their products are due.": (
-        lambda a, b: a[0] ** a[1] == b[0] ** b[1],
-        lambda a, b: a[1] ** a[0] == b[1] ** b[0],
-    ),
+    "You compare B to the power of N, where B times N is due.": lambda a, b: a[0] ** a[1] == b[0] ** b[1],
     "You compare the numbers of samples only after you have rounded them to a power of two.": (
         lambda a, b: round(math.log2(_samples(a))) == round(math.log2(_samples(b))),
         lambda a, b: int(math.log2(_samples(a))) == int(math.log2(_samples(b))),

@@ -173,7 +173,7 @@ class GlobalTokenScale(Exercise):
             if results[name] and not seen.failure:
                 named.append(scale_slugs(trial, seen))
         everywhere = [slug for slug in WRONG if named and all(slug in several for several in named)]
-        slugs = everywhere[:1] or [slug for several in named for slug in several[:1]]
-        remark = factors_in_words(trials, observations) if named and not slugs else ""
+        remark = factors_in_words(trials, observations) if named and not everywhere else ""
+        slugs = [] if remark else everywhere[:1] or [slug for several in named for slug in several[:1]]
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
         return self.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))), failure=failure, remark=remark)

@@ -10,7 +10,7 @@ for _slug, _what, _hint in (
     ("schedule", "schedule's place is", "Which rate should the first update after the pause use, and what knows it?"),
     (
         "scaler",
-        "scaler's state (its scale, or since when it has had it) is",
+        "scaler's state (its scale, or how long it has had it) is",
         "What scale does a new scaler begin with, and what scale had the old one reached?",
     ),
     ("position", "place in the data is", "Which micro-batch should the resumed run read first?"),
@@ -36,7 +36,7 @@ add_mistake(
 )
 add_mistake(
     "mid-window-checkpoint",
-    "After loading, the run stands in the middle of a window. The gradients accumulated before wait in .grad and are in no "
+    "After loading, the run stands in the middle of a window. The gradients accumulated before were in .grad and in no "
     "state_dict, so they are lost, and the next update is made of the rest.",
     "At which moments is nothing waiting in .grad? The run knows.",
 )

@@ -104,12 +104,12 @@ def test_every_mistake_named_in_one_gradient_reproduces_it():
             model = problem.build_model()
             WEIGHED[slug](model, problem.loss_fn, problem.batches())
             made = torch.cat([p.grad.flatten() for p in model.parameters() if p.requires_grad])
-            fine = bool((made - seen.tensors["gradients"][0]).norm() <= SAME * made.norm())
+            fine &= bool((made - seen.tensors["gradients"][0]).norm() <= SAME * made.norm())
         if "micro-batch-left-out" in own:
             shares = torch.linalg.lstsq(basis.T, seen.tensors["gradients"][0][:, None]).solution[:, 0]
-            fine = 1 < int((shares[: len(problem.epochs[0])].abs() > SAME).sum()) < len(problem.epochs[0])
+            fine &= 1 < int((shares[: len(problem.epochs[0])].abs() > SAME).sum()) < len(problem.epochs[0])
         if plain:
-            fine = reproduces(plain, trial, seen)
+            fine &= reproduces(plain, trial, seen)
         if not fine:
             unproven.append((sample.path.stem, sorted(named)))
         proven |= own | plain

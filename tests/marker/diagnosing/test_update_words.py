@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from autograder.diagnosing.update_words import updates_in_words
+from autograder.diagnosing.update_words import DIVISORS, Window, updates_in_words
 from gradaccum.fingerprint import Fingerprint, expected
 from gradaccum.problems import Problem
 
@@ -51,7 +51,7 @@ SAID = {
     "More than one update is made from the same gradient, where one is due: that of windows 3 and 5.": even(
         *FULL[:3], FULL[2], *FULL[3:], FULL[4]
     ),
-    "All updates that are due are there, but your loop makes 1 update more, whose gradient is zero. "
+    "All updates that are due are there, but your loop makes 1 more update, whose gradient is zero. "
     "Momentum moves the parameters even then.": even(*FULL, range(0)),
     "Micro-batch 1 is in 2 updates, where it is due in one.": even(range(1, 4), range(1, 7), *FULL[2:]),
     "Every full window is divided by the number of micro-batches in the last window of its epoch, "
@@ -75,6 +75,36 @@ def test_one_window_with_another_factor_keeps_the_sentence_from_being_said(words
     found = SAID[words]
     other = replace(found, coefficients=found.coefficients * torch.tensor([1.37, 1, 1, 1, 1], dtype=torch.float64)[:, None])
     assert updates_in_words(other, DUE) != words
+
+
+SAME_SIZES = Problem(0, 3, ((7,) * 8, (7,) * 4))
+WINDOWS = [
+    Window((7,) * count, 3, last, epoch) for count, last, epoch in ((3, 2, 8), (3, 2, 8), (2, 2, 8), (3, 1, 4), (1, 1, 4))
+]
+
+
+@pytest.mark.parametrize(("words", "divisor"), DIVISORS)
+def test_every_wrong_divisor_is_described(words, divisor):
+    due = expected(SAME_SIZES)
+    factors = [len(window.sizes) / (divisor(window) or 1) for window in WINDOWS]
+    found = replace(due, coefficients=due.coefficients * torch.tensor(factors, dtype=torch.float64)[:, None])
+    by = f"divided by {words}" if words else "not divided at all"
+    assert updates_in_words(found, due).endswith(f" is {by}, where the number of its micro-batches is due.")
+
+
+@pytest.mark.parametrize(("step", "words"), [(1, "more"), (-1, "less")])
+def test_windows_divided_by_one_sample_too_many_or_too_few_are_described(step, words):
+    totals = [6, 6, 4, 6, 2]
+    assert updates_in_words(times([total / (total + step) for total in totals]), DUE) == (
+        f"Every window is divided by 1 {words} than what it holds."
+    )
+
+
+def test_ragged_windows_divided_by_what_the_first_one_holds_are_described():
+    due = expected(Problem(0, 2, ((1, 2, 4, 3, 1, 2, 5),)))
+    factors = torch.tensor([[1], [7 / 3], [1], [5 / 3]], dtype=torch.float64)
+    found = replace(due, coefficients=due.coefficients * factors)
+    assert updates_in_words(found, due) == "Each of windows 2 and 4 is divided by what the first window holds."
 
 
 def test_gradients_of_one_length_that_were_longer_are_called_clipped():

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from autograder.exercises import all_exercises
 from autograder.exercises.unit_01_batches_and_gradients import exercises
 from autograder.exercises.unit_01_batches_and_gradients.judging.batches import changes
+from autograder.exercises.unit_01_batches_and_gradients.judging.other_vectors import ROUND
 from autograder.exercises.unit_01_batches_and_gradients.judging.sample_shares import name_shares, unmix, wrong_shares
 from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial, observe_gradients
 from autograder.marking.in_process import mark_function
 from gradaccum.fingerprint import batch_gradient
-from gradaccum.problems import Problem, flat_gradient
+from gradaccum.problems import Problem, flat_gradient, flat_parameters
 
 SHARES = st.lists(st.floats(-3, 3), min_size=4, max_size=4)
 
@@ -61,6 +62,52 @@ def test_infinite_gradient_is_said_to_hold_values_that_are_no_longer_numbers():
         "It holds values that are no longer numbers (NaN or inf).",
         (),
     )
+
+
+def each_of(of: BatchTrial, shift: int = 0) -> torch.Tensor:
+    """Every sample's gradient, or that of its loss with the target of another one."""
+    model, batches = of.model(), of.problem.batches()
+    pairs = [(x, batches[k - shift][1]) for k, (x, _) in enumerate(batches)]
+    return torch.stack([batch_gradient(model, of.loss_fn, one) for one in pairs])
+
+
+def without_head(of: BatchTrial) -> torch.Tensor:
+    mean, pieces = each_of(of).mean(0), dict(of.model().named_parameters())
+    kept = [
+        torch.full_like(piece, not name.startswith("head")).flatten() for name, piece in pieces.items() if piece.requires_grad
+    ]
+    return mean * torch.cat(kept)
+
+
+RARER = {
+    "It is the median of the samples' gradients, number by number, where their mean is due.": lambda of: each_of(of).median(0)[
+        0
+    ],
+    "It is the largest of the samples' gradients, number by number, where their mean is due.": lambda of: each_of(of).max(0)[0],
+    "It is made of losses that compare each sample with the target of another one.": lambda of: each_of(of, 1).sum(0),
+    "It is the mean gradient plus 0.01 times the parameters, as weight decay adds them.": (
+        lambda of: each_of(of).mean(0) + 0.01 * flat_parameters(of.model())
+    ),
+    "It is zero for head.weight, head.bias, and right for the other parameters.": without_head,
+    "All its numbers have the same size, although those of the mean gradient differ.": lambda of: each_of(of).mean(0).sign(),
+    "It is close to the mean gradient, but not the same: it differs by 0.01 of it.": (
+        lambda of: (mean := each_of(of).mean(0)) + 0.01 * mean.norm() * torch.eye(len(mean), dtype=mean.dtype)[0]
+    ),
+}
+
+
+@pytest.mark.parametrize("words", RARER)
+def test_a_rarer_vector_is_described(words):
+    of = trial()
+    assert name_shares(of, RARER[words](of)) == (words, ())
+
+
+def test_a_gradient_shortened_to_a_round_length_is_said_to_be_clipped():
+    of = trial()
+    mean = mixed(of, [0.25] * 4)
+    limit = max(length for length in ROUND if length < mean.norm())
+    assert name_shares(of, mean * (limit / mean.norm()))[0].endswith(f" Its length is exactly {limit:g}: it is clipped.")
+    assert "clipped" not in name_shares(of, mean * (0.9 * limit / mean.norm()))[0]
 
 
 def test_single_precision_is_precise_enough():

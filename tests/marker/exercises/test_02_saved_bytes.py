@@ -8,6 +8,7 @@ import torch
 from autograder.exercises import all_exercises
 from autograder.exercises.unit_02_memory_limits.judging.byte_counts import (
     CountVariant,
+    count_in_words,
     count_variants,
     due_bytes,
     name_count,
@@ -49,6 +50,15 @@ def test_no_wrong_way_of_counting_is_right_on_all_models(seed):
     for variant, slugs in count_variants():
         if slugs:
             assert any(play(variant, forward) != play(CountVariant(), forward) for forward in forwards.values()), variant
+
+
+def test_the_bytes_of_the_largest_storage_alone_are_described():
+    forwards = {trial: run_forward(trial) for trial in trials(0)}
+    largest = {
+        trial: max(one.storage_bytes for one in forward.kept if not one.parameter) for trial, forward in forwards.items()
+    }
+    assert count_in_words(largest) == "You return the size of the largest storage, where the sum of all is due."
+    assert count_in_words({trial: due_bytes(trial) for trial in forwards}) == ""
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -12,6 +12,7 @@ import torch
 from autograder.contract.observation import Observation
 from autograder.exercises import all_exercises
 from autograder.exercises.unit_09_contrastive_losses.judging.loss_variants import loss_variants, name_gradients, play
+from autograder.exercises.unit_09_contrastive_losses.judging.messages import loss_message
 from autograder.exercises.unit_09_contrastive_losses.judging.references import MEMORY, holds_several_graphs
 from autograder.exercises.unit_09_contrastive_losses.observing import ContrastiveTrial, observe_contrastive
 from autograder.isolation.wire import plain
@@ -30,6 +31,27 @@ def right_observations() -> dict[str, Observation]:
         name: plain(seen)
         for name, seen in observe_function(CONTRASTIVE, cached_features, trials_of(CONTRASTIVE, 0, "cpu")).items()
     }
+
+
+PROBLEM = CONTRASTIVE.trials(0, "cpu")["encoders"].problem
+PAIRS, STEPS = sum(len(images) for images, _ in PROBLEM.batches()), len(PROBLEM.batches())
+OTHER_LOSSES = {
+    "the loss times the number of pairs": lambda loss: loss * PAIRS,
+    "the loss times the number of micro-batches": lambda loss: loss * STEPS,
+    "the loss divided by the number of micro-batches": lambda loss: loss / STEPS,
+    "the mean of the losses that micro-batches have on their own pairs alone": (
+        lambda loss: sum(one_large_batch(*PROBLEM.build(), [batch]) for batch in PROBLEM.batches()) / STEPS
+    ),
+}
+
+
+@pytest.mark.parametrize("words", OTHER_LOSSES)
+def test_a_loss_that_is_another_number_of_the_window_is_said_to_be_that(words):
+    seen = Observation(facts={"loss": OTHER_LOSSES[words](one_large_batch(*PROBLEM.build(), PROBLEM.batches()))})
+    assert (
+        loss_message(ContrastiveTrial(PROBLEM), seen)
+        == f"The number you return is not the loss of the whole window. It is {words}."
+    )
 
 
 STRANGE_FACTS = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 
 import pytest
@@ -45,6 +46,19 @@ def test_each_loop_of_the_gallery_has_exactly_the_mistake_it_is_named_after(slug
     verdict = mark_function(EXERCISE, DDP_GALLERY[slug], seed=3)
     assert slugs(verdict) == [slug] * (slug != "right")
     assert verdict.passed is (slug == "right")
+
+
+def test_windows_of_one_width_whatever_n_is_are_described():
+    trials = trials_of(EXERCISE, 5)
+    width = trials["probe"].loop.problem.accumulation_steps + 1
+
+    def loop(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+        right_ddp(model, loss_fn, optimizer, micro_batches, width)
+
+    sizes = trials["single"].loop.problem.epochs
+    made, due = sum(math.ceil(len(epoch) / width) for epoch in sizes), sum(map(len, sizes))
+    words = f"Your windows hold {width} micro-batches, whatever N is: with N = 1 you make {made} updates where {due} are due."
+    assert mark_function(EXERCISE, loop, 5).remark == words
 
 
 def test_problem_of_all_ranks_holds_the_samples_of_each_rank():

@@ -11,7 +11,7 @@ import gradaccum
 from autograder.contract.trials import trial_random
 from autograder.exercises import all_exercises
 from autograder.exercises.unit_13_in_the_wild.judging.making import ASKED, fingerprints, unseen_trainers
-from autograder.exercises.unit_13_in_the_wild.judging.names import names
+from autograder.exercises.unit_13_in_the_wild.judging.names import names, names_message
 from autograder.exercises.unit_13_in_the_wild.judging.playing import CLOSE, accumulates_right, play
 from autograder.exercises.unit_13_in_the_wild.observing.trainers import Build, Built
 from autograder.marking.in_process import mark_function
@@ -89,6 +89,30 @@ def test_a_name_that_is_not_in_the_table_is_said_to_be_none():
     verdict = mark_function(all_exercises()["name_those_trainers"], lambda given: ["?"] * len(given))
     assert "“?”, which is not one of the names" in str(verdict)
     assert verdict.score == 0
+
+
+TAKEN_FOR = {
+    " All wrong names are “right”, where 9 different ones are due.": lambda due: ["right"] * len(due),
+    " All wrong names are “right”, where “wrong-total” is due.": (
+        lambda due: ["right" if name == "wrong-total" else name for name in due]
+    ),
+    " “wrong-total” is due for all that you name wrongly.": (
+        lambda due: [f"number {k}" if name == "wrong-total" else name for k, name in enumerate(due)]
+    ),
+}
+
+
+@pytest.mark.parametrize("words", TAKEN_FOR)
+def test_names_taken_for_one_another_are_told(words):
+    given = [one for part in ASKED for one in fingerprints(trial_random("test", 0), part)]
+    assert names_message(given, TAKEN_FOR[words](names(given))).endswith(words)
+
+
+def test_a_single_wrong_name_is_not_told_the_right_one():
+    given = fingerprints(trial_random("test", 0), "windows")
+    said = names_message(given, ["?", *names(given)[1:]])
+    assert said.startswith(f"1 of {len(given)} names is wrong.")
+    assert names(given)[0] not in said
 
 
 @pytest.mark.slow

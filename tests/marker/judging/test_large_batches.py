@@ -16,6 +16,7 @@ from autograder.judging.large_batches import (
     is_one_forward,
     large_batch_gradients,
     large_batch_parameters,
+    momentum_in_words,
     moves_like_large_batches,
 )
 from autograder.judging.tolerances import close
@@ -52,6 +53,31 @@ def test_the_right_loop_moves_like_large_batches(problem):
 @pytest.mark.parametrize("slug", sorted(GALLERY.keys() - {"right", "stale-start", "eval-mode"}))
 def test_wrong_loops_do_not_move_like_large_batches(slug):
     assert not moves_like_large_batches(*observed(GALLERY[slug]))
+
+
+def without_momentum(model, loss_fn, optimizer, *rest):
+    optimizer.param_groups[0]["momentum"] = 0.0
+    return right(model, loss_fn, optimizer, *rest)
+
+
+def forgets_momentum(model, loss_fn, optimizer, *rest):
+    optimizer.state.clear()
+    return right(model, loss_fn, optimizer, *rest)
+
+
+@pytest.mark.parametrize(
+    ("loop", "words"),
+    [
+        (
+            without_momentum,
+            "The parameters are those of updates without momentum, although the optimizer you are given has some.",
+        ),
+        (forgets_momentum, "The parameters are those of an optimizer that forgets its momentum after each epoch."),
+        (right, ""),
+    ],
+)
+def test_momentum_that_is_switched_off_or_forgotten_is_described(loop, words):
+    assert momentum_in_words(*observed(loop, PROBLEM.with_(momentum=0.5))) == words
 
 
 def test_sums_in_single_precision_move_like_large_batches():

@@ -14,7 +14,13 @@ MADE = {
     "Each of your numbers is 3 times the one that is due.": [3 * d for d in DUE],
     "Each of your numbers is 1/1024 of the one that is due.": [d / 1024 for d in DUE],
     "Each of your numbers is 1 more than the one that is due.": [d + 1 for d in DUE],
+    "Each of your numbers is 2 less than the one that is due.": [d - 2 for d in DUE],
     "Each of your numbers is 1 divided by the one that is due.": [1 / d for d in DUE],
+    "Each of your numbers is the square root of the one that is due.": [math.sqrt(abs(d)) for d in DUE],
+    "Each of your numbers is the one that was due before it, except for the first.": [9.0, 1.25, 3.5, -2.0],
+    "Each of your numbers is the mean of those that are due up to there.": [1.25, 2.375, 2.75 / 3, 6.8125 / 4],
+    "Each of your numbers is the one that is due, rounded up to a whole number.": [2.0, 4.0, -2.0, 5.0],
+    "Each of your numbers is the one that is due, but never less than 2.": [2.0, 3.5, 2.0, 4.0625],
     "Each of your numbers is the square of the one that is due.": [d**2 for d in DUE],
     "Each of your numbers is the size of the one that is due, without its sign.": [abs(d) for d in DUE],
     "Each of your numbers is the sum of those that are due up to there.": [1.25, 4.75, 2.75, 6.8125],
@@ -43,8 +49,13 @@ def test_nothing_is_said_of_right_numbers_of_texts_and_of_a_single_number():
 def test_numbers_that_lost_digits_are_called_close_with_the_largest_difference():
     found = [d * (1 + share) for d, share in zip(DUE, (0.001, -0.003, 0.0, 0.002), strict=True)]
     assert relation(found, DUE) == (
-        "Each of your numbers is close to the one that is due, but not the same: they differ by up to 0.003 of it."
+        "Each of your numbers is close to the one that is due, but they differ by up to 0.003 of it."
     )
+
+
+def test_numbers_rounded_to_digits_are_told_from_numbers_rounded_to_decimals():
+    words = "Each of your numbers is the one that is due, rounded to 2 significant digits."
+    assert relation([120.0, 0.057], [123.4, 0.0567]) == words
 
 
 def test_sums_that_start_again_with_each_row_are_recognised_row_by_row():
@@ -63,9 +74,12 @@ def rate_per_step(rate: float, steps: int) -> float:
 
 OTHER_ARGUMENTS = {
     "for a second argument that is 1 smaller": lambda rate, n: rate_per_step(rate, n - 1),
+    "for a second argument that is 1 larger": lambda rate, n: rate_per_step(rate, n + 1),
     "for a second argument that is never more than 8": lambda rate, n: rate_per_step(rate, min(n, 8)),
     "for 10 as the second argument, whatever it is": lambda rate, n: rate_per_step(rate, 10),
     "for the first and the second argument in each other's place": lambda rate, n: rate_per_step(n, rate),
+    "for the first argument in place of the second, too": lambda rate, n: rate_per_step(rate, rate),
+    "for the second argument in place of the first, too": lambda rate, n: rate_per_step(n, n),
 }
 
 

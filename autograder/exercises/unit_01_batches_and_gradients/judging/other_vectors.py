@@ -1,34 +1,45 @@
-"""What a vector is that should be the mean gradient of a batch and is no combination of its samples' gradients, in words."""
+"""Words for a vector that should be the mean gradient of a batch but is no combination of its samples' gradients."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 import torch
 from torch import Tensor
 
 from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial
 from gradaccum.fingerprint import LINEAR, batch_gradient
-from gradaccum.problems import flat_parameters, trainable
+from gradaccum.problems import MicroBatch, flat_parameters, trainable
 
 CLOSE_BY = 0.05
 """Relative distance below which a wrong vector is called close to the right one."""
 
 
 def vector_in_words(trial: BatchTrial, vector: Tensor) -> str:
-    """What makes this vector ``(P,)`` of the batch, as a sentence; empty if nothing known does."""
-    model = trial.problem.with_(device="cpu").build_model().train(trial.training)
-    batches = trial.problem.with_(device="cpu").batches()
-    rows = torch.stack([batch_gradient(model, trial.loss_fn, sample).cpu() for sample in batches])
-    mean, weights = rows.mean(0), flat_parameters(model).cpu().to(rows)
+    """How this vector ``(P,)`` follows from the batch, as a sentence; empty if in no known way."""
+    problem = trial.problem.with_(device="cpu")
+    model, batches = problem.build_model().train(trial.training), problem.batches()
+
+    def rows_of(samples: Iterable[MicroBatch]) -> Tensor:
+        return torch.stack([batch_gradient(model, trial.loss_fn, sample) for sample in samples])
+
+    rows = rows_of(batches)
+    mean, weights = rows.mean(0), flat_parameters(model).to(rows)
     vector = vector.to(mean)
-    off = float((vector - mean).norm() / mean.norm())
-    for words, other in _others(trial, rows):
+    for words, other in {
+        "It is the median of the samples' gradients, number by number, where their mean is due.": rows.median(0).values,
+        "It is the largest of the samples' gradients, number by number, where their mean is due.": rows.max(0).values,
+    }.items():
         if _same(vector, other):
             return words
+    for shift in range(1, len(batches)):
+        targets = batches[-shift:] + batches[:-shift]
+        moved = rows_of((x, y) for (x, _), (_, y) in zip(batches, targets, strict=True))
+        if _same(vector, moved.mean(0)) or _same(vector, moved.sum(0)):
+            return "It is made of losses that compare each sample with the target of another one."
     decay = float((vector - mean) @ weights / weights.square().sum())
     if _same(vector, mean + decay * weights):
-        return f"It is the mean gradient and {decay:.3g} times the parameters, as weight decay adds them."
+        return f"It is the mean gradient plus {decay:.3g} times the parameters, as weight decay adds them."
     pieces = zip(*(one.split([p.numel() for p in trainable(model)]) for one in (vector, mean)), strict=True)
     names = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
     present = {name: (bool(piece.any()), _same(piece, due)) for name, (piece, due) in zip(names, pieces, strict=True)}
@@ -37,22 +48,9 @@ def vector_in_words(trial: BatchTrial, vector: Tensor) -> str:
         return f"It is zero for {missing}, and right for the other parameters."
     sizes = vector[mean != 0].abs()
     if len(sizes) > 2 and float(sizes.max() - sizes.min()) < 1e-3 * float(sizes.max()):
-        return "All its numbers have the same size, whatever the gradient's are: this is not plain SGD."
+        return "All its numbers have the same size, although those of the mean gradient differ."
+    off = float((vector - mean).norm() / mean.norm())
     return f"It is close to the mean gradient, but not the same: it differs by {off:.1g} of it." if off < CLOSE_BY else ""
-
-
-def _others(trial: BatchTrial, rows: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """Vectors that something else makes of the batch, with the words for each."""
-    yield "It is the median of the samples' gradients, number by number, where their mean is due.", rows.median(0).values
-    yield "It is the largest of the samples' gradients, number by number, where their mean is due.", rows.max(0).values
-    problem = trial.problem.with_(device="cpu")
-    model, batches = problem.build_model().train(trial.training), problem.batches()
-    for shift in range(1, len(batches)):
-        targets = batches[-shift:] + batches[:-shift]
-        pairs = [(x, y) for (x, _), (_, y) in zip(batches, targets, strict=True)]
-        moved = torch.stack([batch_gradient(model, trial.loss_fn, pair).cpu() for pair in pairs])
-        yield "It is made of losses that compare each sample with the target of another one.", moved.mean(0)
-        yield "It is made of losses that compare each sample with the target of another one.", moved.sum(0)
 
 
 def _same(one: Tensor, other: Tensor) -> bool:

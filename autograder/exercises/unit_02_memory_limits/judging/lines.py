@@ -185,16 +185,17 @@ def _shrunk(share: float) -> Formula:
 
 
 LINES_IN_WORDS: dict[str, tuple[Formula, ...]] = {
-    "Your slope is the median of the slopes between points, which does not make the squares least.": (
+    "Your slope is the median of the slopes between pairs of points, where the line of least squares is due.": (
         _median_slope,
         _through_means(lambda sizes, points: median(_slopes_of_pairs(sizes, points))),
     ),
-    "Your numbers are those of a parabola through the points, without its third number.": (_parabola,),
-    "Your line has the smallest sum of distances, not of squared distances.": (_least_distances,),
-    "Your fixed part is rounded to whole KiB or MiB.": (_rounded_to(2**10), _rounded_to(2**20)),
+    "Your two numbers are the first two of the three of a parabola that is fitted to the points.": (_parabola,),
+    "Your line makes the sum of distances least, not that of squared distances.": (_least_distances,),
+    "Your fixed part is rounded to whole KiB.": (_rounded_to(2**10),),
+    "Your slope is right, but your fixed part is 0.": (lambda sizes, points: (0.0, least_squares(sizes, points)[1]),),
     "Your numbers are in KiB, where bytes are due.": (_in_units_of(2**10),),
     "Your numbers are in MiB, where bytes are due.": (_in_units_of(2**20),),
-    "Your slope is too flat by a factor that is the same for all points: a penalty shrinks it.": tuple(
+    "Your slopes are all too flat by the same factor, as a penalty on the slope makes them.": tuple(
         map(_shrunk, (0.01, 0.02, 0.05, 0.1))
     ),
 }

@@ -155,7 +155,7 @@ WRONG_PLANS: dict[str, tuple[Formula, ...]] = {
 """By mistake, the formulas that make it."""
 
 PLANS_IN_WORDS: dict[str, tuple[Formula, ...]] = {
-    "You keep a part of the budget in reserve, although it may be used to the last byte.": tuple(
+    "Your plans are those of a budget that is a little smaller. You may use it to the last byte.": tuple(
         _where_something_fits(_with_reserve(share)) for share in (0.001, 0.01, 0.02, 0.05, 0.1)
     ),
 }

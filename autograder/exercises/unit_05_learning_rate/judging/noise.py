@@ -109,11 +109,11 @@ SCALES_IN_WORDS: dict[str, Callable[[Tensor, int], float]] = {
     "You take all samples of the window for those of a micro-batch, so your number is N times too large.": (
         lambda rows, size: _lengths(rows, size).scale() * len(rows)
     ),
-    "Your estimate of |G|² takes the noise of a micro-batch from L, which has N times less of it.": (
+    "Your estimate of |G|² subtracts the noise of a micro-batch from L, which holds only 1/N of it.": (
         lambda rows, size: (w := _lengths(rows, size)).noise() / (w.large - w.noise() / size)
     ),
 }
-"""Rarer numbers, by what makes them of the gradients ``(N, P)`` and of B."""
+"""Rarer numbers, by how they follow from the gradients ``(N, P)`` and from B."""
 
 
 def _lengths(rows: Tensor, size: int) -> Lengths:
@@ -121,7 +121,7 @@ def _lengths(rows: Tensor, size: int) -> Lengths:
 
 
 def noise_in_words(trials: Mapping[str, NoiseTrial], observations: Mapping[str, Observation]) -> str:
-    """What makes all numbers that were returned of the gradients, as a sentence; empty if nothing known does."""
+    """How all numbers that were returned follow from the gradients, as a sentence; empty if in no known way."""
     if any("value" not in observations[name].facts for name in trials):
         return ""
     given = {name: (torch.stack(trial.gradients()).double().cpu(), trial.size) for name, trial in trials.items()}

@@ -38,7 +38,7 @@ def effective_batch_size(micro_batch_size: object, accumulation_steps: object, w
     return product
 
 
-_ROUND = (1024, 2048, 4096)
+_PUBLISHED = (1024, 2048, 4096)
 """The sizes of the published table."""
 
 WRONG_SIZES: dict[str, Formula | tuple[Formula, ...]] = {
@@ -49,16 +49,16 @@ WRONG_SIZES: dict[str, Formula | tuple[Formula, ...]] = {
 
 
 SIZES_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
-    "You add the number of devices, where it is a factor.": lambda b, n, world_size=1: b * n + world_size - 1,
-    "You divide by the number of devices, where it is a factor.": (
-        lambda b, n, world_size=1: b * n // world_size,
-        lambda b, n, world_size=1: b * n / world_size,
+    "You add the number of devices less 1, where the number of devices is a factor.": lambda b, n, world_size=1: (
+        b * n + world_size - 1
     ),
-    "Without a world size you take another number of devices than 1.": tuple(
+    "You divide by the number of devices, where it is a factor.": lambda b, n, world_size=1: b * n // world_size,
+    "Without a world size you assume more than one device.": tuple(
         lambda b, n, world_size=default: b * n * world_size for default in (2, 4, 8)
     ),
-    "You know the published sizes only: for other arguments your number is one of theirs.": tuple(
-        lambda b, n, world_size=1, other=other: size if (size := b * n * world_size) in _ROUND else other for other in _ROUND
+    "You know only the published sizes, and return one of them for all other arguments.": tuple(
+        lambda b, n, world_size=1, other=other: size if (size := b * n * world_size) in _PUBLISHED else other
+        for other in _PUBLISHED
     ),
 }
 """Rarer sizes, by what makes them."""
@@ -124,10 +124,10 @@ RATES_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
         lambda lr, reference, batch: math.sqrt(lr * batch / reference)
     ),
     "The rule sqrt uses 1 + (r - 1)/2 in place of the root of the ratio r.": _by_ratio(sqrt=lambda r: 1 + (r - 1) / 2),
-    "You never lower the rate, although a smaller batch is due a lower one.": _by_ratio(
+    "You never lower the rate, although a smaller batch needs a lower one.": _by_ratio(
         linear=lambda r: max(1.0, r), sqrt=lambda r: math.sqrt(max(1.0, r))
     ),
-    "You never raise the rate, although a larger batch is due a higher one.": _by_ratio(
+    "You never raise the rate, although a larger batch needs a higher one.": _by_ratio(
         linear=lambda r: min(1.0, r), sqrt=lambda r: math.sqrt(min(1.0, r))
     ),
     "The rule sqrt scales linearly where the batch is smaller than the reference.": _by_ratio(

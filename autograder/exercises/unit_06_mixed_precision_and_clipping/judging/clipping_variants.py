@@ -93,13 +93,12 @@ CLIPPING_IN_WORDS: dict[str, tuple[ClippingVariant, ...]] = {
 """The same for rarer loops, by what they do."""
 
 SCALING_IN_WORDS: dict[str, tuple[ClippingVariant, ...]] = {
-    "You unscale gradients of a loss that was not scaled, so updates are too short by the scale.": (
-        ClippingVariant(scale=False),
-    ),
     "After a window with infinite gradients your epoch ends, so later windows make no update.": (
         ClippingVariant(infinite="stopped"),
     ),
-    "You replace infinite numbers in a gradient, so the window is applied.": (ClippingVariant(infinite="zeroed"),),
+    "You replace infinite numbers in a gradient, so its window makes an update, where none is due.": (
+        ClippingVariant(infinite="zeroed"),
+    ),
 }
 """The same for rarer loops in mixed precision."""
 

@@ -77,8 +77,8 @@ def _distance(seen: Observation, due: Observation) -> float:
     ruined = [not torch.isfinite(tensor).all() for tensor in (found, wanted)]
     if any(ruined):
         return 0.0 if all(ruined) else torch.inf
-    moved = due.tensors["movements"].double().norm(dim=1).sum()
-    return float((found - wanted).double().norm() / moved)
+    moved, apart = due.tensors["movements"].double().norm(dim=1).sum(), (found - wanted).double().norm()
+    return float(apart / moved) if apart else 0.0  # also where the other loop moves nothing
 
 
 def autocast_message(seen: Observation, trial: AmpTrial) -> str:

@@ -80,20 +80,21 @@ WRONG_BETAS: Mapping[str, Formula | tuple[Formula, ...]] = {
 
 
 MOMENTA_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
-    "You return -log(1 - m)/N, which comes close for many passes only.": lambda m, n: -math.log(1 - m) / n,
-    "Your exponent 1/N is rounded down to a whole number: with // it is 0 for N > 1.": lambda m, n: 1 - (1 - m) ** (1 // n),
+    "You return -log(1 - m)/N, which comes close only for many passes.": lambda m, n: -math.log(1 - m) / n,
+    "You return 0 for N > 1, as an exponent of 1 // N makes it: that is rounded down to 0.": lambda m, n: (
+        1 - (1 - m) ** (1 // n)
+    ),
     "You take the momentum for what is kept: m is the share of the new value.": lambda m, n: 1 - m ** (1 / n),
-    "Your formula is a series that is cut off: it comes close for small momenta only.": (
+    "Your formula is a series that is cut off: it comes close only for small momenta.": (
         *(lambda m, n: m / n + (n - 1) * m**2 / (2 * n**2), lambda m, n: m / n + (1 - 1 / n) * m**2 / 2),
     ),
     "You divide the momentum by the root of N.": lambda m, n: m / math.sqrt(n),
-    "You compute ((1 - m) ** 1) / N: the exponent 1/N needs parentheses.": lambda m, n: 1 - (1 - m) / n,
+    "You return 1 - (1 - m)/N, as ** 1 / N makes it: the exponent 1/N needs parentheses.": lambda m, n: 1 - (1 - m) / n,
 }
 """Rarer momenta, by what makes them."""
 
 BETAS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "You multiply β by N, where β to the power of N is due.": lambda b, n: b * n,
-    "You compute N to the power of β, where β to the power of N is due.": lambda b, n: n**b,
     "Your exponent is the root of N.": lambda b, n: b ** math.sqrt(n),
     "Your exponent is N rounded down to a power of two.": lambda b, n: b ** (2 ** int(math.log2(n))),
     "You return the mean of β, β², … up to β to the power of N, where the last of them is due.": (

@@ -135,7 +135,7 @@ DENOMINATORS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "You add the weight of each class once for a micro-batch, however many of its targets have it.": (
         _weighing(lambda kept, weight: weight[kept.unique()].sum())
     ),
-    "You cut the weights off to whole numbers.": _weighing(lambda kept, weight: weight[kept].trunc().sum()),
+    "You cut off the decimals of the weights.": _weighing(lambda kept, weight: weight[kept].trunc().sum()),
     "You divide the weights by their mean or their sum.": (
         _weighing(lambda kept, weight: (weight / weight.mean())[kept].sum()),
         _weighing(lambda kept, weight: (weight / weight.sum())[kept].sum()),

@@ -114,22 +114,21 @@ def loss_message(trial: ContrastiveTrial, seen: Observation) -> str:
 
 
 def _other_loss(problem: ContrastiveProblem, loss: float, wanted: float) -> str:
-    """What a wrong loss is, as a sentence after another; empty if nothing known."""
+    """What a wrong loss is, as a sentence to append; empty if nothing known."""
     batches = problem.batches()
     pairs = sum(len(images) for images, _ in batches)
     others = {
         "the loss times the number of pairs": wanted * pairs,
         "the loss times the number of micro-batches": wanted * len(batches),
         "the loss divided by the number of micro-batches": wanted / len(batches),
-        "the mean of what each micro-batch loses on its own pairs": _mean_of_own_losses(problem),
+        "the mean of the losses that micro-batches have on their own pairs alone": _mean_of_own_losses(problem),
     }
     words = next((words for words, other in others.items() if abs(loss - other) <= TOLERANCE[problem.dtype] * other), "")
     return words and f" It is {words}."
 
 
 def _mean_of_own_losses(problem: ContrastiveProblem) -> float:
-    encoders_and_scale = problem.build()
-    batches = problem.batches()
+    encoders_and_scale, batches = problem.build(), problem.batches()
     return sum(one_large_batch(*encoders_and_scale, [batch]) for batch in batches) / len(batches)
 
 

@@ -121,8 +121,8 @@ FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
 
 
 def factors_in_words(trials: Mapping[str, TokenTrial], observations: Mapping[str, Observation]) -> str:
-    """What makes the factors of all trials, as a sentence; empty if nothing known does."""
-    if any(seen.failure for seen in observations.values()):
+    """How the factors of all trials are computed, as a sentence; empty if in no known way."""
+    if any(seen.failure or _call_apart(seen) for seen in observations.values()):
         return ""
     for words, formulas in FACTORS_IN_WORDS.items():
         if any(all(_fits(formula, trial, observations[name]) for name, trial in trials.items()) for formula in formulas):
@@ -130,12 +130,19 @@ def factors_in_words(trials: Mapping[str, TokenTrial], observations: Mapping[str
     return ""
 
 
+def _call_apart(seen: Observation) -> bool:
+    """Whether some rank made fewer collective operations than another."""
+    shared = seen.facts["shared"]
+    return any(one != shared[0] for one in shared)
+
+
 def scale_slugs(trial: TokenTrial, seen: Observation) -> list[str]:
     """All mistakes that explain the factors of a trial: several formulas may give the same numbers."""
-    shared = seen.facts["shared"]
-    if any(one != shared[0] for one in shared):
+    if _call_apart(seen):
         return ["ranks-call-apart"]
     slugs = [slug for slug, formulas in WRONG.items() if any(_fits(f, trial, seen) for f in formulas)]
-    if shared == [[0] * len(trial.calls)] * trial.world_size:  # no rank asked the others, so no count was overwritten
+    if (
+        seen.facts["shared"] == [[0] * len(trial.calls)] * trial.world_size
+    ):  # no rank asked the others, so no count was overwritten
         slugs = list(dict.fromkeys("local-tokens-only" if slug == "count-overwritten" else slug for slug in slugs))
     return slugs

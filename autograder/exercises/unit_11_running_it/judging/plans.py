@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 from autograder.judging.calls import RAISES
@@ -79,9 +78,10 @@ def _sizes_of_powers_of_two(call: Call) -> Plan:
     return _cut(call.share, size, call.ranks)
 
 
-def _fill(call: Call) -> Plan:
+def _filling(call: Call, steps_of: Callable[[int, int], float]) -> Plan:
+    """The largest size that fits, whether or not it divides a share."""
     size = min(call.share, call.room)
-    return _named(size, math.ceil(call.share / size), call.ranks)
+    return _named(size, steps_of(call.share, size), call.ranks)
 
 
 def _or_nothing(call: Call) -> Plan | None:
@@ -123,7 +123,10 @@ _WRONG: dict[str, tuple[Callable[[Call], Plan | None], ...]] = {
     "powers-of-two-only": (_powers_of_two, _sizes_of_powers_of_two),
     "not-the-largest": (lambda call: _cut(call.share, 1, call.ranks),),
     "budget-ignored": (lambda call: _cut(call.share, call.share, call.ranks),),
-    "does-not-divide": (_fill,),
+    "does-not-divide": (
+        *(lambda call, f=f: _filling(call, f) for f in _ROUNDED),
+        *(lambda call, f=f: _filling(call, f) | {"effective_batch": call.batch} for f in _ROUNDED),
+    ),
     "largest-or-nothing": (_or_nothing,),
     "size-divides-recipe-only": (
         *(lambda call, f=f: _dividing_the_recipe(call, f) | {"effective_batch": call.batch} for f in _ROUNDED),
@@ -171,11 +174,6 @@ def _turned_round(call: Call) -> Plan:
     return due | {"micro_batch_size": due["accumulation_steps"], "accumulation_steps": due["micro_batch_size"]}
 
 
-def _filled(steps_of: Callable[[int, int], float], call: Call) -> Plan:
-    size = min(call.share, call.room)
-    return _named(size, steps_of(call.share, size), call.ranks) | {"effective_batch": call.batch}
-
-
 _IN_WORDS: dict[str, tuple[Callable[[Call], Plan | None], ...]] = {
     "B and N have changed places in your plan.": (_turned_round,),
     "You only halve a rank's share again and again, and miss all other sizes.": (_halving,),
@@ -187,27 +185,7 @@ _IN_WORDS: dict[str, tuple[Callable[[Call], Plan | None], ...]] = {
     "You pay the fixed bytes once for each rank, although every rank has memory of its own.": (
         lambda call: _plan(call._replace(fixed=call.fixed * call.ranks)),
     ),
-    "You take the largest micro-batch that fits, whether or not it divides a rank's share, and round N.": tuple(
-        partial(_filled, f) for f in _ROUNDED
-    ),
-    "Your micro-batch divides the recipe's batch, where it has to divide the share of a rank.": (
-        lambda call: _named(_divisor_that_fits(call), call.share // _divisor_that_fits(call), call.ranks),
-        lambda call: (
-            _named(_divisor_that_fits(call), call.share // _divisor_that_fits(call), call.ranks)
-            | {"effective_batch": call.batch}
-        ),
-        lambda call: (
-            _named(_divisor_that_fits(call), max(1, call.share // _divisor_that_fits(call)), call.ranks)
-            | {"effective_batch": call.batch}
-        ),
-    ),
 }
-
-
-def _divisor_that_fits(call: Call) -> int:
-    """The largest divisor of the recipe's batch that is no larger than a share and fits."""
-    return next((size for size in range(min(call.share, call.room), 0, -1) if call.batch % size == 0), 1)
-
 
 PLANS_IN_WORDS = {words: tuple(map(_where_there_is_a_plan, formulas)) for words, formulas in _IN_WORDS.items()}
 """Rarer plans, by how they are made."""

@@ -149,7 +149,7 @@ SIZES_IN_WORDS: dict[str, tuple[Callable[[Config], object], ...]] = {
     ),
     "You return the size above the largest that fits.": (_next_larger,),
     "You try the sizes that divide 48 lines, whatever the window holds.": (lambda c: largest(c, sizes=divisors(48)),),
-    "You round the budget to whole MiB.": (
+    "You round the budget up to whole MiB.": (
         lambda c: largest(c, lambda size: max(0, bytes_needed(c, size) - -(-c.budget // 2**20) * 2**20 + c.budget)),
     ),
 }

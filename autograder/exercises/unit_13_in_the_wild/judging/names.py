@@ -65,16 +65,21 @@ def names_message(fingerprints: Given, found: object) -> str:
     if found[first] not in tuple(NAMED):  # it may be anything, and not hashable
         said += ", which is not one of the names"
     shares = ", ".join(f"{share:.3g}" for share in given["found"][row][: given["accumulation_steps"]])
+    verb, updates = "is" if len(wrong) == 1 else "are", len(given["found"])
+    rows = f"{updates} updates, the first of which begins" if updates != 1 else "1 update, which begins"
     return (
-        f"{len(wrong)} of {len(due)} names are wrong. Number {first + 1} has N = {given['accumulation_steps']}, micro-batches "
-        f"of {', '.join(map(str, given['tokens']))} tokens and {len(given['found'])} updates, the first of which begins with "
-        f"{shares}. You say {said}.{_taken_for(found, due)}"
+        f"{len(wrong)} of {len(due)} names {verb} wrong. Number {first + 1} has N = {given['accumulation_steps']}, "
+        f"micro-batches of {', '.join(map(str, given['tokens']))} tokens and {rows} with {shares}. "
+        f"You say {said}.{_taken_for(found, due)}"
     )
 
 
 def _taken_for(found: Sequence[object], due: Sequence[str]) -> str:
-    """Which name is said instead of which, after another sentence, if that is so of all wrong ones; empty otherwise."""
-    pairs = {(str(said)[:30], wanted) for said, wanted in zip(found, due, strict=True) if said != wanted}
+    """Which name is said instead of which, as a sentence to append, if all of several wrong names show it; empty otherwise."""
+    wrong = [(str(said)[:30], wanted) for said, wanted in zip(found, due, strict=True) if said != wanted]
+    pairs = set(wrong)
+    if len(wrong) < 2:
+        return ""
     said, wanted = ({pair[k] for pair in pairs} for k in (0, 1))
     if len(said) == 1 and len(wanted) > 1:
         return f" All wrong names are “{said.pop()}”, where {len(wanted)} different ones are due."
