@@ -12,6 +12,7 @@ from torch import Tensor
 from autograder.contract.observation import Observation
 from autograder.diagnosing.update_words import updates_in_words
 from autograder.observing.loops import LoopTrial
+from autograder.support.counted import counted
 from gradaccum.diagnosis.loop_variants import Schedule
 from gradaccum.diagnosis.naming import Passes, name_mistakes
 from gradaccum.fingerprint import Fingerprint, as_fraction, expected, micro_batch_gradients, solve
@@ -130,7 +131,7 @@ def difference_in_words(found: Fingerprint, due: Fingerprint, lengths: Tensor | 
         return words
     if len(found.coefficients) != len(due.coefficients):
         made = len(found.coefficients)
-        return f"Your loop made {made} update{'s' * (made != 1)} where {len(due.coefficients)} were due."
+        return f"Your loop made {counted(made, 'update')} where {len(due.coefficients)} were due."
     for u, (row, right_row) in enumerate(zip(found.coefficients, due.coefficients, strict=True)):
         if not torch.allclose(row, right_row, atol=1e-4):
             return f"Update {u + 1} holds {_row_in_words(row)}; due were {_row_in_words(right_row)}."

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate, combinations
 from typing import Any
 
+from autograder.support.counted import counted
+
 Numbers = Sequence[float]
 
 SAME = 1e-9
@@ -99,9 +101,9 @@ def _transformed(found: Numbers, due: Numbers) -> Iterator[tuple[str, Numbers]]:
     yield "the one that is due, cut off behind the decimal point", [float(int(d)) for d in due]
     yield "the one that is due, rounded up to a whole number", [float(math.ceil(d)) for d in due]
     for decimals in DECIMALS:
-        yield f"the one that is due, rounded to {_count(decimals, 'decimal')}", [round(d, decimals) for d in due]
+        yield f"the one that is due, rounded to {counted(decimals, 'decimal')}", [round(d, decimals) for d in due]
         yield (
-            f"the one that is due, rounded to {_count(decimals + 1, 'significant digit')}",
+            f"the one that is due, rounded to {counted(decimals + 1, 'significant digit')}",
             [float(f"{d:.{decimals}e}") for d in due],
         )
     wrong = [(f, d) for f, d in zip(found, due, strict=True) if not _same(f, d, SAME)]
@@ -177,7 +179,3 @@ def _factor(factor: float) -> str:
         if number and abs(number - round(number)) < 1e-6 * abs(number):
             return f"{round(number)} times" if number == factor else f"1/{round(number)} of"
     return f"{factor:g} times"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
