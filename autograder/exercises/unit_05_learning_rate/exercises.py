@@ -97,7 +97,7 @@ class ScaleLearningRate(Exercise[CallTrial]):
         for k, rule in enumerate(("none", "linear", "sqrt") * 4):
             reference = chance.choice([64, 128, 256])
             larger, smaller = (chance.choice([5, 7, 11]), 2), (3, chance.choice([4, 8]))
-            times, over = (larger, (chance.choice([50, 99, 200]), 1), smaller, (1, chance.choice([32, 64])))[k // 3]
+            times, over = (larger, (chance.choice([500, 900, 1000]), 1), smaller, (1, chance.choice([32, 64])))[k // 3]
             trials[f"rule {k}"] = CallTrial((round(chance.uniform(1e-4, 0.5), 5), reference, reference * times // over, rule))
         others = ("cubic", "lin", "", "Linear", "SQRT", " none", "linear\n")
         unknown = {f"unknown {k}": CallTrial((0.1, 32, 64, rule)) for k, rule in enumerate(others)}
