@@ -64,7 +64,9 @@ def course(
     directory: Annotated[
         Path | None, typer.Argument(metavar="[DIR]", help="A folder, new or not; course if not given.")
     ] = None,
-    units: Annotated[str, typer.Option(help="Units, such as 03,04; all of them if not given.")] = "",
+    units: Annotated[
+        list[str] | None, typer.Option(metavar="LIST", help="Units, such as 03,04; all of them if not given.")
+    ] = None,
 ) -> None:
     """Lay out the notebooks to work in. What is there stays as it is; the notebook of a newer release goes beside it."""
     from autograder.desk.course_folder import COURSE
@@ -198,7 +200,7 @@ def _require(command: str, extra: str) -> None:
         raise typer.Exit(2) from None
 
 
-def _lay_out(command: str, directory: Path, units: str = "") -> None:
+def _lay_out(command: str, directory: Path, units: list[str] | None = None) -> None:
     """Lay out the notebooks of these units in a folder and print what happened, or end the program and say why."""
     from autograder.desk.course_folder import lay_out
     from autograder.publishing.nbgrader_course import pick_units

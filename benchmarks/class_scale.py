@@ -77,7 +77,7 @@ def main() -> int:
     options = parser.parse_args()
     if os.getloadavg()[0] > 0.5:
         print(f"This machine is busy (load {os.getloadavg()[0]:.1f}): expect times that are too long.", file=sys.stderr)
-    units = tuple(pick_units(unit_scripts(SOLUTIONS), options.units))
+    units = tuple(pick_units(unit_scripts(SOLUTIONS), [options.units]))
     with tempfile.TemporaryDirectory(prefix="scale-") as temporary:
         for size in map(int, options.sizes.split(",")):
             keep(measure(options.folder or Path(temporary), size, units, options.seed, options.compare))

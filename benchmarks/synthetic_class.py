@@ -72,7 +72,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     try:
-        units = tuple(pick_units(unit_scripts(SOLUTIONS), options.units))
+        units = tuple(pick_units(unit_scripts(SOLUTIONS), [options.units]))
         made = make_class(options.directory, options.students, units, options.seed)
     except (ValueError, OSError) as error:
         print(f"synthetic_class.py: {error}", file=sys.stderr)

@@ -148,7 +148,7 @@ def test_every_relative_link_of_a_document_leads_somewhere(document):
 
 def test_the_readme_lists_the_units_there_are():
     section = (ROOT / "README.md").read_text().split("\n## Units\n")[1].split("\n## ")[0]
-    rows = re.findall(r"^\| (\d\d) ([^|]+) \|", section, re.MULTILINE)
+    rows = re.findall(r"^\| \[(\d\d) ([^\]|]+)\]\([^)]+\) \|", section, re.MULTILINE)
     listed = ["_".join([number, *name.split()]) for number, name in rows]
     assert listed == sorted(path.stem for path in (ROOT / "solutions").glob("*.py"))
 

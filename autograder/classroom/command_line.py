@@ -18,19 +18,14 @@ if TYPE_CHECKING:
 Database = Annotated[str, typer.Option("--db", metavar="URL", help="The gradebook's database, such as postgresql://…")]
 ClassDirectory = Annotated[Path, typer.Argument(metavar="DIR", help="A class, made by init.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that are there already.")]
-Students = Annotated[str, typer.Option("--students", help="Ids, such as ada,bob; all if not given.")]
-Units = Annotated[str, typer.Option(help="Units, such as 03,04; all of them if not given.")]
+Students = Annotated[list[str] | None, typer.Option(metavar="LIST", help="Ids, such as ada,bob; all if not given.")]
+Units = Annotated[list[str] | None, typer.Option(metavar="LIST", help="Units, such as 03,04; all of them if not given.")]
 
 
 def seen_from_here(path: Path, directory: Path) -> Path:
     """A path in a class as the class was named on the command line; other paths as they are."""
     whole, root = path.resolve(), directory.resolve()
     return directory / whole.relative_to(root) if whole.is_relative_to(root) else path
-
-
-def ids(students: str) -> list[str]:
-    """The ids in a comma-separated list."""
-    return [name.strip() for name in students.split(",") if name.strip()]
 
 
 def complain(command: str, problem: str) -> None:

@@ -17,7 +17,6 @@ from autograder.classroom.command_line import (
     Students,
     Units,
     complain,
-    ids,
     locked_class,
     one_line_on_errors,
     seen_from_here,
@@ -29,6 +28,7 @@ from autograder.contract.units import UNITS
 from autograder.isolation.sandbox import SANDBOXES
 from autograder.publishing.nbgrader_course import SOLUTIONS, course_directory, make_course, pick_units
 from autograder.support.counted import counted
+from autograder.support.names import names_in
 from autograder.support.one_line import one_line
 
 app = typer.Typer(help="Hand out, mark and report a class with nbgrader.", no_args_is_help=True, add_completion=False)
@@ -38,7 +38,7 @@ app.command()(hub)
 @app.command()
 def init(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty directory, or a class to complete.")],
-    units: Units = "",
+    units: Units = None,
     roster: Annotated[
         Path | None,
         typer.Option(metavar="CSV", help="Students: columns id, first_name, last_name, email, or as an LMS exports them."),
@@ -69,7 +69,7 @@ def init(
 
 
 @app.command()
-def release(directory: ClassDirectory, units: Units = "", db: Database = "") -> None:
+def release(directory: ClassDirectory, units: Units = None, db: Database = "") -> None:
     """Make what students get, in release/, from source/. Releasing again brings both up to date."""
     from autograder.classroom.grading.class_to_mark import ClassToMark
     from autograder.classroom.release import release_unit
@@ -84,8 +84,8 @@ def release(directory: ClassDirectory, units: Units = "", db: Database = "") -> 
 @app.command()
 def grade(
     directory: ClassDirectory,
-    units: Units = "",
-    students: Students = "",
+    units: Units = None,
+    students: Students = None,
     again: Annotated[bool, typer.Option("--again", help="Mark also what has not changed since it was marked.")] = False,
     number: Annotated[int, typer.Option("--workers", min=0, help="Processes that mark; one for each core if not given.")] = 0,
     scheduler: Annotated[str, typer.Option(metavar="tcp://…", help="A scheduler of dask that runs, with its workers.")] = "",
@@ -110,10 +110,10 @@ def grade(
         wanted = list(pick_units(dict.fromkeys(UNITS, directory), units))
         with marked_class.locked():
             not_taken = [line for source in sources or [] for line in _collect(directory, source, wanted, db)]
-            marked_class.refuse_unknown(ids(students))
-            handed_in, complaints = marked_class.handed_in(wanted, ids(students))
+            marked_class.refuse_unknown(names_in(students))
+            handed_in, complaints = marked_class.handed_in(wanted, names_in(students))
             outcome = grade_class(marked_class, handed_in, stop_if_asked, again=again, number=number, scheduler=scheduler)
-            points, notes = points_now(marked_class, handed_in)
+            points, notes = points_now(marked_class, {(one.student, one.unit) for one in outcome.marked})
             stop_if_asked()
     print_summary(outcome, points)
     for complaint in (complaints := not_taken + complaints + outcome.complaints + notes):
@@ -125,8 +125,8 @@ def grade(
 @app.command()
 def feedback(
     directory: ClassDirectory,
-    units: Units = "",
-    students: Students = "",
+    units: Units = None,
+    students: Students = None,
     sources: Annotated[
         list[Path] | None,
         typer.Option("--from", metavar="PATH", help="What was graded: pages are packed for the LMS it came from."),
@@ -152,8 +152,8 @@ def feedback(
         marked_class = ClassToMark(directory, db)
         wanted = list(pick_units(dict.fromkeys(UNITS, directory), units))
         with marked_class.locked():
-            marked_class.refuse_unknown(ids(students))
-            made = make_pages(marked_class, wanted, ids(students), source, progress)
+            marked_class.refuse_unknown(names_in(students))
+            made = make_pages(marked_class, wanted, names_in(students), source, progress)
         packed = source and made.pages and pack(made, archive)
     for complaint in made.complaints:
         complain("feedback", complaint)
@@ -174,7 +174,7 @@ def export(
     to: Annotated[
         Path | None, typer.Option(metavar="FILE", help="By default grades.csv, canvas.csv or moodle.csv of the class.")
     ] = None,
-    units: Units = "",
+    units: Units = None,
     into: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A gradebook exported from Canvas or Moodle, to be filled in.")
     ] = None,
@@ -207,7 +207,7 @@ def report(
     to: Annotated[
         Path | None, typer.Option(metavar="HTML", help="Where to write the page, if not to report.html of the class.")
     ] = None,
-    units: Units = "",
+    units: Units = None,
     time: Annotated[
         str, typer.Option("--as-of", metavar="DATE", help="Leave out what was handed in, or was due, after this date.")
     ] = "",
@@ -256,7 +256,7 @@ def forget(
         kept = kept_of(marked_class, student)
         places = [str(seen_from_here(path, directory)) for path in kept.folders]
         places += [f"rows of {seen_from_here(path, directory)}" for path in kept.tables]
-        typer.echo("\n  ".join([student, *places, *(["their entry in the gradebook"] if kept.in_gradebook else [])]))
+        typer.echo("\n  ".join([student, *places, *(["their entry in the gradebook"] if kept.student else [])]))
         if not yes and not typer.confirm("Delete all of this for good?"):
             raise typer.Exit(1)
         mentions = delete(marked_class, student, kept)

@@ -159,6 +159,16 @@ def full_unit(text: str) -> str:
     return next((unit for unit in UNITS if text in (unit, unit[:2])), text)
 
 
+def unknown_units(rows: Iterable[Row]) -> list[str]:
+    """A complaint for each row whose column ``unit`` names no unit of the course."""
+    there = f"there are {', '.join(UNITS)}"
+    return [
+        row.problem("unit", f"no unit is called {row['unit']!r}; {there}")
+        for row in rows
+        if full_unit(row["unit"]) not in UNITS
+    ]
+
+
 def _text(path: Path) -> str:
     data = path.read_bytes()
     if data.startswith(b"PK\x03\x04"):

@@ -9,7 +9,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from autograder.classroom.csv_tables import ClassTable, TableError, full_unit
+from autograder.classroom.csv_tables import ClassTable, TableError, full_unit, unknown_units
 
 if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
@@ -59,8 +59,9 @@ def read_deadlines(course: CourseDirectory) -> Deadlines:
         TableError: the table cannot be used; each bad cell is named.
         OSError: it cannot be read.
     """
-    deadlines, problems = Deadlines(), []
-    for row in DEADLINES.rows(course):
+    deadlines, rows = Deadlines(), DEADLINES.rows(course)
+    problems = unknown_units(rows)
+    for row in rows:
         unit, student = full_unit(row["unit"]), row["student"]
         try:
             if student:

@@ -167,7 +167,7 @@ def one_unit(text: str) -> str:
     Raises:
         ValueError: it names none, or several.
     """
-    named = list(pick_units(dict.fromkeys(UNITS, Path()), text))
+    named = list(pick_units(dict.fromkeys(UNITS, Path()), [text]))
     if len(named) != 1:
         raise ValueError(f"{text!r} names {len(named)} units; name one, such as {UNITS[0][:2]}")
     return named[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autograder.classroom.csv_tables import ClassTable, full_unit
+from autograder.classroom.csv_tables import ClassTable, TableError, full_unit, unknown_units
 
 if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
@@ -29,7 +29,10 @@ def reasons_for_dropping(course: CourseDirectory) -> dict[tuple[str, str], str]:
         TableError: the table of dropped exercises cannot be used.
         OSError: it cannot be read.
     """
-    return {(full_unit(row["unit"]), row["exercise"]): row["reason"] for row in DROPPED.rows(course)}
+    rows = DROPPED.rows(course)
+    if problems := unknown_units(rows):
+        raise TableError("\n".join(problems))
+    return {(full_unit(row["unit"]), row["exercise"]): row["reason"] for row in rows}
 
 
 def write_dropped(course: CourseDirectory, reasons: dict[tuple[str, str], str]) -> None:

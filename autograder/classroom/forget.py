@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from nbgrader.api import InvalidEntry, MissingEntry
+from nbgrader.api import InvalidEntry
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -20,11 +21,13 @@ from autograder.classroom.gradebook.database import (
     gradebook_exists,
     open_gradebook,
 )
+from autograder.classroom.gradebook.enrolment import students_in
 from autograder.classroom.grading.class_to_mark import ClassToMark
 from autograder.classroom.regrades import REGRADES
+from autograder.classroom.students import Student
 
 MAX_SEARCHED_BYTES = 256 * 2**20
-"""Bytes of a file in the class's folder that is searched for the student's id."""
+"""Bytes of a file in the class's folder that is searched for the student."""
 
 TABLES = (DEADLINES, FILE_OWNERS, REGRADES)
 """Tables of a class with rows about a student."""
@@ -36,12 +39,12 @@ class Kept:
 
     Attributes:
         folders: of the student's files: what was handed in, now and earlier, marked notebooks, feedback, marks.
-        in_gradebook: whether the gradebook knows the student.
+        student: as the gradebook knows them; None if it does not.
         tables: of the class, with rows about the student.
     """
 
     folders: tuple[Path, ...]
-    in_gradebook: bool
+    student: Student | None
     tables: tuple[Path, ...]
 
 
@@ -57,7 +60,7 @@ def kept_of(marked_class: ClassToMark, student: str) -> Kept:
     parents += [directory / "submitted-earlier", marked_class.store.folder]
     folders = tuple(folder for parent in parents if (folder := parent / student).is_dir() and not folder.is_symlink())
     tables = tuple(table.path(course) for table in TABLES if any(row["student"] == student for row in table.rows(course)))
-    return Kept(folders, _is_in_gradebook(course, student), tables)
+    return Kept(folders, _known(course, student), tables)
 
 
 def forget(marked_class: ClassToMark, student: str, kept: Kept) -> tuple[Path, ...]:
@@ -66,7 +69,7 @@ def forget(marked_class: ClassToMark, student: str, kept: Kept) -> tuple[Path, .
     If it is interrupted, it can be called again and goes on.
 
     Returns:
-        Files directly in the class's folder, such as reports, in which the student's id still stands.
+        Files directly in the class's folder, such as reports, that still name the student.
 
     Raises:
         TableError: a table of the class cannot be used; nothing has been deleted.
@@ -79,28 +82,29 @@ def forget(marked_class: ClassToMark, student: str, kept: Kept) -> tuple[Path, .
             table.write(marked_class.coursedir, (row.cells for row in rows if row["student"] != student))
     for folder in kept.folders:
         shutil.rmtree(folder)
-    if kept.in_gradebook:
+    if kept.student:
         with open_gradebook(marked_class.coursedir.db_url) as gradebook:
             try:
                 gradebook.remove_student(student)
             except (SQLAlchemyError, InvalidEntry) as error:
                 trouble = f"{database_name(marked_class.coursedir.db_url)}: {database_trouble(error)}"
                 raise NoGradebookError(f"{student} is still in the gradebook: {trouble}") from None
-    return _mentions(marked_class.directory, student)
+    return _mentions(marked_class.directory, kept.student or Student(student))
 
 
-def _is_in_gradebook(course: CourseDirectory, student: str) -> bool:
+def _known(course: CourseDirectory, student: str) -> Student | None:
     if not gradebook_exists(course.db_url):
-        return False
+        return None
     with open_gradebook(course.db_url) as gradebook:
-        try:
-            gradebook.find_student(student)
-        except MissingEntry:
-            return False
-    return True
+        return next((one for one in students_in(gradebook) if one.id == student), None)
 
 
-def _mentions(directory: Path, student: str) -> tuple[Path, ...]:
+def _mentions(directory: Path, student: Student) -> tuple[Path, ...]:
+    """Files that hold the id, the address, or first and last name in either order, as names of files in an archive do, too."""
+    names = [re.escape(name) for name in (student.first_name, student.last_name)]
+    orders = [names, names[::-1]] if all(names) else []
+    texts = [re.escape(student.id), re.escape(student.email), *(r"(?i:" + r"\W{0,3}".join(order) + ")" for order in orders)]
+    pattern = re.compile("|".join(rf"(?<![^\W_]){text}(?![^\W_])" for text in texts if text).encode())
     files = [path for path in sorted(directory.glob("*")) if path.is_file() and path.suffix not in (".db", ".py", ".lock")]
     files = [path for path in files if path.stat().st_size <= MAX_SEARCHED_BYTES]
-    return tuple(path for path in files if student.encode() in path.read_bytes())
+    return tuple(path for path in files if pattern.search(path.read_bytes()))

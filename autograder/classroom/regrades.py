@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from autograder.classroom.csv_cells import formula_safe
 from autograder.classroom.csv_tables import ClassTable, Row, TableError, full_unit, read_table
+from autograder.classroom.deadlines import read_deadlines
 from autograder.classroom.gradebook.cell_grades import PointsOfCell, graded_cells, points_of_each_cell
 from autograder.classroom.gradebook.database import open_gradebook
 from autograder.classroom.gradebook.enrolment import students_in
@@ -101,13 +102,13 @@ def regrade(marked_class: ClassToMark, file: Path, mark_again: Callable[[Set[tup
         mark_again: marks these submissions, by (student, unit), and returns complaints.
 
     Raises:
-        TableError: the file cannot be used; each bad cell is named.
+        TableError: the file or a table of the class cannot be used; each bad cell is named.
         ValueError: a submission could not be marked again.
         NoGradebookError: the gradebook cannot be used.
         OSError: a file cannot be read or written.
     """
     course = marked_class.coursedir
-    known = read_regrades(course)
+    known, deadlines = read_regrades(course), read_deadlines(course)
     with open_gradebook(course.db_url) as gradebook:
         requests, before = _requests(file, gradebook)
     unchanged = tuple(one for one in requests if _same(one, known))
@@ -127,7 +128,7 @@ def regrade(marked_class: ClassToMark, file: Path, mark_again: Callable[[Set[tup
                 grade.manual_score = None if one.points == AGAIN or float(one.points) == by_marking else float(one.points)
                 grade.extra_credit, grade.needs_manual_grade = None, False
         gradebook.db.commit()
-    update_lateness(course)
+    update_lateness(course, deadlines)
     return Outcome(tuple(answered), unchanged, tuple(one for one in requests if one.is_open))
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.support.atomic_files import write_atomically
+from autograder.support.names import names_in
 
 if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
@@ -23,13 +24,13 @@ SECRET_BYTES = 32
 """Random bytes from which the hidden problems of a class are made: more than anybody can try."""
 
 
-def pick_units(scripts: Mapping[str, Path], wanted: str) -> dict[str, Path]:
-    """The units named in a list such as ``"03,04_training_loop"``, in the order of the course; all for an empty list.
+def pick_units(scripts: Mapping[str, Path], wanted: Iterable[str] | None) -> dict[str, Path]:
+    """The units named in lists such as ``"03,04_training_loop"``, in the order of the course; all if none is named.
 
     Raises:
         ValueError: there is no such unit.
     """
-    names = [name.strip() for name in wanted.split(",") if name.strip()]
+    names = names_in(wanted)
     for name in names:
         if not any(_is_called(unit, name) for unit in scripts):
             raise ValueError(f"no unit is called {name!r}; there are {', '.join(scripts)}")

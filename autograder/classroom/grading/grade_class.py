@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from autograder.classroom.csv_tables import TableError
 from autograder.classroom.dropped import dropped_exercises
@@ -55,12 +55,12 @@ def grade_class(
     return run.outcome
 
 
-def points_now(marked_class: ClassToMark, handed_in: Sequence[HandedIn]) -> tuple[ClassMarks | None, list[str]]:
+def points_now(marked_class: ClassToMark, only: Collection[tuple[str, str]]) -> tuple[ClassMarks | None, list[str]]:
     """Bring lateness in the gradebook up to date and read the points that students have there.
 
     Args:
         marked_class: the class.
-        handed_in: the submissions that notes may name.
+        only: (student, unit) of the submissions that notes may name.
 
     Returns:
         The points, or None if there is no gradebook, or it or a table of the class cannot be used; and notes for the
@@ -70,7 +70,7 @@ def points_now(marked_class: ClassToMark, handed_in: Sequence[HandedIn]) -> tupl
     if not gradebook_exists(url):
         return None, []
     try:
-        _, notes = update_lateness(course, only={(one.student, one.unit) for one in handed_in})
+        _, notes = update_lateness(course, only=only)
         with open_gradebook(url) as gradebook:
             return read_marks(gradebook, dropped=dropped_exercises(course)), notes
     except (NoGradebookError, TableError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from autograder.classroom.course import existing_class
@@ -20,7 +21,7 @@ def export_class(
     wanted: str,
     *,
     to: Path | None = None,
-    units: str = "",
+    units: Iterable[str] | None = None,
     into: Path | None = None,
     missing_as_zero: bool = False,
     overwrite: bool = False,
@@ -32,7 +33,7 @@ def export_class(
         directory: of the class.
         wanted: a name in :data:`EXPORTERS`.
         to: path of the file; by default a file in the class's folder, named after the format.
-        units: such as ``"03,04"``; all in the gradebook if empty.
+        units: lists such as ``"03,04"``; all in the gradebook if there is none.
         into: a file exported by the learning management system, to be filled in.
         missing_as_zero: whether a unit that was not handed in counts as 0.
         overwrite: whether a file that is there already is replaced.

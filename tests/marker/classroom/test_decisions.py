@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from pathlib import Path
 
 import pytest
 from exported_class import ACCUMULATE, LOOP, by
@@ -13,7 +12,7 @@ from typer.testing import CliRunner
 
 from autograder.classroom.commands import app
 from autograder.classroom.deadlines import Deadlines, write_deadlines
-from autograder.classroom.grading.class_to_mark import ClassToMark, HandedIn
+from autograder.classroom.grading.class_to_mark import ClassToMark
 from autograder.classroom.grading.grade_class import points_now
 from autograder.classroom.students import LATE_MARK
 
@@ -168,8 +167,8 @@ def test_a_mark_of_the_lms_costs_nothing_if_the_student_has_extra_time(do, score
         f"ada, {ACCUMULATE}: the LMS says that it was late, but not when it was handed in,"
         " so it may be within the extra time: no deduction"
     ]
-    assert points_now(ClassToMark(late_school), [HandedIn("ada", ACCUMULATE, Path())])[1] == complaints
-    assert points_now(ClassToMark(late_school), [HandedIn("ada", LOOP, Path()), HandedIn("bob", ACCUMULATE, Path())])[1] == []
+    assert points_now(ClassToMark(late_school), {("ada", ACCUMULATE)})[1] == complaints
+    assert points_now(ClassToMark(late_school), {("ada", LOOP), ("bob", ACCUMULATE)})[1] == []
     assert scores()["ada"] == (8, 0, 8)
     assert do("extend", "ada", "03", "0")[1] == []
     assert scores()["ada"] == (8, 2, 6)
@@ -178,6 +177,20 @@ def test_a_mark_of_the_lms_costs_nothing_if_the_student_has_extra_time(do, score
 def test_extra_time_of_somebody_who_is_not_in_the_class_is_named(do, late_school):
     (late_school / "deadlines.csv").write_text("unit,student,due,extra_days\n03,ian,,1\n")
     assert "gives extra time to 'ian', who is not in the class" in do("due", "03", EARLY)[1][0]
+
+
+@pytest.mark.parametrize(
+    ("table", "text"),
+    [
+        ("deadlines.csv", "unit,student,due,extra_days\n3,,2026-11-30 23:59 UTC,\n3,ada,,1\n"),
+        ("dropped.csv", "unit,exercise,reason\n3,same_update,\n"),
+    ],
+)
+def test_a_unit_that_is_not_in_the_course_is_named_with_its_line(late_school, table, text):
+    (late_school / table).write_text(text)
+    _, notes = points_now(ClassToMark(late_school), ())
+    assert len(notes) == text.count("\n3,")
+    assert f"{table}, line 2, column unit: no unit is called '3'; there are 00_start_here" in notes[0]
 
 
 def test_a_dropped_exercise_gives_no_points_in_any_export_until_it_counts_again(do, export, late_school):
@@ -199,8 +212,8 @@ def test_a_penalty_is_a_share_of_the_points_without_dropped_exercises(do, scores
 
 
 def test_a_table_that_cannot_be_used_is_named_and_grade_shows_marks_without_it(late_school):
-    assert points_now(ClassToMark(late_school), [])[0].max_scores == {ACCUMULATE: 8, LOOP: 10}
+    assert points_now(ClassToMark(late_school), ())[0].max_scores == {ACCUMULATE: 8, LOOP: 10}
     (late_school / "deadlines.csv").write_text("unit,student,due,extra_days\n03,,tomorrow,\n03,bob,,soon\n")
-    points, notes = points_now(ClassToMark(late_school), [])
+    points, notes = points_now(ClassToMark(late_school), ())
     assert points is None
     assert [note.partition("deadlines.csv, ")[2][:22] for note in notes] == ["line 2, column due: 't", "line 3, column extra_d"]

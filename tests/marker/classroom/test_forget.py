@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zipfile
+
 import pytest
 
 from autograder.classroom.gradebook.enrolment import enrol, enrolled
@@ -52,6 +54,18 @@ def test_files_that_still_name_the_student_are_listed(of_two):
     (of_two.directory / "other.csv").write_text("bob,1\n")
     said = of_two.do("forget", "ada", "--yes")
     assert "report.html still names ada" in said.complaints
+    assert "other.csv" not in said.complaints
+
+
+def test_an_archive_for_an_lms_that_names_the_student_is_listed(of_two):
+    with zipfile.ZipFile(of_two.directory / "feedback.zip", "w") as archive:
+        archive.writestr("Ada Lovelace_1234_assignsubmission_file/03.html", "")
+    with zipfile.ZipFile(of_two.directory / "canvas.zip", "w") as archive:
+        archive.writestr("lovelaceada_17_23_03.html", "")
+    (of_two.directory / "other.csv").write_text("Adam,adapter\nAda Love,Lovelace\n")
+    said = of_two.do("forget", "ada", "--yes")
+    assert "feedback.zip still names ada" in said.complaints
+    assert "canvas.zip still names ada" in said.complaints
     assert "other.csv" not in said.complaints
 
 

@@ -45,11 +45,16 @@ def test_an_existing_empty_directory_is_used(init, tmp_path):
 
 @pytest.mark.parametrize("wanted", ["03", "03_accumulate", " 03 ,", "03,03_accumulate"])
 def test_units_can_be_named_by_number_or_name(wanted):
-    assert list(pick_units(SCRIPTS, wanted)) == ["03_accumulate"]
+    assert list(pick_units(SCRIPTS, [wanted])) == ["03_accumulate"]
+
+
+def test_an_option_may_be_given_once_for_each_unit(init, tmp_path):
+    assert init("class", "--units", "04", "--units", "03").exit_code == 0
+    assert sorted(path.name for path in (tmp_path / "class" / "source").iterdir()) == ["03_accumulate", "04_training_loop"]
 
 
 def test_units_keep_the_order_of_the_course():
-    assert list(pick_units(SCRIPTS, "04,03")) == ["03_accumulate", "04_training_loop"]
+    assert list(pick_units(SCRIPTS, ["04,03"])) == ["03_accumulate", "04_training_loop"]
 
 
 def test_completing_a_class_keeps_the_instructors_changes(init, tmp_path):

@@ -175,6 +175,15 @@ def test_what_was_answered_before_is_not_lost_if_the_gradebook_cannot_be_written
     assert points(copy.directory, "ada") == (8, None, 8)
 
 
+def test_no_request_is_answered_while_a_table_of_the_class_cannot_be_used(ask, copy):
+    (copy.directory / "deadlines.csv").write_text("unit,student,due,extra_days\n03,,tomorrow,\n")
+    before = points(copy.directory, "bob")
+    _, complaints = ask("bob,03,code,Please.,Yes.,4", status=2)
+    assert "deadlines.csv, line 2, column due: 'tomorrow' is no date" in complaints[0]
+    assert points(copy.directory, "bob") == before
+    assert not (copy.directory / "regrades.csv").exists()
+
+
 def test_a_formula_in_a_request_is_kept_as_text(ask, copy):
     ask('bob,04,code,"=HYPERLINK(""http://x"")",No.,')
     assert log(copy.directory)[0]["reason"] == '\'=HYPERLINK("http://x")'
