@@ -127,7 +127,7 @@ for name, tried in {"BatchNorm": model, "SyncBatchNorm": synced}.items():
 
 # %% [markdown]
 # The error is the same to the last digit. What does help is larger micro-batches, or a layer that treats each sample on its
-# own.
+# own, such as a pretrained BatchNorm that stays in evaluation mode.
 
 # %% [markdown]
 # ## Exercise 1 · `replace_batchnorm`
@@ -287,14 +287,17 @@ for name, each in {"accumulation": False, "an update per micro-batch": True}.ite
 
 # %% [markdown]
 # The optimizer sees one gradient per window. It is the large batch's gradient, so its state becomes the large batch's, too.
-# The claim is true only of a *different* training, the one that updates after every micro-batch. How long that one remembers
-# depends on what you count.
+# The claim is true only of a *different* training, the one that updates after every micro-batch.
+#
+# You may also read that the older gradients of a window are *stale*, or "temporally coupled". In unit 03 you measured that
+# nothing ages between two updates.
 
 # %% [markdown]
 # ## Explore: momentum effects
 #
-# This is SGD with momentum β. The left side shows the loss of two runs over the same samples. The right side shows how much of
-# a gradient is still in the updates that come after it.
+# How long does an optimizer remember? That depends on what you count. This is SGD with momentum β. The left side shows the
+# loss of two runs over the same samples. The right side shows how much of a gradient is still in the updates that come after
+# it.
 #
 # 1. It opens with an update per micro-batch. In each run, after how many samples has a gradient's weight halved?
 # 2. Now **Count** updates. What happens to the difference on the right? And on the left?
@@ -312,21 +315,6 @@ explore("momentum_effects")
 # 3. No.
 # 4. The memories are the same. The updates are four times as long, and with momentum they swing past the goal and back.
 # </details>
-
-# %% [markdown]
-# ## Nothing is stale
-#
-# You may also read that the older gradients of a window are *stale*, or "temporally coupled". Between two updates no parameter
-# moves, so every gradient of a window is as fresh as the last. If their order mattered, reversing it would show:
-
-# %%
-model = batchnorm_divergence.build("LayerNorm")
-x, y = batchnorm_divergence.window(0)
-forwards = batchnorm_divergence.gradient(model, (x, y), accumulation_steps=8)
-turned = x.flip(0), y.flip(0)
-backwards = batchnorm_divergence.gradient(model, turned, accumulation_steps=8)
-difference = (forwards - backwards).norm() / forwards.norm()
-print(f"first to last and last to first differ by {difference:.0e}")
 
 # %% [markdown]
 # ## Exercise 3 · `matched_beta`
@@ -435,8 +423,9 @@ explore("who_hides")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. RMSprop and AdamW, both times: they divide the gradient by its own running size, so a constant factor cancels, all but the
-#    optimizer's ε. (Adam with `weight_decay` adds the decay to the gradient, and then the factor does not cancel.)
+# 1. RMSprop and AdamW, both times: they divide the gradient by its own running size, so a constant factor cancels, except for
+#    the tiny constant ε in the denominator. (Adam with `weight_decay` adds the decay to the gradient, and then the factor does
+#    not cancel.)
 # 2. Clipping cuts every long gradient to the same length. Near the goal the gradients are short, and nothing is cut any more.
 # 3. Rounding errors of about 1e-16.
 #

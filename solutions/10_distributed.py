@@ -188,7 +188,7 @@ predict(
 # all-reduce takes as long as you choose, and all ranks wait for it.
 #
 # 1. It opens with what you have just predicted. How much faster are four ranks than one? Press **Fix**.
-# 2. Press **Break** again and choose the fast link. Is the mistake still worth repairing? When is it worth most?
+# 2. Press **Reset** and choose the fast link. Is the mistake still worth repairing? When is it worth most?
 # 3. With **Fix** and the slow link, go through N = 1, 2, 4. Memory is not a problem here. What does accumulation buy you?
 # 4. Press **Drift**. Nothing is faster than this. What is lost?
 

@@ -127,8 +127,12 @@ print(inspect.getsource(Run._update))
 # | `run.shuffler` | the generator that draws the next epoch's order | `.get_state()`, `.set_state(state)` |
 # | torch's own random numbers | what dropout draws from | `torch.get_rng_state()`, `torch.set_rng_state(state)` |
 #
-# Other runs may need more: `torch.cuda.get_rng_state_all()` if layers draw on a GPU, `random.getstate()`, or the state of a
-# data loader with workers. The question is always the same: *what does the next micro-batch depend on?*
+# Other runs may need more: `torch.cuda.get_rng_state_all()` if layers draw on a GPU, `random.getstate()`, the state of a data
+# loader with workers, or, with several ranks, the random numbers of each of them. The question is always the same: *what does
+# the next micro-batch depend on?*
+#
+# This is how the four objects give you their states. You see the scaler's, whose scale is far higher here than in a real run,
+# so that gradients overflow now and then:
 
 # %%
 OBJECTS = ("model", "optimizer", "scheduler", "scaler")
@@ -273,9 +277,9 @@ explore("run_dashboard")
 #
 # 1. Orange falls as 1/N. Green does not move, because it is the same training.
 # 2. The scaled loss and memory read after the update make it look better. Steps that count micro-batches, the samples of a
-#    single micro-batch, and losses that keep their graphs make it look worse (the last one really uses the memory). With N = 1
-#    you see only the two about memory, because then a window *is* a micro-batch. That is why the others survive in code that
-#    used to run without accumulation.
+#    single micro-batch, and losses that keep their graphs make it look worse (the last one really uses the memory). The loss
+#    of the last micro-batch makes it look noisier. With N = 1 you see only the two about memory, because then a window *is* a
+#    micro-batch. That is why the others survive in code that used to run without accumulation.
 # 3. Speed and memory follow. More steps cost time and save memory, so take as few as memory allows.
 # </details>
 

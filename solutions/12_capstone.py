@@ -74,9 +74,9 @@ perfect = floor(SMALL.text)
 print(f"\n{SMALL.lines} lines; the loss of a perfect model is {perfect:.3f} per token")
 
 # %% [markdown]
-# A token is a letter. The model sees the letters so far (`x`) and has to predict the next one (`y`), including the end of the
-# line. Lines differ in length, so a micro-batch is **padded** to its longest line. Places in `y` that hold no token hold
-# `IGNORE`, and `token_loss(logits, y)` averages over the others. `tokens_in(y)` counts those, in a line or in a whole
+# A token is one character. The model sees the characters so far (`x`) and has to predict the next one (`y`), including the end
+# of the line. Lines differ in length, so a micro-batch is **padded** to its longest line. Places in `y` that hold no token
+# hold `IGNORE`, and `token_loss(logits, y)` averages over the others. `tokens_in(y)` counts those, in a line or in a whole
 # micro-batch.
 
 # %%
@@ -219,7 +219,7 @@ check(pick_micro_batch_size)
 #   window; nothing is clipped.
 # - **2 points · padding, ragged micro-batches and leftovers**: the same with lines of any length.
 # - **1 point · one clip per update**: the threshold is reached.
-# - **1 point · one step of the schedule per update**: a warm-up and a cosine.
+# - **1 point · one step of the schedule per update**: a warmup and a cosine.
 # - **2 points · honest numbers**: the history of all of these.
 #
 # The first four compare the weights with those of large batches, up to rounding. If the weights are wrong, the last looks only
@@ -333,8 +333,8 @@ with TemporaryDirectory() as folder:
 #   where a window has six. In addition there is room for weights, gradients, optimizer state and two more copies of the
 #   weights. The window's micro-batches may be in a list, but go through the model one at a time, as they come.
 # - **3 points · stopping and going on**: a stop within the second epoch, after which the file is moved; a second stop later on,
-#   and the rest of the run, each time in a new process; a stop at a leftover, and one in the third epoch, once the second check
-#   passes. Here the history must cover all updates.
+#   and the rest of the run, each time in a new process; once leftovers are right, also a stop at a leftover and one in the
+#   third epoch. Here the history must cover all updates.
 # - **1 point · an honest history**: the four numbers of every update, in those of the runs above whose weights are right.
 #
 # The first four compare weights with those of large batches, up to rounding. A number that `train_window` reports wrongly costs

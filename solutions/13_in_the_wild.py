@@ -147,7 +147,7 @@ explore("trainers")
 # - **1 point · leftover windows**: there is one, of any number of micro-batches below N.
 # - **1 point · updates and clearing at the wrong moment**: here, too, there may be a leftover.
 #
-# To try your function, take the first two updates of recorded trainers. You have seen all three above:
+# To try your function, take the first two updates of recorded trainers. All three are in the picture above:
 
 # %%
 chosen = "trl dpo", "transformers llama", "transformers llama answers"
@@ -316,7 +316,7 @@ predict(
 # | attribute | what it holds |
 # |---|---|
 # | `seen.outcome` | `"due"`, `"not due"` or `"cannot tell"` |
-# | `seen.mistakes` | what explains that it is not due; also empty if it cannot be told |
+# | `seen.mistakes` | what explains a `"not due"`; empty otherwise |
 # | `seen.check()` | raises `NotDueError`, an `AssertionError`, or `CannotTellError`, a `RuntimeError` |
 # | `seen.fingerprint`, `seen.due` | the two matrices |
 #
@@ -389,9 +389,9 @@ check(accumulates_right)
 # ## In your own project
 #
 # With gradaccum installed, `pytest` has a fixture that does this, and `gradaccum watch train.py` watches a script without
-# editing it. `docs/watch.md` says how, and what watching cannot see.
+# editing it. [Watch your own trainer](../docs/watch.md) says how, and what watching cannot see.
 #
-# The mistakes that you have seen were reported and repaired here:
+# The mistakes that you have seen were reported here, and most of them repaired:
 #
 # - transformers took [the mean of means](https://github.com/huggingface/transformers/pull/34191);
 #   [some models were not divided at all](https://github.com/huggingface/transformers/pull/35438);

@@ -118,7 +118,7 @@ def _windows(large: bool) -> tuple[Window, ...]:
 
 
 def config_for(optimizer: str, max_norm: float) -> Config:
-    """A tiny run: a model of one block, windows of 12 lines in micro-batches of 4, a warm-up of 2 updates."""
+    """A tiny run: a model of one block, windows of 12 lines in micro-batches of 4, a warmup of 2 updates."""
     return Config(
         seed=3,
         lines=LINES,

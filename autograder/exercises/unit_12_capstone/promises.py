@@ -54,7 +54,7 @@ PROMISES = {
             Promise("threshold", "the threshold is reached.", ("clip",), "window_never_clips"),
             Promise("update", "let the optimizer make its update", _WINDOWS, "window_never_steps"),
             Promise("schedule", "let the schedule make its step.", ("schedule",), "window_schedule_forgotten"),
-            Promise("per update", "a warm-up and a cosine.", ("schedule",), "window_schedule_per_micro_batch"),
+            Promise("per update", "a warmup and a cosine.", ("schedule",), "window_schedule_per_micro_batch"),
             Promise("loss", "the mean over the window's tokens", ("uneven",), "window_reports_mean_of_means"),
             Promise("before", "at the weights before the update;", _WINDOWS, "window_reports_the_loss_after"),
             Promise("norm", "`norm`: that of the gradient before clipping;", ("clip",), "window_reports_the_clipped_norm"),
