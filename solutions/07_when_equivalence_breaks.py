@@ -23,7 +23,7 @@
 # update once per window and leave a flawless fingerprint. It still does not train like the large batch if something in the
 # model or the loss looks at *several samples at once*. Other suspects, above all the optimizer's state, are innocent.
 #
-# *About 40 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
+# *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 
 # %% [markdown]
 # ## Predict
@@ -68,9 +68,11 @@ from gradaccum.phenomena import who_hides
 # itself. The right side shows the **running mean** after each window: how much of the distance from zero to the data's true
 # mean it has covered.
 #
-# 1. Go from N = 16 down to N = 2. Where does the gradient begin to suffer? How many samples does a micro-batch have there?
+# 1. Go from N = 16 down to N = 2. Is the gradient right for any of them? How many samples does a micro-batch have where the
+#    error is longer than the gradient itself?
 # 2. Why is the running mean so far ahead of the large batch's?
-# 3. Tick **Momentum corrected for N**. Which side of the picture does it repair, and which does it not?
+# 3. Tick **Momentum corrected for N**, which slows the running statistics down. Which side of the picture does it repair, and
+#    which does it not?
 # 4. Choose **GroupNorm**, then **LayerNorm**. Does N matter?
 
 # %%
@@ -79,8 +81,8 @@ explore("batchnorm_divergence")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. The gradient is never the same, not even at N = 2, and it gets worse as micro-batches get smaller. With 2 samples the
-#    error is longer than the gradient itself.
+# 1. No, it is off even at N = 2, and it gets worse as micro-batches get smaller. With 2 samples the error is longer than the
+#    gradient itself.
 # 2. It is updated at every forward pass in training mode, so N times per window.
 # 3. It repairs the running mean. The gradient stays as wrong as it was: running statistics take no part in training mode.
 # 4. No. The gradients agree up to rounding for every N.
@@ -237,9 +239,9 @@ check(matched_bn_momentum)
 # ## And the running variance?
 #
 # The mean of a window is the mean of its micro-batches' means. Its variance is *not* the mean of their variances: the spread
-# between the micro-batches is missing. With shuffled samples, torch's unbiased estimate makes up for that on average. Where
-# similar samples stay together, as frames of one video do, it does not. Here the true variance is 4, and both momenta are
-# matched:
+# between the micro-batches is missing. With shuffled samples, torch's unbiased estimate (it divides by one sample fewer) makes
+# up for that on average. Where similar samples stay together, as frames of one video do, it does not. Here the true variance
+# is 4, and both momenta are matched:
 
 
 # %%

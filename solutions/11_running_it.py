@@ -86,8 +86,8 @@ explore("resume")
 #    the rest of its window.
 # 2. It continues from the last update, after micro-batch 4. Two micro-batches are computed again, and every bit is the same.
 # 3. Eight micro-batches are two windows, so nothing waits in `.grad`.
-# 4. Each matters at some moment, and few matter at every moment. A run that is killed between two epochs needs no order, and
-#    one that is killed before its last update hardly needs a schedule. So one lucky test proves nothing.
+# 4. Yes: each of them changes the end of this run. But few matter at every moment: a run that is killed between two epochs
+#    needs no order, and one that is killed before its last update hardly needs a schedule. So one lucky test proves nothing.
 # </details>
 
 # %% [markdown]

@@ -33,7 +33,7 @@ def _explorable(name: str, opening: Mapping[str, Any], states: Sequence[State], 
     state = states[all_settings(name).index(settings)]
     width, height = (round(DPI * inches) for inches in phenomenon.SIZE)
     controls = [_control(field, getattr(settings, field.name)) for field in fields(settings)]
-    presets = {label: preset for label, preset in phenomenon.PRESETS.items() if preset != settings} | {"Reset": settings}
+    presets = phenomena.buttons(phenomenon, settings)
     controls += [
         f'<button type="button" data-preset="{_places(preset)}">{escape(label)}</button>' for label, preset in presets.items()
     ]

@@ -70,7 +70,7 @@ class Panel(widgets.VBox):
             box.observe(self._changed, names="value")
         self._title = f'<div style="font-weight:600">{escape(phenomenon.TITLE)}</div>'
         self._picture, self._words, self._code = widgets.HTML(), widgets.HTML(), widgets.HTML()
-        presets = {name: preset for name, preset in phenomenon.PRESETS.items() if preset != opening} | {"Reset": opening}
+        presets = phenomena.buttons(phenomenon, opening)
         row = widgets.HBox(
             [*map(_with_player, self._controls.values()), *(self._preset_button(*preset) for preset in presets.items())],
             layout={"flex_flow": "row wrap", "align_items": "center", "grid_gap": "4px 12px"},

@@ -83,6 +83,11 @@ def offered(field: dataclasses.Field) -> dict[str, Any]:
     return dict(choices) if isinstance(choices, dict) else {str(choice): choice for choice in choices}
 
 
+def buttons(phenomenon: ModuleType, opening: Any) -> dict[str, Any]:
+    """The settings that each button of an explorable moves all controls to, by what is written on it."""
+    return {name: preset for name, preset in phenomenon.PRESETS.items() if preset != opening} | {"Reset": opening}
+
+
 def check_settings(settings: Any) -> None:
     """Refuse a value that no control offers.
 

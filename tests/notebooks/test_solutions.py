@@ -19,6 +19,7 @@ from autograder.marking.in_process import mark_function
 from autograder.publishing.nbgrader_course import SOLUTIONS
 from autograder.publishing.release import COURSE
 from autograder.publishing.solution_script import source_notebook, unit_scripts
+from gradaccum import phenomena
 from gradaccum.fingerprint import expected, fingerprint
 from gradaccum.loops import GALLERY
 from gradaccum.phenomena import missing_scale
@@ -97,6 +98,19 @@ class TestProse:
         _, hints = around(name)
         assert re.match(r"<details><summary>Hint", hints)
         assert hints.count("<details>") == hints.count("</details>")
+
+    @EVERY_UNIT
+    def test_every_button_that_an_explorable_s_questions_name_is_on_its_panel(self, unit):
+        sources = [cell.source for cell in notebook_of(unit).cells]
+        panels = [
+            (text, ast.parse(cell).body[0].value) for text, cell in itertools.pairwise(sources) if cell.startswith("explore(")
+        ]
+        assert panels
+        for questions, call in panels:
+            phenomenon = phenomena.load(call.args[0].value)
+            opening = phenomenon.Settings(**{given.arg: given.value.value for given in call.keywords})
+            pressed = set(re.findall(r"\b[Pp]ress \*\*(.+?)\*\*", questions))
+            assert pressed <= phenomena.buttons(phenomenon, opening).keys()
 
     def test_the_start_page_tells_the_points_of_every_unit(self):
         rows = re.findall(r"\]\((\d\d_\w+)\.ipynb\) \| .+\? \| (\d+) \|", "\n".join(prose("00_start_here")))
