@@ -92,7 +92,8 @@ lengths = (((2,), (2, 4), (1, 2, 6), (7, 8)),)
 window_of_texts = TokenProblem(seed=8, accumulation_steps=4, width=8, lengths=lengths)
 
 
-def by_samples(model, loss_fn, optimizer, micro_batches, accumulation_steps):  # WRONG: counts sequences
+def by_samples(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    # WRONG: counts sequences
     stream = iter(micro_batches)
     while window := list(islice(stream, accumulation_steps)):
         optimizer.zero_grad()

@@ -246,6 +246,19 @@ for n, ((often, much), (once, little)) in on_ranks(2, work)[0].items():
 #   `set_reshard_after_backward(False)` keeps gathered parameters for the next forward pass. Switch both back on for the last
 #   micro-batch.
 # </details>
+#
+# <details><summary>In a real run: clipping, random numbers, and ranks with less data</summary>
+#
+# - **Clip** where you clipped in unit 06, once per window, after its last backward. By then `.grad` is the same on all ranks,
+#   so all of them find the same norm and shorten alike.
+# - **Random numbers** are each rank's own. If all ranks set the same seed, all draw the same dropout masks, so add the rank to
+#   the seed. The models start alike all the same, because wrapping sends the parameters of rank 0. A checkpoint needs the
+#   random state of every rank (unit 11).
+# - **A rank with fewer windows** than the others leaves them waiting at an all-reduce. `DistributedSampler` gives all ranks
+#   equally many samples: it repeats a few, or leaves some out with `drop_last=True`. `with model.join():` lets a rank that has
+#   finished answer the others' all-reduces, but only if all ranks share at the same micro-batches: with N = 4, ranks with 8
+#   and 4 micro-batches get through, and ranks with 8 and 6 do not.
+# </details>
 
 # %% [markdown]
 # ## Stretch: more ranks, more bytes?
