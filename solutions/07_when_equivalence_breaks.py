@@ -241,7 +241,7 @@ check(matched_bn_momentum)
 # The mean of a window is the mean of its micro-batches' means. Its variance is *not* the mean of their variances: the spread
 # between the micro-batches is missing. With shuffled samples, torch's unbiased estimate (it divides by one sample fewer) makes
 # up for that on average. Where similar samples stay together, as frames of one video do, it does not. Here the true variance
-# is 4, and both momenta are matched:
+# is 4, and the momentum is matched to N:
 
 
 # %%

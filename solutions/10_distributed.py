@@ -44,8 +44,8 @@ predict(
     choices=("a few milliseconds", "about half a second", "about 8 seconds", "about 2 minutes"),
     answer="about 8 seconds",
     because=lambda: (
-        f"The gradient has 13.5 GB. To share it once takes {seconds_to_share(6.74e9, 64, 50e9):.2f} seconds, and 15 times more "
-        f"takes {15 * seconds_to_share(6.74e9, 64, 50e9):.1f} seconds, as long as nothing else goes on in the meantime."
+        f"The gradient takes 13.5 GB. Sharing it once takes {seconds_to_share(6.74e9, 64, 50e9):.2f} seconds, and sharing it "
+        f"15 more times takes {15 * seconds_to_share(6.74e9, 64, 50e9):.1f} seconds, if nothing else goes on in the meantime."
     ),
 )
 

@@ -234,7 +234,7 @@ predict(
     choices=("every 2 minutes", "every 18 minutes", "every 3 hours"),
     answer="every 18 minutes",
     because=lambda: (
-        "The loss is smallest at t = √(2wm), which Young found in 1974. "
+        "The cost is lowest at t = √(2wm), which Young found in 1974. "
         + " ".join(
             f"Saving every {t} minutes costs {1 / t + t / (2 * between_interruptions):.0%} of the time." for t in (2, 18, 180)
         )

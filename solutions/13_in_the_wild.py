@@ -213,9 +213,8 @@ for method in (Trainer.train, *hooks):
     print(inspect.getsource(method))
 
 # %% [markdown]
-# There are three more. `on_epoch_begin()`, `on_window_end()` and `zero_grad()` do what you would expect: the first two do
-# nothing, the last one clears. `Trainer(model, optimizer, data, accumulation_steps)` makes a trainer; these four and `epochs`
-# are its attributes. Watch it:
+# There are three more: `on_epoch_begin()` and `on_window_end()` do nothing yet, and `zero_grad()` clears.
+# `Trainer(model, optimizer, data, accumulation_steps)` makes a trainer; these four and `epochs` are its attributes. Watch it:
 
 # %%
 model = texts.build_model()
