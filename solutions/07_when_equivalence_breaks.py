@@ -42,7 +42,7 @@ predict(
         "it is the same, up to rounding",
         "it points the same way, but its length differs",
         "it points another way",
-        "the first one is right, later ones are not",
+        "it is the same in the first window, but not in later ones",
     ),
     answer="it points another way",
     because=lambda: batchnorm_divergence.describe(batchnorm_divergence.compute(batchnorm_divergence.PRESETS["Break"])),

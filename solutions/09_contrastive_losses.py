@@ -198,7 +198,7 @@ print("in layer.bias.grad:", layer.bias.grad.tolist())
 # - **1 point · discarding what .grad held before**: in both encoders and in `logit_scale`.
 # - **1 point · the returned loss**: of the whole window, a number or a tensor with one number.
 # - **1 point · one micro-batch's graph at a time**: right gradients, and peak memory stays below four times that of a function
-#   with one graph alive, over 24 micro-batches of two long images and texts.
+#   with one graph alive, over 24 micro-batches of two large images and two long texts.
 
 
 # %% exercise="accumulate_contrastive"
@@ -293,7 +293,7 @@ for slug in ("temperature-times-n", "window-loss-over-n"):
 # smaller.
 
 # %% [markdown]
-# ## Both passes must see the same
+# ## Both passes must make the same features
 #
 # The gradient for the features belongs to the features of the *first* pass. If the second pass makes other features, it does
 # not fit. Dropout draws new numbers each time:

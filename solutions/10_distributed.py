@@ -250,7 +250,7 @@ for n, ((often, much), (once, little)) in on_ranks(2, work)[0].items():
 # <details><summary>In a real run: clipping, random numbers, and ranks with less data</summary>
 #
 # - **Clip** where you clipped in unit 06, once per window, after its last backward. By then `.grad` is the same on all ranks,
-#   so all of them find the same norm and shorten alike.
+#   so all of them find the same norm and clip alike.
 # - **Random numbers** are each rank's own. If all ranks set the same seed, all draw the same dropout masks, so add the rank to
 #   the seed. The models start alike all the same, because wrapping sends the parameters of rank 0. A checkpoint needs the
 #   random state of every rank (unit 11).
@@ -416,8 +416,8 @@ check(global_token_scale)
 # - **An update averages over B × N × W samples.** DistributedDataParallel divides by W. If you do so too, it happens twice.
 # - **Share at the last micro-batch of each window, leftovers included.** `no_sync` goes around the *forward and backward*
 #   passes of all others.
-# - **Sharing too often costs time, sharing too little costs the model**: ranks that miss an all-reduce drift apart without an
-#   error.
+# - **Sharing too often costs time, sharing too little costs the model**: ranks that all leave out an all-reduce drift apart
+#   without an error.
 # - **Communication falls N times**, in calls and bytes. How much time that saves depends on the link.
 # - Ranks with unequal numbers of tokens need a weight: their share of all tokens, times W.
 #

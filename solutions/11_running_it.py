@@ -93,8 +93,9 @@ explore("resume")
 # %% [markdown]
 # ## Between two updates
 #
-# "Checkpoint every N updates, not micro-batches" is good advice, and now you know why: gradients are in no `state_dict`. You
-# *could* save them too, at a price. This is the checkpoint of Llama 2 with 7 billion parameters, trained in mixed precision:
+# "Checkpoint after updates, not after micro-batches" is good advice, and now you know why: gradients are in no `state_dict`.
+# You *could* save them too, at a price. This is the checkpoint of Llama 2 with 7 billion parameters, trained in mixed
+# precision:
 
 # %%
 state = {"float32 weights and AdamW's two averages": 12, "16-bit gradients as well": 14}
@@ -223,7 +224,7 @@ check(load_checkpoint)
 # ## Stretch: how often?
 #
 # Saving costs time, and so does repeating what was lost. If a checkpoint takes $w$ minutes to write and the run is interrupted
-# every $m$ minutes on average, then saving every $t$ minutes costs about $w/t$ of the time for writing and $t/2m$ for
+# every $m$ minutes on average, then saving every $t$ minutes costs about $w/t$ of the time for writing and $t/(2m)$ for
 # repeating. This question is not graded.
 
 # %%

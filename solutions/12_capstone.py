@@ -13,7 +13,7 @@
 # %% [markdown]
 # # 12 · Capstone
 #
-# **Can you train a small GPT inside a memory budget, and be sure that it is the large batch?**
+# **Can you train a small GPT inside a memory budget, and be sure that it trains like the large batch?**
 #
 # Since October 2024 the developers of transformers have repaired the accumulation in their trainer [six
 # times](../docs/trainers.md). It divided by the wrong number, by none, or in the wrong window. No version raised an error. Can

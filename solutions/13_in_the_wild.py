@@ -102,8 +102,8 @@ explore("trainers")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. It took the mean of means. Of the five releases two are right, and a wrong one lies between them: a condition had been
-#    written the wrong way round.
+# 1. By N, which makes it the mean of means. Of the five releases two are right, and a wrong one lies between them: a condition
+#    had been written the wrong way round.
 # 2. No. Its losses are added up again, and never divided.
 # 3. To less than 1. The total is too large by one token for each sequence: the first is not a target, and is counted all the
 #    same.
