@@ -43,7 +43,7 @@ PROMISES = {
             "there is one, of any number",
             "here, too, there may be",
             "To try your function",
-            "You have seen all three above",
+            "All three are in the picture above",
             "The name of each fingerprint",
         ),
     ),
