@@ -14,7 +14,7 @@ from autograder.judging.tolerances import close
 from autograder.observing.loops import LoopTrial
 from gradaccum.fingerprint import batch_gradient
 from gradaccum.loops import right, windows
-from gradaccum.problems import Problem, flat_parameters, joined, trainable
+from gradaccum.problems import ProbeModel, Problem, coupling, flat_parameters, joined, trainable
 from gradaccum.recording import record
 
 SEVERAL_GRAPHS = "The graphs of several micro-batches are in memory at once."
@@ -155,8 +155,11 @@ def is_one_forward(problem: Problem, gradient: Tensor) -> bool:
 @lru_cache(maxsize=128)
 def _cut(problem: Problem, size: int) -> Tensor:
     """The mean gradient of a window whose forwards have ``size`` samples each."""
-    model = problem.build_model()
-    x, y = joined(problem.batches())
+    model, (x, y) = problem.build_model(), joined(problem.batches())
+    if isinstance(model, ProbeModel) and model.coupled:  # one forward will do, if each piece's samples keep what couples them
+        factors = torch.cat([coupling(piece).expand(len(piece), 1) for piece in x.split(size)])
+        model.coupled = False
+        return batch_gradient(model, lambda out, target: problem.loss_fn(out * factors, target), (x, y)).cpu()
     pieces = zip(x.split(size), y.split(size), strict=True)
     gradients = [batch_gradient(model, problem.loss_fn, piece) * (len(piece[0]) / len(x)) for piece in pieces]
     return torch.stack(gradients).sum(0).cpu()

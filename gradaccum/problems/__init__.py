@@ -13,7 +13,7 @@ from gradaccum.problems.ingredients import (
     seeded_generator,
 )
 from gradaccum.problems.parameters import flat_gradient, flat_gradients, flat_parameters, flat_values, trainable
-from gradaccum.problems.problem import FEATURES, OUTPUTS, ProbeModel, Problem
+from gradaccum.problems.problem import FEATURES, OUTPUTS, ProbeModel, Problem, coupling
 
 __all__ = [
     "FEATURES",
@@ -24,6 +24,7 @@ __all__ = [
     "Problem",
     "TrainingGate",
     "best_dtype",
+    "coupling",
     "fill_stale_gradient",
     "flat_gradient",
     "flat_gradients",

@@ -125,6 +125,14 @@ def skewed_loss(prediction: Tensor, target: Tensor) -> Tensor:
     return (error.square() * (2 + torch.tanh(error))).mean()
 
 
+def coupling(x: Tensor) -> Tensor:
+    """What a coupled model multiplies its outputs by, from all samples of a forward.
+
+    Stands for BatchNorm, but keeps nothing between forwards. Of the input: deep, narrow layers forget their samples.
+    """
+    return 1 + x.square().mean()
+
+
 class ProbeModel(nn.Module):
     """A small multi-layer perceptron with tanh units."""
 
@@ -140,8 +148,7 @@ class ProbeModel(nn.Module):
             self.unused = nn.Parameter(torch.zeros(3))
 
     def forward(self, x: Tensor) -> Tensor:
-        # Stands for BatchNorm, but keeps nothing between forwards. Of the input: deep, narrow layers forget their samples.
-        together = 1 + x.square().mean() if self.coupled else None
+        together = coupling(x) if self.coupled else None
         for layer in self.hidden:
             x = torch.tanh(layer(x))
         if hasattr(self, "shift"):
