@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import io
 import json
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autograder.contract.devices import DEVICES, pick_device
+from autograder.contract.devices import DEVICES, likely_device, pick_device
 from autograder.contract.units import UNITS
 from autograder.isolation.fork_server_client import shared_fork_server
 from autograder.isolation.sandbox import BWRAP, NONE, ChildError
@@ -141,6 +142,9 @@ def check(
         _complain("gradaccum check", str(error))
         raise typer.Exit(2) from None
     submissions, complaints, broken = _read(files, wanted, follow=not (sandbox or gradescope))
+    where = BWRAP if sandbox else NONE
+    if submissions and device in DEVICES:
+        _launch_fork_server(where, device)
     try:
         device = pick_device(device) if submissions or device not in DEVICES else device
     except ValueError as error:
@@ -151,7 +155,7 @@ def check(
     marked = []
     for submission in submissions:
         try:
-            marks = _mark(submission, seed, device, sandbox)
+            marks = _mark(submission, seed, device, where)
         except SubmissionError as error:
             complaints.append(error)
             _complain("gradaccum check", str(error))
@@ -257,12 +261,16 @@ def _read(files: list[Path], unit: str | None, follow: bool) -> tuple[list[Submi
     return submissions, complaints, broken
 
 
-def _mark(submission: Submission, seed: int, device: str, sandbox: bool) -> Marks:
-    where = BWRAP if sandbox else NONE
-    shared_fork_server(where, device)  # it imports torch while this process does
+def _launch_fork_server(sandbox: str, device: str) -> None:
+    """Have the fork server import torch while this process does. If it cannot be started, marking will say why."""
+    with contextlib.suppress(ChildError):
+        shared_fork_server(sandbox, likely_device() if device == "auto" else device)
+
+
+def _mark(submission: Submission, seed: int, device: str, sandbox: str) -> Marks:
     from autograder.marking.marker import mark_submission  # imports torch, which a complaint does not have to wait for
 
-    return mark_submission(submission, seed=seed, device=device, sandbox=where)
+    return mark_submission(submission, seed=seed, device=device, sandbox=sandbox)
 
 
 def _complain(command: str, problem: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeAlias
 
 DEVICES = ("auto", "cpu", "cuda")
@@ -27,6 +28,11 @@ def pick_device(device: str = "auto") -> str:
     if device == "cuda":
         raise ValueError("device 'cuda' was asked for, but torch finds no CUDA device here; use --device cpu")
     return "cpu"
+
+
+def likely_device() -> str:
+    """What :func:`pick_device` will probably say, for those who cannot wait until torch is imported."""
+    return "cuda" if any(Path("/dev").glob("nvidia[0-9]*")) else "cpu"
 
 
 @contextlib.contextmanager

@@ -108,6 +108,22 @@ def test_help_is_printed(arguments, run):
     assert err == ""
 
 
+def test_torch_is_imported_only_when_the_fork_server_has_been_started(write, run, monkeypatch):
+    order = []
+
+    def pick_device(device: str) -> str:
+        order.append("torch")
+        raise ValueError("no device")
+
+    monkeypatch.setattr("autograder.cli.shared_fork_server", lambda *asked: order.append(asked))
+    monkeypatch.setattr("autograder.cli.likely_device", lambda: "cpu")
+    monkeypatch.setattr("autograder.cli.pick_device", pick_device)
+    run("check", write("00_start_here.py", MEAN))
+    run("check", "--device", "cuda", "--sandbox", write("00_start_here.py", MEAN))
+    run("check", "--device", "tpu", write("00_start_here.py", MEAN))
+    assert order == [("none", "cpu"), "torch", ("bwrap", "cuda"), "torch", "torch"]
+
+
 def test_complaints_and_help_do_not_import_torch():
     program = "import sys; from autograder.cli import main\ntry: main(['check', 'missing.ipynb'])\nexcept SystemExit: pass\n"
     done = subprocess.run([*COMMAND[:2], program + "print('torch' in sys.modules)"], capture_output=True, text=True)

@@ -14,7 +14,7 @@ import torch
 from pretend_device import pretended_cuda
 
 from autograder.contract.cell import Cell
-from autograder.contract.devices import full_precision
+from autograder.contract.devices import full_precision, likely_device
 from autograder.exercises import all_exercises, exercises_of
 from autograder.isolation import wire, worker
 from autograder.isolation.limits import Limits
@@ -91,6 +91,13 @@ def test_seeding_does_not_initialise_cuda(monkeypatch):
     assert not asked
     torch.cuda.is_available()
     assert asked
+
+
+@pytest.mark.parametrize(("node", "device"), [("nvidia0", "cuda"), ("nvidiactl", "cpu"), ("null", "cpu")])
+def test_a_gpu_is_expected_where_the_system_shows_one(node, device, tmp_path, monkeypatch):
+    (tmp_path / node).touch()
+    monkeypatch.setattr("autograder.contract.devices.Path", lambda place: tmp_path)
+    assert likely_device() == device
 
 
 @pytest.mark.slow
