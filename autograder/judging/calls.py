@@ -43,6 +43,8 @@ def in_words(value: object) -> str:
     if isinstance(value, list):
         short = 0 < len(value) <= 3 and all(isinstance(item, int | float) for item in value)
         return f"[{', '.join(map(in_words, value))}]" if short else f"a list of length {len(value)}"
+    if isinstance(value, str):
+        return f"the text {value[:40]!r}"
     return "nothing" if value is None else "a dictionary" if isinstance(value, dict) else str(value)[:40]
 
 
@@ -127,8 +129,10 @@ def judge_calls(
         results[part_of(name)] = results[part_of(name)] or problem
 
     def first_fit(formulas: Mapping[str, Formula | tuple[Formula, ...]], calls: Mapping[str, CallTrial]) -> str:
-        fitting = (key for key, several in formulas.items() if _any_fits(several, calls, observations, (tolerance, absolute)))
-        return next(fitting, "")
+        fitting = [key for key, several in formulas.items() if _any_fits(several, calls, observations, (tolerance, absolute))]
+        # Of several explanations, one that also explains the calls of other parts contradicts nothing that was seen.
+        wider = (key for key in fitting if _any_fits(formulas[key], trials, observations, (tolerance, absolute)))
+        return next(wider, next(iter(fitting), ""))
 
     lost = {
         part: {name: trial for name, trial in trials.items() if part_of(name) == part}

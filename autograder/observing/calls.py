@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,7 +47,7 @@ def _single(value: Any) -> Any:
 
 
 def plain(value: object) -> Plain:
-    """A value as JSON has it: a number, truth value, text or tensor, or a list, tuple or dictionary of these.
+    """A value as JSON has it: a number of any kind, truth value, text or tensor, or a list, tuple or dictionary of these.
 
     Raises:
         TypeError: it is, or contains, something else.
@@ -61,4 +62,6 @@ def plain(value: object) -> Plain:
         return {str(key): plain(item) for key, item in value.items()}
     if hasattr(value, "tolist"):  # numpy's numbers and arrays
         return plain(value.tolist())
+    if isinstance(value, numbers.Number):  # a Fraction or a Decimal; a complex number is refused with a TypeError, too
+        return float(value)  # type: ignore[arg-type]
     raise TypeError(f"{type(value).__name__} is not plain data")

@@ -45,6 +45,8 @@ class Problem:
             the model together.
         skewed: whether the loss tells its arguments apart and is none of torch's own, so that a loop must use the one it is
             given, as it is given.
+        outputs: numbers that the model predicts for each sample. With a single one, predictions that have lost a dimension are
+            compared with the targets of all samples.
         rank: whose micro-batches these are; other ranks have the same model and other samples.
         device, dtype: where and in which precision; strings, so that a problem stays plain data.
     """
@@ -62,6 +64,7 @@ class Problem:
     gated: bool = False
     coupled: bool = False
     skewed: bool = False
+    outputs: int = OUTPUTS
     rank: int = 0
     device: str = "cpu"
     dtype: str = "float64"
@@ -90,7 +93,7 @@ class Problem:
 
     def new_model(self) -> nn.Module:
         """A model whose weights and place are yet to be set."""
-        return ProbeModel(self.width, self.depth, self.extras, self.gated, self.coupled)
+        return ProbeModel(self.width, self.depth, self.extras, self.gated, self.coupled, self.outputs)
 
     def build_optimizer(self, model: nn.Module) -> torch.optim.SGD:
         return torch.optim.SGD(model.parameters(), lr=self.lr, momentum=self.momentum)
@@ -101,11 +104,11 @@ class Problem:
         return skewed_loss if self.skewed else F.mse_loss
 
     def batches(self, epoch: int = 0) -> list[MicroBatch]:
-        """The micro-batches of one epoch: x of shape ``(size, 4)``, y of shape ``(size, 2)``."""
+        """The micro-batches of one epoch: x of shape ``(size, 4)``, y of shape ``(size, outputs)``."""
         sizes = self.epochs[epoch]
         generator = seeded_generator(self.seed, 1 + epoch + 1000 * self.rank)
         x = normal_numbers((sum(sizes), FEATURES), generator)
-        y = normal_numbers((sum(sizes), OUTPUTS), generator)
+        y = normal_numbers((sum(sizes), self.outputs), generator)
         x, y = (t.to(device=self.device, dtype=self.torch_dtype) for t in (x, y))
         return list(zip(x.split(list(sizes)), y.split(list(sizes)), strict=True))
 
@@ -136,13 +139,15 @@ def coupling(x: Tensor) -> Tensor:
 class ProbeModel(nn.Module):
     """A small multi-layer perceptron with tanh units."""
 
-    def __init__(self, width: int, depth: int, extras: bool, gated: bool, coupled: bool = False):
+    def __init__(
+        self, width: int, depth: int, extras: bool, gated: bool, coupled: bool = False, outputs: int = OUTPUTS
+    ):
         super().__init__()
         sizes = [FEATURES, *([width] * depth)]
         self.hidden = nn.ModuleList(nn.Linear(a, b) for a, b in itertools.pairwise(sizes))
         self.gate = TrainingGate() if gated else nn.Identity()
         self.coupled = coupled
-        self.head = nn.Linear(width, OUTPUTS)
+        self.head = nn.Linear(width, outputs)
         if extras:
             self.shift = nn.Parameter(torch.zeros(width), requires_grad=False)
             self.unused = nn.Parameter(torch.zeros(3))

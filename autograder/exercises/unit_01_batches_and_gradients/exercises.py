@@ -19,7 +19,7 @@ from autograder.exercises.unit_01_batches_and_gradients.judging.messages import 
 from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial
 from autograder.judging.failures import first_failure
 from gradaccum.diagnosis.catalogue import mistake
-from gradaccum.problems import Problem, best_dtype
+from gradaccum.problems import OUTPUTS, Problem, best_dtype
 
 UNIT = "01_batches_and_gradients"
 
@@ -29,7 +29,14 @@ or by a fixed number, is noticed."""
 
 
 def batch_problem(
-    seed: int, device: str, samples: int, *, gated: bool = False, extras: bool = False, stale: bool = False
+    seed: int,
+    device: str,
+    samples: int,
+    *,
+    gated: bool = False,
+    extras: bool = False,
+    stale: bool = False,
+    outputs: int = OUTPUTS,
 ) -> Problem:
     """A batch of so many samples as micro-batches of one sample each; options as of :class:`gradaccum.problems.Problem`."""
     return Problem(
@@ -42,10 +49,15 @@ def batch_problem(
         gated=gated,
         extras=extras,
         stale=stale,
+        outputs=outputs,
     )
 
 
-SPECIAL = {"one": ("", "For a batch of one sample"), "again": ("untouched", "At a second call with the same model")}
+SPECIAL = {
+    "one": ("", "For a batch of one sample"),
+    "narrow": ("", "For a model with a single output"),
+    "again": ("untouched", "At a second call with the same model"),
+}
 """Trials that matter if the others are right: the part that each belongs to, the first if empty, and what is special there."""
 
 
@@ -63,14 +75,15 @@ class GradientOfBatch(Exercise[BatchTrial]):
         for name, trial in trials.items():
             if not observations[name].failure:
                 changed, named = changed_message(trial, observations[name])
-                results["untouched"] = results["untouched"] or changed
+                results["untouched"] = changed or results["untouched"]
                 slugs += named
         if not any(results.values()):
             for name, (where, what) in SPECIAL.items():
-                message, named = gradient_message("", trials[name], observations[name])
-                kept = " At the first call it was right, so something is kept between calls." if name == "again" else ""
-                results[where or self.parts[0].name] = message and f"{what}: {message}{kept}"
-                slugs += named
+                if name in trials:
+                    message, named = gradient_message("", trials[name], observations[name])
+                    part = where or self.parts[0].name
+                    results[part] = results[part] or (message and f"{what}: {message}{_kept(name, observations[name])}")
+                    slugs += named
         if "stale-start" in slugs and "grad-touched" in slugs:
             # The hint for the first alone is to clear, which is not allowed here; that for the second helps with both.
             slugs.insert(0, "grad-touched")
@@ -97,6 +110,7 @@ class BatchGradient(GradientOfBatch):
             "frozen": BatchTrial(batch_problem(seed + 2, device, b, extras=True)),
             "untouched": BatchTrial(batch_problem(seed + 3, device, c, stale=True, gated=True), training=False),
             "one": BatchTrial(batch_problem(seed + 4, device, 1)),
+            "narrow": BatchTrial(batch_problem(seed + 6, device, b, outputs=1)),
             "again": BatchTrial(batch_problem(seed + 5, device, a), calls=2),
         }
 
@@ -150,6 +164,7 @@ class SgdStep(Exercise[BatchTrial]):
                 batch_problem(seed + 6, device, c, stale=True, extras=True), lr=rates[5], frozen_stale=True
             ),
             "one": BatchTrial(batch_problem(seed + 7, device, 1), lr=rates[0]),
+            "narrow": BatchTrial(batch_problem(seed + 9, device, c, outputs=1), lr=rates[2]),
             "again": BatchTrial(batch_problem(seed + 8, device, b), lr=rates[1], calls=2),
         }
 
@@ -173,11 +188,18 @@ class SgdStep(Exercise[BatchTrial]):
         if not any(results.values()):
             for name, (_, what) in SPECIAL.items():
                 message, named = update_message("mode", trials[name], observations[name])
-                results["update"] = results["update"] or (message and f"{what}: {message}")
+                results["update"] = results["update"] or (message and f"{what}: {message}{_kept(name, observations[name])}")
                 slugs += named
         results["loss"], named = loss_message(trials["loss"], observations["loss"])
         slugs += named
         return _verdict(self, results, slugs, observations)
+
+
+def _kept(name: str, seen: Observation) -> str:
+    """What it means that one of the ``SPECIAL`` trials is wrong, as another sentence."""
+    if name != "again" or seen.failure:
+        return ""
+    return " At the first call it was right, so something is kept between calls."
 
 
 def _verdict(

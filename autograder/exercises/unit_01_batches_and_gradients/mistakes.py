@@ -114,14 +114,20 @@ add_mistake(
     "Which argument does the exercise say comes first?",
 )
 add_mistake(
+    "loss-of-its-own",
+    "You compute a loss of torch's and not the loss_fn that you are given, which may be any other.",
+    "What happens in your function when somebody passes another loss_fn?",
+)
+add_mistake(
     "targets-not-cut",
     "You compare the prediction for one sample with the targets of all samples.",
     "Which shape does the second argument of your loss_fn have? It should have that of the first.",
 )
 add_mistake(
     "batches-grow",
-    "The batch whose gradient you take grows from sample to sample, so early samples are counted again and again.",
-    "Which samples are in x[: i + 1], and which are in x[i : i + 1]?",
+    "The gradient that you add for each sample still holds those of the samples before it, so early samples are counted again "
+    "and again.",
+    "Which samples are in x[: i + 1], and which are in x[i : i + 1]? And what does .grad hold before each backward?",
 )
 add_mistake(
     "gradient-left-behind",

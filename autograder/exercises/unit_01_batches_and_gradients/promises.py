@@ -2,9 +2,9 @@
 
 from autograder.contract.promises import Promise, Promises
 
-GRADIENTS, SECOND = ("gradient", "frozen", "untouched", "one", "again"), ("again",)
+GRADIENTS, SECOND = ("gradient", "frozen", "untouched", "one", "narrow", "again"), ("again",)
 AVERAGES = ("mean", "summed", "untouched", "one", "again")
-UPDATES = ("update", "frozen", "evaluating", "one", "again")
+UPDATES = ("update", "frozen", "evaluating", "one", "narrow", "again")
 
 PROMISES = {
     "batch_gradient": Promises(
@@ -13,6 +13,9 @@ PROMISES = {
             Promise("shape", "a tensor of the parameter's shape", GRADIENTS, "batch_gradient_transposed"),
             Promise("arguments", "takes the prediction first", GRADIENTS, "batch_gradient_swapped_loss_arguments"),
             Promise("gradient", "every trainable parameter has its gradient", GRADIENTS, "batch_gradient_sum_over_samples"),
+            Promise(
+                "any model", "the gradient of `loss_fn(model(x), y)`", ("narrow",), "batch_gradient_squeezes_the_prediction"
+            ),
             Promise("one sample", "also for a batch of one sample", ("one",), "batch_gradient_needs_several_samples"),
             Promise("frozen", "a frozen parameter is not in the dictionary", ("frozen",), "batch_gradient_zeros_for_frozen"),
             Promise("unused", "An unused one may be left out", ("frozen",), "batch_gradient_unused_not_allowed"),
@@ -59,6 +62,7 @@ PROMISES = {
             Promise("own", "update of the model's own parameters", UPDATES, "sgd_step_new_parameters"),
             Promise("rate", "has moved by minus `lr` times its gradient", UPDATES, "sgd_step_without_rate"),
             Promise("down", "has moved by minus", UPDATES, "sgd_step_uphill"),
+            Promise("any model", "the gradient of `loss_fn(model(x), y)`", ("narrow",), "sgd_step_squeezes_the_prediction"),
             Promise("one sample", "also for a batch of one sample", ("one",), "sgd_step_of_several"),
             Promise("second call", "at a second call", SECOND, "sgd_step_momentum_between_calls"),
             Promise("mode", "the model is in the mode it was in", ("evaluating",), "sgd_step_train_first"),

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TypeGuard
 
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
 from autograder.contract.trials import trial_random
 from autograder.contract.verdict import Part, Verdict
 from autograder.exercises.unit_02_memory_limits.judging.byte_counts import count_in_words, due_bytes, name_count
-from autograder.exercises.unit_02_memory_limits.judging.lines import FIT, LINES_IN_WORDS, WRONG_LINES, least_squares
+from autograder.exercises.unit_02_memory_limits.judging.lines import (
+    FIT,
+    LINES_IN_WORDS,
+    WRONG_LINES,
+    least_squares,
+    squares,
+)
 from autograder.exercises.unit_02_memory_limits.judging.plans import PLANS_IN_WORDS, WRONG_PLANS, plan
 from autograder.exercises.unit_02_memory_limits.observing import SavedTrial
 from autograder.judging.calls import in_words, judge_calls
@@ -108,9 +116,19 @@ class MemoryLine(Exercise[CallTrial]):
 
 def _line_message(trial: CallTrial, found: Plain | None) -> str:
     """What is wrong with a line that is not the right one."""
-    if isinstance(found, list) and len(found) == 2 and all(isinstance(number, int | float) for number in found):
-        return "This is not the line with the least squares."
-    return f"Your function returned {in_words(found)} where a pair of numbers was due."
+    if not _is_pair(found):
+        return f"Your function returned {in_words(found)} where a pair of numbers was due."
+    due = least_squares(*trial.arguments)
+    fixed_right, slope_right = (math.isclose(*numbers, rel_tol=FIT) for numbers in zip(found, due, strict=True))
+    if fixed_right or slope_right:
+        right, wrong = ("fixed part", "slope") if fixed_right else ("slope", "fixed part")
+        return f"Your {right} is that of the line with the least squares, but your {wrong} is not."
+    sums = (squares(line, *trial.arguments) for line in (found, due))
+    return "This is not the line with the least squares: the sum of its squares is {:.3g}, where {:.3g} is possible.".format(*sums)
+
+
+def _is_pair(found: Plain | None) -> TypeGuard[list[float]]:
+    return isinstance(found, list) and len(found) == 2 and all(isinstance(number, int | float) for number in found)
 
 
 class PlanMicroBatches(Exercise[CallTrial]):
@@ -150,7 +168,11 @@ class PlanMicroBatches(Exercise[CallTrial]):
         }
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
-        message = "This is not the largest micro-batch that divides the effective batch and fits."
+        def message(trial: CallTrial, found: Plain | None) -> str:
+            if _is_pair(found):
+                return "This is not the largest micro-batch that divides the effective batch and fits."
+            return f"Your function returned {in_words(found)} where the pair (B, N) was due."
+
         refusal = "Not even one sample fits, and no ValueError says so."
         verdict = judge_calls(
             self, trials, observations, _part_of, plan, WRONG_PLANS, message, refusal=refusal, described=PLANS_IN_WORDS

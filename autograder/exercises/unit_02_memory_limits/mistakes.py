@@ -56,6 +56,16 @@ add_mistake(
     "Which tensors are you asked to leave out, and what do they share with the model's parameters?",
 )
 add_mistake(
+    "model-not-watched",
+    "You count only what the loss keeps. What the layers of the model keep is missing.",
+    "Which of your lines run while your hooks are active?",
+)
+add_mistake(
+    "buffers-left-out",
+    "You leave out buffers of the model, although autograd keeps them for the backward pass and they are no parameters.",
+    "Which of the model's tensors are you asked to leave out? Only those.",
+)
+add_mistake(
     "loss-not-watched",
     "You watch the model but not the loss, which keeps tensors of its own.",
     "Which lines build the graph? All of them belong inside the hooks.",
@@ -185,6 +195,12 @@ add_mistake(
     "You plan only where the whole effective batch fits at once, and refuse everything else. Micro-batches come one after the "
     "other: only one of them has to fit.",
     "How many micro-batches are in memory at the same time, and what does that many need?",
+)
+add_mistake(
+    "smaller-sizes-not-tried",
+    "You try only the largest micro-batch that fits, and refuse the call if it does not divide the effective batch. A smaller "
+    "one may divide it.",
+    "What do you try next when the largest size that fits does not divide?",
 )
 add_mistake(
     "whole-batch-not-tried",

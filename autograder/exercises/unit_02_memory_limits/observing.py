@@ -20,7 +20,7 @@ class SavedTrial:
 
     Attributes:
         kind: ``"plain"`` (one linear layer), ``"shared"`` (a tensor that two operations keep), ``"deep"`` (weights are kept
-            too, one of them frozen, and activations of their shape), ``"gated"`` (slices of a larger tensor are kept).
+            too, one of them frozen, and a buffer, and activations of the weights' shape), ``"gated"`` (slices of a larger tensor are kept).
         samples: in the batch.
         width: of the layers.
     """
@@ -67,9 +67,17 @@ def loss_of_sines(prediction: Tensor, target: Tensor) -> Tensor:
 
 
 class WatchedSequential(nn.Sequential):
-    """Linear layers and GELUs. ``let_go`` says whether an input that a GELU keeps was freed before the forward had ended."""
+    """Linear layers and GELUs, and a buffer that scales the output, which autograd keeps although it is no parameter.
+
+    ``let_go`` says whether an input that a GELU keeps was freed before the forward had ended.
+    """
 
     let_go = False
+    scale: Tensor
+
+    def __init__(self, *layers: nn.Module) -> None:
+        super().__init__(*layers)
+        self.register_buffer("scale", torch.linspace(0.5, 1.5, 3))
 
     def forward(self, x: Tensor) -> Tensor:
         outputs = []
@@ -78,7 +86,7 @@ class WatchedSequential(nn.Sequential):
             if isinstance(layer, nn.Linear):
                 outputs.append(weakref.ref(x.untyped_storage()))
         self.let_go |= torch.is_grad_enabled() and any(output() is None for output in outputs)
-        return x
+        return x * self.scale
 
 
 def deep_model(width: int, hidden: int, depth: int = 10) -> WatchedSequential:

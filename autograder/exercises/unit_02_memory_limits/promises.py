@@ -22,6 +22,7 @@ PROMISES = {
             ),
             Promise("frozen", "frozen or not", ("deep",), "saved_bytes_with_frozen_parameters"),
             Promise("everything", "Everything else that autograd keeps does count", MODELS, "saved_bytes_without_inputs"),
+            Promise("buffers", "Everything else that autograd keeps does count", ("deep",), "saved_bytes_without_buffers"),
             Promise("bytes", "the number of bytes", MODELS, "saved_bytes_four_bytes_each"),
         ),
         (

@@ -7,6 +7,7 @@ import torch
 
 from autograder.exercises import all_exercises
 from autograder.exercises.unit_02_memory_limits.judging.byte_counts import (
+    COUNTS_IN_WORDS,
     CountVariant,
     count_in_words,
     count_variants,
@@ -52,13 +53,15 @@ def test_no_wrong_way_of_counting_is_right_on_all_models(seed):
             assert any(play(variant, forward) != play(CountVariant(), forward) for forward in forwards.values()), variant
 
 
-def test_the_bytes_of_the_largest_storage_alone_are_described():
+@pytest.mark.parametrize("words", COUNTS_IN_WORDS)
+def test_a_rare_count_is_described(words):
     forwards = {trial: run_forward(trial) for trial in trials(0)}
-    largest = {
-        trial: max(one.storage_bytes for one in forward.kept if not one.parameter) for trial, forward in forwards.items()
-    }
-    assert count_in_words(largest) == "You return the size of the largest storage, where the sum of all is due."
-    assert count_in_words({trial: due_bytes(trial) for trial in forwards}) == ""
+    assert count_in_words({trial: COUNTS_IN_WORDS[words](forward) for trial, forward in forwards.items()}) == words
+
+
+def test_the_right_numbers_and_no_numbers_are_not_described():
+    assert count_in_words({trial: due_bytes(trial) for trial in trials(0)}) == ""
+    assert count_in_words({}) == ""
 
 
 @pytest.mark.parametrize("seed", SEEDS)

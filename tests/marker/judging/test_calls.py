@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import torch
 
-from autograder.judging.calls import in_different_words, same_value
+from autograder.judging.calls import in_different_words, in_words, same_value
 from autograder.judging.tolerances import rounding
-from autograder.observing.calls import CallTrial, observe_number
+from autograder.observing.calls import CallTrial, observe_call, observe_number
 
-NUMBERS = (3, 3.0, np.float32(3), torch.tensor(3.0), torch.tensor([3.0]), np.array([[3]]))
+NUMBERS = (3, 3.0, Fraction(3), Decimal(3), np.float32(3), torch.tensor(3.0), torch.tensor([3.0]), np.array([[3]]))
 
 
 @pytest.mark.parametrize("value", NUMBERS, ids=repr)
-def test_a_number_may_be_a_python_number_a_numpy_one_or_a_tensor_with_one_element(value):
+def test_a_number_may_be_any_python_number_a_numpy_one_or_a_tensor_with_one_element(value):
     seen = observe_number(lambda: value, CallTrial())
     assert same_value(seen.facts["value"], 3)
 
@@ -23,6 +26,14 @@ def test_a_number_may_be_a_python_number_a_numpy_one_or_a_tensor_with_one_elemen
 def test_a_list_a_text_and_a_longer_tensor_are_no_number(value):
     seen = observe_number(lambda: value, CallTrial())
     assert not same_value(seen.facts["value"], 3)
+
+
+def test_a_complex_number_is_observed_by_its_type():
+    assert observe_call(lambda: 3j, CallTrial()).facts == {"type": "complex"}
+
+
+def test_a_text_is_quoted_as_one():
+    assert in_words("True") == "the text 'True'"
 
 
 def test_true_is_not_the_number_1_but_1_may_stand_for_true():

@@ -8,7 +8,7 @@ yields it on every trial.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -31,6 +31,7 @@ class KeptTensor:
         parameter: ``"trainable"`` or ``"frozen"`` if it is one, else empty.
         shaped_like_parameter: whether it has the shape of one, possibly transposed.
         given: whether it is x or y.
+        buffer: whether it is a buffer of the model.
         by_loss: whether the loss kept it, not the model.
         in_graph: whether it requires a gradient.
     """
@@ -42,6 +43,7 @@ class KeptTensor:
     parameter: str
     shaped_like_parameter: bool
     given: bool
+    buffer: bool
     by_loss: bool
     in_graph: bool
 
@@ -65,7 +67,8 @@ class CountVariant(NamedTuple):
             that is kept; or ``"shape"``, none, nor what has a parameter's shape.
         size: of a tensor: its ``"storage"`` or only its own ``"elements"``.
         given: whether x and y count.
-        loss: whether what the loss keeps is seen.
+        buffers: whether buffers of the model count.
+        watched: whether what ``"both"`` keep is seen, or only what the ``"model"`` or the ``"loss"`` keeps.
         unit: ``"bytes"``, ``"elements"`` counted as if they were bytes, or ``"four"`` bytes for each.
     """
 
@@ -74,7 +77,8 @@ class CountVariant(NamedTuple):
     parameters: str = "none"
     size: str = "storage"
     given: bool = True
-    loss: bool = True
+    buffers: bool = True
+    watched: str = "both"
     unit: str = "bytes"
 
 
@@ -90,7 +94,8 @@ CHOICES: Choices = {
     },
     "size": {"storage": (), "elements": ("views-cut-short",)},
     "given": {True: (), False: ("inputs-left-out",)},
-    "loss": {True: (), False: ("loss-not-watched",)},
+    "buffers": {True: (), False: ("buffers-left-out",)},
+    "watched": {"both": (), "model": ("loss-not-watched",), "loss": ("model-not-watched",)},
     "unit": {"bytes": (), "elements": ("elements-not-bytes",), "four": ("elements-not-bytes",)},
 }
 """For each attribute of a count its values and the mistakes they are."""
@@ -113,13 +118,25 @@ def name_count(counts: Mapping[SavedTrial, float]) -> tuple[str, ...] | None:
 def count_in_words(counts: Mapping[SavedTrial, float]) -> str:
     """What all these numbers of bytes have in common, as a sentence; empty if nothing known."""
     forwards = {trial: run_forward(trial) for trial in counts}
-    if all(count == _of_largest(forwards[trial]) for trial, count in counts.items()):
-        return "You return the size of the largest storage, where the sum of all is due."
+    for words, count_of in COUNTS_IN_WORDS.items():
+        if counts and all(count == count_of(forwards[trial]) for trial, count in counts.items()):
+            return words
     return relation(list(counts.values()), [play(CountVariant(), forward) for forward in forwards.values()])
 
 
-def _of_largest(forward: Forward) -> int:
-    return max((tensor.storage_bytes for tensor in forward.kept if not tensor.parameter), default=0)
+def _sizes(forward: Forward) -> list[int]:
+    """The bytes of each storage that counts."""
+    return list({tensor.storage: tensor.storage_bytes for tensor in forward.kept if not tensor.parameter}.values())
+
+
+COUNTS_IN_WORDS: dict[str, Callable[[Forward], int]] = {
+    "You return the size of the largest storage, where the sum of all is due.": lambda forward: max(_sizes(forward)),
+    "You return the number of storages, where the sum of their bytes is due.": lambda forward: len(_sizes(forward)),
+    "You count the loss as well, which nothing keeps for the backward pass.": lambda forward: (
+        sum(_sizes(forward)) + forward.itemsize
+    ),
+}
+"""Rarer counts, by what is counted."""
 
 
 @cache
@@ -152,6 +169,7 @@ def run_forward(trial: SavedTrial) -> Forward:
                 parameter=parameters.get(key, ""),
                 shaped_like_parameter=tensor.shape in shapes,
                 given=key in (storage_key(x), storage_key(y)),
+                buffer=key in map(storage_key, model.buffers()),
                 by_loss=place >= len(before_loss),
                 in_graph=tensor.requires_grad,
             )
@@ -170,7 +188,9 @@ def play(variant: CountVariant, forward: Forward) -> int:
     for tensor in forward.kept:
         if variant.parameters == "shape" and tensor.shaped_like_parameter:
             continue
-        if tensor.parameter not in counted or (tensor.given and not variant.given) or (tensor.by_loss and not variant.loss):
+        if tensor.parameter not in counted or (tensor.given and not variant.given) or (tensor.buffer and not variant.buffers):
+            continue
+        if variant.watched == ("model" if tensor.by_loss else "loss"):
             continue
         if tensor.in_graph and not variant.graph:
             continue

@@ -29,6 +29,12 @@ def least_squares(sizes: Sequence[float], points: Sequence[float]) -> Line:
     return point - slope * size, slope
 
 
+def squares(line: Sequence[float], sizes: Sequence[float], points: Sequence[float]) -> float:
+    """The sum of squared differences in bytes between points and a line."""
+    fixed, per_sample = line
+    return sum((p - fixed - per_sample * s) ** 2 for s, p in zip(sizes, points, strict=True))
+
+
 def _turned_round(sizes: Sequence[float], points: Sequence[float]) -> Line:
     fixed, per_sample = least_squares(sizes, points)
     return per_sample, fixed
@@ -191,6 +197,12 @@ LINES_IN_WORDS: dict[str, tuple[Formula, ...]] = {
     ),
     "Your two numbers are the first two of the three of a parabola that is fitted to the points.": (_parabola,),
     "Your line makes the sum of distances least, not that of squared distances.": (_least_distances,),
+    "Your slope is that of a line through zero, although your line does not go through zero.": (
+        _through_means(lambda sizes, points: _through_zero(sizes, points)[1]),
+    ),
+    "You take the smallest number of bytes for the fixed part, although samples are in it.": (
+        lambda sizes, points: (min(points), _through_zero(sizes, [p - min(points) for p in points])[1]),
+    ),
     "Your fixed part is rounded to whole KiB.": (_rounded_to(2**10),),
     "Your slope is right, but your fixed part is 0.": (lambda sizes, points: (0.0, least_squares(sizes, points)[1]),),
     "Your numbers are in KiB, where bytes are due.": (_in_units_of(2**10),),

@@ -76,6 +76,11 @@ def _whole_or_nothing(effective: int, budget: int, fixed: int, per_sample: int) 
     return _largest(effective, lambda size: size == effective <= _room(budget, fixed, per_sample))
 
 
+def _largest_or_nothing(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    room = _room(budget, fixed, per_sample)
+    return _largest(effective, lambda size: size == min(effective, room))
+
+
 def _not_whole_batch(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
     room = _room(budget, fixed, per_sample)
     return _largest(effective, lambda size: size < effective and size <= room)
@@ -141,6 +146,7 @@ WRONG_PLANS: dict[str, tuple[Formula, ...]] = {
         "does-not-divide": (_fill, _fill_and_drop, _fill_in_fractions),
         "fixed-for-each": (_pay_fixed_again,),
         "whole-batch-or-nothing": (_whole_or_nothing,),
+        "smaller-sizes-not-tried": (_largest_or_nothing,),
         "whole-batch-not-tried": (_not_whole_batch,),
         "fixed-forgotten": (_without_fixed,),
         "budget-not-used-up": (_not_to_the_last_byte,),
