@@ -16,6 +16,9 @@ from gradaccum.fingerprint import Fingerprint, as_fraction
 SAME = 1e-4
 """Largest difference between coefficients that are the same; those of different loops differ by more than 1e-2."""
 
+ROUND = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
+"""Lengths to which gradients are usually clipped."""
+
 Blocks = list[set[int]]
 """The micro-batches in each update, by their number."""
 
@@ -205,7 +208,8 @@ def _limit(factors: dict[int, float], right: Sequence[int], lengths: Tensor) -> 
     """The length that all wrong gradients have, which were longer, and none of the right ones exceeds; None if they differ."""
     wrong = [float(lengths[u]) for u in factors]
     limit = wrong[0]
-    alike = all(abs(length - limit) <= SAME * limit for length in wrong) and len(set(factors.values())) > 1
+    round_number = any(abs(limit - number) <= SAME * number for number in ROUND)
+    alike = all(abs(length - limit) <= SAME * limit for length in wrong) and (len(set(factors.values())) > 1 or round_number)
     fine = all(factor < 1 for factor in factors.values()) and all(float(lengths[u]) <= limit for u in right)
     return float(f"{limit:.4g}") if alike and fine else None
 

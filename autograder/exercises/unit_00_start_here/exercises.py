@@ -12,9 +12,17 @@ from autograder.contract.verdict import Part, Verdict
 from autograder.exercises.unit_00_start_here.observing import ListTrial
 from autograder.judging.failures import first_failure
 from autograder.judging.tolerances import close
+from autograder.support.counted import counted
 from gradaccum.diagnosis.catalogue import mistake
+from gradaccum.fingerprint import as_fraction
 
 UNIT = "00_start_here"
+
+SAME = 1e-4
+"""Relative difference up to which a tensor is a combination of gradients, and largest one between two shares of them."""
+
+CLOSE_BY = 0.1
+"""Relative difference up to which a wrong tensor is called close to the mean."""
 
 
 class AverageGradients(Exercise[ListTrial]):
@@ -27,7 +35,7 @@ class AverageGradients(Exercise[ListTrial]):
     graded = False
 
     def trials(self, seed: int, device: str) -> dict[str, ListTrial]:
-        return {f"{count} gradients": ListTrial(seed + count, count, device) for count in (4, 3, 1)}
+        return {counted(count, "gradient"): ListTrial(seed + count, count, device) for count in (4, 3, 1)}
 
     def judge(self, trials: Mapping[str, ListTrial], observations: Mapping[str, Observation]) -> Verdict:
         message, summed = "", False
@@ -38,7 +46,28 @@ class AverageGradients(Exercise[ListTrial]):
             elif "value" not in seen.tensors:
                 message = message or f"Your function returned {seen.facts['type']} where a tensor was due."
             elif not close(seen.tensors["value"].double(), gradients.mean(0), "float64"):
-                message = message or f"For {name}, your tensor is not their mean."
+                message = message or f"For {name}, {_in_words(seen.tensors['value'], gradients)}"
                 summed |= trial.count > 1 and close(seen.tensors["value"].double(), gradients.sum(0), "float64")
         mistakes = (mistake("no-scale"),) if summed else ()
         return self.verdict({"mean": message}, mistakes=mistakes, failure=first_failure(observations))
+
+
+def _in_words(value: torch.Tensor, gradients: torch.Tensor) -> str:
+    """What a wrong tensor is in place of the mean of these gradients ``(count, length)``, as the end of a sentence."""
+    count, shape = len(gradients), tuple(gradients[0].shape)
+    if tuple(value.shape) != shape:
+        return f"your tensor has the shape {tuple(value.shape)}, where that of a gradient is due, {shape}."
+    value, mean = value.to(gradients), gradients.mean(0)
+    if not torch.isfinite(value).all():
+        return "your tensor holds values that are no longer numbers (NaN or inf)."
+    if float((value - mean).norm() / mean.norm()) < CLOSE_BY:
+        return f"your tensor is close to their mean, but it differs by {float((value - mean).norm() / mean.norm()):.1g} of it."
+    shares = torch.linalg.lstsq(gradients.T, value[:, None]).solution[:, 0]
+    if float((value - shares @ gradients).norm()) > SAME * float(value.norm()):
+        return "your tensor is not their mean, nor any other sum of shares of them."
+    present = [(k, as_fraction(share)) for k, share in enumerate(shares.tolist(), 1) if abs(share) > SAME]
+    if len(present) == count and float(shares.max() - shares.min()) < SAME:
+        held = f"{present[0][1]} of each"
+    else:
+        held = ", ".join(f"{share} of gradient {k}" for k, share in present) or "nothing of them"
+    return f"{as_fraction(1 / count)} of each gradient is due, and your tensor holds {held}."

@@ -19,6 +19,7 @@ from autograder.exercises.unit_03_accumulate.judging import (
     WRONG_GRADIENT,
     WRONG_RATES,
     gradient_message,
+    name_loss,
     name_weights,
     same_samples,
 )
@@ -58,7 +59,7 @@ class AccumulateGradient(Exercise[LoopTrial]):
             return basics.with_(seed=seed + offset, accumulation_steps=len(epochs[0]), epochs=epochs, **options)
 
         return {
-            "equal": LoopTrial(problem(1, [size] * count, [size] * count, [1]), frozen=True),
+            "equal": LoopTrial(problem(1, [size] * count, [size] * count, [1], outputs=1), frozen=True),
             "ragged": LoopTrial(problem(2, ragged, extras=True), frozen=True),
             "clean": LoopTrial(problem(3, [size] * count, stale=True, extras=True), frozen=True),
             "memory": LoopTrial(problem(4, [16] * 24, width=2, depth=12, coupled=True), frozen=True, meter=True),
@@ -79,6 +80,8 @@ class AccumulateGradient(Exercise[LoopTrial]):
         elsewhere = [(trials[name], observations[name]) for name in ("equal", "ragged")]
         found = diagnose(trials["probe"], observations["probe"], *elsewhere)
         found = _without_windows(trials["probe"].problem, found)
+        if other_loss := name_loss(trials["equal"], observations["equal"]):
+            found = replace(found, slugs=(other_loss, *found.slugs), found=found.found if found.slugs else None, remark="")
         slugs = found.slugs if not several or "retained-graph" in found.slugs else (*found.slugs, "one-big-batch")
         return self.verdict(
             results,
@@ -97,6 +100,8 @@ OF_WINDOWS = {"off-by-one-early", "off-by-one-late", "tail-dropped", "tail-stale
 def _without_windows(problem: Problem, found: Diagnosis) -> Diagnosis:
     """The diagnosis of a single gradient, from its weights where that of a loop would speak of windows or knows no name."""
     rows = found.found.coefficients.tolist() if found.found is not None and found.found.linear else []
+    if found.slugs == ("zero-before-step",):
+        return replace(found, slugs=("grad-left-empty",))
     if len(rows) != 1 or (found.slugs and not OF_WINDOWS & set(found.slugs)):
         return found
     slugs = name_weights(problem.epochs[0], rows[0])
@@ -120,7 +125,8 @@ class SumFormLr(Exercise[CallTrial]):
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
         def message(trial: CallTrial, found: Plain | None) -> str:
             if isinstance(found, int | float) and not isinstance(found, bool):
-                return "The rate you return does not make the two updates equal."
+                rate, n = trial.arguments
+                return f"For a rate of {rate:.3g} and N = {n}, the rate you return does not make the two updates equal."
             return f"Your function returned {in_words(found)} where a number was due."
 
         return judge_calls(
@@ -168,9 +174,8 @@ class SameUpdate(Exercise[CallTrial]):
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
         def message(trial: CallTrial, found: Plain | None) -> str:
-            if isinstance(found, bool) or found in (0, 1):
-                return "At least one pair gets the wrong answer."
-            return f"Your function returned {in_words(found)} where True or False was due."
+            due = "True" if same_samples(*trial.arguments) else "False"
+            return "For {} and {} your function returned {}, where {} was due.".format(*trial.arguments, in_words(found), due)
 
         return judge_calls(
             self,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from autograder.contract.observation import Observation
 from autograder.judging.calls import Formula
@@ -17,7 +18,7 @@ from autograder.judging.tolerances import close
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.naming import MATCH
 from gradaccum.fingerprint import batch_gradient
-from gradaccum.problems import Problem, flat_parameters, joined
+from gradaccum.problems import LossFn, Problem, flat_parameters
 
 WRONG_GRADIENT = "What is in .grad is not the gradient of the mean loss over all samples."
 
@@ -35,8 +36,36 @@ def gradient_message(trial: LoopTrial, seen: Observation) -> str:
         return kept
     if problem.coupled and is_one_forward(problem, gradients[0]):
         return JOINED
-    fine = is_cut_finely(problem, gradients[0], MAX_JOINED) if problem.coupled else _are_mean_gradients(problem, gradients)
-    return "" if fine else WRONG_GRADIENT
+    if problem.coupled:
+        return "" if is_cut_finely(problem, gradients[0], MAX_JOINED) else WRONG_GRADIENT
+    due = _mean_gradients(problem, problem.loss_fn)
+    if _are_close(problem, gradients, due):
+        return ""
+    used = (due != 0).any(0)
+    if problem.stale and _are_close(problem, gradients[:, used], due[:, used]):
+        return "The .grad of a parameter that no loss depends on still holds what it held before."
+    return WRONG_GRADIENT
+
+
+OTHER_LOSSES: dict[str, Callable[[LossFn], tuple[LossFn, ...]]] = {
+    "loss-arguments-swapped": lambda loss_fn: (lambda prediction, target: loss_fn(target, prediction),),
+    "targets-not-cut": lambda loss_fn: (lambda prediction, target: loss_fn(prediction.squeeze(-1), target),),
+    "loss-of-its-own": lambda loss_fn: (F.mse_loss, F.l1_loss, F.smooth_l1_loss),
+}
+"""By mistake, what may be computed in place of a loss. Without its last dimension, a prediction of a single number is compared
+with the targets of all samples."""
+
+
+def name_loss(trial: LoopTrial, seen: Observation) -> str:
+    """The mistake of a function that accumulates as it should, but gradients of another loss; empty if it is none of these."""
+    if seen.failure:
+        return ""
+    gradients = seen.tensors["gradients"].cpu()
+    for slug, others in OTHER_LOSSES.items():
+        for loss_fn in others(trial.problem.loss_fn):
+            if _are_close(trial.problem, gradients, _mean_gradients(trial.problem, loss_fn)):
+                return slug
+    return ""
 
 
 def name_weights(sizes: Sequence[int], found: Sequence[float]) -> tuple[str, ...]:
@@ -54,10 +83,17 @@ def name_weights(sizes: Sequence[int], found: Sequence[float]) -> tuple[str, ...
     return ("micro-batch-left-out",) if 1 < len(present) < len(sizes) else ()
 
 
-def _are_mean_gradients(problem: Problem, gradients: Tensor) -> bool:
+def _mean_gradients(problem: Problem, loss_fn: LossFn) -> Tensor:
+    """The gradient due at each call, if this is the loss: ``(E, P)``."""
     model = problem.build_model()
-    calls = [joined(problem.batches(epoch)) for epoch in range(len(problem.epochs))]
-    due = torch.stack([batch_gradient(model, problem.loss_fn, batch) for batch in calls]).cpu()
+    rows = []
+    for batches in map(problem.batches, range(len(problem.epochs))):
+        total = sum(len(x) for x, _ in batches)
+        rows.append(sum(len(x) / total * batch_gradient(model, loss_fn, (x, y)) for x, y in batches))
+    return torch.stack(rows).cpu()
+
+
+def _are_close(problem: Problem, gradients: Tensor, due: Tensor) -> bool:
     return len(gradients) == len(due) and all(map(close, gradients.to(due), due, [problem.dtype] * len(due)))
 
 
@@ -92,6 +128,7 @@ WRONG_RATES: dict[str, Formula | tuple[Formula, ...]] = {
 """By mistake, the rate that comes of it instead of ``lr / n``."""
 
 RATES_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
+    "You subtract lr/N from the rate, where lr/N is due.": lambda lr, n: lr - lr / n,
     "You divide the rate by 1 + log2(N).": lambda lr, n: lr / (1 + math.log2(n)),
     "You halve the rate N - 1 times, where it has to be divided by N.": lambda lr, n: lr / 2 ** (n - 1),
     "You halve the rate N times, where it has to be divided by N.": lambda lr, n: lr / 2**n,

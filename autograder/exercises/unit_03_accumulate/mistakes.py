@@ -5,6 +5,11 @@ from __future__ import annotations
 from gradaccum.diagnosis.catalogue import add_mistake
 
 add_mistake(
+    "grad-left-empty",
+    ".grad holds nothing when your function returns: it was cleared after the last backward, or never filled.",
+    "What is in .grad at the end of your function, and which line put it there?",
+)
+add_mistake(
     "micro-batch-left-out",
     "Not every micro-batch is in your gradient.",
     "Which micro-batch has no number in the fingerprint, and which line leaves it out?",

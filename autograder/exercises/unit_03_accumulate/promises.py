@@ -11,6 +11,7 @@ PROMISES = {
             Promise("mean", "the gradient of the mean loss over all samples", EVERYWHERE, "no_scale"),
             Promise("arguments", "`loss_fn(prediction, target)`", EVERYWHERE, "swapped_loss_arguments"),
             Promise("loss", "a mean over the samples of its batch", EVERYWHERE, "loss_of_its_own"),
+            Promise("any model", "the gradient of the mean loss over all samples", ("equal",), "squeezes_the_prediction"),
             Promise("one or more", "a list of one or more pairs", ("equal",), "no_single_micro_batch"),
             Promise(
                 "every call", "the gradient is right when all have B samples, at every call", ("equal",), "hooks_left_behind"

@@ -21,6 +21,7 @@ from autograder.exercises.unit_01_batches_and_gradients.judging.batches import (
 )
 from autograder.exercises.unit_01_batches_and_gradients.judging.sample_shares import (
     MATCH,
+    is_repeated,
     moves_between_samples,
     name_shares,
     other_mode,
@@ -101,6 +102,8 @@ def _movement_message(trial: BatchTrial, seen: Observation) -> Found:
             return MOVED[slug], (slug,)
     if not mixture.linear and moves_between_samples(trial, moved):
         return "It is a sum of updates, one after each sample.", ("moves-between-samples",)
+    if not mixture.linear and is_repeated(trial, moved):
+        return "The parameters are updated more than once.", ()
     message, slugs = name_shares(trial, moved)
     if message:
         return f"The update is not lr times the gradient of the batch loss. {message}", slugs

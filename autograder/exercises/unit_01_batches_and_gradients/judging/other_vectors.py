@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
+from autograder.diagnosing.update_words import ROUND
 from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial
 from gradaccum.fingerprint import LINEAR, batch_gradient
 from gradaccum.problems import MicroBatch, flat_parameters, trainable
@@ -55,10 +56,6 @@ def vector_in_words(trial: BatchTrial, vector: Tensor) -> str:
 
 def _same(one: Tensor, other: Tensor) -> bool:
     return bool((one - other).norm() <= 10 * LINEAR * other.norm().clamp_min(1e-12))
-
-
-ROUND = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
-"""Lengths to which gradients are usually clipped."""
 
 
 def clipped_in_words(share: float, due: float, vector: Tensor) -> str:

@@ -6,7 +6,7 @@ least squares says how much of each is in it: a mean holds 1/n of every one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import factorial
 
@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from autograder.exercises.unit_01_batches_and_gradients.judging.other_vectors import clipped_in_words, vector_in_words
 from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial
 from gradaccum.fingerprint import LINEAR, as_fraction, batch_gradient
-from gradaccum.problems import flat_gradient, flat_parameters, trainable
+from gradaccum.problems import MicroBatch, flat_gradient, flat_parameters, joined, trainable
 
 MATCH = 1e-4
 """How far a coefficient may be from the value that is due. Rounding leaves below 1e-9 in float64, sums in float32 about 1e-6;
@@ -112,21 +112,34 @@ def name_shares(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str, ...]
         return (f"It is the gradient of a model in {mode} mode.", slugs) if slugs else ("", ())
     shares_by_slug = wrong_shares(n) if n > 1 else {}  # of a single sample they are all alike
     named = [slug for slug, shares in shares_by_slug.items() if any(map(mixture.holds, shares))]
+    if not named and trial.problem.outputs == 1 and _with_all_targets(trial, vector).holds([1 / n] * n):
+        return WITH_ALL_TARGETS, (*slugs, "targets-not-cut")
     clipped = clipped_in_words(float(mixture.samples[0]), 1 / n, vector) if not named and mixture.same_of_each else ""
     return f"Due is 1/{n} of every sample's gradient; yours holds {mixture.in_words()}.{clipped}", (*slugs, *named[:1])
 
 
 def _of_another_loss(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str, ...]]:
     """What is wrong with a vector that is no combination of the sample gradients of this loss."""
-    targets = trial.batch()[1].cpu()
     if unmix(trial, vector, loss_fn=lambda prediction, target: trial.loss_fn(target, prediction)).linear:
         return "It is made of gradients of loss_fn with its two arguments in the wrong order.", ("loss-arguments-swapped",)
     if any(unmix(trial, vector, loss_fn=own).linear for own in OWN_LOSSES):
         return "It is made of gradients of one of torch's losses, not of the loss_fn that is given.", ("loss-of-its-own",)
-    if trial.samples > 1 and unmix(trial, vector, loss_fn=lambda prediction, _: trial.loss_fn(prediction, targets)).linear:
-        return "It is made of losses that compare one sample's prediction with all targets.", ("targets-not-cut",)
+    if trial.samples > 1 and _with_all_targets(trial, vector).linear:
+        return WITH_ALL_TARGETS, ("targets-not-cut",)
     words = vector_in_words(trial, vector)
     return words or "It is not a combination of the gradients of your samples at the parameters you were given.", ()
+
+
+WITH_ALL_TARGETS = "It is made of losses that compare one sample's prediction with all targets."
+
+
+def _with_all_targets(trial: BatchTrial, vector: Tensor) -> Mixture:
+    """Which gradients of losses that compare a sample's prediction with all targets a vector is made of.
+
+    Of a model with a single output, the gradients of every loss are multiples of each other: there, only the shares tell.
+    """
+    targets = trial.batch()[1].cpu()
+    return unmix(trial, vector, loss_fn=lambda prediction, _: trial.loss_fn(prediction, targets))
 
 
 def other_mode(trial: BatchTrial) -> str:
@@ -164,11 +177,23 @@ def moves_between_samples(trial: BatchTrial, moved: Tensor) -> bool:
 
 def _sample_by_sample(trial: BatchTrial, share: float) -> Tensor:
     """How far an update after every sample moves the parameters, divided by the learning rate: ``(P,)``."""
+    return _replayed(trial, trial.problem.with_(device="cpu").batches(), share)
+
+
+def is_repeated(trial: BatchTrial, moved: Tensor) -> bool:
+    """Whether a movement is that of two or three updates by the batch, one after the other."""
+    batch = joined(trial.problem.with_(device="cpu").batches())
+    replayed = (_replayed(trial, [batch] * times) for times in (2, 3))
+    return any(bool(torch.dist(moved, other) <= LINEAR * other.norm()) for other in replayed)
+
+
+def _replayed(trial: BatchTrial, batches: Sequence[MicroBatch], share: float = 1.0) -> Tensor:
+    """How far an update after each of these batches moves the parameters, divided by the learning rate: ``(P,)``."""
     model = trial.problem.with_(device="cpu").build_model().train(trial.training)
     parameters = trainable(model)
     total = torch.zeros_like(flat_parameters(model))
-    for sample in trial.problem.with_(device="cpu").batches():
-        gradient = share * batch_gradient(model, trial.loss_fn, sample)
+    for batch in batches:
+        gradient = share * batch_gradient(model, trial.loss_fn, batch)
         total = total + gradient
         with torch.no_grad():
             for p, g in zip(parameters, gradient.split([p.numel() for p in parameters]), strict=True):

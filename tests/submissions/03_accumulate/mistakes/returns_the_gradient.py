@@ -3,7 +3,7 @@
 import torch
 
 EXERCISE = "accumulate_gradient"
-MISTAKES = ("zero-before-step",)
+MISTAKES = ("grad-left-empty",)
 LOST = ("equal", "ragged", "clean", "memory")
 
 

@@ -1,7 +1,7 @@
 """Tidies up after itself: clears .grad as its last act."""
 
 EXERCISE = "accumulate_gradient"
-MISTAKES = ("zero-before-step",)
+MISTAKES = ("grad-left-empty",)
 LOST = ("equal", "ragged", "clean", "memory")
 
 
