@@ -139,9 +139,7 @@ def coupling(x: Tensor) -> Tensor:
 class ProbeModel(nn.Module):
     """A small multi-layer perceptron with tanh units."""
 
-    def __init__(
-        self, width: int, depth: int, extras: bool, gated: bool, coupled: bool = False, outputs: int = OUTPUTS
-    ):
+    def __init__(self, width: int, depth: int, extras: bool, gated: bool, coupled: bool = False, outputs: int = OUTPUTS):
         super().__init__()
         sizes = [FEATURES, *([width] * depth)]
         self.hidden = nn.ModuleList(nn.Linear(a, b) for a, b in itertools.pairwise(sizes))

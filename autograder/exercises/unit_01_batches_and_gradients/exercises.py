@@ -81,8 +81,8 @@ class GradientOfBatch(Exercise[BatchTrial]):
             for name, (where, what) in SPECIAL.items():
                 if name in trials:
                     message, named = gradient_message("", trials[name], observations[name])
-                    part = where or self.parts[0].name
-                    results[part] = results[part] or (message and f"{what}: {message}{_kept(name, observations[name])}")
+                    lost = where or self.parts[0].name
+                    results[lost] = results[lost] or (message and f"{what}: {message}{_kept(name, observations[name])}")
                     slugs += named
         if "stale-start" in slugs and "grad-touched" in slugs:
             # The hint for the first alone is to clear, which is not allowed here; that for the second helps with both.

@@ -123,8 +123,8 @@ def _line_message(trial: CallTrial, found: Plain | None) -> str:
     if fixed_right or slope_right:
         right, wrong = ("fixed part", "slope") if fixed_right else ("slope", "fixed part")
         return f"Your {right} is that of the line with the least squares, but your {wrong} is not."
-    sums = (squares(line, *trial.arguments) for line in (found, due))
-    return "This is not the line with the least squares: the sum of its squares is {:.3g}, where {:.3g} is possible.".format(*sums)
+    own, least = (squares(line, *trial.arguments) for line in (found, due))
+    return f"This is not the line with the least squares: the sum of its squares is {own:.3g}, where {least:.3g} is possible."
 
 
 def _is_pair(found: Plain | None) -> TypeGuard[list[float]]:

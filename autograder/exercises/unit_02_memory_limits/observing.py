@@ -20,7 +20,8 @@ class SavedTrial:
 
     Attributes:
         kind: ``"plain"`` (one linear layer), ``"shared"`` (a tensor that two operations keep), ``"deep"`` (weights are kept
-            too, one of them frozen, and a buffer, and activations of the weights' shape), ``"gated"`` (slices of a larger tensor are kept).
+            too, one of them frozen, as well as a buffer, and activations of the weights' shape), ``"gated"`` (slices of a
+            larger tensor are kept).
         samples: in the batch.
         width: of the layers.
     """

@@ -89,7 +89,8 @@ def _mean_gradients(problem: Problem, loss_fn: LossFn) -> Tensor:
     rows = []
     for batches in map(problem.batches, range(len(problem.epochs))):
         total = sum(len(x) for x, _ in batches)
-        rows.append(sum(len(x) / total * batch_gradient(model, loss_fn, (x, y)) for x, y in batches))
+        shares = [len(x) / total * batch_gradient(model, loss_fn, (x, y)) for x, y in batches]
+        rows.append(torch.stack(shares).sum(0))
     return torch.stack(rows).cpu()
 
 

@@ -118,7 +118,7 @@ def name_count(counts: Mapping[SavedTrial, float]) -> tuple[str, ...] | None:
 def count_in_words(counts: Mapping[SavedTrial, float]) -> str:
     """What all these numbers of bytes have in common, as a sentence; empty if nothing known."""
     forwards = {trial: run_forward(trial) for trial in counts}
-    for words, count_of in COUNTS_IN_WORDS.items():
+    for words, count_of in RARE_COUNTS.items():
         if counts and all(count == count_of(forwards[trial]) for trial, count in counts.items()):
             return words
     return relation(list(counts.values()), [play(CountVariant(), forward) for forward in forwards.values()])
@@ -129,7 +129,7 @@ def _sizes(forward: Forward) -> list[int]:
     return list({tensor.storage: tensor.storage_bytes for tensor in forward.kept if not tensor.parameter}.values())
 
 
-COUNTS_IN_WORDS: dict[str, Callable[[Forward], int]] = {
+RARE_COUNTS: dict[str, Callable[[Forward], int]] = {
     "You return the size of the largest storage, where the sum of all is due.": lambda forward: max(_sizes(forward)),
     "You return the number of storages, where the sum of their bytes is due.": lambda forward: len(_sizes(forward)),
     "You count the loss as well, which nothing keeps for the backward pass.": lambda forward: (
