@@ -109,21 +109,6 @@ add_mistake(
     "How often does your code come to each parameter, and is its gradient that of the batch?",
 )
 add_mistake(
-    "loss-arguments-swapped",
-    "You give loss_fn the target first and the prediction second. It tells the two apart.",
-    "Which argument does the exercise say comes first?",
-)
-add_mistake(
-    "loss-of-its-own",
-    "You compute a loss of torch's and not the loss_fn that you are given, which may be any other.",
-    "What happens in your function when somebody passes another loss_fn?",
-)
-add_mistake(
-    "targets-not-cut",
-    "You compare the prediction for one sample with the targets of all samples.",
-    "Which shape does the second argument of your loss_fn have? It should have that of the first.",
-)
-add_mistake(
     "batches-grow",
     "The gradient that you add for each sample still holds those of the samples before it, so early samples are counted again "
     "and again.",

@@ -8,12 +8,12 @@ from itertools import accumulate
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from autograder.contract.observation import Observation
 from autograder.judging.calls import Formula
 from autograder.judging.large_batches import JOINED, MAX_JOINED, is_cut_finely, is_one_forward
 from autograder.judging.left_behind import kept_message
+from autograder.judging.other_losses import OWN_LOSSES, squeezed, swapped
 from autograder.judging.tolerances import close
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.naming import MATCH
@@ -48,12 +48,11 @@ def gradient_message(trial: LoopTrial, seen: Observation) -> str:
 
 
 OTHER_LOSSES: dict[str, Callable[[LossFn], tuple[LossFn, ...]]] = {
-    "loss-arguments-swapped": lambda loss_fn: (lambda prediction, target: loss_fn(target, prediction),),
-    "targets-not-cut": lambda loss_fn: (lambda prediction, target: loss_fn(prediction.squeeze(-1), target),),
-    "loss-of-its-own": lambda loss_fn: (F.mse_loss, F.l1_loss, F.smooth_l1_loss),
+    "loss-arguments-swapped": lambda loss_fn: (swapped(loss_fn),),
+    "targets-not-cut": lambda loss_fn: (squeezed(loss_fn),),
+    "loss-of-its-own": lambda loss_fn: OWN_LOSSES,
 }
-"""By mistake, what may be computed in place of a loss. Without its last dimension, a prediction of a single number is compared
-with the targets of all samples."""
+"""By mistake, what may be computed in place of a loss."""
 
 
 def name_loss(trial: LoopTrial, seen: Observation) -> str:

@@ -12,19 +12,16 @@ from math import factorial
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from autograder.exercises.unit_01_batches_and_gradients.judging.other_vectors import clipped_in_words, vector_in_words
 from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial
+from autograder.judging.other_losses import OWN_LOSSES, swapped
 from gradaccum.fingerprint import LINEAR, as_fraction, batch_gradient
 from gradaccum.problems import MicroBatch, flat_gradient, flat_parameters, joined, trainable
 
 MATCH = 1e-4
 """How far a coefficient may be from the value that is due. Rounding leaves below 1e-9 in float64, sums in float32 about 1e-6;
 the coefficients of different mistakes on batches of 5 to 7 samples differ by more than 1e-2."""
-
-OWN_LOSSES = (F.mse_loss, F.l1_loss, F.smooth_l1_loss)
-"""What may be written in the place of ``loss_fn`` for a prediction of numbers."""
 
 OTHER_SIZES = (2, 4, 8)
 """How many outputs, features or parameters, and units there are in models without extras. No batch has as many samples."""
@@ -120,7 +117,7 @@ def name_shares(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str, ...]
 
 def _of_another_loss(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str, ...]]:
     """What is wrong with a vector that is no combination of the sample gradients of this loss."""
-    if unmix(trial, vector, loss_fn=lambda prediction, target: trial.loss_fn(target, prediction)).linear:
+    if unmix(trial, vector, loss_fn=swapped(trial.loss_fn)).linear:
         return "It is made of gradients of loss_fn with its two arguments in the wrong order.", ("loss-arguments-swapped",)
     if any(unmix(trial, vector, loss_fn=own).linear for own in OWN_LOSSES):
         return "It is made of gradients of one of torch's losses, not of the loss_fn that is given.", ("loss-of-its-own",)
