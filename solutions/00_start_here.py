@@ -31,6 +31,18 @@
 # glance what a wrong loop computes instead. On this page you try everything once. *About 15 minutes, no points.*
 
 # %% [markdown]
+# ## The words
+#
+# | word | meaning |
+# |---|---|
+# | **micro-batch** | the **B** samples of one forward and backward pass |
+# | **window** | the **N** micro-batches between two updates; N is also called the number of accumulation steps |
+# | **leftover** | a last window with fewer than N micro-batches |
+# | **ragged** | describes a micro-batch that is smaller than the others |
+# | **update** | one `optimizer.step()` |
+# | **effective batch size** | the number of samples an update averages over: B × N on one device |
+
+# %% [markdown]
 # ## How a unit works
 #
 # Every unit asks one question and answers it by experiment. You **predict**, you **explore** a live picture, you write a
@@ -78,21 +90,9 @@ from gradaccum.showing import show_fingerprint
 
 # %%
 device = pick_device()
-threads = f"{torch.get_num_threads()} threads"
-where = torch.cuda.get_device_name() if device == "cuda" else threads
-print(f"torch {torch.__version__} on {device}: {where}")
-
-# %% [markdown]
-# ## The words
-#
-# | word | meaning |
-# |---|---|
-# | **micro-batch** | the **B** samples of one forward and backward pass |
-# | **window** | the **N** micro-batches between two updates; N is also called the number of accumulation steps |
-# | **leftover** | a last window with fewer than N micro-batches |
-# | **ragged** | describes a micro-batch that is smaller than the others |
-# | **update** | one `optimizer.step()` |
-# | **effective batch size** | the number of samples an update averages over: B × N on one device |
+threads = f"threads: {torch.get_num_threads()}"
+details = torch.cuda.get_device_name() if device == "cuda" else threads
+print(f"torch {torch.__version__} on {device} ({details})")
 
 # %% [markdown]
 # ## A run to keep in mind
@@ -151,7 +151,7 @@ explore("fingerprint_reading")
 # left of the average?
 
 # %%
-one_window = Problem(accumulation_steps=4, epochs=((2, 2, 2, 2),))
+one_window = Problem(accumulation_steps=4, epochs=((2, 2, 2, 2),))  # N = 4; one epoch: 4 × 2 samples
 show_fingerprint(GALLERY["step-every"], one_window)
 
 # %% [markdown]

@@ -120,7 +120,7 @@ explore("memory_bar")
 # %% [markdown]
 # ## Four kinds of bytes
 #
-# | what | how much | grows with B? | with N? |
+# | what | how many times the weights | grows with B? | with N? |
 # |---|---|---|---|
 # | weights | 1 × | no | no |
 # | gradients | 1 ×: micro-batches are added into the same `.grad` | no | no |
@@ -174,7 +174,7 @@ x, y = torch.randn(10, 6), torch.randn(10, 2)
 
 
 def pack(tensor):
-    place = tensor.untyped_storage().data_ptr() % 1_000_000
+    place = tensor.untyped_storage().data_ptr() % 1_000_000  # the last digits of its address
     print(f"kept: {tuple(tensor.shape)!s:8} {tensor.nbytes:4} bytes, storage at {place:6}")
     return tensor
 
@@ -275,8 +275,9 @@ check(saved_bytes)
 # and extend the line. Here are five measurements of the model in the picture, with AdamW.
 
 # %%
-sizes = [512 // n for n in (32, 16, 8, 4, 2)]
-totals = [memory_bar.measure(512 // b, "AdamW", checkpointing=False).total for b in sizes]
+steps = [32, 16, 8, 4, 2]
+sizes = [512 // n for n in steps]
+totals = [memory_bar.measure(n, "AdamW", checkpointing=False).total for n in steps]
 for size, total in zip(sizes, totals, strict=True):
     print(f"B = {size:3}: {total:8} bytes")
 

@@ -177,7 +177,8 @@ for divide in (True, False):
 # ## Do old gradients go stale?
 #
 # Some say that the first micro-batch's gradient is out of date by the time of the update. Measure it: take the gradient of
-# micro-batch 1, let the rest of the window go by, and take it again. Then do the same across an update.
+# micro-batch 1, let the whole window go by, and take it again. Then do the same across an update. (The `batch_gradient`
+# imported above is like yours from unit 01, but returns a single vector.)
 
 # %%
 model.zero_grad()

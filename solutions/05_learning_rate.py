@@ -148,7 +148,7 @@ explore("learning_rate_scaling")
 # ## A heuristic, not a law
 #
 # In 2017 [Goyal et al.](https://arxiv.org/abs/1706.02677) trained ImageNet in an hour, with batches of 8,192 in place of 256
-# and the rate 3.2 in place of 0.1. Since then the linear rule is often printed as if it were part of accumulation. But:
+# and the rate 3.2 in place of 0.1. Since then the linear rule has often been printed as if it were part of accumulation. But:
 #
 # - It is a **heuristic for plain SGD** and holds within limits: fine at N = 16 here, divergent at N = 64. Starting with a low
 #   rate that climbs slowly (a *warmup*, see below) extends the limit, but does not remove it.
@@ -274,8 +274,10 @@ for update in range(1, 5):
 #
 # <details><summary>And the 10,000 steps that became 2,500?</summary>
 #
-# The same happens with ranks if a library moves the schedule on once for each of them, as accelerate does by default. (Llama 2
-# warms up for 2,000 updates. With N = 64, a schedule that counts micro-batches would have finished its warmup by update 32.)
+# The script multiplied its warmup by N = 2, as if the schedule counted micro-batches: 20,000 positions. But accelerate moves a
+# schedule on once per update, and then, by default, by one position for each of the 8 ranks: 20,000 / 8 = 2,500 updates.
+# (Llama 2 warms up for 2,000 updates. With N = 64, a schedule that counts micro-batches would have finished its warmup by
+# update 32.)
 # </details>
 
 # %% [markdown]
@@ -352,9 +354,10 @@ explore("gradient_noise")
 # <details><summary>What you should have seen</summary>
 #
 # 1. Half the variance. So the claim "variance goes as 1 / effective batch" is true **for independent samples**.
-# 2. As soon as a batch holds a fair share of all samples. The variance is smaller by a factor of (n − B)/(n − 1), and for B =
-#    n it is zero: there is only one such batch. For small batches the factor is nearly 1.
-# 3. Both shrink, but the gradient much faster. So the batch at which they are equally long, the one worth having, grows.
+# 2. As soon as a batch holds a fair share of the n = 256 samples. The variance is smaller by a factor of (n − B)/(n − 1), and
+#    for B = n it is zero: there is only one such batch. For small batches the factor is nearly 1.
+# 3. It shrinks, and so does the noise, but much more slowly. So the batch at which they are equally long, the one worth
+#    having, grows.
 # </details>
 
 # %% [markdown]

@@ -71,8 +71,8 @@ problem = Problem(seed=6, accumulation_steps=4, epochs=((2, 2, 2, 2),))
 model = problem.build_model()
 for x, y in problem.batches():
     (problem.loss_fn(model(x), y) / 4).backward()
-print(f"returned {clip_grad_norm_(model.parameters(), 0.5):.3f}")
-print(f"now it is {flat_gradient(model).norm():.3f}")
+print(f"norm before, as returned: {clip_grad_norm_(model.parameters(), 0.5):.3f}")
+print(f"norm of .grad now:        {flat_gradient(model).norm():.3f}")
 
 # %% [markdown]
 # ## Where and with which threshold?
@@ -112,10 +112,10 @@ for name, g in {
 # - **Piece by piece, you get another direction.** No threshold repairs that.
 
 # %% [markdown]
-# ## Mixed precision in four lines
+# ## Mixed precision in brief
 #
-# Half the bits mean up to half the memory for activations, and several times as fast matrix products on a GPU with tensor
-# cores. You need two things:
+# Half the bits mean that activations take up to half the memory, and that matrix products are several times as fast on a GPU
+# with tensor cores. You need two things:
 #
 # - **`torch.autocast(device_type, dtype=dtype)`**: inside the block, operations that tolerate it run in `float16` or
 #   `bfloat16`. The parameters and their `.grad` stay in float32. The forward pass and the loss belong inside, `backward` does

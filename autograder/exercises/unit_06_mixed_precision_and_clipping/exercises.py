@@ -155,7 +155,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
     """``train_epoch_amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype)``."""
 
     id = "train_epoch_amp"
-    section = "Mixed precision in four lines"
+    section = "Mixed precision in brief"
     unit = UNIT
     parts = (
         Part("update", "updates in float16 and bfloat16, leftovers included", 1),
