@@ -120,12 +120,12 @@ explore("memory_bar")
 # %% [markdown]
 # ## Four kinds of bytes
 #
-# | what | how many times the weights | grows with B? | with N? |
+# | what | how much, in copies of the weights | grows with B? | with N? |
 # |---|---|---|---|
-# | weights | 1 × | no | no |
-# | gradients | 1 ×: micro-batches are added into the same `.grad` | no | no |
-# | optimizer state | 0 × (SGD), 1 × (momentum), 2 × (AdamW) | no | no |
-# | activations | per sample | **yes** | no |
+# | weights | 1 | no | no |
+# | gradients | 1: micro-batches are added into the same `.grad` | no | no |
+# | optimizer state | 0 (SGD), 1 (momentum), 2 (AdamW) | no | no |
+# | activations | depends on the model, so much for each sample | **yes** | no |
 #
 # So memory is a line in B: **fixed + per sample · B**. The number of accumulation steps N does not appear in it at all! N helps
 # only because a larger N lets you choose a smaller B.

@@ -141,7 +141,8 @@ explore("learning_rate_scaling")
 # 2. It leaves the picture, and more samples only take it further. A rate N times as high is soon too high for the steepest
 #    direction of the loss, however little noise there is.
 # 3. The square root, up to about N = 16. The linear rule starts faster, but stays far above the green curve at the end.
-# 4. That they are better. Per update they are; per sample, which is what you pay for, they are not.
+# 4. That they are better. Per update they are. Per sample, which is what you pay for, no curve falls faster than the green one;
+#    one can only end lower, where noise stops the small batch.
 # </details>
 
 # %% [markdown]
