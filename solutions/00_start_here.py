@@ -205,7 +205,7 @@ check(average_gradients)
 #
 # <details><summary>Hint 2</summary>
 #
-# Tensors have a method `mean` that is called like `sum`.
+# Tensors have a method `mean` that is used in the same way as `sum`.
 # </details>
 
 # %% [markdown]

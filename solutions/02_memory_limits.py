@@ -114,7 +114,8 @@ explore("memory_bar")
 # <details><summary>Fine print: when exactly is memory highest?</summary>
 #
 # The bars show the moment when a forward pass ends. The backward pass frees activations as it goes, but needs the gradient of
-# one activation at a time. In this model that adds about 6 % at its peak. It grows with B as well, so the line stays a line.
+# one activation at a time. In this model that adds about 6 % to the activations at its peak. It grows with B as well, so
+# the line stays a line.
 # </details>
 
 # %% [markdown]
@@ -130,8 +131,8 @@ explore("memory_bar")
 # So memory is a line in B: **fixed + per sample · B**. The number of accumulation steps N does not appear in it at all! N helps
 # only because a larger N lets you choose a smaller B.
 #
-# You can read that N = 4 means "4x memory reduction", and that "the gradient buffer grows" from micro-batch to micro-batch.
-# You have just measured both: the first is true of the activations only, and the second is false (rows 8 and 9 of [the claims
+# Some texts say that N = 4 means "4x memory reduction", and that "the gradient buffer grows" from micro-batch to micro-batch.
+# You have just measured both: the first is true of the activations only, and the second is false (row 8 of [the claims
 # ledger](../docs/claims.md)).
 
 # %% [markdown]
@@ -155,7 +156,7 @@ with LiveBytes() as live:  # counts the bytes of tensors made from here on and a
 print(f"the gradients alone: {sum(p.grad.nbytes for p in attention.parameters())} bytes")
 
 # %% [markdown]
-# After every micro-batch only the gradients are left, and not a byte more. There is no cache to save.
+# After every micro-batch only the gradients are left, and not a byte more. There is no cache to save (row 9).
 
 # %% [markdown]
 # ## What autograd keeps

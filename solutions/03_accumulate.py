@@ -116,7 +116,7 @@ for a, b in zip(added_up[0], large[0], strict=True):
 # Why? Write $\ell_i$ for the loss of sample $i$ and $g_k$ for the gradient of micro-batch $k$, a mean over its $B$ samples. The
 # large batch is a mean over all $BN$ of them:
 #
-# $$\frac{1}{BN}\sum_{i=1}^{BN}\nabla \ell_i \;=\; \frac1N\sum_{k=1}^{N}\underbrace{\frac1B\sum_{i\in k}\nabla \ell_i}_{g_k}
+# $$\frac{1}{BN}\sum_{i=1}^{BN}\nabla \ell_i \;=\; \frac1N\sum_{k=1}^{N}\left(\frac1B\sum_{i\in k}\nabla \ell_i\right)
 # \;=\; \frac1N\,(g_1+\dots+g_N)$$
 #
 # The sum that `backward()` builds up for you is right except for the $1/N$. Divide each loss by $N$ before its `backward()`,

@@ -141,8 +141,8 @@ explore("learning_rate_scaling")
 # 2. It leaves the picture, and more samples only take it further. A rate N times as high is soon too high for the steepest
 #    direction of the loss, however little noise there is.
 # 3. The square root, up to about N = 16. The linear rule starts faster, but stays far above the green curve at the end.
-# 4. That they are better. Per update they are. Per sample, which is what you pay for, no curve falls faster than the green one;
-#    one can only end lower, where noise stops the small batch.
+# 4. That they are better. Per update they are. Per sample, which is what you pay for, no larger batch falls faster here than
+#    the small one; at √N it only ends lower.
 # </details>
 
 # %% [markdown]
@@ -212,7 +212,7 @@ check(effective_batch_size)
 # %%
 published = [(128, 1, 8), (128, 2, 8), (128, 4, 8), (64, 8, 8), (256, 1, 4), (256, 4, 4)]
 for b, n, w in published:
-    print(f"{b:4} per device × {n} steps × {w} devices = {b * n * w:5}")
+    print(f"B = {b:3}, N = {n}, W = {w}: effective batch {b * n * w:5,}")
 
 # %% [markdown]
 # ## Exercise 2 · `scale_learning_rate`
@@ -301,8 +301,8 @@ for update in range(1, 5):
 #   one.
 # - **1 point · leftover windows and ragged micro-batches**: a leftover is applied, averages over the samples it has, and is an
 #   update like any other, also in an epoch shorter than one window. Every sample of a window counts alike.
-# - **1.5 points · the returned rates**: one number for each update, in order, and your updates used them. Full windows count
-#   here, and leftovers once the other two are right.
+# - **1.5 points · the returned rates**: one number for each update, in order, and your updates used them. This is judged on
+#   full windows, and on leftovers once the other two parts are right.
 
 
 # %% exercise="train_with_schedule"
