@@ -111,7 +111,7 @@ print("memory of a large GPU: 80 GB")
 # %% [markdown]
 # ## Predict
 #
-# Before each picture there is a question. Choose, commit, then look; your guesses are not counted. The code of a question is
+# Before most pictures there is a question. Choose, commit, then look; your guesses are not counted. The code of a question is
 # folded away because it contains the answer. Run the folded cell all the same.
 
 # %%

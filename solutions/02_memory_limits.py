@@ -126,7 +126,7 @@ explore("memory_bar")
 # | weights | 1 | no | no |
 # | gradients | 1: micro-batches are added into the same `.grad` | no | no |
 # | optimizer state | 0 (SGD), 1 (momentum), 2 (AdamW) | no | no |
-# | activations | depends on the model, so much for each sample | **yes** | no |
+# | activations | a fixed number of bytes for each sample | **yes** | no |
 #
 # So memory is a line in B: **fixed + per sample · B**. The number of accumulation steps N does not appear in it at all! N helps
 # only because a larger N lets you choose a smaller B.
@@ -298,7 +298,7 @@ for size, total in zip(sizes, totals, strict=True):
 # What earns points:
 #
 # - **1 point · points on a line**: lists of five points that lie on it.
-# - **2 points · points beside a line, by least squares**: lists of five that do not.
+# - **2 points · points off a line, by least squares**: lists of five that do not.
 #
 # Three correct digits are enough. Any library will do.
 

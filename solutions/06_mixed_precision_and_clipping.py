@@ -75,7 +75,7 @@ print(f"norm before, as returned: {clip_grad_norm_(model.parameters(), 0.5):.3f}
 print(f"norm of .grad now:        {flat_gradient(model).norm():.3f}")
 
 # %% [markdown]
-# ## Where and with which threshold?
+# ## Where to clip, and at what threshold?
 #
 # Texts on accumulation say that the threshold "may need adjustment". When, and by how much? Try it: the same window clipped
 # after averaging, after summing, and piece by piece.
@@ -273,7 +273,7 @@ check(train_epoch_clipped)
 #   nothing is clipped. N = 1 counts here, too.
 # - **1 point · clipping unscaled gradients**: the norms are above the threshold, that of a leftover window, too; the returned
 #   norms count here.
-# - **1 point · windows with infinite gradients change nothing but the scale**: one micro-batch of nine or twelve is broken.
+# - **1 point · windows with infinite gradients change nothing but the scale**: one of nine or twelve micro-batches is broken.
 # - **1 point · one scale per window, updated after it**: a scaler that doubles its scale after every good update.
 #
 # Parameters have to agree with clipped large batches up to the rounding of `dtype`, and the scale at the end has to be exact.

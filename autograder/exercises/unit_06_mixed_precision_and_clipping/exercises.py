@@ -69,7 +69,7 @@ class TrainEpochClipped(Exercise[ClipTrial]):
     """``train_epoch_clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm) -> list[float]``."""
 
     id = "train_epoch_clipped"
-    section = "Where and with which threshold?"
+    section = "Where to clip, and at what threshold?"
     unit = UNIT
     parts = (
         Part("bound", "windows whose norm is above the threshold", 1),
