@@ -378,7 +378,7 @@ explore("gradient_noise")
 # micro-batch, with its mean gradient $g_k$) and $m = BN$ (their mean). That gives two equations for two unknowns:
 #
 # $$S = \tfrac1N\sum_k |g_k|^2 \approx |G|^2 + \frac{\operatorname{tr}\Sigma}{B}
-# \qquad L = \Big|\tfrac1N\sum_k g_k\Big|^2 \approx |G|^2 + \frac{\operatorname{tr}\Sigma}{BN}$$
+# \qquad L = \left|\tfrac1N\sum_k g_k\right|^2 \approx |G|^2 + \frac{\operatorname{tr}\Sigma}{BN}$$
 
 # %% [markdown]
 # ## Exercise 4 · `gradient_noise_scale`
