@@ -31,6 +31,18 @@
 # glance what a wrong loop computes instead. On this page you try everything once. *About 15 minutes, no points.*
 
 # %% [markdown]
+# ## The words
+#
+# | word | meaning |
+# |---|---|
+# | **micro-batch** | the **B** samples of one forward and backward pass |
+# | **window** | the **N** micro-batches between two updates; N is also called the number of accumulation steps |
+# | **leftover** | a last window with fewer than N micro-batches |
+# | **ragged** | describes a micro-batch that is smaller than the others |
+# | **update** | one `optimizer.step()` |
+# | **effective batch size** | the number of samples an update averages over: B × N on one device |
+
+# %% [markdown]
 # ## How a unit works
 #
 # Every unit asks one question and answers it by experiment. You **predict**, you **explore** a live picture, you write a
@@ -78,21 +90,9 @@ from gradaccum.showing import show_fingerprint
 
 # %%
 device = pick_device()
-threads = f"{torch.get_num_threads()} threads"
-where = torch.cuda.get_device_name() if device == "cuda" else threads
-print(f"torch {torch.__version__} on {device}: {where}")
-
-# %% [markdown]
-# ## The words
-#
-# | word | meaning |
-# |---|---|
-# | **micro-batch** | the **B** samples of one forward and backward pass |
-# | **window** | the **N** micro-batches between two updates; N is also called the number of accumulation steps |
-# | **leftover** | a last window with fewer than N micro-batches |
-# | **ragged** | describes a micro-batch that is smaller than the others |
-# | **update** | one `optimizer.step()` |
-# | **effective batch size** | the number of samples an update averages over: B × N on one device |
+threads = f"threads: {torch.get_num_threads()}"
+details = torch.cuda.get_device_name() if device == "cuda" else threads
+print(f"torch {torch.__version__} on {device} ({details})")
 
 # %% [markdown]
 # ## A run to keep in mind
@@ -111,7 +111,7 @@ print("memory of a large GPU: 80 GB")
 # %% [markdown]
 # ## Predict
 #
-# Before each picture there is a question. Choose, commit, then look; your guesses are not counted. The code of a question is
+# Before most pictures there is a question. Choose, commit, then look; your guesses are not counted. The code of a question is
 # folded away because it contains the answer. Run the folded cell all the same.
 
 # %%
@@ -151,7 +151,7 @@ explore("fingerprint_reading")
 # left of the average?
 
 # %%
-one_window = Problem(accumulation_steps=4, epochs=((2, 2, 2, 2),))
+one_window = Problem(accumulation_steps=4, epochs=((2, 2, 2, 2),))  # N = 4; one epoch: 4 × 2 samples
 show_fingerprint(GALLERY["step-every"], one_window)
 
 # %% [markdown]
@@ -205,7 +205,7 @@ check(average_gradients)
 #
 # <details><summary>Hint 2</summary>
 #
-# Tensors have a method `mean` that is called like `sum`.
+# Tensors have a method `mean` that is used in the same way as `sum`.
 # </details>
 
 # %% [markdown]

@@ -63,7 +63,7 @@ from gradaccum.explore import explore
 from gradaccum.problems import Problem
 
 # %%
-problem = Problem(seed=3, epochs=((4,),))
+problem = Problem(seed=3, epochs=((4,),))  # one epoch with one batch of 4 samples
 model, loss_fn = problem.build_model(), problem.loss_fn
 [(x, y)] = problem.batches()
 
@@ -79,8 +79,8 @@ print(f"the batch: loss {loss_fn(model(x), y).item():.4f}")
 # %% [markdown]
 # ## Explore: gradients of samples
 #
-# The model is $w x + b$, so a gradient is an arrow with two components. On the left are the data: the batch's points are
-# filled, and lines show their errors. In the middle each sample of the batch has a blue arrow. The thick arrow is their
+# Here the model is only $w x + b$, so a gradient is an arrow with two components. On the left are the data: the batch's points
+# are filled, and lines show their errors. In the middle each sample of the batch has a blue arrow. The thick arrow is their
 # average, and the circle is what `backward()` gives for the whole batch. On the right are the averages of 200 other batches of
 # the same size.
 #
@@ -103,7 +103,7 @@ explore("sample_gradients")
 # </details>
 
 # %% [markdown]
-# ## Why: two lines
+# ## Why: one line of mathematics
 #
 # Let $\ell_i$ be the loss of sample $i$, $\theta$ the parameters, and $n$ the number of samples. The batch's loss is
 #
@@ -203,7 +203,8 @@ for reduction in ("mean", "sum"):
     print(f"{reduction:4}   average {average:8.4f}   batch {batch:8.4f}   ratio {ratio:.1f}")
 
 # %% [markdown]
-# With a loss that adds, the batch's gradient is the **sum** of the samples' gradients, here four times as long. So "the
+# With a loss that adds, the batch's gradient is the **sum** of the samples' gradients, here four times as long as their
+# average. (That average is itself twice as long as with `mean`: this loss also adds up the two outputs of each sample.) So "the
 # gradient of the batch" and "the average of the samples' gradients" are the same only if the loss averages. The next exercise
 # asks for the second.
 

@@ -114,24 +114,25 @@ explore("memory_bar")
 # <details><summary>Fine print: when exactly is memory highest?</summary>
 #
 # The bars show the moment when a forward pass ends. The backward pass frees activations as it goes, but needs the gradient of
-# one activation at a time. In this model that adds about 6 % at its peak. It grows with B as well, so the line stays a line.
+# one activation at a time. In this model that adds about 6 % to the activations at its peak. It grows with B as well, so
+# the line stays a line.
 # </details>
 
 # %% [markdown]
 # ## Four kinds of bytes
 #
-# | what | how much | grows with B? | with N? |
+# | what | how much, in copies of the weights | grows with B? | with N? |
 # |---|---|---|---|
-# | weights | 1 × | no | no |
-# | gradients | 1 ×: micro-batches are added into the same `.grad` | no | no |
-# | optimizer state | 0 × (SGD), 1 × (momentum), 2 × (AdamW) | no | no |
-# | activations | per sample | **yes** | no |
+# | weights | 1 | no | no |
+# | gradients | 1: micro-batches are added into the same `.grad` | no | no |
+# | optimizer state | 0 (SGD), 1 (momentum), 2 (AdamW) | no | no |
+# | activations | a fixed number of bytes for each sample | **yes** | no |
 #
 # So memory is a line in B: **fixed + per sample · B**. The number of accumulation steps N does not appear in it at all! N helps
 # only because a larger N lets you choose a smaller B.
 #
-# You can read that N = 4 means "4x memory reduction", and that "the gradient buffer grows" from micro-batch to micro-batch.
-# You have just measured both: the first is true of the activations only, and the second is false (rows 8 and 9 of [the claims
+# Some texts say that N = 4 means "4x memory reduction", and that "the gradient buffer grows" from micro-batch to micro-batch.
+# You have just measured both: the first is true of the activations only, and the second is false (row 8 of [the claims
 # ledger](../docs/claims.md)).
 
 # %% [markdown]
@@ -155,7 +156,7 @@ with LiveBytes() as live:  # counts the bytes of tensors made from here on and a
 print(f"the gradients alone: {sum(p.grad.nbytes for p in attention.parameters())} bytes")
 
 # %% [markdown]
-# After every micro-batch only the gradients are left, and not a byte more. There is no cache to save.
+# After every micro-batch only the gradients are left, and not a byte more. There is no cache to save (row 9).
 
 # %% [markdown]
 # ## What autograd keeps
@@ -174,7 +175,7 @@ x, y = torch.randn(10, 6), torch.randn(10, 2)
 
 
 def pack(tensor):
-    place = tensor.untyped_storage().data_ptr() % 1_000_000
+    place = tensor.untyped_storage().data_ptr() % 1_000_000  # the last digits of its address
     print(f"kept: {tuple(tensor.shape)!s:8} {tensor.nbytes:4} bytes, storage at {place:6}")
     return tensor
 
@@ -276,8 +277,9 @@ check(saved_bytes)
 # and extend the line. Here are five measurements of the model in the picture, with AdamW.
 
 # %%
-sizes = [512 // n for n in (32, 16, 8, 4, 2)]
-totals = [memory_bar.measure(512 // b, "AdamW", checkpointing=False).total for b in sizes]
+steps = [32, 16, 8, 4, 2]
+sizes = [512 // n for n in steps]
+totals = [memory_bar.measure(n, "AdamW", checkpointing=False).total for n in steps]
 for size, total in zip(sizes, totals, strict=True):
     print(f"B = {size:3}: {total:8} bytes")
 
@@ -297,7 +299,7 @@ for size, total in zip(sizes, totals, strict=True):
 # What earns points:
 #
 # - **1 point · points on a line**: lists of five points that lie on it.
-# - **2 points · points beside a line, by least squares**: lists of five that do not.
+# - **2 points · points off a line, by least squares**: lists of five that do not.
 #
 # Three correct digits are enough. Any library will do.
 

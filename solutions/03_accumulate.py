@@ -114,9 +114,9 @@ for a, b in zip(added_up[0], large[0], strict=True):
 
 # %% [markdown]
 # Why? Write $\ell_i$ for the loss of sample $i$ and $g_k$ for the gradient of micro-batch $k$, a mean over its $B$ samples. The
-# large batch is a mean over all $BN$ of them:
+# large batch's gradient is a mean over all $BN$ of them:
 #
-# $$\frac{1}{BN}\sum_{i=1}^{BN}\nabla \ell_i \;=\; \frac1N\sum_{k=1}^{N}\underbrace{\frac1B\sum_{i\in k}\nabla \ell_i}_{g_k}
+# $$\frac{1}{BN}\sum_{i=1}^{BN}\nabla \ell_i \;=\; \frac1N\sum_{k=1}^{N}\left(\frac1B\sum_{i\in k}\nabla \ell_i\right)
 # \;=\; \frac1N\,(g_1+\dots+g_N)$$
 #
 # The sum that `backward()` builds up for you is right except for the $1/N$. Divide each loss by $N$ before its `backward()`,
@@ -177,7 +177,8 @@ for divide in (True, False):
 # ## Do old gradients go stale?
 #
 # Some say that the first micro-batch's gradient is out of date by the time of the update. Measure it: take the gradient of
-# micro-batch 1, let the rest of the window go by, and take it again. Then do the same across an update.
+# micro-batch 1, let the whole window go by, and take it again. Then do the same across an update. (The `batch_gradient`
+# imported above works like that of unit 01, but returns a single vector.)
 
 # %%
 model.zero_grad()

@@ -79,8 +79,8 @@ explore("timeline")
 # 1. The clears after the first three backwards. Only a quarter of micro-batch 4 is left for the update.
 # 2. After the last backward of the window. Nothing moves before. Then comes a clear; without it, the next window would be
 #    added on top of this one.
-# 3. Where a forward ends and its backward begins: at that moment one micro-batch's graph is complete. Memory does not grow,
-#    because `backward()` frees what the graph holds unless it is asked not to.
+# 3. Where a forward has ended and its backward begins: at that moment one micro-batch's graph is complete. Memory does not
+#    grow, because `backward()` frees what the graph holds unless it is asked not to.
 # </details>
 
 # %% [markdown]
@@ -461,7 +461,7 @@ check(train_epoch)
 #
 # 1. the one whose first window is one micro-batch wide: it updates when `i % N == 0`, and 0 passes that test;
 # 2. the one that divides the leftover by N, although it has fewer;
-# 3. the one whose rows are triangles.
+# 3. the one whose rows descend like stairs: early micro-batches are counted again with every later one.
 #
 # <details><summary>Who would write the first of them?</summary>
 #

@@ -141,14 +141,15 @@ explore("learning_rate_scaling")
 # 2. It leaves the picture, and more samples only take it further. A rate N times as high is soon too high for the steepest
 #    direction of the loss, however little noise there is.
 # 3. The square root, up to about N = 16. The linear rule starts faster, but stays far above the green curve at the end.
-# 4. That they are better. Per update they are; per sample, which is what you pay for, they are not.
+# 4. That they are better. Per update they are. Per sample, which is what you pay for, no larger batch falls faster here than
+#    the small one; at √N it only ends lower.
 # </details>
 
 # %% [markdown]
 # ## A heuristic, not a law
 #
 # In 2017 [Goyal et al.](https://arxiv.org/abs/1706.02677) trained ImageNet in an hour, with batches of 8,192 in place of 256
-# and the rate 3.2 in place of 0.1. Since then the linear rule is often printed as if it were part of accumulation. But:
+# and the rate 3.2 in place of 0.1. Since then the linear rule has often been printed as if it were part of accumulation. But:
 #
 # - It is a **heuristic for plain SGD** and holds within limits: fine at N = 16 here, divergent at N = 64. Starting with a low
 #   rate that climbs slowly (a *warmup*, see below) extends the limit, but does not remove it.
@@ -211,7 +212,7 @@ check(effective_batch_size)
 # %%
 published = [(128, 1, 8), (128, 2, 8), (128, 4, 8), (64, 8, 8), (256, 1, 4), (256, 4, 4)]
 for b, n, w in published:
-    print(f"{b:4} per device × {n} steps × {w} devices = {b * n * w:5}")
+    print(f"B = {b:3}, N = {n}, W = {w}: effective batch {b * n * w:5,}")
 
 # %% [markdown]
 # ## Exercise 2 · `scale_learning_rate`
@@ -274,8 +275,10 @@ for update in range(1, 5):
 #
 # <details><summary>And the 10,000 steps that became 2,500?</summary>
 #
-# The same happens with ranks if a library moves the schedule on once for each of them, as accelerate does by default. (Llama 2
-# warms up for 2,000 updates. With N = 64, a schedule that counts micro-batches would have finished its warmup by update 32.)
+# The script multiplied its warmup by N = 2, as if the schedule counted micro-batches: 20,000 positions. But accelerate moves a
+# schedule on once per update, and then, by default, by one position for each of the 8 ranks: 20,000 / 8 = 2,500 updates.
+# (Llama 2 warms up for 2,000 updates. With N = 64, a schedule that counts micro-batches would have finished its warmup by
+# update 32.)
 # </details>
 
 # %% [markdown]
@@ -298,8 +301,8 @@ for update in range(1, 5):
 #   one.
 # - **1 point · leftover windows and ragged micro-batches**: a leftover is applied, averages over the samples it has, and is an
 #   update like any other, also in an epoch shorter than one window. Every sample of a window counts alike.
-# - **1.5 points · the returned rates**: one number for each update, in order, and your updates used them. Full windows count
-#   here, and leftovers once the other two are right.
+# - **1.5 points · the returned rates**: one number for each update, in order, and your updates used them. This is judged on
+#   full windows, and on leftovers once the other two parts are right.
 
 
 # %% exercise="train_with_schedule"
@@ -352,9 +355,10 @@ explore("gradient_noise")
 # <details><summary>What you should have seen</summary>
 #
 # 1. Half the variance. So the claim "variance goes as 1 / effective batch" is true **for independent samples**.
-# 2. As soon as a batch holds a fair share of all samples. The variance is smaller by a factor of (n − B)/(n − 1), and for B =
-#    n it is zero: there is only one such batch. For small batches the factor is nearly 1.
-# 3. Both shrink, but the gradient much faster. So the batch at which they are equally long, the one worth having, grows.
+# 2. As soon as a batch holds a fair share of the n = 256 samples. The variance is smaller by a factor of (n − B)/(n − 1), and
+#    for B = n it is zero: there is only one such batch. For small batches the factor is nearly 1.
+# 3. It shrinks, and so does the noise, but much more slowly. So the batch at which they are equally long, the one worth
+#    having, grows.
 # </details>
 
 # %% [markdown]
@@ -374,7 +378,7 @@ explore("gradient_noise")
 # micro-batch, with its mean gradient $g_k$) and $m = BN$ (their mean). That gives two equations for two unknowns:
 #
 # $$S = \tfrac1N\sum_k |g_k|^2 \approx |G|^2 + \frac{\operatorname{tr}\Sigma}{B}
-# \qquad L = \Big|\tfrac1N\sum_k g_k\Big|^2 \approx |G|^2 + \frac{\operatorname{tr}\Sigma}{BN}$$
+# \qquad L = \left|\tfrac1N\sum_k g_k\right|^2 \approx |G|^2 + \frac{\operatorname{tr}\Sigma}{BN}$$
 
 # %% [markdown]
 # ## Exercise 4 · `gradient_noise_scale`

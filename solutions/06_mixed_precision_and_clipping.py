@@ -71,11 +71,11 @@ problem = Problem(seed=6, accumulation_steps=4, epochs=((2, 2, 2, 2),))
 model = problem.build_model()
 for x, y in problem.batches():
     (problem.loss_fn(model(x), y) / 4).backward()
-print(f"returned {clip_grad_norm_(model.parameters(), 0.5):.3f}")
-print(f"now it is {flat_gradient(model).norm():.3f}")
+print(f"norm before, as returned: {clip_grad_norm_(model.parameters(), 0.5):.3f}")
+print(f"norm of .grad now:        {flat_gradient(model).norm():.3f}")
 
 # %% [markdown]
-# ## Where and with which threshold?
+# ## Where to clip, and at what threshold?
 #
 # Texts on accumulation say that the threshold "may need adjustment". When, and by how much? Try it: the same window clipped
 # after averaging, after summing, and piece by piece.
@@ -112,10 +112,10 @@ for name, g in {
 # - **Piece by piece, you get another direction.** No threshold repairs that.
 
 # %% [markdown]
-# ## Mixed precision in four lines
+# ## Mixed precision in brief
 #
-# Half the bits mean up to half the memory for activations, and several times as fast matrix products on a GPU with tensor
-# cores. You need two things:
+# Half the bits mean that activations take up to half the memory, and that matrix products are several times as fast on a GPU
+# with tensor cores. You need two things:
 #
 # - **`torch.autocast(device_type, dtype=dtype)`**: inside the block, operations that tolerate it run in `float16` or
 #   `bfloat16`. The parameters and their `.grad` stay in float32. The forward pass and the loss belong inside, `backward` does
@@ -273,7 +273,7 @@ check(train_epoch_clipped)
 #   nothing is clipped. N = 1 counts here, too.
 # - **1 point · clipping unscaled gradients**: the norms are above the threshold, that of a leftover window, too; the returned
 #   norms count here.
-# - **1 point · windows with infinite gradients change nothing but the scale**: one micro-batch of nine or twelve is broken.
+# - **1 point · windows with infinite gradients change nothing but the scale**: one of nine or twelve micro-batches is broken.
 # - **1 point · one scale per window, updated after it**: a scaler that doubles its scale after every good update.
 #
 # Parameters have to agree with clipped large batches up to the rounding of `dtype`, and the scale at the end has to be exact.

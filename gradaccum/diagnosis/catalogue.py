@@ -146,8 +146,8 @@ add_mistake(
 # Graph and modes
 add_mistake(
     "retained-graph",
-    "Backward runs on a running sum of losses, so early micro-batches are counted again and again, and the fingerprint is a"
-    " triangle.",
+    "Backward runs on a running sum of losses, so early micro-batches of a window are counted again and again: each row of the "
+    "fingerprint descends like stairs.",
     "How many times does the first micro-batch's loss go through backward? Once is enough.",
 )
 add_mistake(

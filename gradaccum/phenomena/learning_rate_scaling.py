@@ -179,7 +179,7 @@ def _draw_curves(axes: Axes, result: Result) -> None:
 
 
 def _draw_factors(axes: Axes, result: Result) -> None:
-    tidy(axes, f"{result.settings.optimizer}: how far off", "N", "factor to the small batch's loss")
+    tidy(axes, f"{result.settings.optimizer}: how far off", "N", "off by a factor of")
     places = range(len(STEPS))
     axes.axvspan(*(STEPS.index(result.settings.accumulation_steps) + d for d in (-0.3, 0.3)), **BAND)
     axes.axhline(1, color=GREEN, linewidth=5, alpha=0.45)

@@ -185,7 +185,7 @@ def _loss(places: Tensor) -> Tensor:
 
 
 def _draw_landscape(axes: Axes, result: Result) -> None:
-    tidy(axes, "The way through the loss landscape", "parameter 1", "parameter 2")
+    tidy(axes, "The path through the loss landscape", "parameter 1", "parameter 2")
     angle = math.degrees(math.atan2(TURN[1, 0], TURN[0, 0]))
     for level in (0.1, 0.5, 1.5, 3.5, 7, 12, 20):
         width, height = (2 * (2 * level / CURVATURES).sqrt()).tolist()

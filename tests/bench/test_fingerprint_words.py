@@ -18,13 +18,13 @@ SAID = {
     "lr-scaled-too": "the learning rate they use is 1/2, 1/3 and 1/2 of the one given",
     "mean-of-means": "in update 3, micro-batch 7 weighs 1/2 where 1/3 is due",
     "tail-dropped": "1 update where 3 are due; micro-batches 1, 2, 6 and 7 are in none",
-    "tail-stale": "they hold 5 micro-batches instead of 2, 3 and 2",
+    "tail-stale": "the updates hold 5 micro-batches instead of 2, 3 and 2",
     "zero-every": "micro-batches 1, 3, 4 and 6 are in none",
     "never-zero": "5 of 7 micro-batches are in more than one of them",
     "zero-before-step": "none of them holds any gradient",
     "stale-start": "what .grad held before the loop began is in them too",
     "step-every": "7 updates where 3 are due; each holds one micro-batch instead of 2, 3 and 2",
-    "off-by-one-late": "they hold 2, 4 and 1 micro-batches instead of 2, 3 and 2",
+    "off-by-one-late": "the updates hold 2, 4 and 1 micro-batches instead of 2, 3 and 2",
     "eval-mode": "is no combination of the micro-batches' gradients",
 }
 

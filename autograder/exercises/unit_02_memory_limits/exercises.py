@@ -84,7 +84,7 @@ class MemoryLine(Exercise[CallTrial]):
     id = "memory_line"
     section = "From counts to a line"
     unit = UNIT
-    parts = (Part("exact", "points on a line", 1), Part("scattered", "points beside a line, by least squares", 2))
+    parts = (Part("exact", "points on a line", 1), Part("scattered", "points off a line, by least squares", 2))
 
     def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)

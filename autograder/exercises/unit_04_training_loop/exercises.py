@@ -30,6 +30,55 @@ from gradaccum.problems import Problem, best_dtype
 UNIT = "04_training_loop"
 
 
+class Repair(Exercise[LoopTrial]):
+    """A wrong loop that is given, to be repaired; all or nothing."""
+
+    unit = UNIT
+    parts = (Part("repaired", "a loop that trains like large batches", 1),)
+    leftover = False
+
+    def trials(self, seed: int, device: str) -> dict[str, LoopTrial]:
+        chance = trial_random(self.id, seed)
+        n = chance.choice([3, 4, 5])
+        size, left = _size(chance, n), chance.randint(2, n - 1) if self.leftover else 0
+        epochs = ((size,) * (2 * n + left), (size,) * (n + self.leftover))  # a leftover of several, and one of a single one
+        problem = Problem(seed + 1, n, epochs, width=8, gated=True, skewed=True, device=device, dtype=best_dtype(device))
+        training, probe = problem.with_(momentum=0.9), problem.with_(seed=seed + 2)
+        return {"training": LoopTrial(training), "probe": LoopTrial(probe, frozen=True)}
+
+    def judge(self, trials: Mapping[str, LoopTrial], observations: Mapping[str, Observation]) -> Verdict:
+        seen = observations["training"]
+        results = {"repaired": movement_message(trials["training"], seen) or kept_message(seen)}
+        if not results["repaired"]:
+            return self.verdict(results)
+        found = diagnose(trials["probe"], observations["probe"])
+        if not (found.slugs or found.remark):
+            found = replace(found, remark=momentum_in_words(trials["training"], seen))
+        return _diagnosed(self, results, found, (), seen.failure)
+
+
+class RepairedEarlyClear(Repair):
+    """``repaired_early_clear``: the loop that clears before every backward."""
+
+    id = "repaired_early_clear"
+    section = "Clearing too early"
+
+
+class RepairedEagerStep(Repair):
+    """``repaired_eager_step``: the loop that updates after every micro-batch."""
+
+    id = "repaired_eager_step"
+    section = "Updating too early"
+
+
+class RepairedLostTail(Repair):
+    """``repaired_lost_tail``: the loop that throws the leftover window away."""
+
+    id = "repaired_lost_tail"
+    section = "A leftover that is lost"
+    leftover = True
+
+
 class TrainEpoch(Exercise[LoopTrial]):
     """``train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps) -> list[float]``."""
 
@@ -105,55 +154,6 @@ class TrainEpoch(Exercise[LoopTrial]):
         if not (found.slugs or found.remark or extra):
             found = replace(found, remark=momentum_in_words(trials["full"], observations["full"]))
         return _diagnosed(self, results, found, extra, failure)
-
-
-class Repair(Exercise[LoopTrial]):
-    """A wrong loop that is given, to be repaired; all or nothing."""
-
-    unit = UNIT
-    parts = (Part("repaired", "a loop that trains like large batches", 1),)
-    leftover = False
-
-    def trials(self, seed: int, device: str) -> dict[str, LoopTrial]:
-        chance = trial_random(self.id, seed)
-        n = chance.choice([3, 4, 5])
-        size, left = _size(chance, n), chance.randint(2, n - 1) if self.leftover else 0
-        epochs = ((size,) * (2 * n + left), (size,) * (n + self.leftover))  # a leftover of several, and one of a single one
-        problem = Problem(seed + 1, n, epochs, width=8, gated=True, skewed=True, device=device, dtype=best_dtype(device))
-        training, probe = problem.with_(momentum=0.9), problem.with_(seed=seed + 2)
-        return {"training": LoopTrial(training), "probe": LoopTrial(probe, frozen=True)}
-
-    def judge(self, trials: Mapping[str, LoopTrial], observations: Mapping[str, Observation]) -> Verdict:
-        seen = observations["training"]
-        results = {"repaired": movement_message(trials["training"], seen) or kept_message(seen)}
-        if not results["repaired"]:
-            return self.verdict(results)
-        found = diagnose(trials["probe"], observations["probe"])
-        if not (found.slugs or found.remark):
-            found = replace(found, remark=momentum_in_words(trials["training"], seen))
-        return _diagnosed(self, results, found, (), seen.failure)
-
-
-class RepairedEarlyClear(Repair):
-    """``repaired_early_clear``: the loop that clears before every backward."""
-
-    id = "repaired_early_clear"
-    section = "Clearing too early"
-
-
-class RepairedEagerStep(Repair):
-    """``repaired_eager_step``: the loop that updates after every micro-batch."""
-
-    id = "repaired_eager_step"
-    section = "Updating too early"
-
-
-class RepairedLostTail(Repair):
-    """``repaired_lost_tail``: the loop that throws the leftover window away."""
-
-    id = "repaired_lost_tail"
-    section = "A leftover that is lost"
-    leftover = True
 
 
 PUZZLE = {

@@ -37,7 +37,7 @@ class Puzzle:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         rows = "".join(
-            f'<tr><td style="text-align:left"><code style="white-space:nowrap">{slug}</code></td>'
+            f'<tr><td style="text-align:left;padding-right:1em"><code style="white-space:nowrap">{slug}</code></td>'
             f'<td style="text-align:left">{escape(mistake(slug).message)}</td></tr>'
             for slug in candidates()
         )

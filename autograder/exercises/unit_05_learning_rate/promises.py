@@ -86,7 +86,9 @@ PROMISES = {
             ),
             Promise("ragged", "Every sample of a window counts alike.", ("leftover", "probe"), "mean_of_means_scheduled"),
             Promise("one for each", "one number for each update, in order", ("rates", "leftover"), "rates_of_micro_batches"),
-            Promise("leftover's rate", "leftovers once the other two are right.", ("leftover",), "rates_of_full_windows"),
+            Promise(
+                "leftover's rate", "on leftovers once the other two parts are right.", ("leftover",), "rates_of_full_windows"
+            ),
             Promise("used", "your updates used them.", LOOPS, "schedule_without_gradients"),
             Promise("not the next", "the rate that each update used.", ("rates", "leftover"), "rate_of_next"),
         ),

@@ -69,7 +69,7 @@ class TrainEpochClipped(Exercise[ClipTrial]):
     """``train_epoch_clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm) -> list[float]``."""
 
     id = "train_epoch_clipped"
-    section = "Where and with which threshold?"
+    section = "Where to clip, and at what threshold?"
     unit = UNIT
     parts = (
         Part("bound", "windows whose norm is above the threshold", 1),
@@ -155,7 +155,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
     """``train_epoch_amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype)``."""
 
     id = "train_epoch_amp"
-    section = "Mixed precision in four lines"
+    section = "Mixed precision in brief"
     unit = UNIT
     parts = (
         Part("update", "updates in float16 and bfloat16, leftovers included", 1),

@@ -73,7 +73,7 @@ PROMISES = {
             Promise("optimizer", "the optimizer may have momentum.", AMP, "amp_steps_twice"),
             Promise("one by one", "one for each micro-batch;", ("cut",), "amp_one_forward"),
             Promise("N = 1", "N = 1 counts here, too.", ("no accumulation",), "amp_not_for_one"),
-            Promise("inf", "one micro-batch of nine or twelve is broken.", ("inf",), "amp_inf_applied"),
+            Promise("inf", "one of nine or twelve micro-batches is broken.", ("inf",), "amp_inf_applied"),
             Promise("inf lowers the scale", "the scale at the end has to be exact.", ("inf",), "amp_skips_infinities_itself"),
             Promise("scale", "a scaler that doubles its scale after every good update.", AMP, "amp_scale_doubled_inside"),
         ),

@@ -12,6 +12,6 @@ SHOWN = {
         "scaler-update-every",
     ),
     "Clipping": ("clip-by-value", "clip-per-parameter", "clip-always", "norm-after-clip"),
-    "Where and with which threshold?": ("threshold-too-high", "threshold-too-low"),
+    "Where to clip, and at what threshold?": ("threshold-too-high", "threshold-too-low"),
 }
 """By heading, as it stands in the notebook, the slugs of mistakes."""

@@ -8,7 +8,7 @@ SEEN = {
     "every row repeats those above": "never-zero",
     "a row of width one comes first": "off-by-one-early",
     "ones": "no-scale",
-    "a triangle": "retained-graph",
+    "stairs": "retained-graph",
     "one cell in each row": "zero-every",
     "a row is missing": "tail-dropped",
 }
