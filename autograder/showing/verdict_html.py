@@ -38,8 +38,8 @@ def as_text(verdict: Verdict) -> str:
 
 
 ELSEWHERE = (
-    "Have you written it in another cell? Run that cell again: the untouched one has run after it and stands in its way here. "
-    "In the file that you hand in, your answer counts wherever it stands."
+    "Have you written it in another cell? Run that cell again: the untouched cell ran after it and replaced your function. "
+    "In the file that you hand in, an answer counts in any cell."
 )
 
 
