@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,11 +149,16 @@ def put_state(run: Run, state: dict[str, Any], forget: Collection[str] = ()) -> 
         torch.set_rng_state(kept["rng"])
 
 
-def train_to_end(run: Run) -> list[float]:
-    """Train to the end of the run and return the loss of each micro-batch; never more of them than a whole run has."""
+def train_to_end(run: Run, after_each: Callable[[Run], object] | None = None) -> list[float]:
+    """Train to the end of the run and return the loss of each micro-batch; never more of them than a whole run has.
+
+    What is to be done ``after_each`` micro-batch is given the run.
+    """
     losses: list[float] = []
     while run.position < run.problem.total and len(losses) < run.problem.total:
         losses.append(run.train_micro_batch())
+        if after_each:
+            after_each(run)
     return losses
 
 

@@ -25,6 +25,8 @@ SLUGS = {
 }
 """By the piece of a run that a checkpoint does not restore."""
 
+LOST_WHILE_SAVING = "Killed inside save_checkpoint, the run goes on neither from the new checkpoint nor from the one before."
+
 REFUSED = {"refused": "objects-in-the-file", "replaced": "state-in-place-of-object"}
 """By the fact that was observed together with a failure."""
 
@@ -84,6 +86,22 @@ def resumed_message(trial: ResumeTrial, seen: Observation) -> str:
     return ""
 
 
+def saving_message(seen: Observation, lost: str) -> str:
+    """What is wrong with runs that are killed inside ``save_checkpoint``; empty if nothing is.
+
+    Args:
+        seen: what was observed of them.
+        lost: what :func:`resumed_message` says of them.
+    """
+    if seen.failure and seen.facts.get("cannot_save") is True:
+        return f"A run that was killed inside save_checkpoint goes on, but cannot be saved any more. {seen.failure.message}"
+    if lost:
+        return LOST_WHILE_SAVING
+    if seen.facts.get("saved_on") != [True] * len(seen.facts.get("pieces", ())):
+        return "A run that was killed inside save_checkpoint goes on, but no later checkpoint of it can be loaded."
+    return ""
+
+
 def disturbed(trial: ResumeTrial, seen: Observation) -> bool:
     """Whether the parameters of the run that was saved are not, when it is killed, those of a run that is never saved."""
     killed = trial.resumed_at or max(trial.kills)
@@ -117,10 +135,12 @@ def forgotten(trial: ResumeTrial, seen: Observation) -> list[str]:
         return ["nothing-restored"]
     for kill, report in zip(trial.kills, reports, strict=True):
         place, wrong = _read_off(trial, kill, report)
-        if trial.problem.is_open(place):
+        written = seen.facts.get("fresh")
+        if trial.problem.is_open(place) and isinstance(written, list) and place not in written:
+            slugs.append(SLUGS["position"])  # nothing was written there: the checkpoint is an earlier one, misread
+        elif trial.problem.is_open(place):
             slugs.append("mid-window-checkpoint")
         elif place < boundary(trial, kill):
-            written = seen.facts.get("fresh")
             newer = isinstance(written, list) and boundary(trial, kill) in written
             slugs.append("older-checkpoint-loaded" if newer else "checkpoint-too-old")
         slugs += [SLUGS[piece] for piece in wrong]

@@ -9,6 +9,7 @@ import pickle
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ def observe_resume(load_checkpoint: Callable, stage: Stage, folder: Path) -> Obs
     import torch._dynamo  # noqa: F401 - the first optimizer does; here it is imported once, and not in each fork
 
     if stage.is_last:
-        return _observe_loading(load_checkpoint, stage, folder)
+        return _observe_loading(save_checkpoint, load_checkpoint, stage, folder)
     return _observe_saving(save_checkpoint, load_checkpoint, stage, folder)
 
 
@@ -132,26 +133,32 @@ class _FailedError(Exception):
         self.failure, self.facts = failure, facts
 
 
-def _observe_loading(load_checkpoint: Callable, stage: Stage, folder: Path) -> Observation:
-    """The losses and the end of the run that goes on from what each kill left, and its pieces after loading."""
+def _observe_loading(save_checkpoint: Callable, load_checkpoint: Callable, stage: Stage, folder: Path) -> Observation:
+    """The losses and the end of the run that goes on from what each kill left, and its pieces after loading.
+
+    A run that was killed while it was saved goes on saving, for what was left half done may be in its way.
+    """
     trial, disks = stage.trial, stage.folders or ({},)
     tensors: dict[str, Tensor] = {}
     pieces: list[dict[str, str]] = []
+    saved_on: list[bool] = []
     try:
         for k, disk in enumerate(disks):
             write_folder(folder, disk)
             run = trial.problem.start()
             _load(load_checkpoint, run, str(folder / CHECKPOINT))
             pieces.append(digests(run))
-            tensors[f"losses {k}"] = torch.tensor(_trained_to_end(run), dtype=torch.float64)
+            save = partial(_save_again, save_checkpoint, str(folder / CHECKPOINT)) if trial.while_saving else None
+            tensors[f"losses {k}"] = torch.tensor(_trained_to_end(run, save), dtype=torch.float64)
             tensors[f"end {k}"] = flat_parameters(run)
+            saved_on.append(trial.while_saving and _stands_at_its_end(load_checkpoint, trial, folder))
     except _FailedError as failed:
         facts: dict[str, Any] = dict(failed.facts)
         if trial.may_load_there:
             write_folder(folder, disks[-1])
             facts |= {"here": _loaded(load_checkpoint, trial, folder)}
         return Observation(facts=facts, failure=failed.failure)
-    return Observation(tensors, {"pieces": pieces})
+    return Observation(tensors, {"pieces": pieces} | ({"saved_on": saved_on} if trial.while_saving else {}))
 
 
 def _load(load_checkpoint: Callable, run: Run, path: str) -> None:
@@ -163,9 +170,28 @@ def _load(load_checkpoint: Callable, run: Run, path: str) -> None:
         raise _FailedError(failure_of(error)) from None
 
 
-def _trained_to_end(run: Run) -> list[float]:
+def _save_again(save_checkpoint: Callable, path: str, run: Run) -> None:
     try:
-        return train_to_end(run)
+        save_checkpoint(path, run)
+    except Exception as error:
+        raise _FailedError(failure_of(error), cannot_save=True) from None
+
+
+def _stands_at_its_end(load_checkpoint: Callable, trial: ResumeTrial, folder: Path) -> bool:
+    """Whether loading brings a run to its very end, as it does if the last micro-batch was followed by a checkpoint."""
+    run = trial.problem.start()
+    try:
+        load_checkpoint(str(folder / CHECKPOINT), run)
+        return bool(run.position == trial.problem.total)
+    except Exception:
+        return False
+
+
+def _trained_to_end(run: Run, save: Callable[[Run], None] | None = None) -> list[float]:
+    try:
+        return train_to_end(run, save)
+    except _FailedError:
+        raise
     except Exception as error:
         replaced = _replaced(run)
         failure = Failure("raised", replaced) if replaced else failure_of(error)
