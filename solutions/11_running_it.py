@@ -470,7 +470,7 @@ for checkpointing in (False, True):
 # Write `plan_run(recipe_batch, memory_budget, fixed, per_sample, world_size)`. The recipe's updates average over
 # `recipe_batch` samples, which the ranks share evenly; for what a rank reads, make the plan of unit 02. You have
 # `world_size` ranks; **each** has `memory_budget` bytes of its own, and a micro-batch of B samples needs `fixed + per_sample *
-# B` of them. Return a dictionary with three integers, not `4.0`:
+# B` of them. Return a dictionary with three integers, not `4.0`; more keys do no harm:
 #
 # - `"micro_batch_size"`: the largest B on each rank that fits and with which the recipe's batch can be met exactly;
 # - `"accumulation_steps"`: the N that goes with it;

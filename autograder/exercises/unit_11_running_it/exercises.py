@@ -12,7 +12,12 @@ from autograder.contract.verdict import Part, Verdict
 from autograder.exercises.unit_11_running_it.judging.meter_reports import report_messages
 from autograder.exercises.unit_11_running_it.judging.plan_answers import NO_PLAN, in_integers, plan_of
 from autograder.exercises.unit_11_running_it.judging.plans import PLANS_IN_WORDS, WRONG_PLANS, plan
-from autograder.exercises.unit_11_running_it.judging.resuming import forgotten, resumed_message
+from autograder.exercises.unit_11_running_it.judging.resuming import (
+    LOST_WHILE_SAVING,
+    forgotten,
+    resumed_message,
+    saving_message,
+)
 from autograder.exercises.unit_11_running_it.observing.meter import MeterTrial
 from autograder.exercises.unit_11_running_it.observing.resuming import ResumeTrial
 from autograder.judging.calls import judge_calls
@@ -83,11 +88,9 @@ class LoadCheckpoint(Exercise):
             failures.pop("saving", None)  # an error while loading half a file is not what went wrong
             if not all(o.failure for o in observations.values()):
                 results["saving"] = "This can be seen once the simple run survives kills between and within windows."
-        if results["saving"] and not (results["epochs"] or results["window"]):
-            slugs.append("checkpoint-overwritten")
-            results["saving"] = (
-                "Killed inside save_checkpoint, the run goes on neither from the new checkpoint nor from the one before."
-            )
+        if not (results["epochs"] or results["window"]):
+            results["saving"] = saving_message(observations["saving"], results["saving"])
+            slugs += ["checkpoint-overwritten"] if results["saving"] == LOST_WHILE_SAVING else []
         named = tuple(map(mistake, list(dict.fromkeys(slugs))[:MAX_NAMED]))
         return self.verdict(results, mistakes=named, failure=next(iter(failures.values()), None))
 
@@ -191,9 +194,10 @@ class PlanRun(Exercise):
         ranked = chance.sample([(60, 21, 4), (96, 33, 8), (90, 19, 2), (84, 29, 4), (72, 25, 3)], 2)
         calls |= {f"ranks {k}": call(*cut, chance.randint(1, 99)) for k, cut in enumerate(ranked)}
         # The largest divisor of the recipe that fits does not divide a share; there is room for more than a share; half the
-        # budget still holds something.
+        # budget still holds something; a rank reads one sample; one sample of several is all that fits and divides.
         odd = chance.choice([(45, 20, 2), (15, 12, 4), (21, 14, 2), (35, 20, 4), (63, 20, 2)])
-        calls |= {f"ranks {k + 2}": call(*cut, 5) for k, cut in enumerate((odd, (24, 70, 4), (48, 30, 2), (1, 5, 8)))}
+        special = (odd, (24, 70, 4), (48, 30, 2), (1, 5, 8), (7, 5, 2))
+        calls |= {f"ranks {k + 2}": call(*cut, 5) for k, cut in enumerate(special)}
         uneven = call(24, 9, 4, 5)
         batch, *rest = uneven.arguments
         few = CallTrial((3, *call(1, 9, 8, 5).arguments[1:]))

@@ -129,6 +129,11 @@ add_mistake(
     "What should your sums hold when a new window begins?",
 )
 add_mistake(
+    "meters-share-state",
+    "What another meter is told counts in yours as well: the two share their sums.",
+    "Where do your sums live: in each meter, in its class, or in the module?",
+)
+add_mistake(
     "throughput-of-nominal-size",
     "You count every micro-batch of a window as if it had the size of one of them: ragged ones hold fewer samples.",
     "You are told the samples of every micro-batch. Who adds them up?",

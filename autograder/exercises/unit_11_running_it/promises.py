@@ -8,7 +8,7 @@ _WITH_A_CHECKPOINT = ("epochs", "again", "updates", "window", "saving")
 _EVERYTHING = ("again", "updates")
 _METERS = ("even", "uneven")
 _PLANS = tuple(f"plan {k}" for k in range(8))
-_RANKED = tuple(f"ranks {k}" for k in range(6))
+_RANKED = tuple(f"ranks {k}" for k in range(7))
 
 _SAME = "All its losses and the final parameters have to be the same, to the last bit, as those of a run that was never killed"
 _AGAIN = "nothing before the last update may be trained on again."
@@ -59,6 +59,12 @@ PROMISES = {
             Promise("killed again", "A resumed run may be killed, too.", ("again",), "checkpoint_numbered_by_a_counter"),
             Promise(
                 "saves as before", "loads and trains on, and saves as before.", ("again",), "checkpoint_numbered_by_a_counter"
+            ),
+            Promise(
+                "saves after a torn file",
+                "loads and trains on, and saves as before.",
+                ("saving",),
+                "checkpoint_leftover_in_the_way",
             ),
             Promise(
                 "in a window",
@@ -131,10 +137,10 @@ PROMISES = {
                 (*_PLANS, *_RANKED, "refusal 0", "refusal 3", "refusal 4"),
                 "plan_fixed_forgotten",
             ),
-            Promise("integers", "a dictionary with three integers, not `4.0`:", (*_PLANS, *_RANKED), "plan_steps_as_a_float"),
+            Promise("integers", "a dictionary with three integers, not `4.0`;", (*_PLANS, *_RANKED), "plan_steps_as_a_float"),
             Promise("largest", _LARGEST, (*_PLANS, *_RANKED), "plan_not_the_largest"),
-            Promise("divides", _LARGEST, ("ranks 2", "ranks 3", "ranks 5"), "plan_divides_recipe_only"),
-            Promise("one sample", _LARGEST, ("plan 6", "plan 7", "ranks 5"), "plan_at_least_two_samples"),
+            Promise("divides", _LARGEST, ("ranks 2", "ranks 3", "ranks 5", "ranks 6"), "plan_divides_recipe_only"),
+            Promise("one sample", _LARGEST, ("plan 6", "plan 7", "ranks 5", "ranks 6"), "plan_at_least_two_samples"),
             Promise("steps", "the N that goes with it;", _RANKED, "plan_steps_for_one_rank"),
             Promise("effective batch", "B × N × W, which is the recipe's.", _RANKED, "plan_effective_batch_of_one_rank"),
             Promise("any steps", "N need not be a power of two", (*_PLANS, *_RANKED), "plan_powers_of_two"),

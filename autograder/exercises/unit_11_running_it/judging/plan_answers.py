@@ -10,10 +10,12 @@ NO_PLAN = "What you return is no dictionary with the three keys, so there is no 
 
 
 def plan_of(seen: Observation) -> Observation:
-    """An observation of a plan; anything that is not a dictionary with the three keys is reported by its type."""
+    """An observation of a plan, without other keys; what is no dictionary with the three keys is reported by its type."""
     value = seen.facts.get("value")
-    if seen.failure or "value" not in seen.facts or (isinstance(value, dict) and value.keys() >= KEYS):
+    if seen.failure or "value" not in seen.facts:
         return seen
+    if isinstance(value, dict) and value.keys() >= KEYS:
+        return Observation(facts=seen.facts | {"value": {key: value[key] for key in KEYS}})
     return Observation(facts={"type": "no dictionary with the three keys"})
 
 

@@ -169,6 +169,15 @@ def _among(call: Call, sizes: range) -> Plan | None:
     return _cut(call.share, fine[-1], call.ranks) if fine else None
 
 
+def _common_divisor(call: Call) -> Plan:
+    return _cut(call.share, math.gcd(call.share, min(call.share, call.room)), call.ranks)
+
+
+def _split(call: Call, size: int) -> Plan:
+    """The plan of one device for all, with smaller micro-batches on each rank."""
+    return _named(size, call.batch // _largest(call.alone), call.ranks)
+
+
 def _turned_round(call: Call) -> Plan:
     due = _cut(call.share, _largest(call), call.ranks)
     return due | {"micro_batch_size": due["accumulation_steps"], "accumulation_steps": due["micro_batch_size"]}
@@ -178,6 +187,11 @@ _IN_WORDS: dict[str, tuple[Callable[[Call], Plan | None], ...]] = {
     "B and N have changed places in your plan.": (_turned_round,),
     "You only halve a rank's share again and again, and miss all other sizes.": (_halving,),
     "You never try a micro-batch of a single sample.": (lambda call: _among(call, range(2, call.share + 1)),),
+    "You refuse to plan where each rank reads a single sample.": (lambda call: _plan(call) if call.share > 1 else None,),
+    "Your micro-batch is what the share and the room for samples have as their greatest common divisor.": (_common_divisor,),
+    "You plan for a single device and then divide its micro-batch among the ranks.": (
+        lambda call: _plan(call.alone) and _split(call, max(1, _largest(call.alone) // call.ranks)),
+    ),
     "You never put a rank's share into one micro-batch, even where it fits.": (
         lambda call: _among(call, range(1, call.share)),
         lambda call: _among(call, range(1, call.share)) or _cut(call.share, call.share, call.ranks),

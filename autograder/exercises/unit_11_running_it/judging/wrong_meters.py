@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_11_running_it.judging.meter import due, reported, same, seconds_of
-from autograder.exercises.unit_11_running_it.observing.meter import MeterTrial
+from autograder.exercises.unit_11_running_it.observing.meter import OTHERS_LOSS, OTHERS_SAMPLES, MeterTrial
 from gradaccum.diagnosis.search import each_alone, first_match
 
 Formula = Callable[[MeterTrial], list[float]]
@@ -20,11 +20,19 @@ WRONG: dict[str, dict[str, tuple[Formula, ...]]] = {
             lambda t: [loss / len(w) for loss, w in zip(due(t)["loss"], t.windows, strict=True)],
         ),
         "loss-of-last": (lambda t: [w[-1][1] for w in t.windows],),
-        "loss-mean-of-means": (lambda t: [sum(x for _, x, _ in w) / len(w) for w in t.windows],),
+        "loss-mean-of-means": (
+            lambda t: [sum(x for _, x, _ in w) / len(w) for w in t.windows],
+            lambda t: [sum(x for _, x, _ in w) / len(t.windows[0]) for w in t.windows],
+        ),
         "loss-never-divided": (lambda t: [sum(n * x for n, x, _ in w) for w in t.windows],),
         "loss-means-over-samples": (lambda t: [sum(x for _, x, _ in w) / sum(n for n, *_ in w) for w in t.windows],),
         "loss-summed": (lambda t: [sum(x for _, x, _ in w) for w in t.windows],),
         "loss-never-restarted": (lambda t: _running([sum(n * x for n, x, _ in w) for w in t.windows], _samples(t)),),
+        "meters-share-state": (
+            lambda t: _over(
+                [sum(n * x for n, x, _ in w) + len(w) * OTHERS_LOSS * OTHERS_SAMPLES for w in t.windows], _samples_of_both(t)
+            ),
+        ),
         "loss-sum-never-restarted": (lambda t: _over(_sums([sum(n * x for n, x, _ in w) for w in t.windows]), _samples(t)),),
     },
     "samples_per_second": {
@@ -56,6 +64,7 @@ WRONG: dict[str, dict[str, tuple[Formula, ...]]] = {
             ],
         ),
         "samples-never-restarted": (lambda t: _over(_sums(_samples(t)), seconds_of(t)),),
+        "meters-share-state": (lambda t: _over(_samples_of_both(t), seconds_of(t)),),
     },
     "effective_batch": {
         "effective-batch-of-one": (lambda t: [float(w[-1][0]) for w in t.windows],),
@@ -65,6 +74,7 @@ WRONG: dict[str, dict[str, tuple[Formula, ...]]] = {
             lambda t: [float(w[-1][0] * len(w)) for w in t.windows],
         ),
         "samples-never-restarted": (lambda t: _sums(_samples(t)),),
+        "meters-share-state": (lambda t: _samples_of_both(t),),
     },
 }
 """By key and mistake, what meters that make it report instead."""
@@ -73,6 +83,11 @@ WRONG: dict[str, dict[str, tuple[Formula, ...]]] = {
 def _samples(trial: MeterTrial) -> list[float]:
     """The samples of each window."""
     return [float(sum(n for n, *_ in window)) for window in trial.windows]
+
+
+def _samples_of_both(trial: MeterTrial) -> list[float]:
+    """The samples of each window, with those that another meter was told of meanwhile."""
+    return [samples + len(window) * OTHERS_SAMPLES for samples, window in zip(_samples(trial), trial.windows, strict=True)]
 
 
 def _sums(values: Sequence[float]) -> list[float]:

@@ -15,6 +15,9 @@ from gradaccum.problems import best_dtype
 
 KEYS = ("loss", "samples_per_second", "effective_batch", "lr")
 
+OTHERS_LOSS, OTHERS_SAMPLES = 1000.0, 1000
+"""What another meter is told of each micro-batch meanwhile."""
+
 
 @dataclass(frozen=True)
 class MeterTrial:
@@ -57,7 +60,7 @@ def observe_meter(make: Callable, trial: MeterTrial) -> Observation:
             graphs.append(graph)
             now += takes
             meter.micro_batch(loss, samples)
-            other.micro_batch(torch.tensor(1000.0, device=trial.device), 1000)
+            other.micro_batch(torch.tensor(OTHERS_LOSS, device=trial.device), OTHERS_SAMPLES)
             del loss
         now += update_takes
         reports.append(meter.update(rate))
