@@ -128,7 +128,8 @@ add_mistake(
 )
 add_mistake(
     "lr-scaled-too",
-    "The gradient is averaged as it should be, but the learning rate is divided as well, so updates are too short.",
+    "The learning rate is divided, although the one given is meant for the mean gradient of a whole window, so updates are "
+    "shorter than they would be at that rate.",
     "Averaging the loss and lowering the rate achieve the same thing. Do you need both?",
 )
 add_mistake(
