@@ -32,16 +32,18 @@ class RunVariant(NamedTuple):
         weight: of a micro-batch: its share of the window's ``"tokens"``, of its ``"lines"``, or of all ``"places"``, padding
             included; its tokens over all places (``"over-places"``); alike, one over those present (``"mean"``) or over N
             (``"steps"``); its share of tokens times those present over N (``"tail"``); ``"one"``; its number of tokens
-            (``"sum"``); divided again (``"twice"``).
+            (``"sum"``); divided again (``"twice"``); its share of the tokens ``"so-far"``; as if each had as many tokens as the
+            ``"first"``; its share, but nothing of the ``"last"``, or that divided by the tokens of the ``"others"``.
         clear: at the ``"start"`` of a window, at its ``"end"`` only, before ``"every"`` micro-batch, or ``"never"``.
-        clip: ``"once"``, ``"never"``, after each ``"micro-batch"``, ``"early"`` before the last backward, by ``"value"``, or
-            with a threshold times (``"looser"``) or over (``"tighter"``) the micro-batches of the window.
+        clip: ``"once"``, ``"never"``, after each ``"micro-batch"``, ``"early"`` before the last backward, by ``"value"``, each
+            ``"parameter"`` on its own, or with a threshold times (``"looser"``) or over (``"tighter"``) the micro-batches of
+            the window; or the update is left out (``"skip"``) where it would be clipped.
         schedule: a step after each ``"update"``, ``"before"`` it, for each ``"micro-batch"`` after the update, as many
             ``"inside"`` the window, for each ``"epoch"``, or ``"never"``.
         step: an update for each ``"window"`` or for ``"every"`` micro-batch.
         tail: the leftover window is ``"applied"``, ``"dropped"``, ``"kept"`` in ``.grad`` for the next epoch, or ``"filled"``
             up with that one's micro-batches.
-        data: every epoch has its ``"own"`` order, or all have the ``"first"`` one's.
+        data: every epoch has its ``"own"`` order, or all have the ``"first"`` one's, or each has that of the ``"next"``.
         forget: what of a run is not restored when it goes on: nothing (``""``), ``"model"``, ``"optimizer"``, ``"scheduler"``,
             ``"history"``, the ``"place"`` in the data, the ``"epoch"`` (its place within one is known), the place ``"within"``
             the epoch, ``"all"``, or several of these with spaces between them; ``"one-back"`` and ``"one-ahead"`` are a window
@@ -67,7 +69,8 @@ def train(config: Config, variant: RunVariant = RIGHT) -> History:
     run = config.build()
     done, number = _restore(run, config, variant), 0
     skip = done * config.accumulation_steps if variant.forget == "full" else 0
-    streams = [config.micro_batches(0 if variant.data == "first" else epoch) for epoch in range(config.epochs)]
+    order_of = {"own": lambda epoch: epoch, "first": lambda _: 0, "next": lambda epoch: epoch + 1}[variant.data]
+    streams = [config.micro_batches(order_of(epoch)) for epoch in range(config.epochs)]
     for stream in [itertools.chain(*streams)] if variant.tail == "filled" else streams:
         number = 0 if variant.forget == "count" else number
         while skip and next(stream, None):
@@ -130,6 +133,7 @@ def weigh(kind: str, window: Window, steps: int) -> list[float]:
     """How much the mean loss of each micro-batch counts."""
     tokens, lines = [tokens_in(y) for _, y in window], [len(y) for _, y in window]
     places, present = [y.numel() for _, y in window], len(window)
+    others = [*tokens[:-1], 0]
     return {
         "tokens": [t / sum(tokens) for t in tokens],
         "lines": [n / sum(lines) for n in lines],
@@ -141,6 +145,10 @@ def weigh(kind: str, window: Window, steps: int) -> list[float]:
         "one": [1.0] * present,
         "sum": [float(t) for t in tokens],
         "twice": [t / sum(tokens) / present for t in tokens],
+        "so-far": [t / total for t, total in zip(tokens, itertools.accumulate(tokens), strict=True)],
+        "first": [t / (present * tokens[0]) for t in tokens],
+        "last": [t / sum(tokens) for t in others],
+        "others": [t / max(1, sum(others)) for t in others],
     }[kind]
 
 
@@ -169,10 +177,13 @@ def _apply(run: Run, window: Window, loss: float, norm: float, max_norm: float, 
         norm = float(clip_grad_norm_(run.model.parameters(), thresholds.get(variant.clip, torch.inf)))
     if variant.clip == "value":
         clip_grad_value_(run.model.parameters(), max_norm)
+    for parameter in run.model.parameters() if variant.clip == "parameter" else ():
+        clip_grad_norm_(parameter, max_norm)
     for _ in range({"before": 1, "inside": len(window)}.get(variant.schedule, 0)):
         run.scheduler.step()
     rate = run.optimizer.param_groups[0]["lr"]
-    run.optimizer.step()
+    if variant.clip != "skip" or norm <= max_norm:
+        run.optimizer.step()
     if variant.schedule in ("update", "micro-batch"):
         for _ in range(len(window) if variant.schedule == "micro-batch" and variant.step == "window" else 1):
             run.scheduler.step()
@@ -223,5 +234,6 @@ MISTAKES: dict[str, tuple[RunVariant, ...]] = {
     "tail-stale": (RunVariant(tail="kept", clear="end"),),
     "tail-filled": (RunVariant(tail="filled"),),
     "epoch-order-repeated": (RunVariant(data="first"),),
+    "epochs-from-one": (RunVariant(data="next"),),
 }
 """For each mistake the variants that make it."""

@@ -20,6 +20,11 @@ add_mistake(
     "What argument does config.micro_batches take, and what do you pass it in the second epoch?",
 )
 add_mistake(
+    "epochs-from-one",
+    "Your epochs are one ahead: the first goes through the lines in the order of the second, and so on.",
+    "What number has the first epoch?",
+)
+add_mistake(
     "resume-without-model",
     "A resumed run begins with fresh weights.",
     "Which of the run's four parts have you put back?",

@@ -27,8 +27,10 @@ from autograder.exercises.unit_09_contrastive_losses.judging import costs
 from autograder.exercises.unit_10_distributed.judging import token_scale
 from autograder.exercises.unit_11_running_it.judging import plans as plans_of_runs
 from autograder.exercises.unit_12_capstone.judging import batch_sizes
+from autograder.exercises.unit_12_capstone.judging import diagnosis as capstone_runs
 from autograder.judging.calls import RAISES
 from autograder.marking.in_process import mark_function
+from gradaccum.capstone.variants import RunVariant, train_window
 
 Play = Callable[[Any], Callable]
 """Makes the function that a student would have written of what is described."""
@@ -64,6 +66,10 @@ def factor(formula: Callable) -> Callable:
     return function
 
 
+def capstone_window(variant: RunVariant) -> Callable:
+    return lambda run, window, max_norm: train_window(run, window, max_norm, variant)
+
+
 def of_rows(formula: Callable) -> Callable:
     return lambda gradients, size: formula(torch.stack(list(gradients)).double(), size)
 
@@ -85,10 +91,11 @@ DESCRIBED: dict[str, tuple[Mapping[str, Any], Play]] = {
     "global_token_scale": (token_scale.FACTORS_IN_WORDS, factor),
     "plan_run": (plans_of_runs.PLANS_IN_WORDS, call),
     "pick_micro_batch_size": (batch_sizes.SIZES_IN_WORDS, call),
+    "train_window": (capstone_runs.WINDOWS_IN_WORDS, capstone_window),
 }
 """By exercise, what is described, by sentence, and how it is played."""
 
-SLOW = {"train_epoch_amp", "train_epoch_clipped", "global_token_scale", "pick_micro_batch_size"}
+SLOW = {"train_epoch_amp", "train_epoch_clipped", "global_token_scale", "pick_micro_batch_size", "train_window"}
 """Exercises whose functions take more than a moment: one seed is enough for them."""
 
 EXERCISES = [pytest.param(id, marks=pytest.mark.slow if id in SLOW else ()) for id in DESCRIBED]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping
@@ -18,7 +19,10 @@ from gradaccum.diagnosis.search import each_alone, first_match
 def size_message(trial: CallTrial, value: object) -> str:
     """What is wrong with a wrong size, without saying which one is right."""
     (config,) = trial.arguments
-    if type(value) is not int or not 0 < value <= config.effective_batch:
+    if type(value) is not int:
+        several = "a list or tuple" if isinstance(value, list) else "a dictionary"
+        return f"You return {several if isinstance(value, list | dict) else str(value)[:20]}, where an integer is due."
+    if not 0 < value <= config.effective_batch:
         return "What you return is no number of lines between 1 and the window's."
     if config.effective_batch % value:
         return "The size you return does not divide the window."
@@ -65,6 +69,12 @@ def _answer(value: object) -> tuple[bool, object]:
 def divisors(window: int) -> list[int]:
     """All sizes that divide a window, the largest first."""
     return [size for size in range(window, 0, -1) if window % size == 0]
+
+
+def _before_the_first_gap(window: int) -> list[int]:
+    """1, 2, 3 and so on, as long as they divide a window; the largest first."""
+    dividing = itertools.takewhile(lambda size: window % size == 0, itertools.count(1))
+    return list(dividing)[::-1]
 
 
 def _halves(window: int) -> list[int]:
@@ -149,8 +159,13 @@ SIZES_IN_WORDS: dict[str, tuple[Callable[[Config], object], ...]] = {
     ),
     "You return the size above the largest that fits.": (_next_larger,),
     "You try the sizes that divide 48 lines, whatever the window holds.": (lambda c: largest(c, sizes=divisors(48)),),
-    "You round the budget up to whole MiB.": (
+    "You stop at the first number of lines that does not divide the window, although a larger one may.": (
+        lambda c: largest(c, sizes=_before_the_first_gap(c.effective_batch)),
+    ),
+    "You round to whole MiB before you compare with the budget.": (
         lambda c: largest(c, lambda size: max(0, bytes_needed(c, size) - -(-c.budget // 2**20) * 2**20 + c.budget)),
+        lambda c: largest(c, lambda size: c.budget + round(bytes_needed(c, size) / 2**20) - round(c.budget / 2**20)),
+        lambda c: largest(c, lambda size: c.budget + bytes_needed(c, size) // 2**20 - c.budget // 2**20),
     ),
 }
 """The same for rarer functions, by what they do."""

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
+from torch import Tensor
+
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_12_capstone.judging.references import (
     history_of,
@@ -29,7 +31,7 @@ SCALED = ("threshold-too-high", "threshold-too-low")
 """Rare, so a whole run is not searched for them together with other mistakes."""
 
 SCHEDULES = ("schedule-per-micro-batch", "schedule-before-step", "schedule-never", "schedule-per-epoch")
-LOOPS = ("tail-dropped", "tail-stale", "tail-filled", "epoch-order-repeated")
+LOOPS = ("tail-dropped", "tail-stale", "tail-filled", "epoch-order-repeated", "epochs-from-one")
 FORGOTTEN: dict[str, tuple[str, ...]] = {
     "": (),
     "model": ("resume-without-model",),
@@ -57,6 +59,30 @@ PAST_A_LEFTOVER: dict[str, tuple[str, ...]] = {
 
 DIVIDED_BY_N = Candidate(RIGHT._replace(weight="steps"), ("token-mean-of-means", "tail-scale"))
 """Two mistakes in one line: ``loss / N``."""
+
+
+WINDOWS_IN_WORDS = {
+    "Each micro-batch is divided by the tokens of its window so far, not by those of the whole window.": (
+        RIGHT._replace(weight="so-far"),
+    ),
+    "You weigh micro-batches as if each had as many tokens as the first of its window.": (RIGHT._replace(weight="first"),),
+    "The last micro-batch of a window is not in its update.": (
+        RIGHT._replace(weight="last"),
+        RIGHT._replace(weight="others"),
+    ),
+    "You clip each parameter on its own, which turns the gradient. The threshold is for the length of the whole.": (
+        RIGHT._replace(clip="parameter"),
+    ),
+    "You make no update where the gradient is longer than the threshold.": (RIGHT._replace(clip="skip"),),
+}
+"""Rarer ways to train a window, by what they do."""
+
+
+def window_in_words(trials: Mapping[str, WindowTrial], seen: Mapping[str, Observation]) -> str:
+    """What a function does that leaves the same weights as the student's in all windows; empty if nothing known does."""
+    names = tuple(name for name in trials if name != "single")
+    match = _first_with_weights(trials, seen, names, each_alone(WINDOWS_IN_WORDS), windows_due)
+    return match.mistakes[0] if match else ""
 
 
 def window_mistakes(trials: Mapping[str, WindowTrial], seen: Mapping[str, Observation]) -> tuple[str, ...]:
@@ -102,9 +128,18 @@ def _later_mistakes(trials: Mapping[str, RunTrial], seen: Mapping[str, Observati
     never_stopped_again = run_due(replace(trial, then_norm=trial.last_norm, then_stop=None), variant).tensors["final"]
     if not same_weights(last, due, trial.config) and same_weights(last, never_stopped_again, trial.config):
         yield "resume-second-stop-not-saved"
+    if not same_weights(last, due, trial.config) and same_weights(last, _from_scratch(trial, variant), trial.config):
+        yield "resume-starts-over"
+    if variant.tail != RIGHT.tail:  # a run that has no updates for leftovers cannot lose its place at one
+        return
     forgetting = _forgetting(variant, PAST_A_LEFTOVER)
     if forgot := _first_going_on(seen["leftover"], leftover, forgetting, lambda other: run_due(leftover, other)):
         yield from forgot.mistakes
+
+
+def _from_scratch(trial: RunTrial, variant: RunVariant) -> Tensor:
+    """The weights of the run if its last call goes on from nothing."""
+    return run_due(RunTrial(trial.config.with_(max_norm=trial.last_norm)), variant).tensors["final"]
 
 
 def _forgetting(variant: RunVariant, forgotten: Mapping[str, tuple[str, ...]]) -> Iterator[Candidate[RunVariant]]:

@@ -21,6 +21,8 @@ from autograder.exercises.unit_12_capstone.judging.references import (
     weights_like,
 )
 from autograder.exercises.unit_12_capstone.observing import RunTrial, WindowTrial
+from autograder.judging.number_relations import relation
+from autograder.support.counted import counted
 from gradaccum.capstone.config import Config
 from gradaccum.capstone.model import token_loss
 from gradaccum.capstone.text import tokens_in
@@ -49,6 +51,8 @@ def weights_message(seen: Observation, due: Observation, config: Config) -> str:
     if weights_like(seen, due, config):
         return ""
     update = first_difference(seen, due, config)
+    if not update and (rows := seen.tensors.get("rows")) is not None and len(rows) != len(due.tensors["rows"]):
+        return f"Your run made {counted(len(rows), 'update')} where there should be {len(due.tensors['rows'])}."
     where = f"From update {update} on the" if update else "The"
     return f"{where} weights are not those of one large batch for each window."
 
@@ -136,7 +140,8 @@ def history_message(seen: Observation, due: Observation, right: bool) -> str:
     for name, message in NAMES.items():
         upto = len(found["losses"]) if right or name == "tokens" else int(name == "losses")
         if not same(found[name][:upto], wanted[name][:upto]):
-            return message
+            words = relation(found[name], wanted[name], "Each of these numbers", NUMBERS) if right else ""
+            return f"{message}{words and f' {words}'}"
     return ""
 
 
