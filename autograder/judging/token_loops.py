@@ -53,8 +53,18 @@ def parameters_message(trial: TokenLoopTrial, seen: Observation) -> str:
     if found.isnan().any():
         return "Parameters have become NaN."
     if not trains_like(trial, seen):
-        return "The parameters after training are not those of the mean over each window's tokens."
+        right = epochs_right(trial, seen)
+        when = f"After epoch {right + 1} the parameters" if right else "The parameters after training"
+        return f"{when} are not those of the mean over each window's tokens{', though they were before' if right else ''}."
     return ""
+
+
+def epochs_right(trial: TokenLoopTrial, seen: Observation) -> int:
+    """After how many epochs, from the first on, the parameters are those due."""
+    found, due = seen.tensors["parameters"], reference(trial).tensors["parameters"]
+    start, dtype = start_of(trial.problem), trial.problem.dtype
+    fine = [close(one.to(other) - start, other - start, dtype) for one, other in zip(found, due, strict=True)]
+    return fine.index(False) if False in fine else 0
 
 
 def moves_like(trial: TokenLoopTrial, seen: Observation, movements: Tensor) -> bool:

@@ -35,6 +35,9 @@ from gradaccum.problems.tokens import TokenProblem
 
 UNIT = "13_in_the_wild"
 
+ONLY_THERE = "What is lost is a run in which token 0 is a target, too, and some parameters are not used."
+"""Said of a trainer that is right in every other run."""
+
 
 class NameThoseTrainers(Exercise[CallTrial]):
     """``name_those_trainers(fingerprints) -> list[str]``."""
@@ -119,7 +122,9 @@ class RepairedTrainer(Exercise[TokenLoopTrial]):
         found = diagnose_tokens(trials["probe"], observations["probe"])
         named = dict.fromkeys(RENAMED.get(slug, slug) for slug in found.slugs)
         shown = {"expected": found.expected, "found": found.found} if found.slugs or found.remark else {}
-        return self.verdict(results, mistakes=tuple(map(in_tokens, named)), failure=failure, remark=found.remark, **shown)
+        lost = [name for name, message in said.items() if message]
+        remark = ONLY_THERE if lost == ["tokens"] and not (shown or failure) else found.remark
+        return self.verdict(results, mistakes=tuple(map(in_tokens, named)), failure=failure, remark=remark, **shown)
 
 
 class AccumulatesRight(Exercise[UnseenTrial]):

@@ -35,9 +35,10 @@ def answers_message(trial: UnseenTrial, seen: Observation) -> str:
     if passed:
         parts.append(f"{len(passed)} of {len(wrong)} wrong trainers pass your test, such as one that {_does(passed[0])}.")
     if refused:
+        first, rule = refused[0], "AdamW" if refused[0].adam else "SGD"
         parts.append(
-            f"{len(refused)} of {len(fine)} right trainers do not pass, such as one with N = {refused[0].steps} and "
-            f"micro-batches of {', '.join(map(str, refused[0].counts()))} tokens."
+            f"{len(refused)} of {len(fine)} right trainers do not pass, such as one with {rule}, N = {first.steps} and "
+            f"micro-batches of {', '.join(map(str, first.counts()))} tokens."
         )
     return " ".join(parts)
 
