@@ -22,8 +22,8 @@ from autograder.exercises.unit_12_capstone.judging.messages import (
     TRAINED_AGAIN,
     UNKNOWN,
     budget_message,
+    budget_mistake,
     history_message,
-    is_above_before_training,
     leftover_message,
     report_mistakes,
     resume_message,
@@ -248,8 +248,7 @@ class Train(Exercise):
         if TRAINED_AGAIN in results["resume"]:
             slugs += ("resume-starts-over",)
         if held not in ("", UNKNOWN) and not observations["budget"].failure:
-            early = is_above_before_training(trials["budget"], observations["budget"])
-            slugs += ("budget-spent-before-training" if early else "one-big-batch",)
+            slugs += (budget_mistake(trials["budget"], observations["budget"]),)
         if results["report"]:
             slugs += report_mistakes({name: trials[name] for name in right}, observations, due, right, slugs)
         return self.verdict(results, mistakes=tuple(map(in_tokens, slugs)), failure=failure)

@@ -106,6 +106,11 @@ add_mistake(
     "What does your function do before it trains, and does train need that? config says which micro-batches to take.",
 )
 add_mistake(
+    "memory-grows-with-updates",
+    "Your run is within its budget at the first update and above it later: something of each update stays in memory.",
+    "What does your function collect from update to update? Numbers take next to nothing, tensors and graphs a lot.",
+)
+add_mistake(
     "loss-share-of-last",
     "The loss you report is the last micro-batch's share of the window's loss. The shares of the others are missing.",
     "Each micro-batch contributes its share. What happens to a share when the next one arrives?",

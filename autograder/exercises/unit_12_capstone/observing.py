@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -160,6 +161,7 @@ def observe_one_call(function: Callable, config: Config, live: LiveBytes | None 
     """One call of ``function(config)``. What the marker keeps is not part of the run, and is not counted as its memory."""
     runs: list[Run] = []
     peaks: list[int] = []
+    first_peaks: list[int] = []
     rows: dict[int, list[Tensor]] = {}
     unmetered = live.pause if live else nullcontext
 
@@ -168,6 +170,8 @@ def observe_one_call(function: Callable, config: Config, live: LiveBytes | None 
         runs.append(run)
 
         def keep(*_: object) -> None:
+            if live and not first_peaks:
+                first_peaks.append(live.peak)
             if len(kept) < MAX_UPDATES:
                 with unmetered():
                     kept.append(flat_parameters(run.model).cpu())
@@ -178,7 +182,8 @@ def observe_one_call(function: Callable, config: Config, live: LiveBytes | None 
 
     value = function(config.with_(watch=watch))
     steps = sum(map(len, rows.values()))
-    facts = {"built": len(runs), "steps": steps, "type": type(value).__name__, "peak_before": peaks[0] if peaks else None}
+    facts: dict[str, Any] = {"built": len(runs), "steps": steps, "type": type(value).__name__}
+    facts |= {"peak_before": peaks[0] if peaks else None, "peak_first": first_peaks[0] if first_peaks else None}
     if isinstance(value, History):
         facts["history"] = _lists(value)
     if not runs:

@@ -44,6 +44,7 @@ def run_schema(trial: RunTrial) -> Schema:
         "built": Whole(),
         "type": Text(),
         "peak_before": NoneOr(Whole()),
+        "peak_first": NoneOr(Whole()),
         "history": Maybe(HISTORY),
     }
     if trial.stops:

@@ -85,10 +85,14 @@ def budget_message(trial: RunTrial, seen: Observation) -> str:
     return f"At its peak your run held {peak:,} bytes, and it may hold {limit:,}." if peak > limit else ""
 
 
-def is_above_before_training(trial: RunTrial, seen: Observation) -> bool:
-    """Whether a run held too much before a micro-batch went through its model, by what the student's process says."""
-    before = seen.facts.get("peak_before")
-    return isinstance(before, int) and before > ceiling_of(trial.config)
+def budget_mistake(trial: RunTrial, seen: Observation) -> str:
+    """The slug of what made a run hold too much, by when it did, as the student's process says."""
+    if weights_like(seen, large_run_due(trial), trial.config):
+        return "one-big-batch"
+    limit, before, first = ceiling_of(trial.config), seen.facts.get("peak_before"), seen.facts.get("peak_first")
+    if isinstance(before, int) and before > limit:
+        return "budget-spent-before-training"
+    return "memory-grows-with-updates" if isinstance(first, int) and first <= limit else "one-big-batch"
 
 
 TRAINED_AGAIN = "After going on, your run makes updates again that it had made before the stop."
