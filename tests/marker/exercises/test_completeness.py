@@ -67,7 +67,7 @@ def test_unit_has_a_script_notebooks_and_sample_submissions(unit):
 
 @EVERY_UNIT
 def test_unit_has_a_row_in_the_readme(unit):
-    row = f"| {unit.replace('_', ' ')} |"
+    row = f"| [{unit.replace('_', ' ')}](course/{unit}.ipynb) |"
     assert any(line.startswith(row) and line.count("|") == 4 for line in readme()), f"README.md, Units: no row {row} … | … |"
 
 
