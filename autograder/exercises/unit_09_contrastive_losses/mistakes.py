@@ -134,7 +134,7 @@ add_mistake(
 )
 add_mistake(
     "one-encoder",
-    "You count the features of one encoder. A pair has two.",
+    "You count half of the bytes, as if the cache held the features of one encoder. It holds those of both.",
     "What does the loss need of each pair?",
 )
 add_mistake(
