@@ -38,7 +38,7 @@ def moves_like_large_batches(trial: LoopTrial, observation: Observation) -> bool
 
 
 def momentum_in_words(trial: LoopTrial, observation: Observation) -> str:
-    """What became of momentum, or of the order of the loss's arguments, if that alone makes the parameters after training wrong.
+    """What became of momentum, or of the order of the loss's arguments, if that alone makes the final parameters wrong.
 
     A sentence; empty otherwise.
     """

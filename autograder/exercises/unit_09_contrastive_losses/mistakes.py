@@ -71,6 +71,12 @@ add_mistake(
     "Which half of the loss's gradient belongs to the images?",
 )
 add_mistake(
+    "rows-from-the-other-end",
+    "Micro-batches get the rows of the loss's gradient from the wrong end: the last one gets those of the first, and the first "
+    "one those of the last.",
+    "In which order are the features kept, and in which order do you encode the micro-batches again?",
+)
+add_mistake(
     "first-rows-for-all",
     "Every micro-batch gets the top rows of the loss's gradient for all features, as if it were the first one.",
     "In which row of all features does micro-batch k begin? Follow the variable that says so through two micro-batches.",

@@ -83,7 +83,10 @@ def swaps_arguments_of_loss(model, loss_fn, *rest):
     [
         (clips_the_window, "No gradient is longer than 0.05 at its update: "),
         (forgets_momentum, "The parameters are those of an optimizer that forgets its momentum after each epoch."),
-        (swaps_arguments_of_loss, "The parameters are those of updates whose loss was given its two arguments in the wrong order."),
+        (
+            swaps_arguments_of_loss,
+            "The parameters are those of updates whose loss was given its two arguments in the wrong order.",
+        ),
     ],
 )
 def test_a_loop_whose_sharing_is_right_is_told_what_else_is_wrong(loop, beginning):

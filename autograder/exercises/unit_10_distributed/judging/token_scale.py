@@ -115,12 +115,10 @@ FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
     "You add the tokens of the first two ranks only.": (lambda local, tokens: len(tokens) * local / max(1, sum(tokens[:2])),),
     "Every rank gets the factor of the first one.": (lambda local, tokens: _share(tokens[0], tokens),),
     "You divide by the tokens of the first rank, where the sum over all ranks is due.": (
-        lambda local, tokens: len(tokens) * local / tokens[0],
         lambda local, tokens: len(tokens) * local / max(1, tokens[0]),
     ),
     "You divide by the mean number of tokens, cut off to a whole number.": (
         lambda local, tokens: local / max(1, sum(tokens) // len(tokens)),
-        lambda local, tokens: local / (sum(tokens) // len(tokens)) if sum(tokens) else 0.0,
     ),
     "You multiply by the number that the rank has, where the number of ranks is due.": (
         lambda local, tokens: tokens.index(local) * local / max(1, sum(tokens)),
