@@ -141,8 +141,10 @@ def _only_above(targets: Targets, weight: Tensor | None = None, ignore_index: in
 
 def _minus_ignored(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
     """Leaves out what is ignored, and takes the weight of that class away once for each micro-batch."""
-    is_class = weight is not None and 0 <= ignore_index < len(weight)
-    return denominator(targets, weight, ignore_index) - (len(targets) * float(weight[ignore_index]) if is_class else 0.0)
+    due = denominator(targets, weight, ignore_index)
+    if weight is None or not 0 <= ignore_index < len(weight):
+        return due
+    return due - len(targets) * float(weight[ignore_index])
 
 
 def _unweighted_if_ignored(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
