@@ -53,6 +53,11 @@ def test_what_happens_to_windows_and_their_losses_is_described(name, part, words
     assert next(result.message for result in verdict.results if result.part.name == part).endswith(words)
 
 
+def test_a_loop_without_leftover_windows_is_not_said_to_stop_at_an_empty_one():
+    (sample,) = (sample for sample in SAMPLES if sample.unit == EXERCISE.unit and sample.path.stem == "tail_dropped")
+    assert "stops" not in str(mark(sample, 3).results)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("slug", ["right", "token-mean-of-means", "sequences-for-tokens", "padding-counted"])
 def test_diagnosis_names_what_a_loop_counts_instead_of_tokens(slug, seed):
