@@ -365,8 +365,8 @@ print("mean over tokens:", total / sum(tokens))
 # *Difficulty ●●○ · about 8 minutes · 3 points*
 #
 # Write `global_token_scale(local_tokens)`. Every rank calls it with the number of its tokens, a tensor with one whole number,
-# and multiplies its loss, **the mean over its own tokens**, by what it gets. Return a tensor with one number, so that
-# DistributedDataParallel's average over the ranks becomes the mean over the tokens of **all** ranks.
+# and multiplies its loss, **the mean over its own tokens**, by what it gets. Return a number or a tensor with one
+# number, so that DistributedDataParallel's average over the ranks becomes the mean over the tokens of **all** ranks.
 #
 # A rank without tokens gets 0, and if no rank has any, all get 0. (The mean over no tokens is NaN, and 0 × NaN is NaN as well.
 # Such a rank has to replace its loss, for instance by its sum over tokens, which is 0. That is not part of this exercise.)
@@ -377,7 +377,7 @@ print("mean over tokens:", total / sum(tokens))
 # - **1 point · another number of ranks**: the same with three.
 # - **1 point · ranks without tokens**: one of two ranks, and both.
 #
-# To try your function, run `on_ranks(2, lambda rank: global_token_scale(torch.tensor([30, 10][rank])).item())`.
+# To try your function, run `on_ranks(2, lambda rank: float(global_token_scale(torch.tensor([30, 10][rank]))))`.
 
 
 # %% exercise="global_token_scale"

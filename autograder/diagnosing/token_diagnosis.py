@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.optim import Optimizer
 
 from autograder.contract.observation import Observation
 from autograder.diagnosing.loop_diagnosis import Diagnosis, diagnose
@@ -17,8 +18,10 @@ from autograder.judging.token_loops import (
     movements_of,
     moves_like,
 )
-from autograder.observing.token_loops import TokenLoopTrial
+from autograder.observing.token_loops import TokenLoopTrial, observe_tokens
 from gradaccum.loops import windows
+from gradaccum.loops.tokens import TOKEN_LOOPS
+from gradaccum.problems import MicroBatch
 from gradaccum.problems.tokens import PADDING_TOO, TokenProblem
 
 OTHER_COUNTS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -47,6 +50,24 @@ def ignores_only_usual(trial: TokenLoopTrial, seen: Observation, counts_padding:
     only_in_count = movements_of(trial) / too_many
     only_in_losses = movements_of(trial, "ignore-index-fixed") * too_many
     return any(moves_like(trial, seen, other) for other in (only_in_count, only_in_losses))
+
+
+def leaves_out_zeros(trial: TokenLoopTrial, seen: Observation) -> bool:
+    """Whether a frozen loop ignores targets that are 0, too: in its losses, in its count of tokens, or in both.
+
+    Every sequence of the trial begins with the target 0.
+    """
+
+    def loop(
+        model: nn.Module, optimizer: Optimizer, micro_batches: Iterable[MicroBatch], steps: int, ignore_index: int
+    ) -> object:
+        masked = ((x, targets.masked_fill(targets == 0, ignore_index)) for x, targets in micro_batches)
+        return TOKEN_LOOPS["right"](model, optimizer, masked, steps, ignore_index)
+
+    others = tuple(tuple(tuple(max(0, n - 1) for n in batch) for batch in epoch) for epoch in trial.problem.lengths)
+    fewer = _per_window(replace(trial.problem, lengths=others)) / _per_window(trial.problem)
+    in_both = observe_tokens(loop, trial).tensors["movements"]
+    return any(moves_like(trial, seen, other) for other in (in_both, in_both * fewer, movements_of(trial) / fewer))
 
 
 def loss_slugs(trial: TokenLoopTrial, seen: Observation) -> tuple[str, ...]:

@@ -168,7 +168,11 @@ def _other_weights(found: Fingerprint, due: Fingerprint, lengths: Tensor | None)
         if all(made[u] and abs(factors[u] - len(windows[u].sizes) / made[u]) <= SAME for u in wrong):
             by = f"divided by {words}" if words else "not divided at all"
             return f"{which} is {by}, where the number of its micro-batches is due."
-    first_total = sum(windows[0].sizes)
+    held = [sum(window.sizes) for window in windows]
+    in_epoch = [sum(h for h, e in zip(held, due.row_epochs, strict=True) if e == epoch) for epoch in due.row_epochs]
+    if all(abs(factors[u] - held[u] / in_epoch[u]) <= SAME for u in wrong):
+        return f"{which} is divided by all samples of its epoch, where those of the window are due."
+    first_total = held[0]
     if 0 not in wrong and all(abs(factors[u] - sum(windows[u].sizes) / first_total) <= SAME for u in wrong):
         return f"{which} is divided by what the first window holds."
     first = factors[wrong[0]]

@@ -38,7 +38,10 @@ def moves_like_large_batches(trial: LoopTrial, observation: Observation) -> bool
 
 
 def momentum_in_words(trial: LoopTrial, observation: Observation) -> str:
-    """What became of momentum, if that alone makes the parameters after training wrong, as a sentence; empty otherwise."""
+    """What became of momentum, or of the order of the loss's arguments, if that alone makes the final parameters wrong.
+
+    A sentence; empty otherwise.
+    """
     problem, parameters = trial.problem, observation.tensors.get("parameters")
     if not problem.momentum or parameters is None:
         return ""
@@ -49,6 +52,9 @@ def momentum_in_words(trial: LoopTrial, observation: Observation) -> str:
         ),
         "The parameters are those of an optimizer that forgets its momentum after each epoch.": (
             _trained(problem, None, forgetful=True)[1]
+        ),
+        "The parameters are those of updates whose loss was given its two arguments in the wrong order.": (
+            _trained(problem, None, swapped=True)[1]
         ),
     }
     for words, made in others.items():
@@ -70,16 +76,19 @@ def large_batch_parameters(problem: Problem, rate_factors: Sequence[float] | Non
 
 
 @lru_cache(maxsize=128)  # messages and diagnosis ask for the same one
-def _trained(problem: Problem, rate_factors: tuple[float, ...] | None, forgetful: bool = False) -> tuple[Tensor, Tensor]:
+def _trained(
+    problem: Problem, rate_factors: tuple[float, ...] | None, forgetful: bool = False, swapped: bool = False
+) -> tuple[Tensor, Tensor]:
     model = problem.build_model()
     optimizer = problem.build_optimizer(model)
     start, after = flat_parameters(model), []
+    loss_fn = (lambda prediction, target: problem.loss_fn(target, prediction)) if swapped else problem.loss_fn
     factors = iter(rate_factors) if rate_factors is not None else itertools.repeat(1.0)
     for epoch in range(len(problem.epochs)):
         if forgetful:
             optimizer.state.clear()
         for window in windows(problem.batches(epoch), problem.accumulation_steps):
-            _set_gradient(model, batch_gradient(model, problem.loss_fn, joined(window)))
+            _set_gradient(model, batch_gradient(model, loss_fn, joined(window)))
             optimizer.param_groups[0]["lr"] = problem.lr * next(factors)
             optimizer.step()
         after.append(flat_parameters(model))

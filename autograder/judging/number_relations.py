@@ -173,7 +173,7 @@ def _all_same(found: Numbers, others: Numbers, tolerance: float) -> bool:
 
 
 def _differ_by(found: float, due: float) -> float:
-    return abs(found - due) / abs(due) if due else math.inf
+    return abs(found - due) / abs(due) if due else math.inf if found else 0.0
 
 
 def _factor(factor: float) -> str:

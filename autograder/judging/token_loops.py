@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
+import torch
 from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.judging.reported_losses import Losses, window_losses
 from autograder.judging.tolerances import close
 from autograder.observing.token_loops import TokenLoopTrial, observe_tokens
+from gradaccum.loops import windows
 from gradaccum.loops.tokens import TOKEN_LOOPS
-from gradaccum.problems import flat_parameters
-from gradaccum.problems.tokens import TokenProblem
+from gradaccum.problems import MicroBatch, flat_parameters
+from gradaccum.problems.tokens import TokenProblem, one_large_batch, token_loss
 
 
 @lru_cache(maxsize=128)
@@ -26,6 +28,21 @@ def reference(trial: TokenLoopTrial, slug: str = "right") -> Observation:
 def losses_of_windows(problem: TokenProblem) -> Losses:
     """The mean loss of each window of a problem, epoch by epoch."""
     return window_losses(problem)
+
+
+def losses_after_updates(problem: TokenProblem) -> Losses:
+    """The mean loss of each window of a problem, with the parameters that its update has led to."""
+    model = problem.build_model()
+    optimizer = problem.build_optimizer(model)
+
+    def after_update(window: list[MicroBatch]) -> float:
+        TOKEN_LOOPS["right"](model, optimizer, window, len(window), problem.ignore_index)
+        x, targets = one_large_batch(window, problem.ignore_index)
+        with torch.no_grad():
+            return token_loss(model(x), targets, problem.ignore_index).item()
+
+    epochs = range(len(problem.epochs))
+    return [[after_update(window) for window in windows(problem.batches(e), problem.accumulation_steps)] for e in epochs]
 
 
 @lru_cache(maxsize=128)

@@ -160,6 +160,8 @@ class PlanMicroBatches(Exercise[CallTrial]):
         calls |= {"largest 5": call(24, 22, chance.randint(1, 99), fixed=2000), "full 2": call(24, 12, 0, fixed=100)}
         calls |= {"largest 6": call(1, 3, chance.randint(1, 99)), "full 3": call(30, 15, 0, fixed=0)}
         # What is fixed may be below zero, so that something fits into a budget of zero or less.
+        # The same bytes for another batch: an answer that was looked up by them is then a wrong one.
+        calls["largest 7"] = CallTrial((25, *calls["largest 0"].arguments[1:]))
         calls |= {"full 4": CallTrial((24, 0, -8 * 300, 300)), "full 5": CallTrial((40, -500, -500 - 8 * 700, 700))}
         return calls | {
             "none 0": call(24, 1, -chance.randint(1, 99)),

@@ -5,7 +5,7 @@ from autograder.contract.promises import Promise, Promises
 MODELS = ("plain", "shared", "deep", "gated")
 LINES = ("exact 0", "exact 1", "scattered 0", "scattered 1", "scattered 2")
 SCATTERED = LINES[2:]
-LARGEST, FULL = tuple(f"largest {k}" for k in range(7)), tuple(f"full {k}" for k in range(6))
+LARGEST, FULL = tuple(f"largest {k}" for k in range(8)), tuple(f"full {k}" for k in range(6))
 NONE = ("none 0", "none 1", "none 2")
 
 PROMISES = {

@@ -120,6 +120,7 @@ class SumFormLr(Exercise[CallTrial]):
         chance = trial_random(self.id, seed)
         widths = (chance.randint(2, 5), 1e-1), (chance.randint(6, 40), 1e-5), (1, 1e-2)
         pairs = [(chance.uniform(1, 9) * scale, n) for n, scale in widths]
+        pairs.append((pairs[0][0], pairs[1][1]))  # an answer that was looked up by one of the two is then a wrong one
         return {str(k): CallTrial(pair) for k, pair in enumerate(pairs)}
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:

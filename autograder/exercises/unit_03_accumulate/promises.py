@@ -3,7 +3,7 @@
 from autograder.contract.promises import Promise, Promises
 
 EVERYWHERE = ("equal", "ragged", "clean", "memory")
-RATES, PAIRS = ("0", "1", "2"), tuple(map(str, range(15)))
+RATES, PAIRS = ("0", "1", "2", "3"), tuple(map(str, range(15)))
 
 PROMISES = {
     "accumulate_gradient": Promises(

@@ -6,6 +6,7 @@ from autograder.contract.promises import Promise, Promises
 
 SIZES = tuple(f"size {k}" for k in range(9))
 RULES = tuple(f"rule {k}" for k in range(12))
+SAME_RATE = "rule 12"
 UNKNOWN = tuple(f"unknown {k}" for k in range(7))
 LIVE = ("updates", "no accumulation", "cut", "leftover")
 LOOPS = (*LIVE, "rates", "probe")
@@ -45,11 +46,15 @@ PROMISES = {
             Promise(
                 "rules",
                 'return the rate for `batch` by the rule `"none"`, `"linear"` or `"sqrt"`.',
-                RULES,
+                (*RULES, SAME_RATE),
                 "scale_learning_rate_swapped",
             ),
-            Promise("larger", "for larger and for smaller batches.", RULES[:6], "scale_learning_rate_never_higher"),
-            Promise("much larger", "for larger and for smaller batches.", RULES[3:6], "scale_learning_rate_ceiling"),
+            Promise(
+                "larger", "for larger and for smaller batches.", (*RULES[:6], SAME_RATE), "scale_learning_rate_never_higher"
+            ),
+            Promise(
+                "much larger", "for larger and for smaller batches.", (*RULES[3:6], SAME_RATE), "scale_learning_rate_ceiling"
+            ),
             Promise("smaller", "for larger and for smaller batches.", RULES[6:], "scale_learning_rate_never_lower"),
             Promise("much smaller", "for larger and for smaller batches.", RULES[9:], "scale_learning_rate_floor"),
             Promise("unknown", "for any other text.", UNKNOWN, "scale_learning_rate_anything_goes"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
@@ -76,6 +76,15 @@ class ReplaceBatchnorm(Exercise):
         return self.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))), failure=failure)
 
 
+def _calls(coefficients: Sequence[float], steps: Sequence[int]) -> dict[str, CallTrial]:
+    """Calls with one coefficient and number of steps after another, and with the last number of steps a second time.
+
+    An answer that was looked up by one of the two arguments is then a wrong one.
+    """
+    calls = [*zip(coefficients, steps, strict=True), (coefficients[-2], steps[-1])]
+    return {f"call {k}": CallTrial(call) for k, call in enumerate(calls)}
+
+
 class MatchedBnMomentum(Exercise):
     """``matched_bn_momentum(momentum, accumulation_steps) -> float``."""
 
@@ -89,7 +98,7 @@ class MatchedBnMomentum(Exercise):
         momenta = [*chance.sample([0.1, 0.15, 0.2, 0.25, 0.3, 0.4], 3), chance.choice([0.7, 0.8, 0.9])]
         momenta += chance.sample([0.2, 0.3, 0.5], 2)
         steps = [1, *chance.sample([2, 3, 4, 5, 8], 3), chance.choice([12, 20, 32]), chance.choice([100, 128, 200])]
-        return {f"call {k}": CallTrial(call) for k, call in enumerate(zip(momenta, steps, strict=True))}
+        return _calls(momenta, steps)
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
         return judge_calls(
@@ -119,7 +128,7 @@ class MatchedBeta(Exercise):
             chance.choice([12, 20, 32]),
             chance.choice([100, 150, 200]),
         ]
-        return {f"call {k}": CallTrial(call) for k, call in enumerate(zip(betas, steps, strict=True))}
+        return _calls(betas, steps)
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
         return judge_calls(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from autograder.contract.promises import Promise, Promises
 
 MODELS = ("flat", "deep", "conv", "double")
-CALLS = tuple(f"call {k}" for k in range(6))
+CALLS = tuple(f"call {k}" for k in range(7))
 REPLACED = "every `nn.BatchNorm1d` and `nn.BatchNorm2d`, at any depth"
 EVERYTHING_ELSE = "Everything else stays as it was, including related layers such as `nn.BatchNorm3d` or `nn.InstanceNorm2d`."
 KEPT = "Each GroupNorm keeps the affine `weight` and `bias` of its BatchNorm, in their dtype and on their device."
@@ -53,6 +53,7 @@ PROMISES = {
             Promise("N = 1", "including N = 1", ("call 0",), "matched_bn_momentum_not_for_one"),
             Promise("any N", "the momentum with which N passes leave", CALLS[4:], "matched_bn_momentum_few_passes_only"),
             Promise("any momentum", "several momenta between 0 and 1", ("call 3",), "matched_bn_momentum_small_only"),
+            Promise("each call", "several momenta between 0 and 1", ("call 6",), "matched_bn_momentum_looked_up_by_n"),
             Promise("number", "to five digits.", CALLS, "matched_bn_momentum_as_text"),
         ),
         ("Write `matched_bn_momentum", "The momentum whose N passes"),
@@ -63,6 +64,7 @@ PROMISES = {
             Promise("N = 1", "including N = 1", ("call 0",), "matched_beta_not_for_one"),
             Promise("any N", "leaves as much of it as the recipe's N did.", CALLS[4:], "matched_beta_few_updates_only"),
             Promise("any beta", "several β between 0 and 1", CALLS, "matched_beta_first_order"),
+            Promise("each call", "several β between 0 and 1", ("call 6",), "matched_beta_looked_up_by_n"),
             Promise("number", "to five digits.", CALLS, "matched_beta_as_text"),
         ),
         (

@@ -17,6 +17,7 @@ from autograder.contract.verdict import Part, Verdict
 from autograder.diagnosing.token_diagnosis import (
     diagnose_tokens,
     ignores_only_usual,
+    leaves_out_zeros,
     loss_slugs,
 )
 from autograder.exercises.unit_08_unequal_micro_batches.judging.denominators import (
@@ -33,6 +34,7 @@ from autograder.exercises.unit_08_unequal_micro_batches.judging.messages import 
     losses_message,
     mode_and_memory_message,
     movements_message,
+    stopped_message,
 )
 from autograder.judging.calls import judge_calls
 from autograder.judging.large_batches import left_changed, uses_up_streams
@@ -105,6 +107,8 @@ class TrainEpochTokens(Exercise):
         moves = ("tokens", "leftover", "empty", "bare")
         results = {name: parameters_message(trials[name], observations[name]) for name in moves}
         results["tokens"] = results["tokens"] or parameters_message(trials["no accumulation"], observations["no accumulation"])
+        if results["bare"] and not results["leftover"]:  # a loop without its leftover window would seem to stop there, too
+            results["bare"] = stopped_message(trials["bare"], observations["bare"]) or results["bare"]
         results["ignore"] = movements_message(trials["ignore"], observations["ignore"])
         results["ignore"] = results["ignore"] or movements_message(trials["ignore another"], observations["ignore another"])
         results["losses"] = losses_message(trials["losses"], observations["losses"])
@@ -155,6 +159,9 @@ def _other_slugs(
     padding, ignore = "padding-counted" in named, (trials["ignore"], observations["ignore"])
     if results["ignore"] and not ignore[1].failure and ignores_only_usual(*ignore, counts_padding=padding):
         yield "ignore-index-fixed"
+    another = trials["ignore another"], observations["ignore another"]
+    if results["ignore"] and not another[1].failure and leaves_out_zeros(*another):
+        yield "first-class-left-out"
     nan = [name for name in ("empty", "bare") if results[name] and is_nan_somewhere(observations[name])]
     if nan:
         yield "empty-is-nan" if "empty" in nan else "empty-window-is-nan"

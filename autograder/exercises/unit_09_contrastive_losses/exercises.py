@@ -155,6 +155,9 @@ class AccumulationCost(Exercise):
         dtypes = chance.sample([torch.float16, torch.bfloat16, torch.float32, torch.float64], 4)
         steps = [2, *chance.sample([3, 4, 5, 7, 8], 3)]
         calls = {f"several {k}": call(*pair) for k, pair in enumerate(zip(steps, dtypes, strict=True))}
+        # The last call once more in another dtype: an answer looked up by all that has stayed the same is then a wrong one.
+        *same, dtype = calls["several 3"].arguments
+        calls["several 4"] = CallTrial((*same, next(d for d in dtypes if d.itemsize != dtype.itemsize)))
         return calls | {f"single {k}": call(1, dtype) for k, dtype in enumerate(dtypes)}
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:

@@ -71,6 +71,12 @@ add_mistake(
     "Which half of the loss's gradient belongs to the images?",
 )
 add_mistake(
+    "rows-from-the-other-end",
+    "Micro-batches get the rows of the loss's gradient from the wrong end: the last one gets those of the first, and the first "
+    "one those of the last.",
+    "In which order are the features kept, and in which order do you encode the micro-batches again?",
+)
+add_mistake(
     "first-rows-for-all",
     "Every micro-batch gets the top rows of the loss's gradient for all features, as if it were the first one.",
     "In which row of all features does micro-batch k begin? Follow the variable that says so through two micro-batches.",
@@ -134,7 +140,7 @@ add_mistake(
 )
 add_mistake(
     "one-encoder",
-    "You count the features of one encoder. A pair has two.",
+    "You count half of the bytes, as if the cache held the features of one encoder. It holds those of both.",
     "What does the loss need of each pair?",
 )
 add_mistake(

@@ -6,7 +6,7 @@ from autograder.contract.promises import Promise, Promises
 
 _LEFT = ("encoders", "ragged", "single", "clean", "again", "memory")
 _SEVERAL = ("encoders", "ragged", "clean", "again", "memory")
-_MANY = tuple(f"several {k}" for k in range(4))
+_MANY = tuple(f"several {k}" for k in range(5))
 _ONE = tuple(f"single {k}" for k in range(4))
 
 _GRADIENT = "It leaves in `.grad` the gradient of `info_nce` over all pairs of all micro-batches, as if they were one batch"
@@ -64,6 +64,7 @@ PROMISES = {
             Promise("bytes", _BYTES, _MANY, "cost_one_encoder"),
             Promise("whole window", _BYTES, _MANY, "cost_one_micro_batch"),
             Promise("dtype", "for several sizes, widths and dtypes.", _MANY, "cost_bfloat16_as_float32"),
+            Promise("each call", "for several sizes, widths and dtypes.", ("several 4",), "cost_looked_up_without_dtype"),
             Promise("pair", "It returns two numbers, `(forwards, feature_bytes)`:", (*_MANY, *_ONE), "cost_turned_round"),
             Promise("single", _SINGLE, _ONE, "cost_second_pass_for_one"),
         ),

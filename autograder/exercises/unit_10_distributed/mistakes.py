@@ -34,7 +34,7 @@ for _slug, _message, _hint in (
     ),
     (
         "windows-not-synced",
-        "Some windows are shared and others are not at all: their updates use each rank's own gradient, and the ranks drift "
+        "Some updates share their gradient and others do not at all: these use each rank's own gradient, and the ranks drift "
         "apart.",
         "Which micro-batches trigger an all-reduce in your code? Does every window have one of them?",
     ),
@@ -89,7 +89,8 @@ for _slug, _message, _hint in (
     ),
     (
         "count-overwritten",
-        "Every rank gets the number of ranks: all_reduce works in place, so the count of this rank is gone when you divide.",
+        "Every rank gets the number of ranks, as if its own count were the sum of all. Beware: all_reduce works in place and "
+        "puts the sum where the count was.",
         "What is in the tensor after all_reduce? What do you still need from before?",
     ),
     (

@@ -16,7 +16,8 @@ _LARGE = (
 _MEMORY = "the peak memory stays below twelve times that of a loop with one graph alive."
 _ROUNDS = "gradients of all ranks travel once per window, leftover windows too, and after full windows the ranks are identical."
 _FACTOR = (
-    "Return a tensor with one number, so that DistributedDataParallel's average over the ranks becomes the mean over the tokens"
+    "Return a number or a tensor with one number, so that DistributedDataParallel's average over the ranks becomes the mean "
+    "over the tokens"
 )
 
 PROMISES = {

@@ -191,6 +191,8 @@ class PlanRun(Exercise):
             "plan 6": call(chance.choice([23, 29, 31]), 12, 1, 5),
             "plan 7": call(1, 3, 1, 9),
         }
+        # The same bytes for another batch: an answer that was looked up by them is then a wrong one.
+        calls["plan 8"] = CallTrial((25, *calls["plan 0"].arguments[1:]))
         ranked = chance.sample([(60, 21, 4), (96, 33, 8), (90, 19, 2), (84, 29, 4), (72, 25, 3)], 2)
         calls |= {f"ranks {k}": call(*cut, chance.randint(1, 99)) for k, cut in enumerate(ranked)}
         # The largest divisor of the recipe that fits does not divide a share; there is room for more than a share; half the

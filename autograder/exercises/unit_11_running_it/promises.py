@@ -7,7 +7,7 @@ from autograder.contract.promises import Promise, Promises
 _WITH_A_CHECKPOINT = ("epochs", "again", "updates", "window", "saving")
 _EVERYTHING = ("again", "updates")
 _METERS = ("even", "uneven")
-_PLANS = tuple(f"plan {k}" for k in range(8))
+_PLANS = tuple(f"plan {k}" for k in range(9))
 _RANKED = tuple(f"ranks {k}" for k in range(7))
 
 _SAME = "All its losses and the final parameters have to be the same, to the last bit, as those of a run that was never killed"

@@ -107,6 +107,14 @@ def test_ragged_windows_divided_by_what_the_first_one_holds_are_described():
     assert updates_in_words(found, due) == "Each of windows 2 and 4 is divided by what the first window holds."
 
 
+def test_ragged_windows_divided_by_the_samples_of_their_epoch_are_described():
+    due = expected(Problem(0, 2, ((1, 2, 4, 3), (2, 3))))
+    factors = torch.tensor([[3 / 10], [7 / 10], [1]], dtype=torch.float64)
+    found = replace(due, coefficients=due.coefficients * factors)
+    words = "Each of windows 1 and 2 is divided by all samples of its epoch, where those of the window are due."
+    assert updates_in_words(found, due) == words
+
+
 def test_gradients_of_one_length_that_were_longer_are_called_clipped():
     factors, lengths = [0.5, 0.25, 1.0, 0.125, 1.0], torch.tensor([2.0, 2.0, 1.5, 2.0, 0.3])
     words = "No gradient is longer than 2 at its update: longer ones are clipped to this length, where none is due."

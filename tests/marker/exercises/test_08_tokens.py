@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from samples import SAMPLES, mark
 from torch.nn import functional as F
 
 from autograder.contract.trials import trial_random
@@ -32,6 +33,29 @@ COUNTED_BY_SAMPLES = [
     "double-scale",
     "stale-start",
 ]
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "words"),
+    [
+        ("losses_after_the_update", "losses", " They are those that its update has led to."),
+        ("losses_of_all_epochs", "losses", " The list of each epoch begins with that of the epoch before."),
+        (
+            "stops_at_a_bare_window",
+            "bare",
+            "Your loop stops at the window without tokens: what comes after it is not trained on.",
+        ),
+    ],
+)
+def test_what_happens_to_windows_and_their_losses_is_described(name, part, words):
+    (sample,) = (sample for sample in SAMPLES if sample.path.stem == name and sample.exercise == EXERCISE.id)
+    verdict = mark(sample, 3)
+    assert next(result.message for result in verdict.results if result.part.name == part).endswith(words)
+
+
+def test_a_loop_without_leftover_windows_is_not_said_to_stop_at_an_empty_one():
+    (sample,) = (sample for sample in SAMPLES if sample.unit == EXERCISE.unit and sample.path.stem == "tail_dropped")
+    assert "stops" not in str(mark(sample, 3).results)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

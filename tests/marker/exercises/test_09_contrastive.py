@@ -35,13 +35,19 @@ def right_observations() -> dict[str, Observation]:
 
 PROBLEM = CONTRASTIVE.trials(0, "cpu")["encoders"].problem
 PAIRS, STEPS = sum(len(images) for images, _ in PROBLEM.batches()), len(PROBLEM.batches())
+
+
+def own_losses() -> list[float]:
+    return [float(one_large_batch(*PROBLEM.build(), [batch])) for batch in PROBLEM.batches()]
+
+
 OTHER_LOSSES = {
     "the loss times the number of pairs": lambda loss: loss * PAIRS,
     "the loss times the number of micro-batches": lambda loss: loss * STEPS,
     "the loss divided by the number of micro-batches": lambda loss: loss / STEPS,
-    "the mean of the losses that micro-batches have on their own pairs alone": (
-        lambda loss: sum(one_large_batch(*PROBLEM.build(), [batch]) for batch in PROBLEM.batches()) / STEPS
-    ),
+    "the mean of the losses that micro-batches have on their own pairs alone": lambda loss: sum(own_losses()) / STEPS,
+    "the sum of the losses that micro-batches have on their own pairs alone": lambda loss: sum(own_losses()),
+    "the loss of the last micro-batch on its own pairs alone": lambda loss: own_losses()[-1],
 }
 
 

@@ -61,6 +61,65 @@ def test_windows_of_one_width_whatever_n_is_are_described():
     assert mark_function(EXERCISE, loop, 5).remark == words
 
 
+def clips_the_window(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    step, optimizer.step = optimizer.step, lambda: (torch.nn.utils.clip_grad_norm_(model.parameters(), 0.05), step())
+    try:
+        right_ddp(model, loss_fn, optimizer, micro_batches, accumulation_steps)
+    finally:
+        optimizer.step = step
+
+
+def forgets_momentum(model, loss_fn, optimizer, *rest):
+    optimizer.state.clear()
+    right_ddp(model, loss_fn, optimizer, *rest)
+
+
+def swaps_arguments_of_loss(model, loss_fn, *rest):
+    right_ddp(model, lambda prediction, target: loss_fn(target, prediction), *rest)
+
+
+@pytest.mark.parametrize(
+    ("loop", "beginning"),
+    [
+        (clips_the_window, "No gradient is longer than 0.05 at its update: "),
+        (forgets_momentum, "The parameters are those of an optimizer that forgets its momentum after each epoch."),
+        (
+            swaps_arguments_of_loss,
+            "The parameters are those of updates whose loss was given its two arguments in the wrong order.",
+        ),
+    ],
+)
+def test_a_loop_whose_sharing_is_right_is_told_what_else_is_wrong(loop, beginning):
+    verdict = mark_function(EXERCISE, loop, seed=3)
+    assert slugs(verdict) == []
+    assert verdict.remark.startswith(beginning)
+
+
+def scale_in_half_precision(local_tokens):
+    total = local_tokens.clone()
+    dist.all_reduce(total)
+    return (local_tokens * dist.get_world_size() / total.clamp(min=1)).half()
+
+
+def scale_with_reduce(local_tokens):
+    total = local_tokens.clone()
+    dist.reduce(total, dst=0)
+    return local_tokens * dist.get_world_size() / total.clamp(min=1)
+
+
+@pytest.mark.parametrize(
+    ("function", "beginning"),
+    [
+        (scale_in_half_precision, "Each of your factors is close to the one that is due, but they differ by up to "),
+        (scale_with_reduce, "Only the first rank gets the factor that is due."),
+    ],
+)
+def test_factors_that_follow_no_wrong_formula_are_compared_with_those_due(function, beginning):
+    verdict = mark_function(TOKENS, function, seed=3)
+    assert not verdict.passed
+    assert verdict.remark.startswith(beginning)
+
+
 def test_problem_of_all_ranks_holds_the_samples_of_each_rank():
     trial, one = TRIALS["probe"], TRIALS["probe"].loop.problem
     first, second = one.batches(1), one.with_(rank=1).batches(1)

@@ -50,7 +50,8 @@ def pair(formula: Callable) -> Callable:
     def function(*arguments: Any) -> tuple[float, ...]:
         due = costs.cost(*arguments)
         if arguments[1] == 1:
-            return due
+            whole = formula(*arguments, of=None)
+            return due if any(map(math.isnan, whole)) else whole
         found = (formula(*arguments, of=k) for k in (0, 1))
         return tuple(right if math.isnan(number) else number for number, right in zip(found, due, strict=True))
 

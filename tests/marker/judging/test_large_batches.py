@@ -65,6 +65,10 @@ def forgets_momentum(model, loss_fn, optimizer, *rest):
     return right(model, loss_fn, optimizer, *rest)
 
 
+def swaps_arguments_of_loss(model, loss_fn, *rest):
+    return right(model, lambda prediction, target: loss_fn(target, prediction), *rest)
+
+
 @pytest.mark.parametrize(
     ("loop", "words"),
     [
@@ -73,11 +77,15 @@ def forgets_momentum(model, loss_fn, optimizer, *rest):
             "The parameters are those of updates without momentum, although the optimizer you are given has some.",
         ),
         (forgets_momentum, "The parameters are those of an optimizer that forgets its momentum after each epoch."),
+        (
+            swaps_arguments_of_loss,
+            "The parameters are those of updates whose loss was given its two arguments in the wrong order.",
+        ),
         (right, ""),
     ],
 )
-def test_momentum_that_is_switched_off_or_forgotten_is_described(loop, words):
-    assert momentum_in_words(*observed(loop, PROBLEM.with_(momentum=0.5))) == words
+def test_momentum_switched_off_or_forgotten_and_swapped_arguments_of_the_loss_are_described(loop, words):
+    assert momentum_in_words(*observed(loop, PROBLEM.with_(momentum=0.5, skewed=True))) == words
 
 
 def test_sums_in_single_precision_move_like_large_batches():

@@ -59,6 +59,11 @@ def _weights_of_classes(targets: Targets, weight: Tensor | None = None, ignore_i
     return denominator(targets, None, ignore_index) if weight is None else float(weight.sum())
 
 
+def _weights_of_classes_each_time(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    """The same for each micro-batch."""
+    return denominator(targets, None, ignore_index) if weight is None else float(weight.sum()) * len(targets)
+
+
 def _of_average_micro_batch(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
     return denominator(targets, weight, ignore_index) / len(targets)
 
@@ -88,6 +93,14 @@ def _of_first(targets: Targets, weight: Tensor | None = None, ignore_index: int 
     return denominator(targets[:1], weight, ignore_index)
 
 
+def _of_last(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    return denominator(targets[-1:], weight, ignore_index)
+
+
+def _without_first(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    return denominator(targets[1:] or targets, weight, ignore_index)
+
+
 def _with_usual_index(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
     return denominator(targets, weight)
 
@@ -97,8 +110,8 @@ WRONG_DENOMINATORS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "counts-ignored": (_with_ignored_counted, _with_ignored_as_first, _with_ignored_clamped),
     "first-class-left-out": _without_first_class,
     "counts-rows": (_of_rows, lambda targets, weight=None, ignore_index=IGNORE_INDEX: sum(map(len, targets))),
-    "micro-batches-left-out": (_without_last, _of_first),
-    "weights-of-classes": _weights_of_classes,
+    "micro-batches-left-out": (_without_last, _of_first, _of_last, _without_first),
+    "weights-of-classes": (_weights_of_classes, _weights_of_classes_each_time),
     "counts-micro-batches": lambda targets, weight=None, ignore_index=IGNORE_INDEX: len(targets),
     "mean-of-denominators": _of_average_micro_batch,
     "ignore-index-fixed": _with_usual_index,
@@ -119,6 +132,19 @@ def _weighing(weigh: Callable[[Tensor, Tensor], Tensor | float]) -> Formula:
 def _without_negative(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
     every = _joined(targets)
     return _sum_of_weights(every[every >= 0], weight)
+
+
+def _only_above(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    every = _joined(targets)
+    return _sum_of_weights(every[every > ignore_index], weight)
+
+
+def _minus_ignored(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    """Leaves out what is ignored, and takes the weight of that class away once for each micro-batch."""
+    due = denominator(targets, weight, ignore_index)
+    if weight is None or not 0 <= ignore_index < len(weight):
+        return due
+    return due - len(targets) * float(weight[ignore_index])
 
 
 def _unweighted_if_ignored(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
@@ -142,5 +168,19 @@ DENOMINATORS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
     ),
     "You count the targets of a micro-batch without their weights as soon as some of them are ignored.": _unweighted_if_ignored,
     "You square the weights.": _weighing(lambda kept, weight: (weight**2)[kept].sum()),
+    "You cut off the decimals of each micro-batch's sum of weights.": (
+        _weighing(lambda kept, weight: weight[kept].sum().trunc())
+    ),
+    "You add up 1 divided by the weight of each target, where its weight is due.": (
+        _weighing(lambda kept, weight: (1 / weight)[kept].sum())
+    ),
+    "You multiply the sum of the weights by the number of targets.": (
+        _weighing(lambda kept, weight: len(kept) * weight[kept].sum()),
+        lambda targets, weight=None, ignore_index=IGNORE_INDEX: (
+            denominator(targets, weight, ignore_index) * (1 if weight is None else denominator(targets, None, ignore_index))
+        ),
+    ),
+    "You leave out all targets below ignore_index, too.": _only_above,
+    "You take away the weight of the class ignore_index, although its targets are left out already.": _minus_ignored,
 }
 """Rarer denominators, by what makes them."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from itertools import pairwise
 
 from autograder.contract.observation import Observation
 from autograder.judging.large_batches import (
@@ -13,15 +15,18 @@ from autograder.judging.large_batches import (
     left_changed,
     window_gradient,
 )
-from autograder.judging.reported_losses import losses_in_words, same_numbers
+from autograder.judging.reported_losses import Losses, losses_in_words, same_numbers
 from autograder.judging.token_loops import (
     is_nan_somewhere,
+    losses_after_updates,
     losses_of_windows,
     movements_of,
     reference,
+    trains_like,
 )
 from autograder.judging.tolerances import close
 from autograder.observing.token_loops import TokenLoopTrial
+from autograder.support.counted import counted
 
 
 def movements_message(trial: TokenLoopTrial, seen: Observation) -> str:
@@ -42,7 +47,7 @@ def losses_message(trial: TokenLoopTrial, seen: Observation) -> str:
         return "Return a list with one number for each window."
     due = losses_of_windows(trial.problem)
     if [len(row) for row in seen.facts["losses"]] != [len(row) for row in due]:
-        return "Your list does not have one loss for each window."
+        return "Your list does not have one loss for each window" + _lengths_in_words(seen.facts["losses"], due)
     if same_numbers(seen.facts["losses"], due):
         return ""
     words = losses_in_words(seen.facts["losses"], due)
@@ -53,7 +58,30 @@ def live_losses_message(trial: TokenLoopTrial, seen: Observation) -> str:
     """What is wrong with the losses returned by a loop whose updates on a trial are right; empty if nothing is."""
     due = reference(trial).facts["losses"]
     fine = None not in seen.facts["losses"] and same_numbers(seen.facts["losses"], due)
-    return "" if fine else "The returned numbers are not the mean losses of each window's forward passes."
+    if fine:
+        return ""
+    later = None not in seen.facts["losses"] and same_numbers(seen.facts["losses"], losses_after_updates(trial.problem))
+    words = " They are those that its update has led to." if later else ""
+    return f"The returned numbers are not the mean losses of each window's forward passes.{words}"
+
+
+def stopped_message(trial: TokenLoopTrial, seen: Observation) -> str:
+    """That a loop stops at the first window without tokens, if that explains its parameters; empty otherwise."""
+    problem = trial.problem
+    (counts,), steps = problem.epochs, problem.accumulation_steps
+    start = next(first for first in range(0, len(counts), steps) if not sum(counts[first : first + steps]))
+    shorter = replace(trial, problem=replace(problem, lengths=(problem.lengths[0][:start],)))
+    stops = not seen.failure and trains_like(shorter, seen)
+    return "Your loop stops at the window without tokens: what comes after it is not trained on." if stops else ""
+
+
+def _lengths_in_words(returned: Losses, due: Losses) -> str:
+    """Where a list is too long or too short, as the end of a sentence, and whether it holds earlier epochs, too."""
+    lengths = zip(map(len, returned), map(len, due), strict=True)
+    epoch, (found, right) = next((epoch, pair) for epoch, pair in enumerate(lengths, 1) if pair[0] != pair[1])
+    kept = all(earlier and later[: len(earlier)] == earlier for earlier, later in pairwise(returned))
+    more = " The list of each epoch begins with that of the epoch before." if kept else ""
+    return f": in epoch {epoch} it has {counted(found, 'number')} for {counted(right, 'window')}.{more}"
 
 
 def mode_and_memory_message(trials: Mapping[str, TokenLoopTrial], observations: Mapping[str, Observation]) -> str:

@@ -106,5 +106,9 @@ COSTS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "You add the bytes of the similarities to those of the features.": _of(
         lambda b, n, width, dtype: (ANY, cost(b, n, width, dtype)[1] + (b * n) ** 2 * dtype.itemsize)
     ),
+    "You multiply by the width twice.": _of(lambda b, n, width, dtype: (ANY, cost(b, n, width, dtype)[1] * width)),
+    "With N = 1 you count no pass at all, although there is one ordinary pass.": _of(
+        lambda b, n, *kind: (0, 0) if n == 1 else cost(b, n, *kind)
+    ),
 }
 """Rarer costs, by what makes them."""

@@ -78,12 +78,13 @@ CHOICES: Choices = {
         "normalized": ("features-differ",),
         "swapped": ("features-swapped",),
         "first rows": ("first-rows-for-all",),
+        "opposite rows": ("rows-from-the-other-end",),
     },
     "start": {"cleared": (), "kept": ("stale-start",)},
 }
 """For each attribute of a loss its values and the mistakes they are."""
 
-OTHER_GRADIENT = ("normalized", "swapped", "first rows")
+OTHER_GRADIENT = ("normalized", "swapped", "first rows", "opposite rows")
 """Modes in training in which the loss's gradient is for other features than those it is sent through."""
 
 SENT_ON = ("cached gradient", *OTHER_GRADIENT)
@@ -212,6 +213,8 @@ def _of_one(
         *pulled, scale = torch.autograd.grad(_loss(leaves, logit_scale, loss), [*leaves, logit_scale])
         if mode == "first rows":
             pulled = [gradient.roll(start, 0) for gradient in pulled]
+        if mode == "opposite rows":
+            pulled = [gradient.roll(start - (len(gradient) - end), 0) for gradient in pulled]
         images, texts = pulled[::-1] if mode == "swapped" else pulled
         surrogate = (features[0] * images).sum() + (features[1] * texts).sum()
     else:

@@ -117,19 +117,23 @@ def _other_loss(problem: ContrastiveProblem, loss: float, wanted: float) -> str:
     """What a wrong loss is, as a sentence to append; empty if nothing known."""
     batches = problem.batches()
     pairs = sum(len(images) for images, _ in batches)
+    own = _own_losses(problem)
     others = {
         "the loss times the number of pairs": wanted * pairs,
         "the loss times the number of micro-batches": wanted * len(batches),
         "the loss divided by the number of micro-batches": wanted / len(batches),
-        "the mean of the losses that micro-batches have on their own pairs alone": _mean_of_own_losses(problem),
+        "the mean of the losses that micro-batches have on their own pairs alone": sum(own) / len(own),
+        "the sum of the losses that micro-batches have on their own pairs alone": sum(own),
+        "the loss of the last micro-batch on its own pairs alone": own[-1],
     }
     words = next((words for words, other in others.items() if abs(loss - other) <= TOLERANCE[problem.dtype] * other), "")
     return words and f" It is {words}."
 
 
-def _mean_of_own_losses(problem: ContrastiveProblem) -> float:
-    encoders_and_scale, batches = problem.build(), problem.batches()
-    return sum(one_large_batch(*encoders_and_scale, [batch]) for batch in batches) / len(batches)
+def _own_losses(problem: ContrastiveProblem) -> list[float]:
+    """The loss of each micro-batch on its own pairs alone."""
+    encoders_and_scale = problem.build()
+    return [float(one_large_batch(*encoders_and_scale, [batch])) for batch in problem.batches()]
 
 
 def scale_slugs(problem: ContrastiveProblem, variant: LossVariant, seen: Observation) -> tuple[str, ...]:

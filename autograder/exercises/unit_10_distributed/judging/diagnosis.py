@@ -63,7 +63,8 @@ def name_rank_mistakes(trial: RanksTrial, ranks: list[RankSeen]) -> tuple[tuple[
         sharing = _sharing(parts, expected(trial.loop.problem))
     explained = _as_single_rank(trial, seen, mine, parts.sum(0))
     if explained is None:
-        return sharing, "" if sharing else difference_in_words(mine, due), due, mine
+        words = "" if sharing else difference_in_words(mine, due, seen.gradients.norm(dim=1))
+        return sharing, words, due, mine
     return tuple(dict.fromkeys((*sharing, *explained))), "", due, mine
 
 

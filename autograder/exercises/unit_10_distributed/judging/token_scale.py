@@ -8,6 +8,7 @@ from typing import Any
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_10_distributed.observing import TokenTrial
+from autograder.judging.number_relations import relation
 
 Factor = Callable[[int, Sequence[int]], float]
 """``factor(tokens of this rank, tokens of every rank)``"""
@@ -27,7 +28,7 @@ def factor_message(trial: TokenTrial, seen: Observation) -> str:
     factors = seen.facts["ranks"]
     kinds = [value for one in factors for value in one if type(value) not in (int, float)]
     if kinds:
-        return f"Your function returned {str(kinds[0])[:40]} where a tensor with one number was due."
+        return f"Your function returned {str(kinds[0])[:40]} where a number, or a tensor with one number, was due."
     if _fits(_share, trial, seen):
         return ""
     if not all(math.isfinite(value) for one in factors for value in one):
@@ -113,6 +114,15 @@ FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
     "Your factors are the right ones, rounded.": tuple(map(_rounded, range(5))),
     "You add the tokens of the first two ranks only.": (lambda local, tokens: len(tokens) * local / max(1, sum(tokens[:2])),),
     "Every rank gets the factor of the first one.": (lambda local, tokens: _share(tokens[0], tokens),),
+    "You divide by the tokens of the first rank, where the sum over all ranks is due.": (
+        lambda local, tokens: len(tokens) * local / max(1, tokens[0]),
+    ),
+    "You divide by the mean number of tokens, cut off to a whole number.": (
+        lambda local, tokens: local / max(1, sum(tokens) // len(tokens)),
+    ),
+    "You multiply by the number that the rank has, where the number of ranks is due.": (
+        lambda local, tokens: tokens.index(local) * local / max(1, sum(tokens)),
+    ),
     "Your factors are never above 1, although a rank with more tokens than others is due more.": (
         lambda local, tokens: min(1.0, _share(local, tokens)),
     ),
@@ -121,13 +131,23 @@ FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
 
 
 def factors_in_words(trials: Mapping[str, TokenTrial], observations: Mapping[str, Observation]) -> str:
-    """How the factors of all trials are computed, as a sentence; empty if in no known way."""
+    """How the factors of all trials are computed, or how they are related to the right ones; empty if in no known way."""
     if any(seen.failure or _call_apart(seen) for seen in observations.values()):
         return ""
     for words, formulas in FACTORS_IN_WORDS.items():
         if any(all(_fits(formula, trial, observations[name]) for name, trial in trials.items()) for formula in formulas):
             return words
-    return ""
+    pairs = [
+        (found, _share(local, tokens), rank)
+        for name, trial in trials.items()
+        for k, tokens in enumerate(trial.calls)
+        for rank, (local, found) in enumerate(zip(tokens, (one[k] for one in observations[name].facts["ranks"]), strict=True))
+    ]
+    if not all(type(found) in (int, float) and math.isfinite(found) for found, _, _ in pairs):
+        return ""
+    if all(math.isclose(found, due, rel_tol=TOLERANCE) for found, due, rank in pairs if rank == 0):
+        return "Only the first rank gets the factor that is due."
+    return relation([found for found, _, _ in pairs], [due for _, due, _ in pairs], "Each of your factors", TOLERANCE)
 
 
 def _call_apart(seen: Observation) -> bool:

@@ -1,0 +1,13 @@
+"""Keeps the answer for each N, whatever the momentum of a later call is."""
+
+EXERCISE = "matched_bn_momentum"
+MISTAKES = ()
+LOST = ("momentum",)
+
+known = {}
+
+
+def matched_bn_momentum(momentum, accumulation_steps):
+    if accumulation_steps not in known:
+        known[accumulation_steps] = 1 - (1 - momentum) ** (1 / accumulation_steps)
+    return known[accumulation_steps]
