@@ -42,6 +42,17 @@ def moves_like_large_batches(trial: LoopTrial, observation: Observation) -> bool
     return close(parameters.to(reference) - start, reference - start, trial.problem.dtype)
 
 
+def moves_unused(trial: LoopTrial, observation: Observation) -> bool:
+    """Whether the parameters after training are right but for those that no micro-batch uses, which must not move."""
+    parameters = observation.tensors.get("parameters")
+    start, reference = large_batch_parameters(trial.problem)
+    if parameters is None or parameters.shape != reference.shape:
+        return False
+    found, due = parameters.to(reference) - start, reference - start
+    unused = ~due.any(0)
+    return bool(found[:, unused].any()) and close(found[:, ~unused], due[:, ~unused], trial.problem.dtype)
+
+
 def momentum_in_words(trial: LoopTrial, observation: Observation) -> str:
     """What became of momentum, if that alone makes the parameters after training wrong, as a sentence; empty otherwise."""
     problem, parameters = trial.problem, observation.tensors.get("parameters")

@@ -23,7 +23,15 @@ from autograder.exercises.unit_04_training_loop.judging import (
     repaired_message,
 )
 from autograder.judging.failures import first_failure
-from autograder.judging.large_batches import JOINED, SEVERAL_GRAPHS, for_one, holds_several_graphs, momentum_in_words
+from autograder.judging.large_batches import (
+    JOINED,
+    SEVERAL_GRAPHS,
+    for_one,
+    holds_several_graphs,
+    momentum_in_words,
+    moves_unused,
+    uses_up_streams,
+)
 from autograder.judging.left_behind import DATA, MODEL, kept_message
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
@@ -86,7 +94,10 @@ class TrainEpoch(Exercise[LoopTrial]):
         results["clean"] = clean_message(trials["clean"], observations["clean"])
         if not any(results.values()):
             problem = movement("together") or kept_message(observations["together"])
-            results["stream"] = problem and f"On a stream with everything at once: {problem}"
+            if problem and moves_unused(trials["together"], observations["together"]):
+                results["clean"] = "What .grad of an unused parameter held before the call is part of an update."
+            elif problem:
+                results["stream"] = f"On a stream with everything at once: {problem}"
         wrong_moves = any(results.values())
         results["losses"], slugs = losses_message(trials["losses"], observations["losses"])
         if not results["losses"] and not results["ragged"]:
@@ -102,6 +113,8 @@ class TrainEpoch(Exercise[LoopTrial]):
         if not observations["stream"].failure and is_prefetched(trials["stream"], observations["stream"]):
             results["stream"] = results["stream"] or "More than one window was fetched ahead of an update."
             extra += ["epoch-prefetched"] * is_whole_prefetched(trials["stream"], observations["stream"])
+        if uses_up_streams({name: trial.problem for name, trial in trials.items()}, observations):
+            extra.append("stream-used-up")
         failure = first_failure(observations)
         if not wrong_moves:
             return self.verdict(results, mistakes=tuple(map(mistake, extra)), failure=failure)
