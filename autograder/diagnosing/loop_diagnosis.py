@@ -138,8 +138,9 @@ def difference_in_words(found: Fingerprint, due: Fingerprint, lengths: Tensor | 
     for u, rate in enumerate(found.rates.tolist()):
         if abs(rate - 1) > 1e-4:
             # Of a factor near 1 its digits would say nothing: something else is small beside the gradient, as weight decay is.
-            far = f"{rate:.3g} times" if f"{rate:.3g}" != "1" else "not exactly"
-            return f"Update {u + 1} moves the parameters {far} as far as its gradient and the learning rate say."
+            if f"{rate:.3g}" == "1":
+                return f"Update {u + 1} does not move the parameters exactly as far as its gradient and the learning rate say."
+            return f"Update {u + 1} moves the parameters {rate:.3g} times as far as its gradient and the learning rate say."
     return ""
 
 

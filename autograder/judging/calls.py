@@ -124,11 +124,8 @@ def judge_calls(
         not_refused = refusal.format(*trial.arguments, call=call)
         problem = _call_message(observations[name], due, wrong_value, (tolerance, absolute), not_refused)
         failed = observations[name].failure
-        if due is RAISES and failed and not all(seen.failure for seen in observations.values()):
-            if failed.kind == "unwritten":  # the rest of the function is written, so this is how it refuses
-                problem = "Your code raised NotImplementedError."
-            if failed.kind in ("raised", "unwritten"):
-                problem += " A ValueError was due."
+        if due is RAISES and failed and failed.kind == "raised" and not all(seen.failure for seen in observations.values()):
+            problem += " A ValueError was due."
         results[part_of(name)] = results[part_of(name)] or problem
 
     def first_fit(formulas: Mapping[str, Formula | tuple[Formula, ...]], calls: Mapping[str, CallTrial]) -> str:
