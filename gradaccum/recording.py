@@ -350,7 +350,8 @@ def _state_of(model: nn.Module) -> dict[str, list]:
 
 def _same_data(found: object, due: object) -> bool:
     (tensors, form), (others, other_form) = tree_flatten(found), tree_flatten(due)
-    return form == other_form and all(torch.equal(a, b) for a, b in zip(tensors, others, strict=True))
+    pairs = zip(tensors, others, strict=True) if form == other_form else ()
+    return form == other_form and all(torch.equal(a, b) and a.requires_grad == b.requires_grad for a, b in pairs)
 
 
 def _is_wrapped(tensor: Tensor) -> bool:

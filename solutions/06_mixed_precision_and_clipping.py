@@ -261,8 +261,8 @@ check(train_epoch_clipped)
 #
 # Write `train_epoch_amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype)`: one epoch in
 # mixed precision. `scaler` is a `torch.amp.GradScaler` for the device of the data, whose type is `x.device.type`; `dtype` is
-# `torch.float16` or `torch.bfloat16`. Clip the **unscaled** gradient of each window to `max_norm`, and return the norms before
-# clipping. For a window with inf any number will do.
+# `torch.float16` or `torch.bfloat16`. Use the scaler with both. Clip the **unscaled** gradient of each window to `max_norm`,
+# and return the norms before clipping. For a window with inf any number will do, but there has to be one.
 #
 # `micro_batches` is a list. Micro-batches may be ragged, the last window shorter, and `.grad` may hold anything when you are
 # called. As in exercise 1, the model stays in training mode, every parameter is trained, and the optimizer may have momentum.
@@ -397,7 +397,8 @@ for n in (4, 64, 256):
 #
 # What earns points:
 #
-# - **1 point · sums that do not stall**: 600 micro-batches, nearly equal.
+# - **1 point · sums that do not stall**: 600 micro-batches, nearly equal; and four, of which two have long gradients
+#   that cancel. What is left of the other two is there only if every addition is in float32.
 # - **1 point · ragged micro-batches**: every sample counts alike.
 # - **1 point · float32 results, from the model as it is**: each micro-batch goes through the bfloat16 model on its own.
 #   Afterwards parameters and their dtype are what they were, and no hook of yours is left on the model. You may do with `.grad`

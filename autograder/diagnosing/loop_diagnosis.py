@@ -137,6 +137,9 @@ def difference_in_words(found: Fingerprint, due: Fingerprint, lengths: Tensor | 
             return f"Update {u + 1} holds {_row_in_words(row)}; due were {_row_in_words(right_row)}."
     for u, rate in enumerate(found.rates.tolist()):
         if abs(rate - 1) > 1e-4:
+            # Of a factor near 1 its digits would say nothing: something else is small beside the gradient, as weight decay is.
+            if f"{rate:.3g}" == "1":
+                return f"Update {u + 1} does not move the parameters exactly as far as its gradient and the learning rate say."
             return f"Update {u + 1} moves the parameters {rate:.3g} times as far as its gradient and the learning rate say."
     return ""
 

@@ -53,9 +53,9 @@ Tolerances = tuple[float, float]
 
 
 def in_different_words(found: object, due: object) -> tuple[str, str]:
-    """Two values that differ, as :func:`in_words` has them, or with all their digits if that makes them the same."""
-    words = in_words(found), in_words(due)
-    return words if words[0] != words[1] else (repr(found)[:40], repr(due)[:40])
+    """Two values that differ, as :func:`in_words` has them, or as Python writes them if only that tells them apart."""
+    words, same_kind = (in_words(found), in_words(due)), isinstance(found, str) == isinstance(due, str)
+    return words if same_kind and words[0] != words[1] else (repr(found)[:40], repr(due)[:40])
 
 
 RAISES = object()

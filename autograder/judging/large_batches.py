@@ -28,6 +28,11 @@ a whole window's data 5.3; a gradient for every sample of a micro-batch 7.4. A w
 least 18 times as much."""
 
 
+def for_one(message: str) -> str:
+    """What a message says of a trial whose windows have one micro-batch each; empty if the message is."""
+    return message and f"With N = 1: {message}"
+
+
 def moves_like_large_batches(trial: LoopTrial, observation: Observation) -> bool:
     """Whether the parameters after each epoch are those of one large batch per window."""
     parameters = observation.tensors.get("parameters")
@@ -35,6 +40,17 @@ def moves_like_large_batches(trial: LoopTrial, observation: Observation) -> bool
     if parameters is None or parameters.shape != reference.shape:
         return False
     return close(parameters.to(reference) - start, reference - start, trial.problem.dtype)
+
+
+def moves_unused(trial: LoopTrial, observation: Observation) -> bool:
+    """Whether the parameters after training are right but for those that no micro-batch uses, which must not move."""
+    parameters = observation.tensors.get("parameters")
+    start, reference = large_batch_parameters(trial.problem)
+    if parameters is None or parameters.shape != reference.shape:
+        return False
+    found, due = parameters.to(reference) - start, reference - start
+    unused = ~due.any(0)
+    return bool(found[:, unused].any()) and close(found[:, ~unused], due[:, ~unused], trial.problem.dtype)
 
 
 def momentum_in_words(trial: LoopTrial, observation: Observation) -> str:
@@ -101,20 +117,6 @@ def large_batch_gradients(problem: Problem) -> Tensor:
     batches = [problem.batches(epoch) for epoch in range(len(problem.epochs))]
     rows = [joined(window) for epoch in batches for window in windows(epoch, problem.accumulation_steps)]
     return torch.stack([batch_gradient(model, problem.loss_fn, row) for row in rows])
-
-
-CHANGED = {
-    "modes": "Your function left the model, or a part of it, in another mode (training or evaluation) than it found it in.",
-    "dtypes": "Your function changed the dtype of the model's parameters or buffers.",
-    "requires_grad": "Your function changed which parameters require a gradient.",
-    "frozen": "Your function changed a frozen parameter.",
-}
-"""What to say of a model that a loop left changed, by what is not as it was."""
-
-
-def left_changed(seen: Observation) -> str:
-    """What a loop left changed that training does not change, in words; empty if nothing."""
-    return next((CHANGED[what] for what in seen.facts["changed"]), "")
 
 
 def holds_several_graphs(trial: LoopTrial, observation: Observation) -> bool:

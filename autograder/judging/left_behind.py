@@ -19,6 +19,9 @@ MESSAGES = {
 MODEL = ("frozen", "requires_grad", "dtypes")
 """What concerns a model's parameters and buffers."""
 
+DATA = ("data",)
+"""What concerns the micro-batches: if these are others, so are the parameters after training."""
+
 
 def kept_message(seen: Observation, kinds: Iterable[str] = tuple(MESSAGES)) -> str:
     """Which of these a loop changed; empty if none."""

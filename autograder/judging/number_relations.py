@@ -62,6 +62,19 @@ def rows_relation(found: Sequence[Numbers], due: Sequence[Numbers], each: str, t
     return relation([f for row in found for f in row], [d for row in due for d in row], each, tolerance)
 
 
+def rows_in_words(found: Sequence[Numbers], due: Sequence[Numbers], each: str, tolerance: float = SAME) -> str:
+    """The same, or, if rows as long as those that are due show no relation, the first number that is wrong."""
+    if words := rows_relation(found, due, each, tolerance):
+        return words
+    rows = zip(found, due, strict=False) if [len(row) for row in found] == [len(row) for row in due] else ()
+    for epoch, (row, right) in enumerate(rows):
+        for k, (one, other) in enumerate(zip(row, right, strict=True)):
+            if not _same(one, other, tolerance):
+                where = f" of epoch {epoch + 1}" if len(due) > 1 else ""
+                return f"Number {k + 1}{where} is {one:.4g}, due is {other:.4g}."
+    return ""
+
+
 def call_relation(
     calls: Sequence[tuple[tuple[Any, ...], Mapping[str, Any]]],
     found: Numbers,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from autograder.contract.devices import full_precision
-from autograder.contract.observation import TRIAL_SECONDS, Observation
+from autograder.contract.observation import TRIAL_SECONDS, Failure, Observation
 from autograder.observing.student_calls import guarded
+
+NOT_IMPLEMENTED = Failure("raised", "Your code raised NotImplementedError.")
 
 Observer = Callable[[Callable, Any], Observation]
 """Runs a student's function on one trial. If that raises, :func:`observe_trials` makes a failure of it."""
@@ -34,7 +37,9 @@ def observe_trials(
         before(name)
         with full_precision():
             observation = guarded(partial(observer, function, copy.deepcopy(trial)), seconds)
-        unwritten = not observations and observation.failure and observation.failure.kind == "unwritten"
+        unwritten = observation.failure and observation.failure.kind == "unwritten"
+        if unwritten and observations:  # what it did before is written, so this is an error like others
+            unwritten, observation = False, replace(observation, failure=NOT_IMPLEMENTED)
         observations[name] = observation
         if unwritten or (observation.failure and observation.failure.kind == "time"):
             return dict.fromkeys(trials, observation) | observations

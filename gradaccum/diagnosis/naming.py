@@ -76,6 +76,9 @@ def name_mistakes(
         at_full_rate = _fewest_mistakes(full_rate, passes, starts_dirty, numbers)
         if at_full_rate is not None and (slugs is None or len(at_full_rate) + 1 < len(slugs) or "double-scale" in slugs):
             slugs = ("lr-scaled-too", *at_full_rate)
+    if slugs and all(len(set(sizes)) <= 1 for p in everywhere for sizes in p.epochs):
+        # No micro-batch holds fewer samples than another, so what divides by micro-batches is no mistake here.
+        return tuple(slug for slug in slugs if slug != "mean-of-means") or None
     return slugs
 
 

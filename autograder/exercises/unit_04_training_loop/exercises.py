@@ -16,13 +16,23 @@ from autograder.exercises.unit_04_training_loop.judging import (
     clean_message,
     cut_message,
     is_prefetched,
+    is_whole_prefetched,
     losses_message,
     movement_message,
     moving_losses_message,
+    repaired_message,
 )
 from autograder.judging.failures import first_failure
-from autograder.judging.large_batches import JOINED, SEVERAL_GRAPHS, holds_several_graphs, momentum_in_words
-from autograder.judging.left_behind import MODEL, kept_message
+from autograder.judging.large_batches import (
+    JOINED,
+    SEVERAL_GRAPHS,
+    for_one,
+    holds_several_graphs,
+    momentum_in_words,
+    moves_unused,
+    uses_up_streams,
+)
+from autograder.judging.left_behind import DATA, MODEL, kept_message
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.problems import Problem, best_dtype
@@ -48,7 +58,7 @@ class Repair(Exercise[LoopTrial]):
 
     def judge(self, trials: Mapping[str, LoopTrial], observations: Mapping[str, Observation]) -> Verdict:
         seen = observations["training"]
-        results = {"repaired": movement_message(trials["training"], seen) or kept_message(seen)}
+        results = {"repaired": repaired_message(trials["training"], seen)}
         if not results["repaired"]:
             return self.verdict(results)
         found = diagnose(trials["probe"], observations["probe"])
@@ -125,12 +135,18 @@ class TrainEpoch(Exercise[LoopTrial]):
             return movement_message(trials[name], observations[name])
 
         results = {name: movement(name) for name in ("full", "leftover", "ragged", "stream")}
-        results["full"] = results["full"] or kept_message(observations["full"]) or movement("single")
+        full = observations["full"]
+        if not full.failure:
+            results["full"] = kept_message(full, DATA) or results["full"] or kept_message(full)
+        results["full"] = results["full"] or for_one(movement("single"))
         results["ragged"] = kept_message(observations["ragged"], MODEL) or results["ragged"]
         results["clean"] = clean_message(trials["clean"], observations["clean"])
         if not any(results.values()):
             problem = movement("together") or kept_message(observations["together"])
-            results["stream"] = problem and f"On a stream with everything at once: {problem}"
+            if problem and moves_unused(trials["together"], observations["together"]):
+                results["clean"] = "What .grad of an unused parameter held before the call is part of an update."
+            elif problem:
+                results["stream"] = f"On a stream with everything at once: {problem}"
         wrong_moves = any(results.values())
         results["losses"], slugs = losses_message(trials["losses"], observations["losses"])
         if not results["losses"] and not results["ragged"]:
@@ -145,12 +161,17 @@ class TrainEpoch(Exercise[LoopTrial]):
             extra += ["one-big-batch"] * (results["full"] == JOINED)
         if not observations["stream"].failure and is_prefetched(trials["stream"], observations["stream"]):
             results["stream"] = results["stream"] or "More than one window was fetched ahead of an update."
-            extra.append("epoch-prefetched")
+            extra += ["epoch-prefetched"] * is_whole_prefetched(trials["stream"], observations["stream"])
+        if uses_up_streams({name: trial.problem for name, trial in trials.items()}, observations):
+            extra.append("stream-used-up")
         failure = first_failure(observations)
         if not wrong_moves:
             return self.verdict(results, mistakes=tuple(map(mistake, extra)), failure=failure)
         elsewhere = [(trials[name], observations[name]) for name in ("clean", "losses")]
         found = diagnose(trials["probe"], observations["probe"], *elsewhere)
+        if not (found.slugs or found.remark or extra or observations["clean"].failure):
+            # Epochs without leftovers show updates that are made in addition to those that are due.
+            found = replace(found, remark=diagnose(trials["clean"], observations["clean"]).remark)
         if not (found.slugs or found.remark or extra):
             found = replace(found, remark=momentum_in_words(trials["full"], observations["full"]))
         return _diagnosed(self, results, found, extra, failure)

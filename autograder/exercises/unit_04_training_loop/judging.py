@@ -16,6 +16,7 @@ from autograder.judging.large_batches import (
     moves_like_large_batches,
     window_gradient,
 )
+from autograder.judging.left_behind import DATA, kept_message
 from autograder.judging.reported_losses import loss_mistakes, losses_in_words, moving_window_losses, same_numbers, window_losses
 from autograder.observing.loops import LoopTrial
 
@@ -27,6 +28,19 @@ def movement_message(trial: LoopTrial, seen: Observation) -> str:
     if seen.failure:
         return seen.failure.message
     return "" if moves_like_large_batches(trial, seen) else WRONG_MOVES
+
+
+def repaired_message(trial: LoopTrial, seen: Observation) -> str:
+    """What is wrong with a repaired loop: with what it leaves behind, its parameters, or what makes its updates."""
+    if seen.failure:
+        return seen.failure.message
+    if changed := kept_message(seen, DATA):  # other data are why the parameters are others
+        return changed
+    if wrong := movement_message(trial, seen) or kept_message(seen):
+        return wrong
+    windows = sum(-(-len(sizes) // trial.problem.accumulation_steps) for sizes in trial.problem.epochs)
+    made = len(seen.facts["update_epochs"])
+    return "" if made >= windows else f"optimizer.step() makes {made} of the {windows} updates; the others are made without it."
 
 
 def clean_message(trial: LoopTrial, seen: Observation) -> str:
@@ -93,3 +107,9 @@ def is_prefetched(trial: LoopTrial, seen: Observation) -> bool:
     """
     n, fetched = trial.problem.accumulation_steps, seen.facts["fetched"]
     return any(taken > (u + 2) * n and len(fetched) - u > 2 for u, taken in enumerate(fetched))
+
+
+def is_whole_prefetched(trial: LoopTrial, seen: Observation) -> bool:
+    """Whether the whole first epoch had been fetched before the first update."""
+    fetched = seen.facts["fetched"]
+    return bool(fetched) and fetched[0] == len(trial.problem.epochs[0])

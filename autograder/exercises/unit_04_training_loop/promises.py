@@ -8,9 +8,12 @@ PROMISES = {
     "repaired_early_clear": Promises(
         (
             Promise("trains", "after each of two epochs the parameters are those of", ("training",), "early_clear_unchanged"),
-            Promise("step", "Update by `optimizer.step()`, and leave the model", ("training",), "early_clear_by_hand"),
+            Promise(
+                "step", "Update by `optimizer.step()`, and leave the model", ("training",), "early_clear_by_hand_with_momentum"
+            ),
             Promise("mode", "leave the model in training mode", ("training",), "early_clear_evaluation_mode"),
             Promise("data", "the micro-batches as they are", ("training",), "early_clear_changes_targets"),
+            Promise("inputs", "the micro-batches as they are", ("training",), "early_clear_inputs_want_gradients"),
         ),
         (
             "Write `early_clear` again",

@@ -25,6 +25,7 @@ from autograder.exercises.unit_05_learning_rate.judging.rules import (
 from autograder.exercises.unit_05_learning_rate.judging.schedules import (
     cut_message,
     movement_message,
+    rates_in_words,
     rates_message,
     report_mistakes,
     schedule_mistakes,
@@ -32,7 +33,8 @@ from autograder.exercises.unit_05_learning_rate.judging.schedules import (
 from autograder.exercises.unit_05_learning_rate.observing import NoiseTrial, ScheduleTrial
 from autograder.judging.calls import judge_calls
 from autograder.judging.failures import first_failure
-from autograder.judging.large_batches import JOINED, left_changed
+from autograder.judging.large_batches import JOINED, for_one
+from autograder.judging.left_behind import kept_message
 from autograder.observing.calls import CallTrial
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
@@ -164,9 +166,9 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
         def message(name: str) -> str:
             return movement_message(trials[name], observations[name])
 
-        moves = message("updates") or message("no accumulation")
+        moves = message("updates") or for_one(message("no accumulation"))
         results = {
-            "updates": moves or left_changed(observations["updates"]) or cut_message(trials["cut"], observations["cut"]),
+            "updates": moves or kept_message(observations["updates"]) or cut_message(trials["cut"], observations["cut"]),
             "leftover": message("leftover"),
         }
         results["rates"] = rates_message(trials["rates"], observations["rates"], not results["updates"])
@@ -188,9 +190,9 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
         named = tuple(map(mistake, (*schedule, *found.slugs)))
         if named and not found.slugs and not found.remark:
             return self.verdict(results, mistakes=named, failure=failure)  # two equal fingerprints would say nothing
-        return self.verdict(
-            results, mistakes=named, failure=failure, expected=found.expected, found=found.found, remark=found.remark
-        )
+        in_words = (rates_in_words(trials[name], observations[name]) for name in ("rates", "probe"))
+        remark = found.remark or ("" if named else next(filter(None, in_words), ""))
+        return self.verdict(results, mistakes=named, failure=failure, expected=found.expected, found=found.found, remark=remark)
 
 
 class GradientNoiseScale(Exercise[NoiseTrial]):

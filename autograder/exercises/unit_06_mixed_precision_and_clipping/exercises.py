@@ -22,9 +22,10 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_
     amp_candidates,
 )
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_messages import (
+    LOST_IN_SUMS,
     how_computed,
     in_words_of_sums,
-    kept_message,
+    model_message,
     sums_message,
 )
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_mistakes import wrong_sums
@@ -38,6 +39,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages 
     clipped_norms,
     cut_message,
     norms_message,
+    one_norm_each,
     parameters_message,
     rounding_message,
     scale_message,
@@ -46,12 +48,14 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages 
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.replays import replay_amp, replay_clipped
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.scaler_refusals import mistakes_before_refusal
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import (
+    SCALER_CALLS,
     AmpTrial,
     ClipTrial,
     Float32SumTrial,
 )
 from autograder.judging.failures import first_failure
-from autograder.judging.large_batches import large_batch_gradients, left_changed, uses_up_streams
+from autograder.judging.large_batches import for_one, large_batch_gradients, uses_up_streams
+from autograder.judging.left_behind import kept_message
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.diagnosis.search import each_alone, first_match
@@ -106,7 +110,7 @@ class TrainEpochClipped(Exercise[ClipTrial]):
         due = {name: replay_clipped(clipped, trial) for name, trial in trials.items()}
         said = {name: parameters_message(observations[name], due[name], CLIP_TOLERANCE) for name in trials}
         norms = {name: norms_message(observations[name], due[name], CLIP_TOLERANCE) for name in trials}
-        results = {"bound": said["bound"], "idle": said["idle"] or said["no accumulation"], "norms": norms["norms"]}
+        results = {"bound": said["bound"], "idle": said["idle"] or for_one(said["no accumulation"]), "norms": norms["norms"]}
         whole = not (results["bound"] or results["idle"])
         joined = False
         if whole:
@@ -114,7 +118,7 @@ class TrainEpochClipped(Exercise[ClipTrial]):
             results["idle"], joined = cut_message(
                 partial(replay_clipped, clipped), trials["cut"], observations["cut"], CLIP_TOLERANCE
             )
-            results["idle"] = results["idle"] or left_changed(observations["idle"])
+            results["idle"] = results["idle"] or kept_message(observations["idle"])
             results["norms"] = results["norms"] or norms["idle"] or norms["bound"]
         failure = first_failure(observations)
         if not any(results.values()):
@@ -189,12 +193,13 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         return {
             "float16": trial(1, *epochs),
             # What .grad held before, or holds of the window before, would vanish beside gradients that are scaled.
-            "bfloat16": trial(2, *epochs, precision="bfloat16", of_problem={"stale": True}, scale=1.0),
-            "no accumulation": trial(7, [2] * 3, of_problem={"accumulation_steps": 1}, scale=1.0),
+            "bfloat16": trial(2, *epochs, precision="bfloat16", of_problem={"stale": True}, scale=1.0, growth_interval=2),
+            "no accumulation": trial(7, [2] * 3, of_problem={"accumulation_steps": 1}, scale=1.0, growth_interval=2),
             "cut": trial(8, [2] * n, of_problem={"coupled": True}),
             "telling": trial(9, [2] * n, precision="bfloat16", telling=True),
-            "clip": trial(3, [*uneven, *uneven[::-1]], share=BINDING),
-            "inf": trial(4, [2] * (3 * n), broken=n + 1),
+            "clip": trial(3, [*uneven, *uneven[::-1], *uneven], share=BINDING),
+            # A good update before the broken window, and one after it, are not two in a row.
+            "inf": trial(4, [2] * (3 * n), broken=n + 1, growth_interval=2),
             "growth": trial(5, [2] * (2 * n), growth_interval=1),
             "leftover": trial(6, [*uneven, *[2] * (n - 1)], share=BINDING),
         }
@@ -203,11 +208,11 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         due = {name: replay_amp(amp, trial) for name, trial in trials.items()}
         said = {name: parameters_message(observations[name], due[name], AMP_TOLERANCE) for name in trials}
         said |= {name: said[name] or autocast_message(observations[name], trials[name]) for name in ("float16", "bfloat16")}
-        moves = said["float16"] or said["bfloat16"] or said["no accumulation"]
+        moves = said["float16"] or said["bfloat16"] or for_one(said["no accumulation"])
         cut, joined = cut_message(partial(replay_amp, amp), trials["cut"], observations["cut"], AMP_TOLERANCE)
         rounded = "" if moves else rounding_message(observations["telling"], due["telling"])
         results = {
-            "update": moves or cut or rounded or left_changed(observations["float16"]),
+            "update": moves or cut or rounded or kept_message(observations["float16"]),
             "clip": said["clip"] or norms_message(observations["clip"], due["clip"], AMP_TOLERANCE),
             "inf": said["inf"] or scale_message(observations["inf"], due["inf"]),
             "scale": said["growth"] or scale_message(observations["growth"], due["growth"]),
@@ -217,6 +222,11 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         if whole and parameters_message(leftover, due["leftover"], AMP_TOLERANCE):
             results["clip"] = LEFTOVER_NOT_CLIPPED
         results["clip"] = results["clip"] or (norms_message(leftover, due["leftover"], AMP_TOLERANCE) if whole else "")
+        if not (said["inf"] or results["clip"]) and not one_norm_each(observations["inf"], due["inf"]):
+            results["clip"] = "With infinite gradients in a window, your list does not have one number for each window."
+        for name, where in (("bfloat16", "In bfloat16"), ("no accumulation", "With N = 1")):
+            if not (said[name] or results["scale"]) and scale_message(observations[name], due[name]):
+                results["scale"] = f"{where} the scaler's scale after the epoch is not the one that is due."
         failure = first_failure(observations)
         several = {name: seen for name, seen in observations.items() if name not in ("no accumulation", "cut", "telling")}
         if failure or not any(results.values()):
@@ -246,6 +256,8 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         if results["clip"] and not said["clip"] and clipped_norms(observations["clip"], due["clip"], trials["clip"].max_norm):
             slugs += ("norm-after-clip",)
         remark = rare.mistakes[0] if rare and not slugs else ""
+        if not (slugs or remark or any(seen.facts[call] for seen in observations.values() for call in SCALER_CALLS)):
+            remark = "You never call the scaler that you are given to unscale, to make an update or to update its scale."
         return self.verdict(results, mistakes=tuple(map(mistake, slugs)), remark=remark)
 
 
@@ -270,12 +282,13 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
             "sums": Float32SumTrial(seed + 1, 600, False, 0.01, device),
             "ragged": Float32SumTrial(seed + 2, 24, True, 1.0, device),
             "telling": Float32SumTrial(seed + 3, 24, False, 1.0, device, telling=True),
+            "cancelling": Float32SumTrial(seed + 4, 4, False, 1.0, device, cancelling=True),
         }
 
     def judge(self, trials: Mapping[str, Float32SumTrial], observations: Mapping[str, Observation]) -> Verdict:
         sums = {name: _due_sums(trials[name]) for name in ("sums", "ragged")}
         results = {name: sums_message(observations[name], sums[name][()]) for name in sums}
-        results["model"] = kept_message(observations.values())
+        results["model"] = model_message(observations.values())
         failure = first_failure(observations)
         if failure or any("type" in seen.facts for seen in observations.values()):
             return self.verdict(results, failure=failure)
@@ -284,4 +297,7 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
         else:
             message, slugs = how_computed(trials["telling"], observations["telling"])
             results["model"] = results["model"] or message
+            left = sums_message(observations["cancelling"], float32_sums(trials["cancelling"])[()])
+            if left and not message:  # forwards of another model cancel otherwise
+                results["sums"] = LOST_IN_SUMS
         return self.verdict(results, mistakes=tuple(map(in_words_of_sums, slugs)))

@@ -18,6 +18,10 @@ NEARNESS = 0.006
 """How far telling targets are from outputs, as a share of these; bfloat16 rounds by up to 0.004."""
 
 
+FAR = 4096
+"""How many times a model's output targets are whose gradients cancel; float32 keeps a thousandth of what is next to them."""
+
+
 @dataclass(frozen=True)
 class Float32SumTrial:
     """Many nearly equal micro-batches for a bfloat16 model.
@@ -28,6 +32,9 @@ class Float32SumTrial:
         ragged: whether sizes differ, see ``count``.
         spread: how much the samples differ; the smaller, the sooner a sum in bfloat16 stalls.
         device: where the model and its data are.
+        cancelling: whether the gradient of the last micro-batch is that of the first with the other sign, and so long that in
+            less than float32 nothing is left of the others next to it. Samples of a micro-batch are a power of two, and so are
+            the micro-batches: then it makes no difference whether losses or gradients are weighted.
         telling: whether the gradients tell what computed them: the samples of one forward act on each other, micro-batches have
             one sample, and a target is so near the model's output that the rounding of bfloat16 decides how far it is off.
     """
@@ -38,6 +45,7 @@ class Float32SumTrial:
     spread: float
     device: str
     telling: bool = False
+    cancelling: bool = False
 
     def build(self) -> tuple[nn.Module, Callable[[Tensor, Tensor], Tensor], list[MicroBatch]]:
         """The model in bfloat16, the loss and the micro-batches."""
@@ -50,7 +58,7 @@ class Float32SumTrial:
             dtype="float32",
             stale=True,
             gated=True,
-            skewed=True,
+            skewed=not self.cancelling,  # a skewed loss is another one with the other sign
             coupled=self.telling,
         )
         model = problem.build_model().to(torch.bfloat16)
@@ -62,6 +70,11 @@ class Float32SumTrial:
         if self.telling:
             with torch.no_grad():
                 batches = [(x, (model(x).float() * (1 + NEARNESS * y.float().sign())).to(torch.bfloat16)) for x, y in batches]
+        if self.cancelling:
+            x = batches[0][0]
+            with torch.no_grad():
+                far = model(x) * FAR  # next to which the model's output itself is lost
+            batches[0], batches[-1] = (x, -far), (x, far)
         return model, problem.loss_fn, batches
 
 
@@ -113,6 +126,9 @@ class AmpTrial:
         growth_interval: after how many windows without infinities the scaler raises its scale.
         max_norm: clipping threshold, for unscaled gradients.
         broken: micro-batch of the epoch whose targets are infinite, or None.
+        cancelling: whether the gradient of the last micro-batch is that of the first with the other sign, and so long that in
+            less than float32 nothing is left of the others next to it. Samples of a micro-batch are a power of two, and so are
+            the micro-batches: then it makes no difference whether losses or gradients are weighted.
         telling: whether targets are so near the model's outputs that their rounding decides how far they are off.
     """
 
@@ -132,12 +148,16 @@ def _near_outputs(model: nn.Module, x: Tensor, y: Tensor, precision: torch.dtype
         return model(x).float() * (1 + NEARNESS * y.sign())
 
 
+SCALER_CALLS = ("unscales", "scaler_steps", "scaler_updates")
+"""What is counted of a scaler."""
+
+
 class CountingScaler(torch.amp.GradScaler):
     """A gradient scaler that counts the calls a loop makes, and knows the last three of them."""
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
-        self.calls = {"unscales": 0, "scaler_steps": 0, "scaler_updates": 0}
+        self.calls = dict.fromkeys(SCALER_CALLS, 0)
         self.last: list[str] = []
         self.stepping = False
 

@@ -7,7 +7,7 @@ from autograder.contract.promises import Promise, Promises
 CLIPPED = ("bound", "idle", "no accumulation", "cut", "norms", "leftover", "probe")
 AMP = ("float16", "bfloat16", "no accumulation", "cut", "telling", "clip", "inf", "growth", "leftover")
 FORWARDS = ("float16", "bfloat16", "telling")
-SUMS = ("sums", "ragged", "telling")
+SUMS = ("sums", "ragged", "telling", "cancelling")
 LIKE_UNIT_04 = "one epoch as in unit 04, and each window's gradient is clipped to `max_norm` before its update."
 MODE = "The model is in training mode; leave it there."
 LIKE_EXERCISE_1 = (
@@ -53,7 +53,9 @@ PROMISES = {
             Promise("loss", "one epoch in mixed precision.", AMP, "amp_own_loss"),
             Promise("arguments of the loss", "one epoch in mixed precision.", AMP, "amp_loss_swapped"),
             Promise("mean", "Parameters have to agree with clipped large batches", AMP, "amp_no_scale"),
-            Promise("scaler", "one epoch in mixed precision.", ("inf", "growth"), "amp_scaler_unused"),
+            Promise(
+                "scaler", "one epoch in mixed precision.", ("bfloat16", "no accumulation", "inf", "growth"), "amp_scaler_unused"
+            ),
             Promise("dtype", "`dtype` is `torch.float16` or `torch.bfloat16`.", ("bfloat16", "telling"), "amp_always_float16"),
             Promise("autocast", "forwards run in `dtype`", FORWARDS, "amp_without_autocast"),
             Promise("any call", "forwards run in `dtype`", FORWARDS, "amp_around_the_hooks"),
@@ -64,7 +66,8 @@ PROMISES = {
             Promise("short ones", "nothing is clipped.", AMP, "amp_always"),
             Promise("clipped leftover", "that of a leftover window, too;", ("leftover",), "amp_full_windows_only"),
             Promise("norms", "return the norms before clipping.", ("clip", "leftover"), "amp_clipped_norm_returned"),
-            Promise("list", "the returned norms count here.", ("clip", "leftover"), "amp_returns_nothing"),
+            Promise("list", "the returned norms count here.", ("clip", "leftover", "inf"), "amp_returns_nothing"),
+            Promise("number for inf", "but there has to be one.", ("inf",), "amp_omits_infinite_norms"),
             Promise("ragged", "Micro-batches may be ragged", ("float16", "bfloat16", "clip", "leftover"), "amp_mean_of_means"),
             Promise("leftover", "the last window shorter", ("float16", "bfloat16", "leftover"), "amp_tail_dropped"),
             Promise("clear", "`.grad` may hold anything when you are called.", ("bfloat16",), "amp_keeps_old_gradients"),
@@ -73,11 +76,14 @@ PROMISES = {
             Promise("optimizer", "the optimizer may have momentum.", AMP, "amp_steps_twice"),
             Promise("one by one", "one for each micro-batch;", ("cut",), "amp_one_forward"),
             Promise("N = 1", "N = 1 counts here, too.", ("no accumulation",), "amp_not_for_one"),
+            Promise("both dtypes", "Use the scaler with both.", ("bfloat16",), "amp_scaler_for_float16_only"),
+            Promise("one step", "and the scale at the end has to be exact.", ("no accumulation",), "amp_no_scaler_for_one"),
+            Promise("counting", "and the scale at the end has to be exact.", ("inf",), "amp_halves_the_scale_by_hand"),
             Promise("inf", "one of nine or twelve micro-batches is broken.", ("inf",), "amp_inf_applied"),
             Promise("inf lowers the scale", "the scale at the end has to be exact.", ("inf",), "amp_skips_infinities_itself"),
             Promise("scale", "a scaler that doubles its scale after every good update.", AMP, "amp_scale_doubled_inside"),
         ),
-        ("`scaler` is a", "For a window with inf", "`micro_batches` is a list.", "the norms are above", "Train for one epoch"),
+        ("`scaler` is a", "`micro_batches` is a list.", "the norms are above", "Train for one epoch"),
     ),
     "accumulate_in_float32": Promises(
         (
@@ -86,19 +92,27 @@ PROMISES = {
             Promise("mean", MEAN, SUMS, "float32_no_scale"),
             Promise("dictionary", "Return a dictionary from the names", SUMS, "float32_list"),
             Promise("float32 results", "to float32 tensors", SUMS, "float32_returned_in_bfloat16"),
-            Promise("float32 sums", "added up in float32.", ("sums",), "float32_divided_at_the_end"),
+            Promise("float32 sums", "added up in float32.", ("sums", "cancelling"), "float32_divided_at_the_end"),
+            Promise(
+                "each addition", "is there only if every addition is in float32.", ("cancelling",), "float32_flushes_pairs"
+            ),
             Promise("samples", "every sample counts alike.", ("ragged",), "float32_mean_of_means"),
-            Promise("bfloat16", "computed by the model as it is", ("telling",), "float32_copy_of_the_model"),
+            Promise("bfloat16", "computed by the model as it is", ("telling", "cancelling"), "float32_copy_of_the_model"),
             Promise("mode", "computed by the model as it is", SUMS, "float32_evaluates"),
             Promise(
                 "one by one",
                 "each micro-batch goes through the bfloat16 model on its own.",
-                ("telling",),
+                ("telling", "cancelling"),
                 "float32_one_forward",
             ),
             Promise("kept", "Afterwards parameters and their dtype are what they were,", SUMS, "float32_trains"),
             Promise("hooks", "and no hook of yours is left on the model.", SUMS, "float32_leaves_hooks"),
-            Promise("clear", "it may hold anything when you are called.", ("ragged", "telling"), "float32_first_holds_more"),
+            Promise(
+                "clear",
+                "it may hold anything when you are called.",
+                ("ragged", "telling", "cancelling"),
+                "float32_first_holds_more",
+            ),
             Promise("each", "with each micro-batch's gradient", SUMS, "float32_piles_up"),
         ),
         (

@@ -37,7 +37,8 @@ from autograder.exercises.unit_08_unequal_micro_batches.judging.messages import 
     stopped_message,
 )
 from autograder.judging.calls import judge_calls
-from autograder.judging.large_batches import left_changed, uses_up_streams
+from autograder.judging.large_batches import uses_up_streams
+from autograder.judging.left_behind import kept_message
 from autograder.judging.token_loops import is_nan_somewhere, parameters_message, trains_like
 from autograder.judging.token_words import RENAMED, in_tokens
 from autograder.observing.calls import CallTrial
@@ -116,7 +117,7 @@ class TrainEpochTokens(Exercise):
             results["losses"] = live_losses_message(trials["leftover"], observations["leftover"])
         computed = not any(results.values())
         if results["tokens"] and not observations["tokens"].failure:
-            results["tokens"] = left_changed(observations["tokens"]) or results["tokens"]
+            results["tokens"] = kept_message(observations["tokens"]) or results["tokens"]
         results["tokens"] = results["tokens"] or mode_and_memory_message(trials, observations)
         for name in ("empty", "bare"):
             reports = not results["losses"]

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_05_learning_rate.observing import NoiseTrial
+from autograder.judging.calls import in_words
 from autograder.judging.number_relations import relation
 from autograder.judging.tolerances import rounding
 from gradaccum.noise import simple_noise_scale, square_lengths
@@ -102,6 +103,24 @@ SCALES_IN_WORDS: dict[str, Callable[[Tensor, int], float]] = {
     "You take the root of the noise scale.": (
         lambda rows, size: math.copysign(math.sqrt(abs(scale := _lengths(rows, size).scale())), scale)
     ),
+    "You add the noise to L, where it has to be subtracted.": (
+        lambda rows, size: (w := _lengths(rows, size)).noise() / (w.large + w.noise() / (size * len(rows)))
+    ),
+    "You subtract the noise of the window's mean from S, which holds N times as much of it.": (
+        lambda rows, size: (w := _lengths(rows, size)).noise() / (w.small - w.noise() / (size * len(rows)))
+    ),
+    "Your noise is L - S, where S - L is due.": (
+        lambda rows, size: -(w := _lengths(rows, size)).noise() / (w.large + w.noise() / (size * len(rows)))
+    ),
+    "Your S is the squared length of the first gradient, where the mean of all squared lengths is due.": (
+        lambda rows, size: replace(_lengths(rows, size), small=float(rows[0].square().sum())).scale()
+    ),
+    "Your N is the number of components of a gradient, where the number of micro-batches is due.": (
+        lambda rows, size: replace(_lengths(rows, size), count=rows.shape[1]).scale()
+    ),
+    "Your L averages over the components of each gradient, where it has to average over the micro-batches.": (
+        lambda rows, size: replace(_lengths(rows, size), large=float(rows.mean(1).square().sum())).scale()
+    ),
     "You use the first two gradients only.": lambda rows, size: _lengths(rows[:2], size).scale(),
     "You leave the first gradient out where there are more than two.": (
         lambda rows, size: _lengths(rows[1:] if len(rows) > 2 else rows, size).scale()
@@ -138,6 +157,8 @@ def value_message(seen: Observation, due: float) -> str:
     if "value" not in seen.facts:
         return seen.facts.get("raised") or f"Your function returned {seen.facts['type']} where a number was due."
     value = seen.facts["value"]
+    if isinstance(value, str | list | dict):
+        return f"Your function returned {in_words(value)} where a number was due."
     number = isinstance(value, int | float) and not isinstance(value, bool)
     # Differences of nearly equal squares lose digits, which 1e-6 admits; wrong formulas differ by more than 1 %.
     fine = number and math.isclose(value, due, rel_tol=1e-6, abs_tol=rounding(due, 6))

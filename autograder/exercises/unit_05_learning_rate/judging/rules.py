@@ -112,11 +112,29 @@ def _bounded_linear(most: float) -> Formula:
     return _by_ratio(linear=lambda r: min(r, most))
 
 
+def _bounded_ratio(most: float) -> Formula:
+    return _by_ratio(linear=lambda r: min(r, most), sqrt=lambda r: math.sqrt(min(r, most)))
+
+
 def _bounded(most: float) -> Formula:
     return _by_ratio(linear=lambda r: min(r, most), sqrt=lambda r: min(math.sqrt(r), most))
 
 
 RATES_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
+    "The rule sqrt lowers the rate when the batch grows: its ratio is upside down.": _by_ratio(sqrt=lambda r: r**-0.5),
+    "The rule linear lowers the rate when the batch grows: its ratio is upside down.": _by_ratio(linear=lambda r: 1 / r),
+    "The rule sqrt squares the ratio of the batches, where its root is due.": _by_ratio(sqrt=lambda r: r**2),
+    "The rule sqrt halves the ratio of the batches, where its root is due.": _by_ratio(sqrt=lambda r: r / 2),
+    "The rule sqrt takes a root of the ratio of the batches, but not the square root.": (
+        _by_ratio(sqrt=lambda r: r ** (1 / 3)),
+        _by_ratio(sqrt=lambda r: r**0.25),
+    ),
+    "The rule sqrt rounds its factor to a whole number.": (
+        _by_ratio(sqrt=lambda r: math.isqrt(int(r))),
+        _by_ratio(sqrt=lambda r: round(math.sqrt(r))),
+        _by_ratio(sqrt=lambda r: math.sqrt(int(r))),
+    ),
+    "The rule sqrt leaves the reference batch out.": _with_root(lambda lr, reference, batch: lr * math.sqrt(batch)),
     "The rule sqrt takes the root of the new batch only, where the root of the ratio is due.": _with_root(
         lambda lr, reference, batch: lr * math.sqrt(batch) / reference
     ),
@@ -136,6 +154,7 @@ RATES_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
     "You bound the factor by which the rate grows, which no rule does.": (
         *map(_bounded_linear, (4, 8, 10, 16, 32, 64)),
         *map(_bounded, (4, 8, 10, 16, 32, 64)),
+        *map(_bounded_ratio, (4, 8, 10, 16, 32, 64)),
     ),
 }
 """Rarer rates, by what makes them."""

@@ -18,7 +18,7 @@ from autograder.judging.large_batches import (
     large_batch_parameters,
     window_gradient,
 )
-from autograder.judging.number_relations import rows_relation
+from autograder.judging.number_relations import rows_in_words
 from autograder.judging.tolerances import close
 from gradaccum.diagnosis.search import Candidate, each_alone, first_match
 from gradaccum.loops.schedules import WRONG_SCHEDULES
@@ -50,6 +50,10 @@ RATES = 1e-6
 more than 1e-3."""
 
 
+SAME_RATE = 1e-4
+"""Relative difference up to which updates have the same rate; rates of wrong schedules differ by more than 1e-3."""
+
+
 def rates_message(trial: ScheduleTrial, seen: Observation, updates_right: bool) -> str:
     """What is wrong with the returned rates; empty if nothing is.
 
@@ -70,7 +74,7 @@ def rates_message(trial: ScheduleTrial, seen: Observation, updates_right: bool) 
     if not same_value(seen.facts["losses"], due, RATES):
         returned = torch.tensor([rate for row in seen.facts["losses"] for rate in row]).to(used)
         as_used = not updates_right and _same_rates(used, returned)
-        words = "" if as_used else rows_relation(seen.facts["losses"], due, "Each of your rates", RATES)
+        words = "" if as_used else rows_in_words(seen.facts["losses"], due, "Each of your rates", RATES)
         known = "those the updates used, but not" if as_used else "not"
         return f"The numbers returned are {known} the rates that were due.{words and f' {words}'}"
     flat = torch.tensor([rate for row in due for rate in row]).to(used)
@@ -95,6 +99,25 @@ def report_mistakes(trials: Mapping[str, ScheduleTrial], observations: Mapping[s
         if seen.failure or not same_value(seen.facts["losses"], _rates_due(trials[name], ahead=1), RATES):
             return ()
     return ("rate-of-next",)
+
+
+def rates_in_words(trial: ScheduleTrial, seen: Observation) -> str:
+    """The first update with another rate than the one that is due, as a sentence; empty if there is none.
+
+    The trial's parameters are frozen.
+    """
+    if seen.failure:
+        return ""
+    used, windows = rates_used(seen).tolist(), sum(map(len, _rates_due(trial)))
+    of_schedule = [trial.loop.problem.lr * factor for factor in trial.factors]
+    if len(used) != windows:
+        return ""
+    for k, (rate, due) in enumerate(zip(used, of_schedule, strict=False)):
+        if not math.isclose(rate, due, rel_tol=SAME_RATE):
+            others = [j + 1 for j, other in enumerate(of_schedule) if math.isclose(rate, other, rel_tol=SAME_RATE)]
+            said = f"the rate that is due for update {others[0]}" if others else f"the rate {rate:.4g}, where {due:.4g} is due"
+            return f"Update {k + 1} uses {said}."
+    return ""
 
 
 Play = Callable[[ScheduleTrial, int], Tensor]
@@ -163,4 +186,4 @@ def _same_rates(found: Tensor, other: Tensor) -> bool:
         return False
     other = other.to(found)
     seen = ~(found.isnan() | other.isnan())
-    return torch.allclose(found[seen], other[seen], rtol=1e-4, atol=0)
+    return torch.allclose(found[seen], other[seen], rtol=SAME_RATE, atol=0)

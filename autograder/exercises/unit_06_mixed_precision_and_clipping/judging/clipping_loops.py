@@ -109,6 +109,8 @@ class _Training:
             (self.scaler.scale(loss) if self.variant.scale else loss).backward()
             if self.variant.clip == "micro-batch":
                 clip_grad_norm_(self.model.parameters(), self.max_norm)
+            if self.variant.clip == "micro-batch scaled":
+                clip_grad_norm_(self.model.parameters(), self.max_norm * self.scaler.get_scale())
             if self.variant.unscale == "each":
                 self.scaler.unscale_(self.optimizer)
                 if not last:
@@ -134,6 +136,8 @@ class _Training:
             self.scaler.unscale_(self.optimizer)
         if self.variant.clip == "largest":
             norm = clip_grad_norm_(self.model.parameters(), self.max_norm, norm_type=math.inf)
+        elif self.variant.clip == "one norm":
+            norm = clip_grad_norm_(self.model.parameters(), self.max_norm, norm_type=1)
         elif self.variant.clip == "matrices":
             norm = clip_grad_norm_([p for p in self.model.parameters() if p.dim() > 1], self.max_norm)
         elif self.variant.clip != "scaled":
@@ -153,7 +157,11 @@ class _Training:
             self.scaler.step(self.optimizer)
         if self.variant.step in ("plain", "both"):
             self.optimizer.step()
-        if self.variant.update != "never":
+        if self.variant.infinite == "halved" and not norm.isfinite():
+            self.scaler.update(self.scaler.get_scale() / 2)
+        elif self.variant.update == "doubled" and norm.isfinite():
+            self.scaler.update(self.scaler.get_scale() * 2)
+        elif self.variant.update != "never":
             self.scaler.update()
         return float(norm)
 

@@ -23,16 +23,19 @@ class ClippingVariant(NamedTuple):
         clear: at the ``"start"`` of a window, at its ``"end"`` only, at ``"every"`` micro-batch, or ``"never"``.
         clip: ``"once"``, unscaled; ``"scaled"``; ``"never"``; ``"full"`` windows only; with a threshold
             too ``"high"`` by the window's micro-batches, or too ``"low"`` by these or its ``"low samples"``; ``"always"``, also
-            what is shorter; ``"each"`` parameter on its own; after each ``"micro-batch"``; before each backward
-            (``"early"``) or the last one (``"one early"``); each component by ``"value"``; by the ``"largest"`` component;
-            only ``"matrices"``; or what is longer makes no update (``"skipped"``).
+            what is shorter; ``"each"`` parameter on its own; after each ``"micro-batch"``, or there to the threshold times the
+            scale (``"micro-batch scaled"``); before each backward (``"early"``) or the last one (``"one early"``); each
+            component by ``"value"``; by the ``"largest"`` component, or the sum of their sizes (``"one norm"``); only
+            ``"matrices"``; or what is longer makes no update (``"skipped"``).
         unscale: ``"once"``, ``"never"``, or after ``"each"`` micro-batch.
         step: through the ``"scaler"``, the optimizer's own (``"plain"``), or ``"both"``.
-        update: the scale moves ``"once"`` per window, is doubled after ``"each"`` micro-batch, or ``"never"`` moves.
+        update: the scale moves ``"once"`` per window, is doubled after ``"each"`` micro-batch or after every update
+            (``"doubled"``), or ``"never"`` moves.
         scale: whether losses are multiplied by it.
         infinite: windows with infinities go ``"through"`` the scaler, are ``"skipped"`` before it sees them, go through it and
             are not cleared afterwards (``"kept"``), or lose the micro-batches whose loss is infinite (``"left out"``). Or their
-            infinite numbers become 0 (``"zeroed"``), or the epoch ends with them (``"stopped"``).
+            infinite numbers become 0 (``"zeroed"``), the epoch ends with them (``"stopped"``), or the scale is set by hand
+            (``"halved"``).
     """
 
     width: str = "N"
@@ -88,6 +91,7 @@ CLIPPING_IN_WORDS: dict[str, tuple[ClippingVariant, ...]] = {
         ClippingVariant(clip="skipped"),
     ),
     "You clip by the size of the largest number in the gradient, not by its length.": (ClippingVariant(clip="largest"),),
+    "You clip by the sum of the sizes of all numbers in the gradient, not by its length.": (ClippingVariant(clip="one norm"),),
     "You clip, and measure, only parameters of several dimensions: biases are left out.": (ClippingVariant(clip="matrices"),),
 }
 """The same for rarer loops, by what they do."""
@@ -99,11 +103,18 @@ SCALING_IN_WORDS: dict[str, tuple[ClippingVariant, ...]] = {
     "You replace infinite numbers in a gradient, so its window makes an update, where none is due.": (
         ClippingVariant(infinite="zeroed"),
     ),
+    "After a window with infinite gradients you set the scale yourself, so the scaler goes on counting good updates.": (
+        ClippingVariant(infinite="halved"),
+    ),
+    "You double the scale yourself after every update, whatever the scaler's own count says.": (
+        ClippingVariant(update="doubled"),
+    ),
 }
 """The same for rarer loops in mixed precision."""
 
 SCALER_MISTAKES: dict[str, tuple[ClippingVariant, ...]] = {
     "clip-before-unscale": (ClippingVariant(clip="scaled"),),
+    "clip-per-micro-batch": (ClippingVariant(clip="micro-batch scaled"),),
     "unscale-missing": (ClippingVariant(unscale="never", step="plain", update="never"),),
     "unscale-each": (ClippingVariant(unscale="each"),),
     "scaler-step-every": tuple(ClippingVariant(width="every", weight=weight) for weight in ("steps", "one", "share")),

@@ -33,10 +33,20 @@ def sums_message(seen: Observation, due: dict[str, Tensor], tolerance: float = S
     if "type" in seen.facts:
         return f"Your function returned {seen.facts['type']} where a dictionary of tensors by parameter name was due."
     if seen.tensors.keys() != due.keys() or any(seen.tensors[name].shape != due[name].shape for name in due):
-        return "Return one tensor for each named parameter, of its shape."
+        return shapes_message(seen.tensors, due)
     if not sums_distance(seen.tensors, due) <= tolerance:
         return "The tensors are not the gradient of the mean loss over all samples."
     return ""
+
+
+def shapes_message(found: dict[str, Tensor], due: dict[str, Tensor]) -> str:
+    """What is wrong with the names or shapes of tensors, of which some are."""
+    if found and found.keys() - due.keys():
+        return "A key of the dictionary you return is not the name of a parameter."
+    if missing := sorted(due.keys() - found.keys()):
+        return f"The dictionary you return has no tensor for {missing[0]}."
+    other = next(name for name in due if found[name].shape != due[name].shape)
+    return f"Your tensor for {other} does not have the shape of the parameter."
 
 
 def sums_distance(found: dict[str, Tensor], due: dict[str, Tensor]) -> float:
@@ -45,6 +55,10 @@ def sums_distance(found: dict[str, Tensor], due: dict[str, Tensor]) -> float:
         return torch.inf
     a, b = _flat(found, due), _flat(due, due)
     return float((a - b).norm() / b.norm())
+
+
+LOST_IN_SUMS = "Where long gradients cancel, the short ones are lost: some of them are not added up in float32."
+"""What to say of right sums in which float32 would have kept more."""
 
 
 def stalled(seen: Observation, due: dict[str, Tensor]) -> bool:
@@ -60,7 +74,7 @@ def _flat(tensors: dict[str, Tensor], names: Iterable[str]) -> Tensor:
     return torch.cat([tensors[name].double().reshape(-1) for name in sorted(names)])
 
 
-def kept_message(observations: Iterable[Observation]) -> str:
+def model_message(observations: Iterable[Observation]) -> str:
     """What is wrong with the dtype of what came back and with what became of the model; empty if nothing is."""
     for seen in observations:
         if seen.failure:

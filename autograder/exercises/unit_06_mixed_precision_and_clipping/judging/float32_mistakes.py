@@ -13,7 +13,11 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_m
     sums_distance,
     sums_message,
 )
-from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_sums import last_only_sums, piled_up_sums
+from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_sums import (
+    last_only_sums,
+    piled_up_sums,
+    sums_with_old,
+)
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import Float32SumTrial
 
 Sums = Mapping[tuple[str, ...], dict[str, Tensor]]
@@ -37,6 +41,8 @@ def wrong_sums(
         if ragged and stalled(observations["sums"], sums["sums"][slugs]):
             return (*slugs, "low-precision-sum")
     found = observations["ragged"].tensors
+    if any(sums_distance(found, stale) <= SUM_TOLERANCE for stale in sums_with_old(ragged_trial)):
+        return ("stale-start",)
     if any(sums_distance(found, last) <= SUM_TOLERANCE for last in last_only_sums(ragged_trial)):
         return ("last-only",)
     off, slugs = min((sums_distance(found, piled), slugs) for slugs, piled in piled_up_sums(ragged_trial))

@@ -93,3 +93,13 @@ def last_only_sums(trial: Float32SumTrial) -> Iterator[dict[str, Tensor]]:
     sizes = [len(x) for x, _ in batches]
     for weigh in WEIGHTS.values():
         yield {name: weigh(sizes[-1], sum(sizes), len(sizes)) * gradient for name, gradient in last.items()}
+
+
+def sums_with_old(trial: Float32SumTrial) -> Iterator[dict[str, Tensor]]:
+    """The right sums, with what ``.grad`` held at first added to a micro-batch's gradient, or to the sums."""
+    model, _, batches = trial.build()
+    sizes = [len(x) for x, _ in batches]
+    right = float32_sums(trial)[()]
+    for weight in {1.0, *(size / sum(sizes) for size in sizes)}:
+        old = {name: 0.0 if p.grad is None else p.grad.float().cpu() for name, p in model.named_parameters()}
+        yield {name: total + weight * old[name] for name, total in right.items()}

@@ -11,7 +11,7 @@ import torch
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import AmpTrial, ClipTrial
 from autograder.judging.large_batches import JOINED
-from autograder.judging.number_relations import rows_relation
+from autograder.judging.number_relations import rows_in_words
 
 T = TypeVar("T", ClipTrial, AmpTrial)
 
@@ -109,7 +109,7 @@ def norms_message(seen: Observation, due: Observation, tolerance: float) -> str:
     if [len(row) for row in seen.facts["losses"]] != [len(row) for row in due.facts["losses"]]:
         return "The list you return does not have one number for each window."
     if not _same_norms(seen.facts["losses"], due.facts["losses"], tolerance):
-        words = rows_relation(seen.facts["losses"], due.facts["losses"], "Each of your norms", tolerance)
+        words = rows_in_words(seen.facts["losses"], due.facts["losses"], "Each of your norms", tolerance)
         return f"The numbers returned are not the norms of the windows' gradients before clipping.{words and f' {words}'}"
     return ""
 
@@ -122,6 +122,11 @@ def _same_norms(found: Norms, due: Norms, tolerance: float) -> bool:
         and all(abs(one - other) <= tolerance * abs(other) for one, other in zip(row, right, strict=True))
         for row, right in zip(found, due, strict=True)
     )
+
+
+def one_norm_each(seen: Observation, due: Observation) -> bool:
+    """Whether a loop returned as many numbers in each epoch as it has windows, whatever they are."""
+    return [row and len(row) for row in seen.facts["losses"]] == [len(row) for row in due.facts["losses"]]
 
 
 def clipped_norms(seen: Observation, due: Observation, max_norm: float) -> bool:

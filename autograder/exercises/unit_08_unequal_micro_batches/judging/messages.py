@@ -12,9 +12,9 @@ from autograder.judging.large_batches import (
     holds_several_graphs,
     is_cut_finely,
     is_one_forward,
-    left_changed,
     window_gradient,
 )
+from autograder.judging.left_behind import kept_message
 from autograder.judging.reported_losses import Losses, losses_in_words, same_numbers
 from autograder.judging.token_loops import (
     is_nan_somewhere,
@@ -89,7 +89,7 @@ def mode_and_memory_message(trials: Mapping[str, TokenLoopTrial], observations: 
     trial, seen = trials["memory"], observations["memory"]
     if len(observations["tokens"].tensors["gradients"]) < len(reference(trials["tokens"]).tensors["gradients"]):
         return "The parameters were moved, but not by the optimizer's step."
-    if changed := left_changed(observations["tokens"]):
+    if changed := kept_message(observations["tokens"]):
         return changed
     if seen.failure:
         return seen.failure.message
