@@ -48,11 +48,12 @@ class GradedClass:
         shutil.copytree(self.directory, other.directory)
         return other
 
-    def hand_in(self, student: str, content: bytes) -> Path:
-        place = self.directory / "submitted" / student / self.unit
-        place.mkdir(parents=True, exist_ok=True)
-        (place / f"{self.unit}.ipynb").write_bytes(content)
-        return place / f"{self.unit}.ipynb"
+    def hand_in(self, student: str, content: bytes, unit: str = "") -> Path:
+        unit = unit or self.unit
+        file = self.directory / "submitted" / student / unit / f"{unit}.ipynb"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+        return file
 
     def hand_in_many(self, number: int, *, pause: int = 0) -> dict[str, float]:
         """Hand in correct notebooks, every third one untouched instead. Returns the expected points by student.
