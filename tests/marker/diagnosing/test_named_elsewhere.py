@@ -12,9 +12,9 @@ import torch
 from replays import reproduces
 from samples import SAMPLES, mark_once, observe_once, slugs
 
+from autograder.contract.exercise import Exercise
 from autograder.diagnosing.loop_diagnosis import diagnose
 from autograder.diagnosing.token_diagnosis import OTHER_COUNTS, diagnose_tokens
-from autograder.contract.exercise import Exercise
 from autograder.exercises import all_exercises
 from autograder.exercises.unit_03_accumulate.judging import name_weights
 from autograder.exercises.unit_10_distributed.judging.diagnosis import name_rank_mistakes

@@ -66,8 +66,9 @@ def test_an_untouched_release_gets_nothing_on_any_exercise(unit):
 @pytest.mark.parametrize("unit", SCRIPTS)
 def test_a_solution_script_and_its_notebook_are_read_as_the_same_statements(unit, write):
     files = SCRIPTS[unit], write(f"{unit}.ipynb", solved_notebook(unit))
-    script, notebook = ([ast.parse(cell.source).body for cell in read_submission(file).cells] for file in files)
-    assert list(map(ast.unparse, sum(script, []))) == list(map(ast.unparse, sum(notebook, [])))
+    trees = ([ast.parse(cell.source) for cell in read_submission(file).cells] for file in files)
+    script, notebook = ("\n".join(map(ast.unparse, cells)) for cells in trees)
+    assert script == notebook
 
 
 @pytest.mark.slow
