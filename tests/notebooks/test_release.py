@@ -174,8 +174,8 @@ def test_links_between_units_lead_somewhere(notebooks, unit):
 
 
 RUN_AS_SCRIPTS = ("04_training_loop", "12_capstone")
-"""Between them they call everything that shows something. The others have the same statements as the notebooks that run in
-JupyterLab, see ``test_marker.py``, and the wheel's tests run the first."""
+"""Between them they call nearly all that shows something. The notebooks of all scripts run in JupyterLab, and the wheel's tests
+run the first script."""
 
 
 @pytest.mark.slow
