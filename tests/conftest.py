@@ -22,7 +22,10 @@ LONGEST_FIRST = (
 )
 """Folders, files and units of samples whose tests take longest together."""
 
-OF_SAMPLES = ("test_sample_submissions.py", "test_promises.py", "test_named_loops.py", "test_named_elsewhere.py")
+OF_SAMPLES = (
+    *("test_sample_submissions.py", "test_promises.py", "test_named_loops.py", "test_named_elsewhere.py"),
+    "test_judge_fuzz.py",
+)
 """Files whose tests of one unit run in one process, which keeps what was observed of its samples."""
 
 ON_A_GPU = Path(__file__).parent / "cuda"
