@@ -144,7 +144,8 @@ def lost(verdict: Verdict) -> set[str]:
 def verdicts_differ(sample: Sample, verdict: Verdict) -> str:
     """How a verdict differs from what its sample asks for; empty if it does not."""
     if sample.kind == ACCEPTED:
-        return "" if verdict.passed and not (verdict.mistakes or verdict.remark) else f"rejected:\n{verdict}"
+        said = verdict.mistakes or (sample.is_answer and verdict.remark)
+        return "" if verdict.passed and not said else f"rejected:\n{verdict}"
     if verdict.passed:
         return "accepted"
     if sorted(slugs(verdict)) != sorted(sample.mistakes):

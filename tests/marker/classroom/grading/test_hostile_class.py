@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from attack_corpus import ATTACKS, defined_in, due_to
@@ -22,15 +23,23 @@ UNITS = ("00_start_here", "06_mixed_precision_and_clipping", "10_distributed", "
 HONEST = ("aaron", "zoe")
 
 
-def with_answer(notebook_bytes: bytes, attacked: list[str], code: str) -> bytes:
-    """The notebook with this code in place of what answers the first attacked exercise, and nothing for all others.
+def attacked_and_used(attack: Path) -> tuple[list[str], list[str]]:
+    """The exercises of its unit that an attack answers, and those whose right answers it mentions."""
+    names, source = [exercise.id for exercise in exercises_of(unit_in(attack.name))], attack.read_text()
+    attacked = [name for name in names if name in defined_in(attack)]
+    return attacked, [name for name in names if name not in attacked and name in source]
+
+
+def with_answer(notebook_bytes: bytes, attacked: list[str], used: list[str], code: str) -> bytes:
+    """The notebook with this code in place of what answers the first attacked exercise, and of other answers those it uses.
 
     What an attack costs other exercises of the same submission is seen where attacks are marked one by one.
     """
     notebook = json.loads(notebook_bytes)
     for cell in notebook["cells"]:
-        if cell["id"].endswith("-solution"):
-            cell["source"] = code if cell["id"] == f"{attacked[0]}-solution" else ""
+        name = cell["id"].removesuffix("-solution")
+        if name != cell["id"] and name not in used:
+            cell["source"] = code if name == attacked[0] else ""
     return json.dumps(notebook).encode()
 
 
@@ -47,11 +56,11 @@ def test_attacks_gain_nothing_cost_others_nothing_and_leave_no_text_that_does_ha
     for unit in UNITS:
         right = (course.directory / "source" / unit / f"{unit}.ipynb").read_bytes()
         for attack in (path for path in ATTACKS if unit_in(path.name) == unit and path.suffix == ".py"):
-            attacked = [exercise.id for exercise in exercises_of(unit) if exercise.id in defined_in(attack)]
+            attacked, used = attacked_and_used(attack)
             code = f"BAIT = {{'folder': {str(tmp_path)!r}}}\n" + attack.read_text()
             student = attack.stem.partition("__")[2]
-            course.hand_in(student, with_answer(right, attacked, code), unit)
-            due[student, unit] = sum(due_to(attack)[name] for name in attacked)
+            course.hand_in(student, with_answer(right, attacked, used, code), unit)
+            due[student, unit] = sum(due_to(attack)[name] for name in attacked + used)
         for student in HONEST:
             course.hand_in(student, right, unit)
             due[student, unit] = sum(exercise.max_score for exercise in exercises_of(unit))
