@@ -29,14 +29,12 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path += [str(ROOT), str(ROOT / "tests" / "marker")]
 
 import torch  # noqa: E402
-from samples import ACCEPTED, SAMPLES, load  # noqa: E402
+from samples import ACCEPTED, SAMPLES, observe_once  # noqa: E402
 
 from autograder.classroom.grading.marks_store import student_marks  # noqa: E402
 from autograder.contract.exercise import Exercise  # noqa: E402
 from autograder.contract.observation import Failure, Observation  # noqa: E402
 from autograder.exercises import all_exercises, observers_of  # noqa: E402
-from autograder.isolation.limits import Limits  # noqa: E402
-from autograder.isolation.worker import observe_exercise  # noqa: E402
 from autograder.marking.in_process import admitted, judge_observations, trials_of  # noqa: E402
 from autograder.marking.marker import Marks  # noqa: E402
 from autograder.showing.verdict_html import as_html  # noqa: E402
@@ -124,8 +122,7 @@ def bases(exercise: Exercise, most: int = MAX_BASES) -> list[Observations]:
     samples = sorted((s for s in SAMPLES if s.exercise == exercise.id), key=lambda s: s.kind != ACCEPTED)
     right, wrong = samples[:1], [sample for sample in samples if sample.kind != ACCEPTED]
     chosen = right + random.Random(exercise.id).sample(wrong, min(most - 1, len(wrong)))
-    trials = trials_of(exercise, 0)
-    return [observe_exercise(one.unit, exercise.id, trials, load(one), Limits()) for one in chosen]
+    return [observe_once(one) for one in chosen]
 
 
 def forged(chance: random.Random, base: Observations) -> Observations:

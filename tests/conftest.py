@@ -22,8 +22,11 @@ LONGEST_FIRST = (
 )
 """Folders, files and units of samples whose tests take longest together."""
 
-OF_SAMPLES = ("test_sample_submissions.py", "test_promises.py")
-"""Files whose tests of one unit run in one process, which keeps what was observed of its samples."""
+OF_SAMPLES = (
+    *("test_sample_submissions.py", "test_promises.py", "test_named_loops.py", "test_named_elsewhere.py"),
+    "test_judge_fuzz.py",
+)
+"""Files whose tests of one unit run in one process, which keeps what was observed of its samples. The first sets it up."""
 
 ON_A_GPU = Path(__file__).parent / "cuda"
 
@@ -69,10 +72,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest comes first, so that at the end no worker waits for another that has just begun with it."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
 
-    def place(item: pytest.Item) -> tuple[int, bool, str]:
+    def place(item: pytest.Item) -> tuple[int, bool, str, bool]:
         scope = _scope(item.nodeid)
         rank = next((k for k, name in enumerate(LONGEST_FIRST) if name in scope), len(LONGEST_FIRST))
-        return rank, item.path not in slow, scope
+        return rank, item.path not in slow, scope, item.path.name != OF_SAMPLES[0]
 
     items.sort(key=place)
 

@@ -7,6 +7,7 @@ import random
 import judge_fuzz
 import pytest
 
+from autograder.contract.exercise import Exercise
 from autograder.exercises import all_exercises
 from autograder.marking.in_process import trials_of
 
@@ -28,9 +29,15 @@ def test_there_is_a_kind_for_every_exercise():
     assert sum(map(len, judge_fuzz.kinds().values())) == len(all_exercises())
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.slow]) for n in all_exercises()])
-def test_no_judge_raises_on_forged_observations(name):
-    exercise, chance = all_exercises()[name], random.Random(name)
+def quick_or_slow(exercise: Exercise):
+    """The parameter begins with the unit, in whose process samples have been observed already."""
+    marks = [] if exercise.id in QUICK else [pytest.mark.slow]
+    return pytest.param(exercise, id=f"{exercise.unit}-{exercise.id}", marks=marks)
+
+
+@pytest.mark.parametrize("exercise", map(quick_or_slow, all_exercises().values()))
+def test_no_judge_raises_on_forged_observations(exercise):
+    chance = random.Random(exercise.id)
     trials, known = trials_of(exercise, 0), judge_fuzz.bases(exercise, most=2)
     for _ in range(FORGERIES):
         assert judge_fuzz.judge(exercise, trials, judge_fuzz.forged(chance, chance.choice(known))) == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import ctypes
 import multiprocessing
 import os
 import shutil
@@ -19,6 +20,7 @@ from autograder.classroom.commands import app
 
 UNIT = "03_accumulate"
 FULL = 10.0
+CLONE_NEWNS, CLONE_NEWUSER = 0x20000, 0x10000000
 PRELOADED = ("autograder.classroom.commands", "autograder.classroom.grading.terminal_output", "distributed")
 
 
@@ -48,11 +50,12 @@ class GradedClass:
         shutil.copytree(self.directory, other.directory)
         return other
 
-    def hand_in(self, student: str, content: bytes) -> Path:
-        place = self.directory / "submitted" / student / self.unit
-        place.mkdir(parents=True, exist_ok=True)
-        (place / f"{self.unit}.ipynb").write_bytes(content)
-        return place / f"{self.unit}.ipynb"
+    def hand_in(self, student: str, content: bytes, unit: str = "") -> Path:
+        unit = unit or self.unit
+        file = self.directory / "submitted" / student / unit / f"{unit}.ipynb"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+        return file
 
     def hand_in_many(self, number: int, *, pause: int = 0) -> dict[str, float]:
         """Hand in correct notebooks, every third one untouched instead. Returns the expected points by student.
@@ -82,18 +85,17 @@ class GradedClass:
     def grade(self, *options: str, status: int = 0) -> Result:
         return self.do("grade", "--scheduler", self.scheduler, *options, status=status)
 
-    def start(self, *options: str, before: tuple[str, ...] = (), environment: dict[str, str] | None = None) -> Process:
+    def start(self, *options: str, environment: dict[str, str] | None = None) -> Process:
         """Start ``gradaccum classroom grade`` in a process of its own, see :func:`ended`.
 
         Args:
             options: for the command.
-            before: a command that runs the command given to it as arguments.
             environment: variables to set in addition.
         """
         where = () if "--workers" in options or "--scheduler" in options else ("--scheduler", self.scheduler)
         program = str(Path(sys.executable).with_name("gradaccum"))
         return subprocess.Popen(
-            [*before, program, "classroom", "grade", str(self.directory), *where, *options],
+            [program, "classroom", "grade", str(self.directory), *where, *options],
             env=os.environ | (environment or {}),
             cwd=self.root,
             stdout=subprocess.PIPE,
@@ -107,6 +109,18 @@ class GradedClass:
         Not for ``--workers``: the workers would be forks of that process, too.
         """
         return _Fork(["grade", str(self.directory), "--scheduler", self.scheduler, *options], self.root)
+
+    def fork_with_mounts(self, directory: Path, command: str, *options: str, before: str, after: str = "") -> Process:
+        """Start a command on the class in ``directory`` in such a fork, as root of its own namespaces, in which it may mount.
+
+        Args:
+            directory: that of this class, or of what ``before`` makes of it.
+            command: of ``gradaccum classroom``.
+            options: for it.
+            before: a shell script that mounts something. The command only runs if it succeeds.
+            after: a shell script to run when the command has ended.
+        """
+        return _Fork([command, str(directory), *options], self.root, (before, after))
 
     def scores(self, url: str = "") -> dict[str, float]:
         """The points in the gradebook, by student."""
@@ -157,11 +171,11 @@ class Process(Protocol):
 class _Fork:
     """A command of ``gradaccum classroom`` in a fork of multiprocessing's fork server."""
 
-    def __init__(self, arguments: list[str], folder: Path):
+    def __init__(self, arguments: list[str], folder: Path, scripts: tuple[str, str] | None = None):
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload([*PRELOADED])
         self._output, self._complaints = folder / "output.txt", folder / "complaints.txt"
-        self._process = context.Process(target=_run, args=(arguments, str(self._output), str(self._complaints)))
+        self._process = context.Process(target=_run, args=(arguments, str(self._output), str(self._complaints), scripts))
         self._process.start()
         assert self._process.pid is not None
         self.pid = self._process.pid
@@ -190,10 +204,29 @@ class _Fork:
         return self._output.read_text(), self._complaints.read_text()
 
 
-def _run(arguments: list[str], output: str, complaints: str) -> None:
+def _run(arguments: list[str], output: str, complaints: str, scripts: tuple[str, str] | None) -> None:
     for path, stream in ((output, 1), (complaints, 2)):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
-    app(arguments)
+    if scripts is None:
+        app(arguments)
+        return
+    _enter_private_namespaces()
+    before, after = scripts
+    subprocess.run(["bash", "-ec", f"mount --make-rprivate /; {before}"], check=True)
+    try:
+        app(arguments)
+    finally:
+        subprocess.run(["bash", "-ec", after], check=True)
+
+
+def _enter_private_namespaces() -> None:
+    """As ``unshare --user --map-root-user --mount`` does."""
+    maps = {"setgroups": "deny", "uid_map": f"0 {os.geteuid()} 1", "gid_map": f"0 {os.getegid()} 1"}
+    library = ctypes.CDLL(None, use_errno=True)
+    if library.unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0:
+        raise OSError(ctypes.get_errno(), "there are no namespaces for users here")
+    for name, text in maps.items():
+        Path("/proc/self", name).write_text(text)
 
 
 def ended(process: Process, seconds: float = 300) -> Result:

@@ -96,6 +96,8 @@ def load(sample: Sample) -> Loaded:
 
 def observe(sample: Sample, seed: int, device: str = "cpu") -> Mapping[str, Observation]:
     """What a sample's function does on each trial, observed in this process."""
+    import torch._dynamo  # noqa: F401 - optimizers do, and a time limit must not interrupt it
+
     exercise = all_exercises()[sample.exercise]
     return observe_exercise(sample.unit, exercise.id, trials_of(exercise, seed, device), load(sample), Limits())
 
@@ -142,7 +144,8 @@ def lost(verdict: Verdict) -> set[str]:
 def verdicts_differ(sample: Sample, verdict: Verdict) -> str:
     """How a verdict differs from what its sample asks for; empty if it does not."""
     if sample.kind == ACCEPTED:
-        return "" if verdict.passed and not verdict.mistakes else f"rejected:\n{verdict}"
+        said = verdict.mistakes or (sample.is_answer and verdict.remark)
+        return "" if verdict.passed and not said else f"rejected:\n{verdict}"
     if verdict.passed:
         return "accepted"
     if sorted(slugs(verdict)) != sorted(sample.mistakes):

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 from replays import reproduces
-from samples import SAMPLES, Sample, load, slugs
-from samples import judge as judge_sample
+from samples import SAMPLES, mark_once, observe_once, slugs
 
-from autograder.contract.observation import Observation
+from autograder.contract.exercise import Exercise
 from autograder.diagnosing.loop_diagnosis import diagnose
 from autograder.diagnosing.token_diagnosis import OTHER_COUNTS, diagnose_tokens
 from autograder.exercises import all_exercises
@@ -22,8 +21,6 @@ from autograder.exercises.unit_10_distributed.judging.diagnosis import name_rank
 from autograder.exercises.unit_10_distributed.judging.references import by_rank, rank_fingerprint, ranks_seen
 from autograder.exercises.unit_12_capstone.judging.diagnosis import CLIPS, SCALED, SCHEDULES, window_mistakes
 from autograder.exercises.unit_12_capstone.judging.references import weights_like, windows_due
-from autograder.isolation.limits import Limits
-from autograder.isolation.worker import observe_exercise
 from autograder.marking.in_process import trials_of
 from gradaccum.capstone.variants import MISTAKES, RIGHT
 from gradaccum.diagnosis.loop_variants import loop_variants, play, stale_loop_variants
@@ -36,22 +33,21 @@ pytestmark = pytest.mark.slow
 SAME = 1e-4
 
 
-def samples_of(exercise: str) -> list[Sample]:
-    return [sample for sample in SAMPLES if sample.exercise == exercise]
+def samples_of(name: str):
+    """The samples of an exercise. The parameter begins with the unit, in whose process they have been observed already."""
+    exercise, samples = all_exercises()[name], [sample for sample in SAMPLES if sample.exercise == name]
+    return pytest.mark.parametrize(("exercise", "samples"), [pytest.param(exercise, samples, id=f"{exercise.unit}-{name}")])
 
 
-def observed(sample: Sample, trials: Mapping[str, Any]) -> dict[str, Observation]:
-    return observe_exercise(sample.unit, sample.exercise, trials, load(sample), Limits(trial=3.0))
+def probe_of(exercise: Exercise) -> Any:
+    return trials_of(exercise, 0)["probe"]
 
 
-def probe_of(exercise: str) -> Any:
-    return trials_of(all_exercises()[exercise], 0)["probe"]
-
-
-def test_every_mistake_named_in_a_loop_with_a_schedule_reproduces_its_gradients():
-    trial, unproven, proven = probe_of("train_with_schedule"), [], 0
-    for sample in samples_of("train_with_schedule"):
-        seen = observed(sample, {"probe": trial})["probe"]
+@samples_of("train_with_schedule")
+def test_every_mistake_named_in_a_loop_with_a_schedule_reproduces_its_gradients(exercise, samples):
+    trial, unproven, proven = probe_of(exercise), [], 0
+    for sample in samples:
+        seen = observe_once(sample)["probe"]
         if seen.failure:
             continue
         gradients = seen.tensors["gradients"]
@@ -91,12 +87,13 @@ WEIGHED: dict[str, OwnLoop] = {
 """By mistake of unit 03, a function that makes it."""
 
 
-def test_every_mistake_named_in_one_gradient_reproduces_it():
-    trial, unproven, proven = probe_of("accumulate_gradient"), [], set()
+@samples_of("accumulate_gradient")
+def test_every_mistake_named_in_one_gradient_reproduces_it(exercise, samples):
+    trial, unproven, proven = probe_of(exercise), [], set()
     problem, basis = trial.problem, micro_batch_gradients(trial.problem)
-    for sample in samples_of("accumulate_gradient"):
-        seen = observed(sample, {"probe": trial})["probe"]
-        named = set() if seen.failure else set(slugs(judge_sample(sample, observed_all(sample), 0)))
+    for sample in samples:
+        seen = observe_once(sample)["probe"]
+        named = set() if seen.failure else set(slugs(mark_once(sample)))
         own = named & {*WEIGHED, "micro-batch-left-out"}
         plain = set() if seen.failure or own else set(diagnose(trial, seen).slugs) & named
         fine = True
@@ -117,20 +114,17 @@ def test_every_mistake_named_in_one_gradient_reproduces_it():
     assert len(proven) >= 8
 
 
-def observed_all(sample: Sample) -> dict[str, Observation]:
-    return observed(sample, trials_of(all_exercises()[sample.exercise], 0))
-
-
 def test_weights_of_no_known_function_get_no_name():
     assert name_weights((2, 3, 4), [0.21, 0.37, 0.55]) == ()
 
 
-def test_every_mistake_named_in_a_loop_over_tokens_reproduces_its_updates():
-    trial, unproven, proven = probe_of("train_epoch_tokens"), [], 0
+@samples_of("train_epoch_tokens")
+def test_every_mistake_named_in_a_loop_over_tokens_reproduces_its_updates(exercise, samples):
+    trial, unproven, proven = probe_of(exercise), [], 0
     counted = {slug for slug, _ in OTHER_COUNTS}
     compared = {"tokens-never-reset", "targets-shifted"}  # with an example's movements, which are those of a loop that ran
-    for sample in samples_of("train_epoch_tokens"):
-        seen = observed(sample, {"probe": trial})["probe"]
+    for sample in samples:
+        seen = observe_once(sample)["probe"]
         named = set() if seen.failure else set(diagnose_tokens(trial, seen).slugs) - compared
         others = [replace(trial.problem, **changes) for slug, changes in OTHER_COUNTS if slug in named]
         rest = named - counted
@@ -145,11 +139,12 @@ SHARING = {"never-sync", "tail-not-synced", "sync-wrong-one", "windows-not-synce
 SCALES = {"rank-sum": lambda world: world, "rank-divided-twice": lambda world: 1 / world}
 
 
-def test_every_mistake_named_in_a_loop_on_ranks_reproduces_the_sum_over_ranks():
-    trial, unproven, proven = probe_of("ddp_train_epoch"), [], 0
+@samples_of("ddp_train_epoch")
+def test_every_mistake_named_in_a_loop_on_ranks_reproduces_the_sum_over_ranks(exercise, samples):
+    trial, unproven, proven = probe_of(exercise), [], 0
     problem = trial.loop.problem
-    for sample in samples_of("ddp_train_epoch"):
-        seen = observed(sample, {"probe": trial})["probe"]
+    for sample in samples:
+        seen = observe_once(sample)["probe"]
         if seen.failure:
             continue
         ranks = ranks_seen(trial, seen)
@@ -178,12 +173,12 @@ def same_sums(rows: list[tuple[int, dict[int, float]]], summed: torch.Tensor) ->
     return bool(((made - summed).abs() <= SAME).all())
 
 
-def test_every_mistake_named_in_a_window_of_the_capstone_reproduces_its_weights():
-    exercise = all_exercises()["train_window"]
+@samples_of("train_window")
+def test_every_mistake_named_in_a_window_of_the_capstone_reproduces_its_weights(exercise, samples):
     trials, unproven, proven = trials_of(exercise, 0), [], 0
     special = {"clip": {*CLIPS, *SCALED}, "schedule": {*SCHEDULES}}
-    for sample in samples_of("train_window"):
-        seen = observed(sample, trials)
+    for sample in samples:
+        seen = observe_once(sample)
         if any(one.failure for one in seen.values()):
             continue
         named = set(window_mistakes(trials, seen)) & MISTAKES.keys()

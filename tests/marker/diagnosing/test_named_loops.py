@@ -6,13 +6,10 @@ from functools import cache
 
 import pytest
 from replays import reproduces
-from samples import SAMPLES, Sample, load
+from samples import SAMPLES, observe_once
 
-from autograder.contract.observation import Observation
 from autograder.diagnosing.loop_diagnosis import diagnose
 from autograder.exercises import all_exercises
-from autograder.isolation.limits import Limits
-from autograder.isolation.worker import observe_exercise
 from autograder.marking.in_process import trials_of
 from autograder.observing.loops import LoopTrial
 
@@ -26,17 +23,17 @@ def probe_of(exercise: str) -> LoopTrial:
     return getattr(trial, "loop", trial)
 
 
-def observed(sample: Sample) -> Observation:
-    trials = {"probe": trials_of(all_exercises()[sample.exercise], 0)["probe"]}
-    return observe_exercise(sample.unit, sample.exercise, trials, load(sample), Limits(trial=3.0))["probe"]
+def begins_with_unit(exercise: str) -> str:
+    """A parameter's name, by which a test runs in the process in which the unit's samples have been observed already."""
+    return f"{all_exercises()[exercise].unit}-{exercise}"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("exercise", LOOPS)
+@pytest.mark.parametrize("exercise", LOOPS, ids=begins_with_unit)
 def test_every_mistake_named_in_a_loop_reproduces_its_updates(exercise):
     trial, unproven, proven = probe_of(exercise), [], 0
     for sample in (sample for sample in SAMPLES if sample.exercise == exercise):
-        seen = observed(sample)
+        seen = observe_once(sample)["probe"]
         slugs = set() if seen.failure else set(diagnose(trial, seen).slugs)
         if slugs and not reproduces(slugs, trial, seen):
             unproven.append((sample.path.stem, sorted(slugs)))
@@ -46,7 +43,7 @@ def test_every_mistake_named_in_a_loop_reproduces_its_updates(exercise):
 
 
 def test_another_mistake_does_not_reproduce_the_updates_of_a_loop():
-    seen = observed(next(s for s in SAMPLES if s.exercise == "train_epoch" and s.mistakes == ("zero-every",)))
+    seen = observe_once(next(s for s in SAMPLES if s.exercise == "train_epoch" and s.mistakes == ("zero-every",)))["probe"]
     found = [
         s for s in ("zero-every", "no-scale", "step-every", "tail-dropped") if reproduces({s}, probe_of("train_epoch"), seen)
     ]

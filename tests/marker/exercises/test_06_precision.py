@@ -23,7 +23,7 @@ def named(exercise: str, function, seed: int) -> tuple[str, ...]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("exercise", GALLERIES)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_every_gallery_loop_gets_its_name_on_the_problems_of_a_seed(exercise, seed):
     for name, loop in GALLERIES[exercise].items():
         verdict = mark_function(all_exercises()[exercise], loop, seed)

@@ -80,15 +80,16 @@ class Stage:
         self.bait = {"folder": str(folder), "clone": str(ROOT), "port": port, "socket": name, "process": process.pid}
         install_kernelspec()  # not in the midst of an attack, by a test that runs at the same time
         self.canary = self._canary()
+        self.files = _fingerprints(folder)
 
     @cache  # noqa: B019 - there is one stage
     def outcome(self, attack: Path) -> Outcome:
-        before = _fingerprints(self.folder)
+        before = self.files
         marks, earned = self._mark(attack), due_to(attack)
         found = {verdict.exercise: verdict.score or 0.0 for verdict in marks.verdicts}  # unmarked is not a point
         affected = [] if self._canary() == self.canary else ["the canary"]
         affected += [] if self.process.poll() is None else ["the bait process"]
-        after = _fingerprints(self.folder)
+        after = self.files = _fingerprints(self.folder)
         said = json.dumps(marks.as_json()) + "".join(report.printed for report in marks.reports)
         return Outcome(
             gained=sum(max(0.0, found[name] - points) for name, points in earned.items()),

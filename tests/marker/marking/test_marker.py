@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import time
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ from autograder.isolation import supervisor
 from autograder.isolation.limits import Limits
 from autograder.isolation.sandbox import ChildError
 from autograder.marking.in_process import mark_function, trials_of
-from autograder.marking.marker import Marker, Marks, mark_file, verdict_on
+from autograder.marking.marker import Marker, mark_file, verdict_on
 from autograder.publishing.solution_script import source_notebook, unit_scripts
 from autograder.reading.submissions import SubmissionError, read_submission
 
@@ -37,22 +37,19 @@ def reason(verdict) -> tuple[str, str]:
 
 def solution(exercise: str) -> str:
     """The source of one function of unit 04's solutions."""
-    import ast
-
     source = SCRIPTS["04_training_loop"].read_text()
     found = next(n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef) and n.name == exercise)
     return ast.get_source_segment(source, found)
 
 
-@cache
-def marks_of_script(unit: str) -> Marks:
-    return mark_file(SCRIPTS[unit])
+def solved_notebook(unit: str) -> str:
+    return json.dumps(source_notebook(SCRIPTS[unit]))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", SCRIPTS)
-def test_a_solution_script_gets_full_marks_on_every_exercise(unit):
-    marks = marks_of_script(unit)
+def test_a_solved_notebook_gets_full_marks_on_every_exercise(unit, write):
+    marks = mark_file(write(f"{unit}.ipynb", solved_notebook(unit)))
     assert [verdict.exercise for verdict in marks.verdicts if not verdict.passed] == []
     assert marks.score == marks.max_score == sum(exercise.max_score for exercise in exercises_of(unit)) > 0
 
@@ -67,9 +64,23 @@ def test_an_untouched_release_gets_nothing_on_any_exercise(unit):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", SCRIPTS)
-def test_a_solved_notebook_and_a_file_with_the_same_code_get_the_same_verdicts(unit, write):
-    notebook = mark_file(write(f"{unit}.ipynb", json.dumps(source_notebook(SCRIPTS[unit]))))
-    assert notebook.as_json()["exercises"] == marks_of_script(unit).as_json()["exercises"]
+def test_the_same_functions_are_read_from_a_solution_script_and_from_its_notebook(unit, write):
+    script, notebook = map(definitions, (SCRIPTS[unit], write(f"{unit}.ipynb", solved_notebook(unit))))
+    assert script == notebook
+    assert {exercise.id for exercise in exercises_of(unit)} <= script.keys()
+
+
+def definitions(file: Path) -> dict[str, str]:
+    """The source of each function and class of a submission, by name; the last one counts."""
+    nodes = (node for cell in read_submission(file).cells for node in ast.parse(cell.source).body)
+    return {node.name: ast.unparse(node) for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+
+@pytest.mark.slow
+def test_a_file_gets_the_verdicts_of_the_notebook_with_the_same_code(write):
+    unit = "03_accumulate"
+    file, notebook = map(mark_file, (SCRIPTS[unit], write(f"{unit}.ipynb", solved_notebook(unit))))
+    assert file.as_json()["exercises"] == notebook.as_json()["exercises"]
 
 
 def test_there_are_units_to_test():

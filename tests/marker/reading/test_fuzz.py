@@ -163,7 +163,7 @@ def test_many_notebooks_with_damaged_parts_are_read_or_refused(data):
 
 
 @pytest.mark.slow
-@settings(max_examples=15, **BOUNDED)
+@settings(max_examples=6, **BOUNDED)
 @given(damaged_bytes() | damaged_json())
 def test_a_damaged_file_is_marked_or_refused(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("fuzz") / f"{UNIT}.ipynb"

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from graded_class import UNIT, GradedClass, Result
+from graded_class import UNIT, GradedClass, Result, ended
 
 from autograder.classroom.grading.class_to_mark import ClassToMark
 from autograder.classroom.grading.marks_store import MarksStore, StudentMarks
 
 pytestmark = pytest.mark.slow
 
-PRIVATE_MOUNTS = ("unshare", "--user", "--map-root-user", "--mount", "--propagation", "private", "bash", "-ec")
-"""Runs a script as root of its own namespaces, in which it may mount."""
-READ_ONLY = 'mount --bind "$0" "$0"; mount -o remount,bind,ro "$0"; "$@"'
-FULL = """
-mount -t tmpfs -o size=8m none "$0/disk"; cp -a "$0/class" "$0/disk/class"
-free=$(stat -f -c '%a * %S' "$0/disk"); head -c $((free)) /dev/zero > "$0/disk/filler"
-status=0; "$@" || status=$?
-rm "$0/disk/filler"; cp -a "$0/disk/class" "$0/after"; exit $status
+READ_ONLY = "mount --bind '{0}' '{0}'; mount -o remount,bind,ro '{0}'"
+FULL_DISK = """
+mkdir '{0}/disk'; mount -t tmpfs -o size=8m none '{0}/disk'; cp -a '{0}/class' '{0}/disk/class'
+free=$(stat -f -c '%a * %S' '{0}/disk'); head -c $((free)) /dev/zero > '{0}/disk/filler'
 """
-"""Runs a command while a copy of the class is on a disk without room, and keeps what it leaves as ``after``."""
+KEPT = "rm '{0}/disk/filler'; cp -a '{0}/disk/class' '{0}/after'"
+"""What a command leaves of a class that is on a disk without room, as ``after``."""
 
 
 @pytest.fixture
@@ -38,17 +32,9 @@ def course(course) -> GradedClass:
     return course
 
 
-def run(script: str, place: Path, directory: Path, command: str, *options: str | Path) -> Result:
-    program = Path(sys.executable).with_name("gradaccum")
-    done = subprocess.run(
-        [*PRIVATE_MOUNTS, script, str(place), str(program), "classroom", command, str(directory), *map(str, options)],
-        capture_output=True,
-        text=True,
-        cwd=place if place.is_dir() else place.parent,
-        timeout=300,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-    )
-    return Result(done.returncode, done.stdout, done.stderr)
+def run_read_only(course: GradedClass, place: Path, command: str, *options: str) -> Result:
+    """Run a command on a class while a file or a folder of it can only be read."""
+    return ended(course.fork_with_mounts(course.directory, command, *options, before=READ_ONLY.format(place)))
 
 
 def files(folder: Path) -> dict[Path, bytes]:
@@ -63,7 +49,7 @@ def test_a_read_only_gradebook_is_named_by_grade_in_one_line_and_marks_are_kept(
     gradebook = course.directory / "gradebook.db"
     with sqlite3.connect(gradebook) as database:
         assert database.execute(f"pragma journal_mode={journal}").fetchone() == (journal,)
-    result = run(READ_ONLY, gradebook, course.directory, "grade", "--scheduler", course.scheduler)
+    result = run_read_only(course, gradebook, "grade", "--scheduler", course.scheduler)
     progress, complaint = result.complaints.splitlines()[:-1], result.complaints.splitlines()[-1]
     assert result.status == 1
     assert all("marked, about" in line for line in progress)
@@ -74,8 +60,8 @@ def test_a_read_only_gradebook_is_named_by_grade_in_one_line_and_marks_are_kept(
 def test_a_read_only_gradebook_is_named_in_one_line_when_students_are_enrolled_or_forgotten(course, tmp_path):
     gradebook, roster = course.directory / "gradebook.db", tmp_path / "roster.csv"
     roster.write_text("id,first_name\nzoe,Zoe\n")
-    enrolled = run(READ_ONLY, gradebook, course.directory, "init", "--units", "03", "--roster", roster)
-    forgotten = run(READ_ONLY, gradebook, course.directory, "forget", "ada", "--yes")
+    enrolled = run_read_only(course, gradebook, "init", "--units", "03", "--roster", str(roster))
+    forgotten = run_read_only(course, gradebook, "forget", "ada", "--yes")
     for result in (enrolled, forgotten):
         assert result.status == 2
         (line,) = result.complaints.splitlines()
@@ -84,7 +70,7 @@ def test_a_read_only_gradebook_is_named_in_one_line_when_students_are_enrolled_o
 
 @pytest.mark.parametrize("command", ["feedback", "report", "export"])
 def test_a_read_only_class_is_named_in_one_line(course, command):
-    result = run(READ_ONLY, course.directory, course.directory, command)
+    result = run_read_only(course, course.directory, command)
     assert result.status == 2, result
     assert re.fullmatch(
         rf"gradaccum classroom {command}: {course.directory}/\S+: Read-only file system; mount it .*\n", result.complaints
@@ -94,7 +80,7 @@ def test_a_read_only_class_is_named_in_one_line(course, command):
 @pytest.mark.parametrize(
     ("command", "options", "named"),
     [
-        ("grade", ("--from", "download"), f"submitted/eve/{UNIT}/{UNIT}.ipynb"),
+        ("grade", ("--from", "DOWNLOAD"), f"submitted/eve/{UNIT}/{UNIT}.ipynb"),
         ("feedback", (), f"feedback/ada/{UNIT}"),
         ("report", (), "report.html"),
         ("export", (), "grades.csv"),
@@ -102,10 +88,11 @@ def test_a_read_only_class_is_named_in_one_line(course, command):
     ],
 )
 def test_a_full_disk_is_named_with_the_file_in_one_line_and_nothing_is_half_written(course, tmp_path, command, options, named):
-    (tmp_path / "disk").mkdir()
     (tmp_path / "download").mkdir()
     (tmp_path / "download/eve.ipynb").write_bytes(course.right)
-    result = run(FULL, tmp_path, tmp_path / "disk/class", command, *options)
+    options = [str(tmp_path / "download") if option == "DOWNLOAD" else option for option in options]
+    scripts = {"before": FULL_DISK.format(tmp_path), "after": KEPT.format(tmp_path)}
+    result = ended(course.fork_with_mounts(tmp_path / "disk/class", command, *options, **scripts))
     assert result.status == 2, result
     complaint = [line for line in result.complaints.splitlines() if "about" not in line]
     advice = "No space left on device; make room there and start again; nothing is half-written"

@@ -185,17 +185,14 @@ def test_a_database_that_disappears_is_named_and_filled_when_it_is_back(course):
     finish(course, expected, course.marks())
 
 
-PRIVATE_MOUNTS = ["unshare", "--user", "--map-root-user", "--mount", "--propagation", "private", "sh", "-c"]
-
-
 def test_a_full_disk_is_named_and_marking_goes_on_when_there_is_room(course):
     expected = course.hand_in_many(4)
     marks, saved = course.directory / "marks", course.root / "saved"
     for folder in (marks, saved):
         folder.mkdir()
-    room_for_two = "mount -t tmpfs -o size=100k none"
-    script = f'{room_for_two} "{marks}" && "$@"; status=$?; cp -r "{marks}/." "{saved}"; exit $status'
-    result = ended(course.start(before=(*PRIVATE_MOUNTS, script, "sh")))
+    room_for_two, keep = f"mount -t tmpfs -o size=100k none '{marks}'", f"cp -r '{marks}/.' '{saved}'"
+    where = "grade", "--scheduler", course.scheduler
+    result = ended(course.fork_with_mounts(course.directory, *where, before=room_for_two, after=keep))
     assert result.status == 2, result
     assert re.search(r": \S*/marks/\S+: No space left on device; make room there and start again", result.complaints)
     assert len(result.complaints.strip().splitlines()) <= 5  # four about progress, and one
@@ -207,8 +204,9 @@ def test_a_full_disk_is_named_and_marking_goes_on_when_there_is_room(course):
 
 def test_a_read_only_directory_is_named(course):
     course.hand_in_many(1)
-    script = f'mount --bind "{course.directory}" "{course.directory}" && mount -o remount,bind,ro "{course.directory}" && "$@"'
-    result = ended(course.start(before=(*PRIVATE_MOUNTS, script, "sh")))
+    place = f"'{course.directory}'"
+    read_only = f"mount --bind {place} {place}; mount -o remount,bind,ro {place}"
+    result = ended(course.fork_with_mounts(course.directory, "grade", before=read_only))
     assert result.status == 2
     trouble = f"{course.directory}/.grading.lock: Read-only file system; mount it for writing, or use a copy elsewhere"
     assert result.complaints == f"gradaccum classroom grade: {trouble}\n"

@@ -1,10 +1,10 @@
-"""Classes in which all attacks on a unit are handed in at once, beside honest students."""
+"""A class in which attacks on several units are handed in at once, beside honest students."""
 
 from __future__ import annotations
 
 import json
 import re
-from itertools import zip_longest
+from pathlib import Path
 
 import pytest
 from attack_corpus import ATTACKS, defined_in, due_to
@@ -23,12 +23,23 @@ UNITS = ("00_start_here", "06_mixed_precision_and_clipping", "10_distributed", "
 HONEST = ("aaron", "zoe")
 
 
-def with_answer(notebook_bytes: bytes, exercises: list[str], code: str) -> bytes:
-    """The notebook with this code in place of what answers the first of these exercises, and nothing for the others."""
+def attacked_and_used(attack: Path) -> tuple[list[str], list[str]]:
+    """The exercises of its unit that an attack answers, and those whose right answers it mentions."""
+    names, source = [exercise.id for exercise in exercises_of(unit_in(attack.name))], attack.read_text()
+    attacked = [name for name in names if name in defined_in(attack)]
+    return attacked, [name for name in names if name not in attacked and name in source]
+
+
+def with_answer(notebook_bytes: bytes, attacked: list[str], used: list[str], code: str) -> bytes:
+    """The notebook with this code in place of what answers the first attacked exercise, and of other answers those it uses.
+
+    What an attack costs other exercises of the same submission is seen where attacks are marked one by one.
+    """
     notebook = json.loads(notebook_bytes)
-    for exercise, source in zip_longest(exercises, [code], fillvalue=""):
-        (cell,) = [cell for cell in notebook["cells"] if cell["id"] == f"{exercise}-solution"]
-        cell["source"] = source
+    for cell in notebook["cells"]:
+        name = cell["id"].removesuffix("-solution")
+        if name != cell["id"] and name not in used:
+            cell["source"] = code if name == attacked[0] else ""
     return json.dumps(notebook).encode()
 
 
@@ -37,23 +48,27 @@ def unstorable(text: str) -> list[str]:
     return re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", text)
 
 
-@pytest.mark.parametrize("unit", UNITS)
-def test_attacks_gain_nothing_cost_others_nothing_and_leave_no_text_that_does_harm(unit, tmp_path):
-    course = GradedClass(tmp_path, scheduler="", unit=unit)  # workers of this machine, which share a sandbox
-    due = dict.fromkeys(HONEST, sum(exercise.max_score for exercise in exercises_of(unit)))
-    for attack in (path for path in ATTACKS if unit_in(path.name) == unit and path.suffix == ".py"):
-        answered = [exercise.id for exercise in exercises_of(unit) if exercise.id in defined_in(attack)]
-        code = f"BAIT = {{'folder': {str(tmp_path)!r}}}\n" + attack.read_text()
-        student = attack.stem.partition("__")[2]
-        course.hand_in(student, with_answer(course.right, answered, code))
-        due[student] = sum(due_to(attack).values())
-    for student in HONEST:
-        course.hand_in(student, course.right)
+def test_attacks_gain_nothing_cost_others_nothing_and_leave_no_text_that_does_harm(tmp_path):
+    course = GradedClass(tmp_path, scheduler="", unit=UNITS[0])  # workers of this machine, which share a sandbox
+    for command in ("init", "release"):
+        course.do(command, "--units", ",".join(unit[:2] for unit in UNITS[1:]))
+    due: dict[tuple[str, str], float] = {}
+    for unit in UNITS:
+        right = (course.directory / "source" / unit / f"{unit}.ipynb").read_bytes()
+        for attack in (path for path in ATTACKS if unit_in(path.name) == unit and path.suffix == ".py"):
+            attacked, used = attacked_and_used(attack)
+            code = f"BAIT = {{'folder': {str(tmp_path)!r}}}\n" + attack.read_text()
+            student = attack.stem.partition("__")[2]
+            course.hand_in(student, with_answer(right, attacked, used, code), unit)
+            due[student, unit] = sum(due_to(attack)[name] for name in attacked + used)
+        for student in HONEST:
+            course.hand_in(student, right, unit)
+            due[student, unit] = sum(exercise.max_score for exercise in exercises_of(unit))
     (tmp_path / "secret.txt").write_text("the secret of the class")
     result = course.grade()
     assert f"{len(due)} marked" in result.output
     store = MarksStore(course.directory)
-    scores = {student: store.read(student, unit).score for student, unit in store.submissions()}
+    scores = {submission: store.read(*submission).score for submission in store.submissions()}
     assert scores == due
     secret = course_directory(course.directory).config.MarkSubmission.secret
     for path in (*(course.directory / "marks").rglob("*.*"), *(course.directory / "autograded").rglob("*.ipynb")):
