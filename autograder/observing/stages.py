@@ -104,14 +104,14 @@ def _in_this_process_or_a_fork(observe: StageObserver, function: Callable, stage
 
 
 def observe_stage(observe: StageObserver, function: Callable, stage: Stage) -> Observation:
-    """What is observed in one stage. It has an empty folder, and works in another one, which is gone when there are more."""
+    """What is observed in one stage. It has an empty folder and works in another one; when there are more, both are gone."""
     place = Path(tempfile.gettempdir(), stage.place)
     folder, elsewhere = place / "run", place / "elsewhere"
     shutil.rmtree(place, ignore_errors=True)  # it is there if a fork has died in it
     try:
         for made in (place, folder, elsewhere):
             made.mkdir(mode=0o700)
-        with contextlib.nullcontext() if stage.is_last else contextlib.chdir(elsewhere):
+        with contextlib.chdir(elsewhere):
             return observe(function, stage, folder)
     except FolderError as error:
         return Observation(failure=Failure("raised", str(error)))

@@ -25,7 +25,7 @@ NAMES = (
 )
 
 UNIT, EARLIER = "04_training_loop", "03_accumulate"
-POINTS = {"train_epoch": 6, "repaired_early_clear": 1, "repaired_eager_step": 1, "repaired_lost_tail": 1, "name_that_loop": 1}
+POINTS = {"repaired_early_clear": 1, "repaired_eager_step": 1, "repaired_lost_tail": 1, "train_epoch": 6, "name_that_loop": 1}
 TABLES = tuple(
     f'<div style="overflow-x:auto"><div style="font-size:12px">{title} loop&#x27;s fingerprint</div><table><tbody><tr>'
     f'<th scope="row">1</th><td style="background:rgba(0,114,178,0.62)">{text}</td></tr></tbody></table></div>'

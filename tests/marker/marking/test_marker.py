@@ -295,7 +295,7 @@ def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):
 """
     namespace: dict = {}
     exec(source, namespace)
-    exercise = exercises_of("04_training_loop")[0]
+    exercise = next(one for one in exercises_of("04_training_loop") if one.id == "train_epoch")
     here = mark_function(exercise, namespace["train_epoch"], seed=3)
     there = verdicts(mark_file(write("04_training_loop.py", source), seed=3))["train_epoch"]
     assert str(there) == str(here)
