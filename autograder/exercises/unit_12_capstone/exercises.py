@@ -220,7 +220,7 @@ class Train(Exercise):
                 ),
                 stop_after=4,  # the leftover of the first epoch
                 then_norm=IDLE,
-                then_stop=9,  # the first update of the third epoch
+                then_stop=12,  # the leftover of the third epoch, and the last update
                 last_norm=IDLE,
             ),
         }
