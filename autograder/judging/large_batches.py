@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from autograder.contract.observation import Observation
+from autograder.judging.other_losses import swapped
 from autograder.judging.tolerances import close
 from autograder.observing.loops import LoopTrial
 from gradaccum.fingerprint import batch_gradient
@@ -53,11 +54,8 @@ def moves_unused(trial: LoopTrial, observation: Observation) -> bool:
     return bool(found[:, unused].any()) and close(found[:, ~unused], due[:, ~unused], trial.problem.dtype)
 
 
-def momentum_in_words(trial: LoopTrial, observation: Observation) -> str:
-    """What became of momentum, or of the order of the loss's arguments, if that alone makes the final parameters wrong.
-
-    A sentence; empty otherwise.
-    """
+def training_in_words(trial: LoopTrial, observation: Observation) -> str:
+    """What makes the final parameters wrong, if it is momentum alone or the order of the loss's arguments; empty otherwise."""
     problem, parameters = trial.problem, observation.tensors.get("parameters")
     if not problem.momentum or parameters is None:
         return ""
@@ -70,7 +68,7 @@ def momentum_in_words(trial: LoopTrial, observation: Observation) -> str:
             _trained(problem, None, forgetful=True)[1]
         ),
         "The parameters are those of updates whose loss was given its two arguments in the wrong order.": (
-            _trained(problem, None, swapped=True)[1]
+            _trained(problem, None, wrong_order=True)[1]
         ),
     }
     for words, made in others.items():
@@ -93,12 +91,12 @@ def large_batch_parameters(problem: Problem, rate_factors: Sequence[float] | Non
 
 @lru_cache(maxsize=128)  # messages and diagnosis ask for the same one
 def _trained(
-    problem: Problem, rate_factors: tuple[float, ...] | None, forgetful: bool = False, swapped: bool = False
+    problem: Problem, rate_factors: tuple[float, ...] | None, forgetful: bool = False, wrong_order: bool = False
 ) -> tuple[Tensor, Tensor]:
     model = problem.build_model()
     optimizer = problem.build_optimizer(model)
     start, after = flat_parameters(model), []
-    loss_fn = (lambda prediction, target: problem.loss_fn(target, prediction)) if swapped else problem.loss_fn
+    loss_fn = swapped(problem.loss_fn) if wrong_order else problem.loss_fn
     factors = iter(rate_factors) if rate_factors is not None else itertools.repeat(1.0)
     for epoch in range(len(problem.epochs)):
         if forgetful:

@@ -20,7 +20,7 @@ MODEL = ("frozen", "requires_grad", "dtypes")
 """What concerns a model's parameters and buffers."""
 
 DATA = ("data",)
-"""What concerns the micro-batches: if these are others, so are the parameters after training."""
+"""What concerns the micro-batches: once these have changed, the parameters after training differ as well."""
 
 
 def kept_message(seen: Observation, kinds: Iterable[str] = tuple(MESSAGES)) -> str:

@@ -71,7 +71,7 @@ def rows_in_words(found: Sequence[Numbers], due: Sequence[Numbers], each: str, t
         for k, (one, other) in enumerate(zip(row, right, strict=True)):
             if not _same(one, other, tolerance):
                 where = f" of epoch {epoch + 1}" if len(due) > 1 else ""
-                return f"Number {k + 1}{where} is {one:.4g}, due is {other:.4g}."
+                return f"Number {k + 1}{where} is {one:.4g}, where {other:.4g} is due."
     return ""
 
 

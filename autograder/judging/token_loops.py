@@ -31,7 +31,7 @@ def losses_of_windows(problem: TokenProblem) -> Losses:
 
 
 def losses_after_updates(problem: TokenProblem) -> Losses:
-    """The mean loss of each window of a problem, with the parameters that its update has led to."""
+    """The mean loss of each window of a problem, computed after its update."""
     model = problem.build_model()
     optimizer = problem.build_optimizer(model)
 

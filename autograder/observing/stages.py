@@ -104,7 +104,7 @@ def _in_this_process_or_a_fork(observe: StageObserver, function: Callable, stage
 
 
 def observe_stage(observe: StageObserver, function: Callable, stage: Stage) -> Observation:
-    """What is observed in one stage. It has an empty folder and works in another one; when there are more, both are gone."""
+    """What is observed in one stage. It has an empty folder and works in another; both are gone afterwards."""
     place = Path(tempfile.gettempdir(), stage.place)
     folder, elsewhere = place / "run", place / "elsewhere"
     shutil.rmtree(place, ignore_errors=True)  # it is there if a fork has died in it

@@ -34,7 +34,7 @@ def test_claim_verdict_and_unit_of_a_row_are_those_its_experiment_can_give(row, 
 
 
 @pytest.mark.parametrize(("row", "verdict"), [(row, verdict) for row, _, verdict, *_ in LISTED])
-def test_verdict_of_a_row_is_the_one_that_the_test_with_its_number_finds_again(row, verdict):
+def test_the_page_has_the_verdict_that_the_test_of_each_row_asserts(row, verdict):
     sources = "".join(path.read_text() for path in Path(__file__).parent.glob("test_claims_unit_*.py"))
     found = re.findall(rf"^def test_row_{row}_.+\n    assert row_{row}\(\)\.verdict == (.+)$", sources, re.MULTILINE)
     assert found == [f'"{verdict}"']

@@ -60,14 +60,14 @@ def _in_words(value: torch.Tensor, gradients: torch.Tensor) -> str:
     value, mean = value.to(gradients), gradients.mean(0)
     if not torch.isfinite(value).all():
         return "your tensor holds values that are no longer numbers (NaN or inf)."
-    if float((value - mean).norm() / mean.norm()) < CLOSE_BY:
-        return f"your tensor is close to their mean, but it differs by {float((value - mean).norm() / mean.norm()):.1g} of it."
+    if (off := float((value - mean).norm() / mean.norm())) < CLOSE_BY:
+        return f"your tensor is close to their mean, but {100 * off:.1g} % away from it."
     shares = torch.linalg.lstsq(gradients.T, value[:, None]).solution[:, 0]
     if float((value - shares @ gradients).norm()) > SAME * float(value.norm()):
-        return "your tensor is not their mean, nor any other sum of shares of them."
+        return "your tensor is neither their mean nor any other weighted sum of them."
     present = [(k, as_fraction(share)) for k, share in enumerate(shares.tolist(), 1) if abs(share) > SAME]
     if len(present) == count and float(shares.max() - shares.min()) < SAME:
         held = f"{present[0][1]} of each"
     else:
-        held = ", ".join(f"{share} of gradient {k}" for k, share in present) or "nothing of them"
+        held = ", ".join(f"{share} of gradient {k}" for k, share in present) or "none of them"
     return f"{as_fraction(1 / count)} of each gradient is due, and your tensor holds {held}."

@@ -28,8 +28,8 @@ from autograder.judging.large_batches import (
     SEVERAL_GRAPHS,
     for_one,
     holds_several_graphs,
-    momentum_in_words,
     moves_unused,
+    training_in_words,
     uses_up_streams,
 )
 from autograder.judging.left_behind import DATA, MODEL, kept_message
@@ -63,7 +63,7 @@ class Repair(Exercise[LoopTrial]):
             return self.verdict(results)
         found = diagnose(trials["probe"], observations["probe"])
         if not (found.slugs or found.remark):
-            found = replace(found, remark=momentum_in_words(trials["training"], seen))
+            found = replace(found, remark=training_in_words(trials["training"], seen))
         return _diagnosed(self, results, found, (), seen.failure)
 
 
@@ -173,7 +173,7 @@ class TrainEpoch(Exercise[LoopTrial]):
             # Epochs without leftovers show updates that are made in addition to those that are due.
             found = replace(found, remark=diagnose(trials["clean"], observations["clean"]).remark)
         if not (found.slugs or found.remark or extra):
-            found = replace(found, remark=momentum_in_words(trials["full"], observations["full"]))
+            found = replace(found, remark=training_in_words(trials["full"], observations["full"]))
         return _diagnosed(self, results, found, extra, failure)
 
 

@@ -257,7 +257,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             slugs += ("norm-after-clip",)
         remark = rare.mistakes[0] if rare and not slugs else ""
         if not (slugs or remark or any(seen.facts[call] for seen in observations.values() for call in SCALER_CALLS)):
-            remark = "You never call the scaler that you are given to unscale, to make an update or to update its scale."
+            remark = "You never use the scaler that you are given: neither to unscale, nor to step, nor to update its scale."
         return self.verdict(results, mistakes=tuple(map(mistake, slugs)), remark=remark)
 
 

@@ -19,7 +19,8 @@ NEARNESS = 0.006
 
 
 FAR = 4096
-"""How many times a model's output targets are whose gradients cancel; float32 keeps a thousandth of what is next to them."""
+"""Targets whose gradients cancel are this many times the model's output. Beside them, float32 keeps short gradients to a
+thousandth, and bfloat16 loses them."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Float32SumTrial:
             dtype="float32",
             stale=True,
             gated=True,
-            skewed=not self.cancelling,  # a skewed loss is another one with the other sign
+            skewed=not self.cancelling,  # with the other sign, a skewed loss is not the same
             coupled=self.telling,
         )
         model = problem.build_model().to(torch.bfloat16)
@@ -126,9 +127,6 @@ class AmpTrial:
         growth_interval: after how many windows without infinities the scaler raises its scale.
         max_norm: clipping threshold, for unscaled gradients.
         broken: micro-batch of the epoch whose targets are infinite, or None.
-        cancelling: whether the gradient of the last micro-batch is that of the first with the other sign, and so long that in
-            less than float32 nothing is left of the others next to it. Samples of a micro-batch are a power of two, and so are
-            the micro-batches: then it makes no difference whether losses or gradients are weighted.
         telling: whether targets are so near the model's outputs that their rounding decides how far they are off.
     """
 

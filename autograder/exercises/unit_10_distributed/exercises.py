@@ -29,7 +29,7 @@ from autograder.exercises.unit_10_distributed.judging.messages import (
 from autograder.exercises.unit_10_distributed.judging.references import RankSeen, all_ranks, ranks_seen
 from autograder.exercises.unit_10_distributed.judging.token_scale import WRONG, factor_message, factors_in_words, scale_slugs
 from autograder.exercises.unit_10_distributed.observing import DEVICE, RanksTrial, TokenTrial
-from autograder.judging.large_batches import momentum_in_words
+from autograder.judging.large_batches import training_in_words
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.problems import Problem
@@ -139,7 +139,7 @@ class DdpTrainEpoch(Exercise):
         failure = next(iter(failures.values()), None)
         if not (slugs or remark) and "full" in ranks:
             whole = LoopTrial(all_ranks(trials["full"], merged=True))
-            remark = momentum_in_words(whole, Observation({"parameters": ranks["full"][0].parameters}))
+            remark = training_in_words(whole, Observation({"parameters": ranks["full"][0].parameters}))
         remark = "" if slugs and not fixed else remark
         return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure, remark=remark, **shown)
 

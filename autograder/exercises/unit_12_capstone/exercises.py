@@ -72,7 +72,7 @@ class PickMicroBatchSize(Exercise):
 
         def trial(window: int, place: int, spare: int) -> CallTrial:
             sizes = divisors(window)
-            own = sizes[-4 if window == 30 else -3]  # 5 and 3: not always the last before a number that does not divide
+            own = sizes[-4 if window == 30 else -3]  # 5 or 3; 3 comes before the first number that does not divide 30
             changed = config.with_(effective_batch=window, micro_batch_size=own)
             return CallTrial((changed.with_(budget=bytes_needed(changed, sizes[place]) + spare),))
 

@@ -35,7 +35,7 @@ from gradaccum.problems.tokens import TokenProblem
 
 UNIT = "13_in_the_wild"
 
-ONLY_THERE = "What is lost is a run in which token 0 is a target, too, and some parameters are not used."
+ONLY_THERE = "It goes wrong only in a run in which token 0 is a target, too, and some parameters are not used."
 """Said of a trainer that is right in every other run."""
 
 

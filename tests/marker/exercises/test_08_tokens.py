@@ -38,7 +38,7 @@ COUNTED_BY_SAMPLES = [
 @pytest.mark.parametrize(
     ("name", "part", "words"),
     [
-        ("losses_after_the_update", "losses", " They are those that its update has led to."),
+        ("losses_after_the_update", "losses", " They are its losses after the update."),
         ("losses_of_all_epochs", "losses", " The list of each epoch begins with that of the epoch before."),
         (
             "stops_at_a_bare_window",

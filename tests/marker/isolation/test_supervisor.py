@@ -71,7 +71,7 @@ IN_MEMORY = []
 def save_checkpoint(path, run):
     if not IN_MEMORY:
         with open({log!r}, "a") as log:
-            log.write("saved ")
+            log.write("kept ")
     IN_MEMORY.append(path)
     if not run.window_open:
         torch.save(state_of(run), path + ".new")
@@ -92,5 +92,5 @@ def test_run_is_loaded_in_a_second_process_which_has_run_the_same_cells(write, t
     said = (tmp_path / "log").read_text()
     assert said.count("cells") == 2
     second = said.rpartition("cells")[2]
-    assert "loaded-where-saved" not in second.partition("saved ")[0]
-    assert "saved " in second  # what was killed while it was saved is saved again after loading
+    assert "loaded-where-saved" not in second.partition("kept ")[0]
+    assert "kept " in second  # what was killed while it was saved is saved again after loading

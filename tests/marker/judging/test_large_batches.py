@@ -16,8 +16,8 @@ from autograder.judging.large_batches import (
     is_one_forward,
     large_batch_gradients,
     large_batch_parameters,
-    momentum_in_words,
     moves_like_large_batches,
+    training_in_words,
 )
 from autograder.judging.tolerances import close
 from autograder.observing.loops import LoopTrial, observe_loop
@@ -85,7 +85,7 @@ def swaps_arguments_of_loss(model, loss_fn, *rest):
     ],
 )
 def test_momentum_switched_off_or_forgotten_and_swapped_arguments_of_the_loss_are_described(loop, words):
-    assert momentum_in_words(*observed(loop, PROBLEM.with_(momentum=0.5, skewed=True))) == words
+    assert training_in_words(*observed(loop, PROBLEM.with_(momentum=0.5, skewed=True))) == words
 
 
 def test_sums_in_single_precision_move_like_large_batches():

@@ -21,11 +21,11 @@ def observed():
     return observe
 
 
-def test_a_function_that_raises_it_at_first_is_not_written(observed):
+def test_a_function_that_is_not_implemented_in_its_first_trial_is_not_written(observed):
     assert {seen.failure.kind for seen in observed().values()} == {"unwritten"}
 
 
-def test_a_function_that_raises_it_later_has_raised_an_error(observed):
+def test_a_function_that_is_not_implemented_in_a_later_trial_has_raised_an_error(observed):
     failures = [seen.failure for seen in observed(1, 3).values()]
     assert failures[0] is failures[2] is None
     assert (failures[1].kind, failures[1].message) == ("raised", "Your code raised NotImplementedError.")

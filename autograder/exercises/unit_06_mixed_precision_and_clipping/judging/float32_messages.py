@@ -40,7 +40,7 @@ def sums_message(seen: Observation, due: dict[str, Tensor], tolerance: float = S
 
 
 def shapes_message(found: dict[str, Tensor], due: dict[str, Tensor]) -> str:
-    """What is wrong with the names or shapes of tensors, of which some are."""
+    """Which of these names or shapes is wrong; one of them has to be."""
     if found and found.keys() - due.keys():
         return "A key of the dictionary you return is not the name of a parameter."
     if missing := sorted(due.keys() - found.keys()):
@@ -58,7 +58,7 @@ def sums_distance(found: dict[str, Tensor], due: dict[str, Tensor]) -> float:
 
 
 LOST_IN_SUMS = "Where long gradients cancel, the short ones are lost: some of them are not added up in float32."
-"""What to say of right sums in which float32 would have kept more."""
+"""Said of sums that are right but for what float32 would have kept."""
 
 
 def stalled(seen: Observation, due: dict[str, Tensor]) -> bool:

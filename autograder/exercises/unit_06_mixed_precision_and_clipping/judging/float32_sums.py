@@ -100,6 +100,6 @@ def sums_with_old(trial: Float32SumTrial) -> Iterator[dict[str, Tensor]]:
     model, _, batches = trial.build()
     sizes = [len(x) for x, _ in batches]
     right = float32_sums(trial)[()]
+    old = {name: 0.0 if p.grad is None else p.grad.float().cpu() for name, p in model.named_parameters()}
     for weight in {1.0, *(size / sum(sizes) for size in sizes)}:
-        old = {name: 0.0 if p.grad is None else p.grad.float().cpu() for name, p in model.named_parameters()}
         yield {name: total + weight * old[name] for name, total in right.items()}

@@ -101,7 +101,7 @@ BETAS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
         lambda b, n: sum(b**k for k in range(1, n + 1)) / n
     ),
     "For N = 1 you return 0, where β itself is due.": lambda b, n: 0.0 if n == 1 else b**n,
-    "You square β again and again: N times makes an exponent of 2 to the power of N.": lambda b, n: b ** (2**n),
+    "You square β N times, so the exponent of β is 2 to the power of N.": lambda b, n: b ** (2**n),
 }
 """Rarer coefficients, by what makes them."""
 

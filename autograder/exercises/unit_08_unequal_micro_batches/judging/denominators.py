@@ -60,7 +60,7 @@ def _weights_of_classes(targets: Targets, weight: Tensor | None = None, ignore_i
 
 
 def _weights_of_classes_each_time(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
-    """The same for each micro-batch."""
+    """The sum of the weights of all classes, added once for each micro-batch."""
     return denominator(targets, None, ignore_index) if weight is None else float(weight.sum()) * len(targets)
 
 

@@ -61,7 +61,7 @@ def live_losses_message(trial: TokenLoopTrial, seen: Observation) -> str:
     if fine:
         return ""
     later = None not in seen.facts["losses"] and same_numbers(seen.facts["losses"], losses_after_updates(trial.problem))
-    words = " They are those that its update has led to." if later else ""
+    words = " They are its losses after the update." if later else ""
     return f"The returned numbers are not the mean losses of each window's forward passes.{words}"
 
 

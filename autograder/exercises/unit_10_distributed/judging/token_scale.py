@@ -120,7 +120,7 @@ FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
     "You divide by the mean number of tokens, cut off to a whole number.": (
         lambda local, tokens: local / max(1, sum(tokens) // len(tokens)),
     ),
-    "You multiply by the number that the rank has, where the number of ranks is due.": (
+    "You multiply by the rank's own number, where the number of ranks is due.": (
         lambda local, tokens: tokens.index(local) * local / max(1, sum(tokens)),
     ),
     "Your factors are never above 1, although a rank with more tokens than others is due more.": (

@@ -188,7 +188,7 @@ _IN_WORDS: dict[str, tuple[Callable[[Call], Plan | None], ...]] = {
     "You only halve a rank's share again and again, and miss all other sizes.": (_halving,),
     "You never try a micro-batch of a single sample.": (lambda call: _among(call, range(2, call.share + 1)),),
     "You refuse to plan where each rank reads a single sample.": (lambda call: _plan(call) if call.share > 1 else None,),
-    "Your micro-batch is what the share and the room for samples have as their greatest common divisor.": (_common_divisor,),
+    "Your micro-batch is the greatest common divisor of the share and the samples there is room for.": (_common_divisor,),
     "You plan for a single device and then divide its micro-batch among the ranks.": (
         lambda call: _plan(call.alone) and _split(call, max(1, _largest(call.alone) // call.ranks)),
     ),

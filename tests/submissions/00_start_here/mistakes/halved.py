@@ -1,4 +1,4 @@
-"""Averages the running mean with each next gradient, so that late ones weigh more."""
+"""Averages the running mean with each new gradient, so that late ones weigh more."""
 
 EXERCISE = "average_gradients"
 MISTAKES = ()

@@ -1,4 +1,4 @@
-"""Leaves out all of the state dictionary, in which the buffers are as well as the parameters."""
+"""Leaves out everything in the state dictionary, buffers as well as parameters."""
 
 import torch
 

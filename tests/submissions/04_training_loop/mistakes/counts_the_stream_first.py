@@ -1,4 +1,4 @@
-"""Walks through the micro-batches once to learn their sizes; of a stream nothing is left then."""
+"""Walks through the micro-batches once to learn their sizes, after which nothing is left of a stream."""
 
 from itertools import islice
 

@@ -1,4 +1,4 @@
-"""Does by hand what SGD with momentum does, and never asks the optimizer."""
+"""Does by hand what SGD with momentum does, and never uses the optimizer."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Keeps the answer for each N, whatever β of a later call is."""
+"""Keeps the answer for each N, and gives it for every other β."""
 
 EXERCISE = "matched_beta"
 MISTAKES = ()

@@ -1,4 +1,4 @@
-"""Keeps the answer for each N, whatever the momentum of a later call is."""
+"""Keeps the answer for each N, and gives it for every other momentum."""
 
 EXERCISE = "matched_bn_momentum"
 MISTAKES = ()

@@ -1,4 +1,4 @@
-"""Keeps the answer for each number of pairs and width, whatever the dtype of a later call is."""
+"""Keeps the answer for each number of pairs and width, and gives it for every other dtype."""
 
 EXERCISE = "accumulation_cost"
 MISTAKES = ()

@@ -1,4 +1,4 @@
-"""Divides the mean losses of every window by the number of micro-batches in the first one."""
+"""Divides the sum of the losses of every window by the number of micro-batches in the first one."""
 
 EXERCISE = "RunMeter"
 MISTAKES = ("loss-mean-of-means",)

@@ -1,4 +1,4 @@
-"""Refuses a recipe of which every rank reads one sample, but plans micro-batches of one sample otherwise."""
+"""Refuses recipes in which each rank reads a single sample, but plans micro-batches of one sample otherwise."""
 
 EXERCISE = "plan_run"
 MISTAKES = ()
