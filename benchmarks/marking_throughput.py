@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[1]
 UNIT = "04_training_loop"
 SAMPLES = ROOT / "tests" / "submissions" / UNIT
 ROUNDS = 2
-BUDGET = 6.0
+BUDGET = 16.0
 SECRET = re.compile(r'c\.MarkSubmission\.secret = "\w+"')
 STOCK_NAME, OURS_NAME, FLOOR_NAME = "stock `nbgrader autograde`", "`gradaccum classroom grade`", "floor: the cells' own work"
 PLUGGED_NAME = "`nbgrader autograde` as `classroom init` sets it up"

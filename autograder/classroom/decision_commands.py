@@ -152,13 +152,31 @@ def owners(
 ) -> None:
     """Remember, by Moodle's numbers, whose files are whose: for students with the same name, and anonymous assignments."""
     from autograder.classroom.file_owners import FILE_OWNERS
-    from autograder.classroom.intake.worksheet_owners import fill_file_owners
+    from autograder.classroom.intake.grading_worksheets import fill_file_owners
 
     with locked_class("owners", directory, db) as marked_class:
         filled = fill_file_owners(marked_class.coursedir, worksheet)
     typer.echo(f"{directory / FILE_OWNERS.name}: {filled.added} added, {filled.known} there already")
     for stranger in filled.strangers:
         complain("owners", stranger)
+
+
+@app.command()
+def times(
+    directory: ClassDirectory,
+    unit: Unit,
+    worksheet: Annotated[Path, typer.Argument(metavar="CSV", help="The grading worksheet of the unit's assignment in Moodle.")],
+    db: Database = "",
+) -> None:
+    """Note when notebooks were handed in, from Moodle's grading worksheet: its download of submissions does not say."""
+    from autograder.classroom.intake.grading_worksheets import note_times
+
+    with locked_class("times", directory, db) as marked_class:
+        noted = note_times(marked_class.coursedir, one_unit(unit), worksheet)
+    more = f"; gradaccum classroom grade {directory} brings penalties up to date" if noted.written else ""
+    typer.echo(f"{counted(noted.written, 'time')} noted, {noted.known} there already{more}")
+    for complaint in noted.complaints:
+        complain("times", complaint)
 
 
 def one_unit(text: str) -> str:

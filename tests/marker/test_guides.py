@@ -22,6 +22,11 @@ pytestmark = pytest.mark.slow
 UNIT = "03_accumulate"
 NEEDS_MORE = "# needs "
 SUMS = Path(__file__).parents[1] / "submissions" / UNIT / "mistakes" / "no_scale.py"
+WORKSHEET = """Identifier,Full name,Email address,Status,Grade,Last modified (submission)
+Participant 12345,Ada Lovelace,ada@example.org,Submitted for grading,,"Sunday, 22 November 2026, 6:30 PM"
+Participant 12346,Bob Noyce,bob@example.org,Submitted for grading,,"Sunday, 22 November 2026, 6:45 PM"
+Participant 12347,Eve Adams,eve@example.org,No submission,,-
+"""
 
 
 def download(folder: Path) -> Path:
@@ -33,6 +38,7 @@ def download(folder: Path) -> Path:
     with zipfile.ZipFile(folder / "moodle.zip", "w") as archive:
         for name, text in {"Ada Lovelace_12345": right, "Bob Noyce_12346": json.dumps(wrong)}.items():
             archive.writestr(f"{name}_assignsubmission_file/{UNIT}.ipynb", text)
+    (folder / "worksheet.csv").write_text(WORKSHEET, encoding="utf-8")
     return folder / "moodle.zip"
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ from autograder.classroom.intake.source_files import SourceFile, UnreadableFileE
 from autograder.classroom.intake.sources import SourceError, opened
 from autograder.classroom.intake.student_matching import Students, UnknownStudentError
 from autograder.classroom.intake.submission_filenames import ignore_reason, is_notebook, strip_lms_decoration
-from autograder.classroom.intake.submitted_store import OLDER, TAKEN, UNCHANGED, SubmittedStore, earlier_folder
+from autograder.classroom.intake.submitted_store import OLDER, TAKEN, UNCHANGED, SubmittedStore
 from autograder.contract.units import UNITS
 from autograder.support.one_line import one_line
 from autograder.support.os_trouble import NO_SPACE, os_trouble
@@ -99,12 +98,7 @@ def collect(directory: Path, source: Path, unit: str | None = None, db_url: str 
         NoGradebookError: the gradebook cannot be read.
     """
     course, students = _class(directory, source, unit, db_url)
-
-    def submitted(student: str, unit: str) -> Path:
-        return Path(course.format_path(course.submitted_directory, student, unit))
-
-    store = SubmittedStore(submitted, partial(earlier_folder, course))
-    return take_in(source, students, store, unit)
+    return take_in(source, students, SubmittedStore.of(course), unit)
 
 
 def newest_attempts(

@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,15 @@ class SubmittedStore:
     def __init__(self, submitted: Callable[[str, str], Path], earlier: Callable[[str, str], Path]):
         self._submitted, self._earlier = submitted, earlier
 
+    @classmethod
+    def of(cls, course: CourseDirectory) -> SubmittedStore:
+        """The store of a class."""
+
+        def submitted(student: str, unit: str) -> Path:
+            return Path(course.format_path(course.submitted_directory, student, unit))
+
+        return cls(submitted, partial(earlier_folder, course))
+
     def put(self, attempt: Attempt, student: str) -> tuple[str, str]:
         """Store an attempt as the one that counts, unless a newer one is stored. Nothing changes until all of it has been read.
 
@@ -48,11 +58,8 @@ class SubmittedStore:
             UnreadableFileError: its file has become unreadable, or has changed; or a link is where it belongs.
             OSError: it cannot be written.
         """
-        folder = self._submitted(student, attempt.unit)
-        place, stamp = folder / f"{attempt.unit}.ipynb", folder / "timestamp.txt"
-        for path in (folder.parent, folder, place, stamp, folder / LATE_MARK):
-            if path.is_symlink():
-                raise UnreadableFileError(f"cannot be stored: {path} {LINK}")
+        place, stamp = self._files(student, attempt.unit)
+        folder = place.parent
         there, since = digest_of(place), _time_in(stamp)
         if there == attempt.digest:
             if attempt.time and since is None:
@@ -72,6 +79,43 @@ class SubmittedStore:
                 stamp.unlink(missing_ok=True)  # it belongs to the notebook that was replaced
             _mark_late(folder, attempt)
         return TAKEN, ""
+
+    def put_time(self, student: str, unit: str, time: datetime) -> str:
+        """Note when the notebook was handed in that counts, in place of what is noted there.
+
+        Args:
+            student, unit: whose notebook, and of which unit.
+            time: in UTC, without a time zone.
+
+        Returns:
+            TAKEN, or UNCHANGED if it was noted already.
+
+        Raises:
+            FileNotFoundError: there is no such notebook; the message is one line.
+            UnreadableFileError: a link is where it belongs.
+            OSError: it cannot be written.
+        """
+        place, stamp = self._files(student, unit)
+        if not place.exists():
+            raise FileNotFoundError("was handed in, but is not in the class; give grade the download, too")
+        if _time_in(stamp) == time:
+            return UNCHANGED
+        write_atomically(stamp, _stamp(time))
+        (place.parent / LATE_MARK).unlink(missing_ok=True)
+        return TAKEN
+
+    def _files(self, student: str, unit: str) -> tuple[Path, Path]:
+        """Where a notebook is stored, and the time at which it was handed in; neither is a link, nor is a mark of being late.
+
+        Raises:
+            UnreadableFileError: one is.
+        """
+        folder = self._submitted(student, unit)
+        place, stamp = folder / f"{unit}.ipynb", folder / "timestamp.txt"
+        for path in (folder.parent, folder, place, stamp, folder / LATE_MARK):
+            if path.is_symlink():
+                raise UnreadableFileError(f"cannot be stored: {path} {LINK}")
+        return place, stamp
 
     def _newer(self, attempt: Attempt, student: str, since: datetime | None) -> str:
         """Why the notebook that is stored is newer; empty if it is not."""

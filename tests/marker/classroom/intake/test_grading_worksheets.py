@@ -1,0 +1,124 @@
+"""Moodle's grading worksheet says when work was handed in, which its download of submissions does not."""
+
+from __future__ import annotations
+
+import pytest
+from handed_in import ROSTER, UNIT, fill, work
+from typer.testing import CliRunner
+
+from autograder.classroom.commands import app
+from autograder.classroom.gradebook.enrolment import enrol
+from autograder.classroom.intake.collect_submissions import collect
+from autograder.classroom.students import LATE_MARK
+from autograder.publishing.nbgrader_course import course_directory, make_course
+
+HEADER = "Identifier,Full name,Email address,Status,Grade,Last modified (submission)\n"
+ADA = 'Participant 11,Ada Lovelace,a.lovelace@example.org,Submitted,,"{}"\n'
+BOB = 'Participant 12,Bob,bob@example.org,Submitted,,"Sunday, 22 November 2026, 6:30 PM"\n'
+STRANGER = 'Participant 13,Jo Doe,jo@example.org,Submitted,,"Sunday, 22 November 2026, 6:30 PM"\n'
+EARLY = ADA.format("Sunday, 22 November 2026, 6:30 PM")
+
+
+@pytest.fixture
+def school(tmp_path):
+    """A class in which unit 04 is due, in Berlin, and Ada and Bob have handed it in."""
+    directory = tmp_path / "class"
+    make_course(directory, {})
+    enrol(ROSTER, course_directory(directory).db_url)
+    (directory / "deadlines.csv").write_text("unit,student,due,extra_days\n04,,2026-11-22 18:00 Europe/Berlin,\n")
+    names = ("Ada Lovelace_11", "Bob O'Brien-Smith_12")
+    files = {f"{name}_assignsubmission_file_/{UNIT}.ipynb": work(f"x = '{name}'") for name in names}
+    collect(directory, fill(tmp_path / "download", files))
+    return directory
+
+
+def noted(school, rows: str, status: int = 0) -> tuple[str, str]:
+    """What the command says of a worksheet, and what it complains of."""
+    worksheet = school.parent / "worksheet.csv"
+    worksheet.write_text(HEADER + rows)
+    result = CliRunner().invoke(app, ["times", str(school), "04", str(worksheet)])
+    assert result.exit_code == status, (result.output, result.exc_info)
+    return result.stdout, result.stderr
+
+
+def time_of(school, student: str = "ada") -> str:
+    stamp = school / "submitted" / student / UNIT / "timestamp.txt"
+    return stamp.read_text().strip() if stamp.exists() else ""
+
+
+@pytest.mark.parametrize(
+    ("written", "utc"),
+    [
+        ("Sunday, 22 November 2026, 6:30 PM", "2026-11-22 17:30:00.000000 UTC"),
+        ("Sunday, November 22, 2026, 6:30 PM", "2026-11-22 17:30:00.000000 UTC"),
+        ("Sunday, 22 November 2026, 6:30\u202fPM", "2026-11-22 17:30:00.000000 UTC"),
+        ("Wednesday, 1 July 2026, 12:05 AM", "2026-06-30 22:05:00.000000 UTC"),
+    ],
+)
+def test_a_time_is_noted_in_utc_from_the_time_zone_of_the_due_date(school, written, utc):
+    said, _ = noted(school, ADA.format(written))
+    assert said == f"1 time noted, 0 there already; gradaccum classroom grade {school} brings penalties up to date\n"
+    assert time_of(school) == utc
+
+
+def test_noting_the_same_times_again_changes_nothing(school):
+    noted(school, EARLY)
+    assert noted(school, EARLY) == ("0 times noted, 1 there already\n", "")
+
+
+def test_who_has_handed_in_nothing_is_passed_over(school):
+    assert noted(school, ADA.format("-") + BOB)[0].startswith("1 time noted")
+    assert (time_of(school), time_of(school, "bob") != "") == ("", True)
+
+
+def test_students_whose_notebook_is_not_in_the_class_and_strangers_are_named(school):
+    chi = EARLY.replace("11,Ada Lovelace,a.lovelace", "14,Chi,chi.one")
+    said, complaints = noted(school, STRANGER + chi + EARLY)
+    assert said.startswith("1 time noted")
+    assert "line 2: 'Participant 13' matches no single student of the class" in complaints
+    assert f"chi1, {UNIT}: was handed in, but is not in the class; give grade the download, too" in complaints
+
+
+def test_the_table_of_files_says_whose_a_row_is(school):
+    (school / "file_owners.csv").write_text("file,student\n13,ada\n")
+    assert noted(school, STRANGER)[1] == ""
+    assert time_of(school)
+
+
+@pytest.mark.parametrize("written", ["Sonntag, 22. November 2026, 18:30", "yesterday", "Sunday, 31 November 2026, 6:30 PM"])
+def test_one_time_that_cannot_be_read_leaves_all_as_they_were(school, written):
+    _, complaints = noted(school, BOB + ADA.format(written), status=2)
+    assert "line 3, column last modified (submission): " in complaints
+    assert f"{written!r} is no time as Moodle writes it in English" in complaints
+    assert time_of(school, "bob") == ""
+
+
+def test_a_unit_without_a_due_date_has_no_time_zone(school):
+    (school / "deadlines.csv").unlink()
+    _, complaints = noted(school, EARLY, status=2)
+    assert f"{UNIT} has no due date" in complaints
+    assert "say first when it is due" in complaints
+
+
+def test_a_worksheet_without_times_is_refused(school):
+    worksheet = school.parent / "worksheet.csv"
+    worksheet.write_text("Identifier,Full name\nParticipant 11,Ada Lovelace\n")
+    result = CliRunner().invoke(app, ["times", str(school), "04", str(worksheet)])
+    assert result.exit_code == 2
+    assert "no column 'last modified (submission)'" in result.stderr
+
+
+def test_a_time_takes_the_place_of_a_mark_of_being_late(school):
+    mark = school / "submitted" / "ada" / UNIT / LATE_MARK
+    mark.write_text("marked as late by Canvas\n")
+    noted(school, EARLY)
+    assert not mark.exists()
+
+
+def test_a_time_is_never_written_through_a_link(school, tmp_path):
+    outside = tmp_path / "outside.txt"
+    outside.write_text("kept")
+    (school / "submitted" / "ada" / UNIT / "timestamp.txt").symlink_to(outside)
+    assert "is a link" in noted(school, EARLY + BOB)[1]
+    assert outside.read_text() == "kept"
+    assert time_of(school, "bob")
