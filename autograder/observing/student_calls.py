@@ -16,6 +16,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Protocol
 
@@ -24,6 +25,7 @@ import torch
 import autograder
 import gradaccum
 from autograder.contract.observation import FAULT, TRIAL_SECONDS, Failure, Observation
+from autograder.observing.settings import settings_put_back
 from autograder.support.one_line import one_line
 
 if TYPE_CHECKING:
@@ -33,6 +35,13 @@ MAX_NUMBERS = 6
 """How many small numbers an error message may keep, such as those of two shapes."""
 
 
+CHANGED = "changed"
+"""The kind of a failure to leave something as it was."""
+
+LEFT_CHANGED = "Your function leaves {} changed, which affects everything that runs later. Put it back, or use a with block."
+"""What it leaves changed is one of :data:`autograder.observing.settings.SETTINGS`."""
+
+
 class TimeLimitExceeded(BaseException):
     """Raised inside student code whose time is up. Not an Exception, so that ``except Exception`` does not swallow it."""
 
@@ -40,12 +49,15 @@ class TimeLimitExceeded(BaseException):
 def guarded(observe: Callable[[], Observation], seconds: float = TRIAL_SECONDS, seed: int = 0) -> Observation:
     """Call ``observe`` and return what it does; if it raises, return an observation with that failure.
 
-    Output and warnings are suppressed; global random states are seeded before the call and restored after it.
+    Output and warnings are suppressed; global random states are seeded before the call and restored after it. Settings of torch
+    are put back, too; if one was changed, that is a failure, and what was observed comes with it.
     """
     try:
         with silenced(), seeded(seed), time_limit(seconds):
             try:
-                return observe()
+                with settings_put_back() as changed:
+                    seen = observe()
+                return replace(seen, failure=Failure(CHANGED, LEFT_CHANGED.format(changed[0]))) if changed else seen
             except (TimeLimitExceeded, SystemExit, KeyboardInterrupt):
                 raise
             except BaseException as error:  # described here, because its message, too, is made by student code
@@ -59,6 +71,12 @@ def guarded(observe: Callable[[], Observation], seconds: float = TRIAL_SECONDS, 
         if not raised_by_statement(error):
             raise  # it came from the keyboard
         return Observation(failure=failure_of(error))
+
+
+def left_settings(observation: Observation) -> bool:
+    """Whether a function did all that is observed, but left a setting of torch changed."""
+    failure = observation.failure
+    return failure is not None and failure.kind == CHANGED and bool(observation.facts or observation.tensors)
 
 
 def failure_of(error: BaseException) -> Failure:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from autograder.contract.observation import Failure, Observation
 from autograder.observing.calls import plain
 from autograder.observing.loops import LoopTrial, observe_loop
-from autograder.observing.student_calls import failure_of, guarded
+from autograder.observing.student_calls import failure_of, guarded, left_settings
 from gradaccum.collectives import Collectives
 from gradaccum.ranks import RanksError, on_ranks
 
@@ -39,9 +39,11 @@ def run_ranks(world_size: int, work: Callable[[int], Observation], seed: int) ->
 
     def guarded_work(rank: int) -> dict[str, Any]:
         seen = guarded(lambda: work(rank), WORK, seed)
-        if seen.failure:
+        if seen.failure and not left_settings(seen):
             raise _FailedError(seen.failure, seen.facts)
-        return {"tensors": {name: _as_json(tensor) for name, tensor in seen.tensors.items()}, "facts": seen.facts}
+        tensors = {name: _as_json(tensor) for name, tensor in seen.tensors.items()}
+        failure = [seen.failure.kind, seen.failure.message] if seen.failure else None
+        return {"tensors": tensors, "facts": seen.facts, "failure": failure}
 
     if dist.is_initialized():
         dist.destroy_process_group()  # one that the student's code has opened
@@ -49,7 +51,14 @@ def run_ranks(world_size: int, work: Callable[[int], Observation], seed: int) ->
         answers = on_ranks(world_size, guarded_work, seconds=WAIT, describe=_described)
     except RanksError as failed:
         return [_failed(failed)]
-    return [Observation({n: _tensor(*parts) for n, parts in answer["tensors"].items()}, answer["facts"]) for answer in answers]
+    return [
+        Observation(
+            {name: _tensor(*parts) for name, parts in answer["tensors"].items()},
+            answer["facts"],
+            Failure(*answer["failure"]) if answer["failure"] else None,
+        )
+        for answer in answers
+    ]
 
 
 class _FailedError(Exception):
@@ -97,10 +106,14 @@ def observe_ranks(function: Callable, trial: RanksTrial) -> Observation:
     Tensors are those of :func:`observe_loop`, with the rank appended to their names; ``ranks`` lists the facts of each rank.
     """
     seen = run_ranks(trial.world_size, lambda rank: _observe_rank(function, trial, rank), trial.loop.problem.seed)
-    if seen[0].failure:
+    if seen[0].failure and not left_settings(seen[0]):
         return seen[0]
     tensors = {f"{name}{rank}": tensor for rank, one in enumerate(seen) for name, tensor in one.tensors.items()}
-    return Observation(tensors, {"ranks": [one.facts for one in seen]})
+    return Observation(tensors, {"ranks": [one.facts for one in seen]}, _any_failure(seen))
+
+
+def _any_failure(seen: list[Observation]) -> Failure | None:
+    return next((one.failure for one in seen if one.failure), None)
 
 
 def _observe_rank(function: Callable, trial: RanksTrial, rank: int) -> Observation:
@@ -177,9 +190,10 @@ def observe_factors(function: Callable, trial: TokenTrial) -> Observation:
         return Observation(facts={"factors": factors, "shared": shared})
 
     seen = run_ranks(trial.world_size, work, trial.seed)
-    if seen[0].failure:
+    if seen[0].failure and not left_settings(seen[0]):
         return seen[0]
-    return Observation(facts={"ranks": [one.facts["factors"] for one in seen], "shared": [one.facts["shared"] for one in seen]})
+    facts = {"ranks": [one.facts["factors"] for one in seen], "shared": [one.facts["shared"] for one in seen]}
+    return Observation(facts=facts, failure=_any_failure(seen))
 
 
 OBSERVERS = {"ddp_train_epoch": observe_ranks, "global_token_scale": observe_factors}

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from autograder.contract.observation import Observation
-from autograder.observing.student_calls import guarded, silenced, time_limit
+from autograder.observing.student_calls import guarded, left_settings, silenced, time_limit
 
 SOON = 0.2
 
@@ -207,16 +207,24 @@ def test_global_random_states_are_restored():
     assert np.random.get_state()[1].tolist() == states[2]
 
 
-def test_gradients_are_enabled_inside_and_restored_afterwards():
+def test_gradients_are_enabled_inside_and_as_before_afterwards():
     def function():
         assert torch.is_grad_enabled()
-        torch.set_grad_enabled(False)
 
-    assert outcome(function) is None
-    assert torch.is_grad_enabled()
     with torch.no_grad():
         assert outcome(function) is None
         assert not torch.is_grad_enabled()
+
+
+def test_a_setting_of_torch_that_is_left_changed_is_a_failure_that_comes_with_what_was_observed():
+    def observe():
+        torch.set_grad_enabled(False)
+        return Observation(facts={"value": 1})
+
+    seen = guarded(observe)
+    assert (seen.failure.kind, seen.facts) == ("changed", {"value": 1})
+    assert left_settings(seen)
+    assert torch.is_grad_enabled()
 
 
 def raises(error):

@@ -1,0 +1,66 @@
+"""A right function that leaves a setting of torch changed loses points in every exercise, and reads why."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from samples import SAMPLES, load
+
+from autograder.exercises import all_exercises
+from autograder.marking.in_process import mark_function
+from autograder.observing.settings import SETTINGS, settings_put_back
+from autograder.observing.student_calls import LEFT_CHANGED
+
+CHANGES = {
+    "torch's grad mode": lambda: torch.set_grad_enabled(False),
+    "the default dtype": lambda: torch.set_default_dtype(torch.float16),
+    "the default device": lambda: torch.set_default_device("meta"),
+    "torch's anomaly detection": lambda: torch.autograd.set_detect_anomaly(True),
+    "autocast on the CPU": lambda: torch.set_autocast_enabled("cpu", True),
+    "autocast on the GPU": lambda: torch.set_autocast_enabled("cuda", True),
+}
+
+LEAVING = """
+import torch
+right = {0}
+
+
+def {0}(*arguments, **keywords):
+    returned = right(*arguments, **keywords)
+    torch.autograd.set_detect_anomaly(True)
+    return returned
+"""
+"""Takes the place of a function, in its module."""
+
+GRADED = [exercise for exercise in all_exercises().values() if exercise.graded]
+
+
+@pytest.mark.parametrize("exercise", GRADED, ids=lambda exercise: exercise.id)
+def test_right_function_that_leaves_anomaly_detection_on_loses_some_points_and_reads_why(exercise):
+    (answer,) = (sample for sample in SAMPLES if sample.exercise == exercise.id and sample.is_answer)
+    names = dict(vars(load(answer).module))
+    exec(LEAVING.format(exercise.id), names)
+    verdict = mark_function(exercise, names[exercise.id], 0)
+    assert not torch.is_anomaly_enabled()
+    assert not verdict.passed
+    assert LEFT_CHANGED.format("torch's anomaly detection") in str(verdict)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_setting_that_is_changed_is_noticed_and_put_back(setting):
+    get, _ = SETTINGS[setting]
+    before = get()
+    with settings_put_back() as changed:
+        CHANGES[setting]()
+    assert (changed, get()) == ([setting], before)
+
+
+def test_settings_are_put_back_after_an_error():
+    def fails():
+        torch.set_grad_enabled(False)
+        raise ValueError("of the student")
+
+    with pytest.raises(ValueError, match="of the student"), settings_put_back() as changed:
+        fails()
+    assert changed == ["torch's grad mode"]
+    assert torch.is_grad_enabled()
