@@ -17,7 +17,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 
@@ -45,7 +45,7 @@ def guarded(observe: Callable[[], Observation], seconds: float = TRIAL_SECONDS, 
     try:
         with silenced(), seeded(seed), time_limit(seconds):
             try:
-                return observe()
+                return _unless_settings_changed(observe)
             except (TimeLimitExceeded, SystemExit, KeyboardInterrupt):
                 raise
             except BaseException as error:  # described here, because its message, too, is made by student code
@@ -59,6 +59,31 @@ def guarded(observe: Callable[[], Observation], seconds: float = TRIAL_SECONDS, 
         if not raised_by_statement(error):
             raise  # it came from the keyboard
         return Observation(failure=failure_of(error))
+
+
+_top_hooks = torch._C._autograd._top_saved_tensors_default_hooks
+
+SETTINGS: dict[str, tuple[Callable[[], object], Callable[[Any], object]]] = {
+    "torch's default dtype": (torch.get_default_dtype, torch.set_default_dtype),
+    "autograd's anomaly detection": (torch.is_anomaly_enabled, torch.autograd.set_detect_anomaly),
+    "hooks on all tensors that autograd saves": (
+        lambda: _top_hooks(False),
+        lambda _: torch._C._autograd._pop_saved_tensors_default_hooks(),
+    ),
+}
+"""What is set for all code that runs later: how to read it and how to put it back."""
+
+
+def _unless_settings_changed(observe: Callable[[], Observation]) -> Observation:
+    """What ``observe`` returns, or a failure if the student's code has left one of torch's settings changed."""
+    before = {name: read() for name, (read, _) in SETTINGS.items()}
+    observation = observe()
+    changed = [name for name, (read, _) in SETTINGS.items() if read() != before[name]]
+    for name in changed:
+        SETTINGS[name][1](before[name])
+    if observation.failure or not changed:
+        return observation
+    return Observation(failure=Failure("raised", f"Your function leaves {changed[0]} changed for all code that runs after it."))
 
 
 def failure_of(error: BaseException) -> Failure:
