@@ -185,7 +185,8 @@ class _Watch:
     def __init__(self, problem: Problem, frozen: bool, on_event: Callable[[Event], None] | None):
         self.problem, self.frozen, self.on_event = problem, frozen, on_event
         self.model = problem.build_model()
-        self.state = _state_of(self.model)
+        self.frozen_names = [name for name, p in self.model.named_parameters() if not p.requires_grad]
+        self.state = _state_of(self.model, self.frozen_names)
         self.parameters = trainable(self.model)  # as they were at the start, whatever the loop does to the model
         self.data = [problem.batches(epoch) for epoch in range(len(problem.epochs))]
         self.optimizer = problem.build_optimizer(self.model)
@@ -243,7 +244,7 @@ class _Watch:
         )
 
     def _changed(self) -> tuple[str, ...]:
-        changed = [what for what, value in _state_of(self.model).items() if value != self.state[what]]
+        changed = [what for what, value in _state_of(self.model, self.frozen_names).items() if value != self.state[what]]
         kept = all(_same_data(batches, self.problem.batches(epoch)) for epoch, batches in enumerate(self.data))
         return tuple(changed if kept else [*changed, "data"])
 
@@ -337,14 +338,14 @@ class _Watch:
                 start = end
 
 
-def _state_of(model: nn.Module) -> dict[str, list]:
-    """What training must leave as it is."""
-    held = [*model.parameters(), *model.buffers()]
+def _state_of(model: nn.Module, frozen: list[str]) -> dict[str, list]:
+    """What training must leave as it is; ``frozen`` are the names of the parameters that were frozen when it began."""
+    held, named = [*model.parameters(), *model.buffers()], dict(model.named_parameters())
     return {
         "modes": [module.training for module in model.modules()],
         "dtypes": [tensor.dtype for tensor in held],
         "requires_grad": [tensor.requires_grad for tensor in held],
-        "frozen": [p.detach().cpu().tolist() for p in model.parameters() if not p.requires_grad],
+        "frozen": [named[name].detach().cpu().tolist() for name in frozen if name in named],
     }
 
 

@@ -51,6 +51,7 @@
 # - Run a cell with **Shift + Enter**, and go from top to bottom.
 # - Where it says `raise NotImplementedError`, put your own code in place of that line.
 # - Run and read the other code cells. To try something out, insert cells of your own wherever you like.
+# - Your functions leave torch's settings, such as the default dtype, as they find them.
 # - If things get into a muddle, restart the kernel (the round arrow) and run the cells again.
 #
 # The units:
@@ -179,11 +180,12 @@ check(average_gradients)
 #
 # *Difficulty ●○○ · about 2 minutes · for practice, not counted*
 #
-# Now you. Write `average_gradients(gradients)`. It is given a list of tensors of the same shape and returns their mean.
+# Now you. Write `average_gradients(gradients)`. It is given a list of tensors of the same shape and returns their
+# mean. The list and the tensors stay as they are.
 #
 # What earns points:
 #
-# - **1 point · the mean**: right for lists of four, three and one gradient.
+# - **1 point · the mean**: right for lists of one to five gradients.
 
 
 # %% exercise="average_gradients"

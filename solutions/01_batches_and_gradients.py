@@ -150,9 +150,10 @@ print("gradients:", [g if g is None else tuple(g.shape) for g in gradients])
 # - **1 point · models with frozen and unused parameters**: a frozen parameter is not in the dictionary. An unused one may be
 #   left out, or be zero or `None`.
 # - **1 point · leaving parameters, .grad and mode as they were**: they stay the same to the bit, and `requires_grad`, `x` and
-#   `y` too, so that a second call returns the same. Before the call `.grad` may hold anything, and nothing of it may be in
-#   what you return. The model may be in training or in evaluation mode, in which layers such as dropout act differently: the
-#   gradient is that of the mode it is in.
+#   `y` too, so that a second call returns the same. No hook and no attribute stays on the model, and you seed no random
+#   numbers. Before the call `.grad` may hold anything, infinity included, and nothing of it may be in what you return. The
+#   model, and each of its layers, may be in training or in evaluation mode, in which layers such as dropout act differently:
+#   the gradient is that of the mode it is in.
 
 
 # %% exercise="batch_gradient"
@@ -222,7 +223,8 @@ for reduction in ("mean", "sum"):
 # - **1 point · the mean of the sample gradients**: for a `loss_fn` that averages, where it equals the gradient of the batch,
 #   which may hold a single sample.
 # - **1 point · the same for a loss_fn that adds its samples**: there the two differ, so only going sample by sample will do.
-# - **1 point · leaving parameters, .grad and mode as they were**: as in exercise 1.
+# - **1 point · leaving parameters, .grad and mode as they were**: as in exercise 1. A layer may draw random numbers in
+#   training mode, as dropout does.
 #
 # Neither speed nor memory counts.
 
@@ -298,10 +300,11 @@ print(f"after zero_grad():    {model.head.bias.grad}")
 # What earns points:
 #
 # - **1 point · the update**: every parameter has moved by minus `lr` times its gradient, also for a batch of one sample and at
-#   a second call; the model is in the mode it was in, training or evaluation.
+#   a second call with another `lr`, and also one that two layers share; the model is in the mode it was in, training or
+#   evaluation, and so is each of its layers.
 # - **1 point · models with frozen and unused parameters**: those do not move, and nothing breaks.
-# - **1 point · clean gradients before and after**: `.grad` of any parameter may hold anything when you are called; none of it
-#   joins in. When you return, `.grad` of every trainable parameter, used or unused, is `None` or zero.
+# - **1 point · clean gradients before and after**: `.grad` of any parameter may hold anything when you are called, infinity
+#   included; none of it joins in. When you return, `.grad` of every trainable parameter, used or unused, is `None` or zero.
 # - **1 point · the returned loss**: that of the whole batch, at the parameters and in the mode you were given.
 
 

@@ -222,8 +222,8 @@ print("the same storage as h's:", storage.data_ptr() == h.untyped_storage().data
 #
 # - **1 point · what a linear layer and the loss keep**: a single layer, so nothing is shared and no parameter is kept.
 # - **1 point · a tensor that two operations keep**: a layer and a tanh, in float64 where your device has it.
-# - **1 point · parameters, which do not count**: many layers with GELUs between them, one layer frozen, and
-#   a buffer, which the model scales its output with.
+# - **1 point · parameters, which do not count**: many layers with GELUs between them, one layer frozen, a slice of a
+#   parameter, masks, dropout in training mode, and a buffer, which the model scales its output with.
 # - **1 point · a view, which keeps its whole storage**: a layer whose output is cut into slices, two of which are kept.
 #
 # The last model has a loss function of its own. Whether you call `backward()` does not matter.
@@ -298,8 +298,9 @@ for size, total in zip(sizes, totals, strict=True):
 #
 # What earns points:
 #
-# - **1 point · points on a line**: lists of five points that lie on it.
-# - **2 points · points off a line, by least squares**: lists of five that do not.
+# - **1 point · points on a line**: lists of points that lie on it, also of many gigabytes.
+# - **2 points · points off a line, by least squares**: lists of points that do not. The fixed part may come out
+#   below zero.
 #
 # Three correct digits are enough. Any library will do.
 
@@ -387,8 +388,8 @@ for n in (1, 4, 16, 64):
 #
 # What earns points:
 #
-# - **1 point · the largest micro-batch that divides and fits**: both numbers as `int`, because a loop runs over `range(N)`.
-#   Also when the effective batch is prime, and when all of it fits.
+# - **1 point · the largest micro-batch that divides and fits**: both numbers as `int`, Python's or numpy's, because a loop
+#   runs over `range(N)`. Also when the effective batch is prime or large, and when all of it fits.
 # - **1 point · a budget that is used to the last byte**: what needs exactly the budget fits.
 # - **1 point · a ValueError with a reason when nothing fits**: not even one sample. Any words will do, but an empty message
 #   will not.

@@ -260,9 +260,10 @@ for norm in (nn.LayerNorm(8), nn.BatchNorm1d(8)):
 # What earns points:
 #
 # - **2 points · micro-batches of equal size**: the gradient is right when all have B samples, at every call.
-# - **2 points · ragged micro-batches**: also when their sizes differ, in a model with a frozen and an unused parameter.
+# - **2 points · ragged micro-batches**: also when their sizes differ, in a model with a frozen and an unused parameter, and
+#   with a weight that two layers share.
 # - **1 point · discarding what .grad held before**: `.grad` of a parameter that is not frozen may hold anything when you are
-#   called; none of it is left.
+#   called, infinity included; none of it is left, at every call.
 # - **1 point · one micro-batch's graph at a time**: with 24 micro-batches, your peak memory stays below twelve times that of a
 #   loop with one graph alive.
 #
@@ -314,7 +315,7 @@ check(accumulate_gradient)
 #
 # What earns points:
 #
-# - **2 points · the rate**: a number, not rounded, right for three pairs of a rate and an N, one of them with N = 1.
+# - **2 points · the rate**: a number, not rounded, right for four pairs of a rate and an N, one of them with N = 1.
 
 
 # %% exercise="sum_form_lr"
@@ -346,7 +347,7 @@ check(sum_form_lr)
 #
 # What earns points:
 #
-# - **2 points · the right answer for every pair**: `True` or `False`, for twelve pairs of configurations; all must be right.
+# - **2 points · the right answer for every pair**: `True` or `False`, for fifteen pairs of configurations; all must be right.
 
 
 # %% exercise="same_update"

@@ -57,7 +57,9 @@ def guarded(observe: Callable[[], Observation], seconds: float = TRIAL_SECONDS, 
             try:
                 with settings_put_back() as changed:
                     seen = observe()
-                return replace(seen, failure=Failure(CHANGED, LEFT_CHANGED.format(changed[0]))) if changed else seen
+                if changed and not seen.failure:
+                    seen = replace(seen, failure=Failure(CHANGED, LEFT_CHANGED.format(changed[0])))
+                return seen
             except (TimeLimitExceeded, SystemExit, KeyboardInterrupt):
                 raise
             except BaseException as error:  # described here, because its message, too, is made by student code

@@ -7,6 +7,7 @@ any process: it is data, so it may be stored, compared and sent elsewhere.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,6 +24,7 @@ from gradaccum.problems.ingredients import (
     normal_numbers,
     seeded_generator,
 )
+from gradaccum.problems.parameters import trainable
 
 FEATURES, OUTPUTS = 4, 2
 
@@ -38,8 +40,10 @@ class Problem:
         lr, momentum: of the SGD optimizer; with momentum an update depends on those before it, so one made by hand shows.
         width, depth: units per hidden layer, number of hidden layers.
         stale: whether ``.grad`` holds something before the first epoch.
+        overflowed: whether ``.grad`` holds infinity before the first epoch, as after a loss that overflowed.
         one_shot: whether an epoch's micro-batches come as a generator without a length instead of a list.
         extras: whether the model also has a frozen and an unused parameter.
+        tied: whether two of the model's hidden layers share a weight, for which it needs three of them.
         gated: whether the model has a layer that acts differently in training and in evaluation mode.
         coupled: whether the samples of one forward act on each other, so that the gradient shows which of them went through
             the model together.
@@ -59,8 +63,10 @@ class Problem:
     width: int = 6
     depth: int = 1
     stale: bool = False
+    overflowed: bool = False
     one_shot: bool = False
     extras: bool = False
+    tied: bool = False
     gated: bool = False
     coupled: bool = False
     skewed: bool = False
@@ -89,11 +95,14 @@ class Problem:
         model.to(device=self.device, dtype=self.torch_dtype)
         if self.stale:
             fill_stale_gradient(model, self.seed)
+        if self.overflowed:
+            for parameter in trainable(model):
+                parameter.grad = torch.full_like(parameter, math.inf)
         return model
 
     def new_model(self) -> nn.Module:
         """A model whose weights and place are yet to be set."""
-        return ProbeModel(self.width, self.depth, self.extras, self.gated, self.coupled, self.outputs)
+        return ProbeModel(self.width, self.depth, self.extras, self.gated, self.coupled, self.outputs, self.tied)
 
     def build_optimizer(self, model: nn.Module) -> torch.optim.SGD:
         return torch.optim.SGD(model.parameters(), lr=self.lr, momentum=self.momentum)
@@ -139,10 +148,21 @@ def coupling(x: Tensor) -> Tensor:
 class ProbeModel(nn.Module):
     """A small multi-layer perceptron with tanh units."""
 
-    def __init__(self, width: int, depth: int, extras: bool, gated: bool, coupled: bool = False, outputs: int = OUTPUTS):
+    def __init__(
+        self,
+        width: int,
+        depth: int,
+        extras: bool,
+        gated: bool,
+        coupled: bool = False,
+        outputs: int = OUTPUTS,
+        tied: bool = False,
+    ):
         super().__init__()
         sizes = [FEATURES, *([width] * depth)]
         self.hidden = nn.ModuleList(nn.Linear(a, b) for a, b in itertools.pairwise(sizes))
+        if tied:
+            self.hidden[2].weight = self.hidden[1].weight
         self.gate = TrainingGate() if gated else nn.Identity()
         self.coupled = coupled
         self.head = nn.Linear(width, outputs)

@@ -35,7 +35,7 @@ class AverageGradients(Exercise[ListTrial]):
     graded = False
 
     def trials(self, seed: int, device: str) -> dict[str, ListTrial]:
-        return {counted(count, "gradient"): ListTrial(seed + count, count, device) for count in (4, 3, 1)}
+        return {counted(count, "gradient"): ListTrial(seed + count, count, device) for count in (4, 3, 1, 2, 5)}
 
     def judge(self, trials: Mapping[str, ListTrial], observations: Mapping[str, Observation]) -> Verdict:
         message, summed = "", False
@@ -48,6 +48,8 @@ class AverageGradients(Exercise[ListTrial]):
             elif not close(seen.tensors["value"].double(), gradients.mean(0), "float64"):
                 message = message or f"For {name}, {_in_words(seen.tensors['value'], gradients)}"
                 summed |= trial.count > 1 and close(seen.tensors["value"].double(), gradients.sum(0), "float64")
+            elif not seen.facts["kept"]:
+                message = message or "Your function changed the list of gradients it was given, or a gradient in it."
         mistakes = (mistake("no-scale"),) if summed else ()
         return self.verdict({"mean": message}, mistakes=mistakes, failure=first_failure(observations))
 

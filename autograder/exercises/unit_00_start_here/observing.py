@@ -12,7 +12,7 @@ from autograder.contract.observation import Observation
 
 @dataclass(frozen=True)
 class ListTrial:
-    """``count`` random gradients of length 5."""
+    """``count`` random gradients of length 5, in the first of which one number is zero."""
 
     seed: int
     count: int
@@ -22,15 +22,21 @@ class ListTrial:
         """One tensor ``(5,)`` for each gradient, in float64."""
         generator = torch.Generator(device="cpu").manual_seed(self.seed % 2**63)
         rows = torch.randn(self.count, 5, generator=generator, dtype=torch.float64, device="cpu")
+        rows[0, 0] = 0
         return list(rows.to(self.device))
 
 
 def observe_tensor(function: Callable, trial: ListTrial) -> Observation:
-    """Call the function with the gradients. Returns the tensor it returned as ``value``, or else the ``type`` of its answer."""
-    value = function(trial.gradients())
+    """Call the function with the gradients. Returns the tensor it returned as ``value``, or else the ``type`` of its answer.
+
+    ``kept`` says whether the list of gradients is as it was.
+    """
+    gradients = trial.gradients()
+    value = function(gradients)
+    kept = len(gradients) == trial.count and all(map(torch.equal, gradients, trial.gradients()))
     if not isinstance(value, torch.Tensor):
-        return Observation(facts={"type": type(value).__name__})
-    return Observation({"value": value.detach().cpu()})
+        return Observation(facts={"type": type(value).__name__, "kept": kept})
+    return Observation({"value": value.detach().cpu()}, {"kept": kept})
 
 
 OBSERVERS = {"average_gradients": observe_tensor}

@@ -36,6 +36,8 @@ def batch_problem(
     gated: bool = False,
     extras: bool = False,
     stale: bool = False,
+    overflowed: bool = False,
+    tied: bool = False,
     outputs: int = OUTPUTS,
 ) -> Problem:
     """A batch of so many samples as micro-batches of one sample each; options as of :class:`gradaccum.problems.Problem`."""
@@ -49,6 +51,9 @@ def batch_problem(
         gated=gated,
         extras=extras,
         stale=stale,
+        overflowed=overflowed,
+        tied=tied,
+        depth=3 if tied else 1,
         outputs=outputs,
     )
 
@@ -56,7 +61,9 @@ def batch_problem(
 SPECIAL = {
     "one": ("", "For a batch of one sample"),
     "narrow": ("", "For a model with a single output"),
-    "again": ("untouched", "At a second call with the same model"),
+    "again": ("untouched", "At a later call with the same model"),
+    "tied": ("", "For a model in which two layers share a weight"),
+    "overflowed": ("untouched", "If .grad holds infinity before the call"),
 }
 """Trials that matter if the others are right: the part that each belongs to, the first if empty, and what is special there."""
 
@@ -111,7 +118,8 @@ class BatchGradient(GradientOfBatch):
             "untouched": BatchTrial(batch_problem(seed + 3, device, c, stale=True, gated=True), training=False),
             "one": BatchTrial(batch_problem(seed + 4, device, 1)),
             "narrow": BatchTrial(batch_problem(seed + 6, device, b, outputs=1)),
-            "again": BatchTrial(batch_problem(seed + 5, device, a), calls=2),
+            "again": BatchTrial(batch_problem(seed + 5, device, a), calls=3, mixed=True),
+            "overflowed": BatchTrial(batch_problem(seed + 8, device, b, overflowed=True)),
         }
 
 
@@ -133,7 +141,8 @@ class AverageSampleGradients(GradientOfBatch):
             "summed": BatchTrial(batch_problem(seed + 2, device, b), summed=True),
             "untouched": BatchTrial(batch_problem(seed + 3, device, c, stale=True, gated=True), training=False),
             "one": BatchTrial(batch_problem(seed + 4, device, 1)),
-            "again": BatchTrial(batch_problem(seed + 5, device, a), calls=2),
+            "again": BatchTrial(batch_problem(seed + 5, device, a), calls=3, mixed=True),
+            "overflowed": BatchTrial(batch_problem(seed + 8, device, b, overflowed=True)),
         }
 
 
@@ -165,7 +174,9 @@ class SgdStep(Exercise[BatchTrial]):
             ),
             "one": BatchTrial(batch_problem(seed + 7, device, 1), lr=rates[0]),
             "narrow": BatchTrial(batch_problem(seed + 9, device, c, outputs=1), lr=rates[2]),
-            "again": BatchTrial(batch_problem(seed + 8, device, b), lr=rates[1], calls=2),
+            "again": BatchTrial(batch_problem(seed + 8, device, b), lr=rates[1], calls=3, mixed=True),
+            "tied": BatchTrial(batch_problem(seed + 10, device, a, tied=True), lr=rates[4]),
+            "overflowed": BatchTrial(batch_problem(seed + 11, device, b, overflowed=True), lr=rates[3]),
         }
 
     def judge(self, trials: Mapping[str, BatchTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -188,7 +199,8 @@ class SgdStep(Exercise[BatchTrial]):
         if not any(results.values()):
             for name, (_, what) in SPECIAL.items():
                 message, named = update_message("mode", trials[name], observations[name])
-                results["update"] = results["update"] or (message and f"{what}: {message}{_kept(name, observations[name])}")
+                lost = "clean" if name == "overflowed" else "update"
+                results[lost] = results[lost] or (message and f"{what}: {message}{_kept(name, observations[name])}")
                 slugs += named
         results["loss"], named = loss_message(trials["loss"], observations["loss"])
         slugs += named

@@ -12,10 +12,14 @@ from torch import Tensor, nn
 from autograder.contract.observation import Observation
 from autograder.observing.loops import plain_losses
 from gradaccum.problems import Problem, joined
+from gradaccum.problems.ingredients import TrainingGate
 from gradaccum.problems.problem import skewed_loss
 
 OTHER_SEED = 1000
 """Added to a problem's seed, it gives other samples than any other trial has."""
+
+OTHER_PARAMETERS = 0.25
+"""Added to every parameter, it gives others."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +31,10 @@ class BatchTrial:
         summed: whether ``loss_fn`` adds the losses of its samples instead of averaging them.
         training: the mode the model is in.
         lr: a learning rate, for functions that take one.
-        calls: how often the function is called, each time with the parameters as they were; the last call counts, and those
-            before it get another batch.
+        calls: how often the function is called. The last call counts. Those before it get half the learning rate, and by turns
+            the same batch with other parameters and another batch.
         frozen_stale: whether ``.grad`` of a frozen parameter holds something as well, as if it had been frozen only recently.
+        mixed: whether the first layer is in the other mode than the model.
     """
 
     problem: Problem
@@ -38,6 +43,7 @@ class BatchTrial:
     lr: float = 0.1
     calls: int = 1
     frozen_stale: bool = False
+    mixed: bool = False
 
     @property
     def samples(self) -> int:
@@ -45,10 +51,11 @@ class BatchTrial:
 
     def model(self) -> nn.Module:
         model = self.problem.build_model().train(self.training)
-        if self.frozen_stale:
-            for parameter in model.parameters():
-                if not parameter.requires_grad:
-                    parameter.grad = torch.ones_like(parameter)
+        if self.mixed:
+            next(layer for layer in model.modules() if isinstance(layer, nn.Linear)).train(not self.training)
+        for parameter in model.parameters():
+            if self.frozen_stale and not parameter.requires_grad:
+                parameter.grad = torch.ones_like(parameter)
         return model
 
     def loss_fn(self, prediction: Tensor, target: Tensor) -> Tensor:
@@ -64,9 +71,26 @@ class BatchTrial:
         return joined(self.problem.with_(seed=self.problem.seed + OTHER_SEED).batches())
 
 
+class DrawingGate(TrainingGate):
+    """A gate that in training mode draws random numbers, as dropout does, but makes nothing of them."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.training:
+            torch.rand_like(x)
+        return super().forward(x)
+
+
+def _drawing_model(trial: BatchTrial) -> nn.Module:
+    """The trial's model; its gate, if it has one, draws random numbers."""
+    model = trial.model()
+    if trial.problem.gated:
+        model.gate = DrawingGate().train(trial.training)
+    return model
+
+
 def observe_gradients(function: Callable, trial: BatchTrial) -> Observation:
     """Call ``function(model, loss_fn, x, y)``. Returns the tensors it returned by name, and the model as it left it."""
-    model = trial.model()
+    model = _drawing_model(trial)
     returned, kept = _call(function, model, trial)
     tensors, facts = model_state(model)
     facts |= kept
@@ -80,7 +104,7 @@ def observe_gradients(function: Callable, trial: BatchTrial) -> Observation:
 
 def observe_step(function: Callable, trial: BatchTrial) -> Observation:
     """Call ``function(model, loss_fn, x, y, lr)``. Returns the number it returned, and the model as it left it."""
-    model = trial.model()
+    model = _drawing_model(trial)
     returned, kept = _call(function, model, trial, trial.lr)
     tensors, facts = model_state(model)
     facts |= kept
@@ -88,17 +112,34 @@ def observe_step(function: Callable, trial: BatchTrial) -> Observation:
     return Observation(tensors, facts | ({"loss": number[0]} if number else {"type": type(returned).__name__}))
 
 
-def _call(function: Callable, model: nn.Module, trial: BatchTrial, *more: float) -> tuple[object, dict[str, bool]]:
-    """What the last call returned, whether it left the batch as it was, and whether the model's parameters are its own."""
-    own = list(model.parameters())
+def _call(function: Callable, model: nn.Module, trial: BatchTrial, *rate: float) -> tuple[object, dict[str, Any]]:
+    """What the last call returned, whether it left the batch as it was, and what it did to the model and to chance."""
+    own, attached = list(model.parameters()), _attached(model)
     before = {name: p.detach().clone() for name, p in model.named_parameters()}
-    for batch in [trial.other_batch()] * (trial.calls - 1) + [trial.batch()]:
+    batch, other = trial.batch(), trial.other_batch()
+    states = []
+    for left in reversed(range(trial.calls)):
         with torch.no_grad():
             for name, p in model.named_parameters():
-                p.copy_(before[name])
-        returned = function(model, trial.loss_fn, *batch, *more)
-    left = all(torch.equal(now, was) and not now.requires_grad for now, was in zip(batch, trial.batch(), strict=True))
-    return returned, {"data kept": left, "own parameters": all(any(p is q for q in own) for p in model.parameters())}
+                p.copy_(before[name] + (left == 2) * OTHER_PARAMETERS)
+        torch.default_generator.manual_seed(left)
+        returned = function(model, trial.loss_fn, *(batch if left != 1 else other), *(r * (0.5 if left else 1) for r in rate))
+        states.append(torch.default_generator.get_state())
+    kept = all(torch.equal(now, was) and not now.requires_grad for now, was in zip(batch, trial.batch(), strict=True))
+    reseeded = len(states) > 1 and torch.equal(states[0], states[-1])  # though they began with different seeds
+    facts: dict[str, Any] = {"data kept": kept, "own parameters": all(any(p is q for q in own) for p in model.parameters())}
+    added = [what for what, count in _attached(model).items() if count > attached[what]]
+    return returned, facts | {"left": added + ["seed"] * reseeded}
+
+
+HOOKS = ("_backward_hooks", "_backward_pre_hooks", "_forward_hooks", "_forward_pre_hooks", "_post_accumulate_grad_hooks")
+
+
+def _attached(model: nn.Module) -> dict[str, int]:
+    """How many hooks and how many attributes a model, its layers and its parameters have."""
+    things = [*model.modules(), *model.parameters()]
+    hooks = sum(len(getattr(thing, name, None) or ()) for thing in things for name in HOOKS)
+    return {"hooks": hooks, "attributes": sum(len(vars(thing)) for thing in things)}
 
 
 def model_state(model: nn.Module) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -2,9 +2,9 @@
 
 from autograder.contract.promises import Promise, Promises
 
-GRADIENTS, SECOND = ("gradient", "frozen", "untouched", "one", "narrow", "again"), ("again",)
-AVERAGES = ("mean", "summed", "untouched", "one", "again")
-UPDATES = ("update", "frozen", "evaluating", "one", "narrow", "again")
+GRADIENTS, SECOND = ("gradient", "frozen", "untouched", "one", "narrow", "again", "overflowed"), ("again",)
+AVERAGES = ("mean", "summed", "untouched", "one", "again", "overflowed")
+UPDATES = ("update", "frozen", "evaluating", "one", "narrow", "again", "tied", "overflowed")
 
 PROMISES = {
     "batch_gradient": Promises(
@@ -25,6 +25,11 @@ PROMISES = {
             Promise("data's requires_grad", "`x` and `y` too", GRADIENTS, "batch_gradient_wants_a_gradient_for_x"),
             Promise("another batch", "so that a second call returns the same", SECOND, "batch_gradient_cached_by_model"),
             Promise("second call", "so that a second call returns the same", SECOND, "batch_gradient_hooks_stay"),
+            Promise("same arguments", "so that a second call returns the same", SECOND, "batch_gradient_cached_by_arguments"),
+            Promise("hooks", "No hook and no attribute stays on the model", GRADIENTS, "batch_gradient_forgets_its_hooks"),
+            Promise("seed", "you seed no random numbers", SECOND, "batch_gradient_seeds"),
+            Promise("infinity", "infinity included", ("overflowed",), "batch_gradient_minus_the_old_one"),
+            Promise("layers' modes", "and each of its layers", SECOND, "batch_gradient_one_mode_for_all_layers"),
             Promise("stale", "nothing of it may be in what you return", GRADIENTS, "batch_gradient_on_top_of_the_old_one"),
             Promise("grad", "Before the call `.grad` may hold anything", ("untouched",), "batch_gradient_cleared_afterwards"),
             Promise("mode", "the gradient is that of the mode it is in", ("untouched",), "batch_gradient_in_training_mode"),
@@ -38,6 +43,7 @@ PROMISES = {
             Promise("every sample", "for every sample", AVERAGES, "average_sample_gradients_without_the_last"),
             Promise("one sample", "which may hold a single sample", ("one",), "average_sample_gradients_of_several"),
             Promise("summed", "only going sample by sample will do", ("summed",), "average_sample_gradients_whole_batch"),
+            Promise("chance", "may draw random numbers", ("mean",), "average_sample_gradients_vmap_without_chance"),
             Promise("untouched", "as in exercise 1", AVERAGES, "average_sample_gradients_accumulated_in_grad"),
         ),
         (
@@ -65,7 +71,10 @@ PROMISES = {
             Promise("any model", "the gradient of `loss_fn(model(x), y)`", ("narrow",), "sgd_step_squeezes_the_prediction"),
             Promise("one sample", "also for a batch of one sample", ("one",), "sgd_step_of_several"),
             Promise("second call", "at a second call", SECOND, "sgd_step_momentum_between_calls"),
-            Promise("mode", "the model is in the mode it was in", ("evaluating",), "sgd_step_train_first"),
+            Promise("other rate", "at a second call with another `lr`", SECOND, "sgd_step_first_rate_stays"),
+            Promise("shared", "also one that two layers share", ("tied",), "sgd_step_layer_by_layer"),
+            Promise("infinity", "infinity included", ("overflowed",), "sgd_step_clears_by_multiplying"),
+            Promise("mode", "the model is in the mode it was in", ("evaluating", "again"), "sgd_step_train_first"),
             Promise("frozen", "those do not move, and nothing breaks", ("frozen",), "sgd_step_thaws_everything"),
             Promise("before", "none of it joins in", ("clean", "clean extras"), "sgd_step_clears_after"),
             Promise(

@@ -28,7 +28,7 @@ def _model(trial: BatchTrial) -> tuple[dict[str, Array | Maybe], dict[str, Fact 
     tensors: dict[str, Array | Maybe] = {f"parameter/{name}": array for name, array in arrays.items()}
     tensors |= {f"grad/{name}": Maybe(array) for name, array in arrays.items()}
     kept = {"data kept": Truth(), "own parameters": Truth()}
-    return tensors, {"modes": ListOf(Truth(), (1, MAX_ENTRIES)), "trainable": NAMES, **kept}
+    return tensors, {"modes": ListOf(Truth(), (1, MAX_ENTRIES)), "trainable": NAMES, "left": ListOf(Text(), (0, 3)), **kept}
 
 
 SCHEMAS = {

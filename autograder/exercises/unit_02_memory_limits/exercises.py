@@ -98,6 +98,11 @@ class MemoryLine(Exercise[CallTrial]):
                 off = [abs(shift) + 500 if size in up else -abs(shift) - 500 for size, shift in zip(sizes, off, strict=True)]
             points = [fixed + per_sample * size + shift for size, shift in zip(sizes, off, strict=True)]
             trials[name] = CallTrial((sizes, points))
+        # Real numbers of bytes do not fit into 32 bits, there may be any number of points, and the line may begin below zero.
+        gigabytes, sizes = [10**9 * chance.randint(2, 9) for _ in range(2)], chance.sample(range(1, 17), 7)
+        trials["exact 2"] = CallTrial((sizes, [gigabytes[0] + gigabytes[1] * size for size in sizes]))
+        sizes, off = chance.sample(range(9, 20), 7), [chance.choice([-1, 1]) * chance.randint(200, 900) for _ in range(7)]
+        trials["scattered 3"] = CallTrial((sizes, [900 * size - 5000 + shift for size, shift in zip(sizes, off, strict=True)]))
         return trials
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -163,10 +168,12 @@ class PlanMicroBatches(Exercise[CallTrial]):
         # The same bytes for another batch: an answer that was looked up by them is then a wrong one.
         calls["largest 7"] = CallTrial((25, *calls["largest 0"].arguments[1:]))
         calls |= {"full 4": CallTrial((24, 0, -8 * 300, 300)), "full 5": CallTrial((40, -500, -500 - 8 * 700, 700))}
+        calls |= {"largest 8": call(41, 60, 1), "largest 9": call(2048, 100, 1)}  # a prime that fits; more than Python recurses
         return calls | {
             "none 0": call(24, 1, -chance.randint(1, 99)),
             "none 1": call(36, -2, 0),
             "none 2": call(1, -1, 0, fixed=0),
+            "none 3": call(2048, 0, 1),
         }
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -180,7 +187,8 @@ class PlanMicroBatches(Exercise[CallTrial]):
             self, trials, observations, _part_of, plan, WRONG_PLANS, message, refusal=refusal, described=PLANS_IN_WORDS
         )
         silent = any(
-            "value" in observations[name].facts or "type" in observations[name].facts for name in ("none 0", "none 1", "none 2")
+            "value" in observations[name].facts or "type" in observations[name].facts
+            for name in ("none 0", "none 1", "none 2", "none 3")
         )
         named = (*verdict.mistakes, mistake("misfit-not-refused")) if silent else verdict.mistakes
         return _require_ints(replace(verdict, mistakes=named), observations)

@@ -20,8 +20,8 @@ class SavedTrial:
 
     Attributes:
         kind: ``"plain"`` (one linear layer), ``"shared"`` (a tensor that two operations keep), ``"deep"`` (weights are kept
-            too, one of them frozen, as well as a buffer, and activations of the weights' shape), ``"gated"`` (slices of a
-            larger tensor are kept).
+            too, one of them frozen, as well as a slice of a parameter, masks, a buffer, and activations of the weights' shape),
+            ``"gated"`` (slices of a larger tensor are kept).
         samples: in the batch.
         width: of the layers.
     """
@@ -103,7 +103,19 @@ def deep_model(width: int, hidden: int, depth: int = 10) -> WatchedSequential:
     middle = layers[2]
     assert isinstance(middle, nn.Linear)
     middle.weight = nn.Parameter((torch.randn(hidden + 1, hidden) / hidden**0.5)[1:])  # its storage begins before it does
-    return WatchedSequential(*layers, nn.Linear(hidden, 3).requires_grad_(False))
+    return WatchedSequential(*layers, nn.Linear(hidden, 3).requires_grad_(False), nn.Sequential(Gains(3), nn.Dropout(0.2)))
+
+
+class Gains(nn.Module):
+    """Scales by all but the first number of a parameter, which autograd keeps a slice of, and cuts off with a mask."""
+
+    def __init__(self, outputs: int) -> None:
+        super().__init__()
+        self.gains = nn.Parameter(torch.ones(outputs + 1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = x * self.gains[1:]
+        return x.masked_fill(x < -1, -1.0)
 
 
 class GatedUnit(nn.Module):

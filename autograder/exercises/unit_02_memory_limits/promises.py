@@ -3,10 +3,10 @@
 from autograder.contract.promises import Promise, Promises
 
 MODELS = ("plain", "shared", "deep", "gated")
-LINES = ("exact 0", "exact 1", "scattered 0", "scattered 1", "scattered 2")
-SCATTERED = LINES[2:]
-LARGEST, FULL = tuple(f"largest {k}" for k in range(8)), tuple(f"full {k}" for k in range(6))
-NONE = ("none 0", "none 1", "none 2")
+SCATTERED = ("scattered 0", "scattered 1", "scattered 2", "scattered 3")
+LINES = ("exact 0", "exact 1", "exact 2", *SCATTERED)
+LARGEST, FULL = tuple(f"largest {k}" for k in range(10)), tuple(f"full {k}" for k in range(6))
+NONE = ("none 0", "none 1", "none 2", "none 3")
 
 PROMISES = {
     "saved_bytes": Promises(
@@ -23,6 +23,10 @@ PROMISES = {
             Promise("frozen", "frozen or not", ("deep",), "saved_bytes_with_frozen_parameters"),
             Promise("everything", "Everything else that autograd keeps does count", MODELS, "saved_bytes_without_inputs"),
             Promise("buffers", "Everything else that autograd keeps does count", ("deep",), "saved_bytes_without_buffers"),
+            Promise("slices", "that belong to a parameter of the model", ("deep",), "saved_bytes_by_first_element"),
+            Promise("nested", "that belong to a parameter of the model", ("deep",), "saved_bytes_without_nested_layers"),
+            Promise("masks", "Everything else that autograd keeps does count", ("deep",), "saved_bytes_of_floats"),
+            Promise("dropout", "dropout in training mode", ("deep",), "saved_bytes_in_evaluation_mode"),
             Promise("bytes", "the number of bytes", MODELS, "saved_bytes_four_bytes_each"),
         ),
         (
@@ -37,8 +41,10 @@ PROMISES = {
     "memory_line": Promises(
         (
             Promise("pair", "returns the pair `(fixed, per_sample)`", LINES, "memory_line_turned_round"),
-            Promise("exact", "lists of five points that lie on it", LINES, "memory_line_through_zero"),
-            Promise("least squares", "lists of five that do not", SCATTERED, "memory_line_first_two"),
+            Promise("exact", "lists of points that lie on it", LINES, "memory_line_through_zero"),
+            Promise("least squares", "lists of points that do not", SCATTERED, "memory_line_first_two"),
+            Promise("gigabytes", "also of many gigabytes", ("exact 2",), "memory_line_in_32_bits"),
+            Promise("below zero", "may come out below zero", ("scattered 3",), "memory_line_never_negative"),
             Promise("any order", "in any order", SCATTERED, "memory_line_smallest_and_largest"),
         ),
         ("Write `memory_line", "Three correct digits", "Any library", "The pair (fixed, per_sample)"),
@@ -50,6 +56,8 @@ PROMISES = {
             Promise("divides", "B × N is exactly `effective_batch`", (*LARGEST, *FULL), "plan_micro_batches_fills_the_budget"),
             Promise("int", "both numbers as `int`", LARGEST, "plan_micro_batches_float_steps"),
             Promise("prime and whole", "Also when the effective batch is prime", LARGEST, "plan_micro_batches_never_the_whole"),
+            Promise("prime that fits", "prime or large, and when all of it fits", LARGEST, "plan_micro_batches_one_for_primes"),
+            Promise("large", "prime or large", ("largest 9", "none 3"), "plan_micro_batches_recursive"),
             Promise("last byte", "what needs exactly the budget fits", FULL, "plan_micro_batches_strict"),
             Promise("none", "not even one sample", NONE, "plan_micro_batches_returns_none"),
             Promise("reason", "Any words will do, but an empty message will not.", NONE, "plan_micro_batches_no_reason"),

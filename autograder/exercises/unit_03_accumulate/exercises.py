@@ -60,14 +60,18 @@ class AccumulateGradient(Exercise[LoopTrial]):
 
         return {
             "equal": LoopTrial(problem(1, [size] * count, [size] * count, [1], outputs=1), frozen=True),
-            "ragged": LoopTrial(problem(2, ragged, extras=True), frozen=True),
-            "clean": LoopTrial(problem(3, [size] * count, stale=True, extras=True), frozen=True),
+            "ragged": LoopTrial(problem(2, ragged, extras=True, tied=True, depth=3), frozen=True),
+            "clean": LoopTrial(problem(3, [size] * count, [size] * count, stale=True, extras=True), frozen=True),
+            "overflowed": LoopTrial(problem(6, [size] * count, overflowed=True), frozen=True),
             "memory": LoopTrial(problem(4, [16] * 24, width=2, depth=12, coupled=True), frozen=True, meter=True),
             "probe": LoopTrial(problem(5, ragged, stale=True), frozen=True),
         }
 
     def judge(self, trials: Mapping[str, LoopTrial], observations: Mapping[str, Observation]) -> Verdict:
         results = {part.name: gradient_message(trials[part.name], observations[part.name]) for part in self.parts}
+        overflowed = gradient_message(trials["overflowed"], observations["overflowed"])
+        if overflowed and not any(results.values()):
+            results["clean"] = f"If .grad holds infinity before the call: {overflowed}"
         failure = first_failure(observations)
         several = holds_several_graphs(trials["memory"], observations["memory"])
         if several and results["memory"] in ("", JOINED):

@@ -16,7 +16,7 @@ from gradaccum.problems import MicroBatch
 def observe_accumulation(function: Callable, trial: LoopTrial) -> Observation:
     """Call ``function(model, loss_fn, micro_batches)`` as if it were a loop with one update at its end.
 
-    A second call finds ``.grad`` empty.
+    A later call finds ``.grad`` empty; if the first one does not, it finds what the one before it has left there.
     """
 
     def as_loop(
@@ -28,7 +28,8 @@ def observe_accumulation(function: Callable, trial: LoopTrial) -> Observation:
     ) -> None:
         function(model, loss_fn, micro_batches)
         optimizer.step()
-        model.zero_grad()
+        if not trial.problem.stale:
+            model.zero_grad()
 
     return observe_loop(as_loop, trial)
 

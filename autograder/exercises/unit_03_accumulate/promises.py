@@ -2,7 +2,7 @@
 
 from autograder.contract.promises import Promise, Promises
 
-EVERYWHERE = ("equal", "ragged", "clean", "memory")
+EVERYWHERE = ("equal", "ragged", "clean", "memory", "overflowed")
 RATES, PAIRS = ("0", "1", "2", "3"), tuple(map(str, range(15)))
 
 PROMISES = {
@@ -14,11 +14,17 @@ PROMISES = {
             Promise("any model", "the gradient of the mean loss over all samples", ("equal",), "squeezes_the_prediction"),
             Promise("one or more", "a list of one or more pairs", ("equal",), "no_single_micro_batch"),
             Promise(
-                "every call", "the gradient is right when all have B samples, at every call", ("equal",), "hooks_left_behind"
+                "every call",
+                "the gradient is right when all have B samples, at every call",
+                ("equal", "clean"),
+                "hooks_left_behind",
             ),
             Promise("ragged", "also when their sizes differ", ("ragged",), "mean_of_means"),
             Promise("stale", "none of it is left", ("clean",), "stale_start"),
             Promise("stale and unused", "may hold anything when you are called", ("clean",), "stale_gradient_of_unused"),
+            Promise("infinity", "infinity included", ("overflowed",), "clears_by_multiplying"),
+            Promise("cleared again", "none of it is left, at every call", ("clean",), "clears_once"),
+            Promise("shared", "with a weight that two layers share", ("ragged",), "divides_layer_by_layer"),
             Promise("memory", "peak memory stays below twelve times", ("memory",), "one_big_batch_summed_losses"),
             Promise(
                 "parameters", "leaves the parameters and the micro-batches as they are", EVERYWHERE, "moves_the_parameters"

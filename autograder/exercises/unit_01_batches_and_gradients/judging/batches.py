@@ -10,9 +10,16 @@ from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTr
 from gradaccum.fingerprint import LINEAR
 from gradaccum.problems import trainable
 
+LEFT = {
+    "hooks": "the hooks of the model",
+    "attributes": "the attributes of the model",
+    "seed": "torch's random numbers, which it seeds",
+}
+"""What a function may have left behind, in words."""
+
 
 def changes(trial: BatchTrial, seen: Observation) -> list[str]:
-    """What a function changed of its model: ``"parameters"``, ``".grad"``, ``"mode"`` or ``"requires_grad"``; or ``"x or y"``.
+    """What a function changed: ``"parameters"``, ``".grad"``, ``"mode"`` or ``"requires_grad"``; what it left; or ``"x or y"``.
 
     Values are compared bit by bit: what is left alone is not rounded.
     """
@@ -27,6 +34,7 @@ def changes(trial: BatchTrial, seen: Observation) -> list[str]:
             changed.append(what)
     changed += ["mode"] * (facts["modes"] != seen.facts["modes"])
     changed += ["requires_grad"] * (facts["trainable"] != seen.facts["trainable"])
+    changed += [words for what, words in LEFT.items() if what in seen.facts["left"]]
     return changed + ["x or y"] * (not seen.facts["data kept"])
 
 

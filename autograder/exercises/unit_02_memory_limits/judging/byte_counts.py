@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
+import torch
+
 from autograder.exercises.unit_02_memory_limits.observing import SavedTrial
 from autograder.judging.number_relations import relation
 from gradaccum.diagnosis.search import Candidate, Choices, combinations, first_match
@@ -28,6 +30,8 @@ class KeptTensor:
         storage_bytes: the size of that memory, which may hold more than this tensor.
         start: address of its first element.
         numel: number of its elements.
+        itemsize: bytes of each.
+        floating: whether these are floating-point numbers.
         parameter: ``"trainable"`` or ``"frozen"`` if it is one, else empty.
         shaped_like_parameter: whether it has the shape of one, possibly transposed.
         given: whether it is x or y.
@@ -40,6 +44,8 @@ class KeptTensor:
     storage_bytes: int
     start: int
     numel: int
+    itemsize: int
+    floating: bool
     parameter: str
     shaped_like_parameter: bool
     given: bool
@@ -124,14 +130,17 @@ def count_in_words(counts: Mapping[SavedTrial, float]) -> str:
     return relation(list(counts.values()), [play(CountVariant(), forward) for forward in forwards.values()])
 
 
-def _sizes(forward: Forward) -> list[int]:
-    """The bytes of each storage that counts."""
-    return list({tensor.storage: tensor.storage_bytes for tensor in forward.kept if not tensor.parameter}.values())
+def _sizes(forward: Forward, which: Callable[[KeptTensor], bool] = lambda tensor: True) -> list[int]:
+    """The bytes of each storage that counts, or of some of them."""
+    return list({t.storage: t.storage_bytes for t in forward.kept if not t.parameter and which(t)}.values())
 
 
 RARE_COUNTS: dict[str, Callable[[Forward], int]] = {
     "You return the size of the largest storage, where the sum of all is due.": lambda forward: max(_sizes(forward)),
     "You return the number of storages, where the sum of their bytes is due.": lambda forward: len(_sizes(forward)),
+    "You leave out what holds no floating-point numbers, such as masks. Autograd keeps it as well.": lambda forward: sum(
+        _sizes(forward, lambda tensor: tensor.floating)
+    ),
     "You count the loss as well, which nothing keeps for the backward pass.": lambda forward: (
         sum(_sizes(forward)) + forward.itemsize
     ),
@@ -153,7 +162,8 @@ def _moot(variant: CountVariant) -> tuple[str, ...]:
 def run_forward(trial: SavedTrial) -> Forward:
     """Run the trial's forward pass and note what autograd keeps."""
     model, (x, y) = trial.model(), trial.batch()
-    prediction, before_loss = saved_tensors(lambda: model(x))
+    with torch.random.fork_rng(devices=[]):
+        prediction, before_loss = saved_tensors(lambda: model(x))
     loss, by_loss = saved_tensors(lambda: trial.loss_fn(prediction, y))
     parameters = {storage_key(p): "trainable" if p.requires_grad else "frozen" for p in model.parameters()}
     shapes = {shape for p in model.parameters() for shape in (p.shape, p.shape[::-1])}
@@ -166,6 +176,8 @@ def run_forward(trial: SavedTrial) -> Forward:
                 storage_bytes=tensor.untyped_storage().nbytes(),
                 start=tensor.data_ptr(),
                 numel=tensor.numel(),
+                itemsize=tensor.element_size(),
+                floating=tensor.is_floating_point(),
                 parameter=parameters.get(key, ""),
                 shaped_like_parameter=tensor.shape in shapes,
                 given=key in (storage_key(x), storage_key(y)),
@@ -184,7 +196,7 @@ def play(variant: CountVariant, forward: Forward) -> int:
     seen: set[int] = set()
     everything = ("", "frozen", "trainable")
     counted = {"none": ("",), "shape": ("",), "frozen": ("", "frozen")}.get(variant.parameters, everything)
-    unit = {"bytes": forward.itemsize, "elements": 1, "four": 4}[variant.unit]
+    units = {"bytes": forward.itemsize, "elements": 1, "four": 4}
     for tensor in forward.kept:
         if variant.parameters == "shape" and tensor.shaped_like_parameter:
             continue
@@ -194,10 +206,11 @@ def play(variant: CountVariant, forward: Forward) -> int:
             continue
         if tensor.in_graph and not variant.graph:
             continue
-        elements = tensor.numel if variant.size == "elements" else tensor.storage_bytes // forward.itemsize
-        key = {"storage": tensor.storage, "start": tensor.start, "never": len(seen), "size": elements}[variant.once]
+        elements = tensor.numel if variant.size == "elements" else tensor.storage_bytes // tensor.itemsize
+        unit = tensor.itemsize if variant.unit == "bytes" else units[variant.unit]
+        key = {"storage": tensor.storage, "start": tensor.start, "never": len(seen), "size": elements * unit}[variant.once]
         if key in seen:
             continue
         seen.add(key)
         total += elements * unit
-    return total - forward.parameter_elements * unit * (variant.parameters == "subtracted")
+    return total - forward.parameter_elements * units[variant.unit] * (variant.parameters == "subtracted")
