@@ -17,7 +17,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 
@@ -45,7 +45,7 @@ def guarded(observe: Callable[[], Observation], seconds: float = TRIAL_SECONDS, 
     try:
         with silenced(), seeded(seed), time_limit(seconds):
             try:
-                return observe()
+                return _with_settings_kept(observe)
             except (TimeLimitExceeded, SystemExit, KeyboardInterrupt):
                 raise
             except BaseException as error:  # described here, because its message, too, is made by student code
@@ -59,6 +59,28 @@ def guarded(observe: Callable[[], Observation], seconds: float = TRIAL_SECONDS, 
         if not raised_by_statement(error):
             raise  # it came from the keyboard
         return Observation(failure=failure_of(error))
+
+
+SETTINGS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
+    "set_grad_enabled": (torch.is_grad_enabled, torch.set_grad_enabled),
+    "set_default_dtype": (torch.get_default_dtype, torch.set_default_dtype),
+}
+"""By the function of torch that sets it: how to read a setting that all code shares, and how to put it back."""
+
+
+def _with_settings_kept(observe: Callable[[], Observation]) -> Observation:
+    """What ``observe`` returns, or that student code has left one of torch's settings switched; settings are put back."""
+    before = {name: read() for name, (read, _) in SETTINGS.items()}
+    try:
+        observation = observe()
+        switched = [name for name, (read, _) in SETTINGS.items() if read() != before[name]]
+    finally:
+        for name, (_, put_back) in SETTINGS.items():
+            put_back(before[name])
+    if observation.failure or not switched:
+        return observation
+    message = f"Your code leaves a setting of torch changed (torch.{switched[0]}), for all code that runs after it."
+    return Observation(failure=Failure("raised", message))
 
 
 def failure_of(error: BaseException) -> Failure:
