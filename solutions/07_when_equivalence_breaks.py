@@ -138,7 +138,7 @@ for name, tried in {"BatchNorm": model, "SyncBatchNorm": synced}.items():
 #
 # Write `replace_batchnorm(model, num_groups)`. It returns a model in which every `nn.BatchNorm1d` and `nn.BatchNorm2d`, at
 # **any depth**, has become an `nn.GroupNorm(num_groups, channels)`. Everything else stays as it was, including related layers
-# such as `nn.BatchNorm3d` or `nn.InstanceNorm2d`.
+# such as `nn.BatchNorm3d` or `nn.InstanceNorm2d`, and a frozen parameter of another layer stays frozen.
 #
 # - Each GroupNorm keeps the affine `weight` and `bias` of its BatchNorm, in their dtype and on their device. A BatchNorm made
 #   with `affine=False` becomes a GroupNorm with `affine=False`.
@@ -148,8 +148,8 @@ for name, tried in {"BatchNorm": model, "SyncBatchNorm": synced}.items():
 # What earns points:
 #
 # - **1 point · every BatchNorm replaced and nothing else changed**: the layers at each path, and all other weights.
-# - **1 point · weights and biases kept**: also in a float64 model, and where a layer has none.
-# - **1 point · the given model left as it was**: layers, values, mode, and no shared memory.
+# - **1 point · weights and biases kept**: also in a model with layers in float32 and in float64, and where a layer has none.
+# - **1 point · the given model left as it was**: layers, values, `.grad`, mode, and no shared memory.
 # - **1 point · gradients that add up to the large batch's**: those of the result, over four micro-batches of three.
 #
 # The model itself is never a BatchNorm, `num_groups` divides every number of channels, and both layers have the same default

@@ -175,7 +175,7 @@ for reduction in ("mean", "sum"):
 # - `optimizer`. Update with `optimizer.step()`. The marks use plain SGD.
 # - `micro_batches`, a list or a one-shot stream of pairs `(x, targets)`, integer tensors of shape (sequences, positions). Both
 #   sizes differ from one micro-batch to the next. The logits at a position predict the target at the same position, so do not
-#   shift them.
+#   shift them. Leave these tensors as they are.
 # - `accumulation_steps`, N. The last window may have fewer micro-batches; it is applied as well.
 # - `ignore_index`. Targets equal to it do not count as tokens. It may be a number other than −100, for instance 0.
 #
@@ -325,7 +325,7 @@ print(f"sums over their weights   {sum(sums) / weight[targets].sum():.3f}")
 # of a window, integer tensors of any shape; `weight`, if given, holds a weight for each class. Return the number by which you
 # have to divide the sum of the micro-batches' summed losses to get what
 # `F.cross_entropy(…, weight=weight, ignore_index=ignore_index)` gives for the window as one large batch. A number or a tensor
-# with one element will do.
+# with one element will do. Leave the targets and weights as they are.
 #
 # What earns points:
 #

@@ -288,8 +288,8 @@ predict(
 # size on all of them.
 #
 # Each update has to use the mean over the window's samples **of all ranks**. Micro-batches may be ragged, the last window may
-# be shorter, and `.grad` may hold anything when your function is called. Leave the model in training mode. What you return does
-# not matter.
+# be shorter, and `.grad` may hold anything when your function is called. Leave the model in training mode, with
+# sharing switched on. What you return does not matter.
 #
 # Your function runs on two real processes. What earns points:
 #
@@ -366,7 +366,8 @@ print("mean over tokens:", total / sum(tokens))
 #
 # Write `global_token_scale(local_tokens)`. Every rank calls it with the number of its tokens, a tensor with one whole number,
 # and multiplies its loss, **the mean over its own tokens**, by what it gets. Return a number or a tensor with one
-# number, so that DistributedDataParallel's average over the ranks becomes the mean over the tokens of **all** ranks.
+# number, so that DistributedDataParallel's average over the ranks becomes the mean over the tokens of **all** ranks. Leave
+# `local_tokens` as it is.
 #
 # A rank without tokens gets 0, and if no rank has any, all get 0. (The mean over no tokens is NaN, and 0 × NaN is NaN as well.
 # Such a rank has to replace its loss, for instance by its sum over tokens, which is 0. That is not part of this exercise.)

@@ -123,7 +123,7 @@ def difference_in_words(found: Fingerprint, due: Fingerprint, lengths: Tensor | 
             return "Your updates hold values that are no longer numbers (NaN or inf)."
         return (
             "Your updates are not a combination of micro-batch gradients at the window's parameters: "
-            f"up to {100 * share:.2g}% of one is something else."
+            f"up to {format(share, '.0%' if share > 0.01 else '.1g')} of one is something else."
         )
     if not len(found.coefficients):
         return "The optimizer you were given was never asked for an update: there was no call of its step."

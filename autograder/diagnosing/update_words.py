@@ -157,7 +157,7 @@ def _other_weights(found: Fingerprint, due: Fingerprint, lengths: Tensor | None)
     if lengths is not None and (limit := _limit(factors, right, lengths)) is not None:
         return f"No gradient is longer than {limit:g} at its update: longer ones are clipped to this length, where none is due."
     if all(abs(factors[u] - _if_all_like_first(windows[u].sizes)) <= SAME for u in wrong):
-        return f"{which} is weighed as if each of its micro-batches had as many samples as the first."
+        return f"{which} is weighed as if each of its micro-batches held as much as the first."
     for step, words in ((1, "more"), (-1, "less")):
         totals = {u: sum(windows[u].sizes) for u in wrong}
         if all(total + step and abs(factors[u] - total / (total + step)) <= SAME for u, total in totals.items()):

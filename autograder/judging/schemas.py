@@ -5,7 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from autograder.contract.schema import FLOATS, Array, Fact, Form, ListOf, NoneOr, Number, Plain, Schema, Text, Truth, Whole
+from autograder.contract.schema import (
+    FLOATS,
+    Array,
+    Fact,
+    Form,
+    ListOf,
+    Maybe,
+    NoneOr,
+    Number,
+    Plain,
+    Schema,
+    Text,
+    Truth,
+    Whole,
+)
 from autograder.judging.left_behind import MESSAGES as LEFT_BEHIND
 from autograder.observing.loops import MAX_LOSSES, LoopTrial
 from gradaccum.problems import Problem, trainable
@@ -17,7 +31,9 @@ would be judged for minutes."""
 NO_VALUE = Form(facts={"type": Text()})
 """The function returned something that is no plain data."""
 
-CALL = Schema((Form(facts={"value": Plain()}), NO_VALUE, Form(facts={"raised": Text(), "reason": Truth()})))
+CALL = Schema(
+    (Form(facts={"value": Plain(), "changed": Maybe(Truth())}), NO_VALUE, Form(facts={"raised": Text(), "reason": Truth()}))
+)
 
 
 def call_schema(trial: object) -> Schema:

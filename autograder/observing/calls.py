@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch.utils._pytree import TreeSpec, tree_flatten
 
 from autograder.contract.observation import Observation
 from autograder.observing.student_calls import describe_error
@@ -25,15 +26,27 @@ class CallTrial:
 
 
 def observe_call(function: Callable, trial: CallTrial) -> Observation:
-    """Call once. Observe the ``value`` if it is plain, otherwise its ``type``; of a ValueError, what was ``raised``."""
+    """Call once. Observe the ``value`` if it is plain, otherwise its ``type``; of a ValueError, what was ``raised``.
+
+    ``changed`` is observed of a function that changed lists, dictionaries or tensors that it was given.
+    """
+    given = _in_detail(trial)
     try:
         value = function(*trial.arguments, **trial.keywords)
     except ValueError as error:
         return Observation(facts={"raised": describe_error(error), "reason": bool(str(error).strip())})
     try:
-        return Observation(facts={"value": plain(value)})
+        kept = {} if _in_detail(trial) == given else {"changed": True}
+        return Observation(facts={"value": plain(value)} | kept)
     except TypeError:
         return Observation(facts={"type": type(value).__name__})
+
+
+def _in_detail(trial: CallTrial) -> tuple[TreeSpec, list[str]]:
+    """The arguments of a call in a form that later changes do not reach: nesting, numbers, texts, and tensors as lists."""
+    leaves, form = tree_flatten((trial.arguments, trial.keywords))
+    values = [leaf.tolist() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+    return form, [repr(value) if isinstance(value, Plain) else type(value).__name__ for value in values]
 
 
 def observe_number(function: Callable, trial: CallTrial) -> Observation:

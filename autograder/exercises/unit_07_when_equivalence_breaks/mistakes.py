@@ -52,7 +52,7 @@ for _slug, _message, _hint in (
     ),
     (
         "wrong-dtype",
-        "A new layer starts in float32 on the CPU, and yours stays there, whatever dtype and device the model has.",
+        "A GroupNorm of yours is not in the dtype or on the device of its BatchNorm. A new layer starts in float32 on the CPU.",
         "What dtype and device does the tensor have that you copy from?",
     ),
     (
@@ -62,7 +62,7 @@ for _slug, _message, _hint in (
     ),
     (
         "shares-parameters",
-        "The result holds the given model's own parameters, not copies: if you train one, you train the other.",
+        "The result's parameters use the memory of the given model's: if you train one, you train the other.",
         "Which of your steps makes new tensors, and which only gives old ones a new name?",
     ),
     (

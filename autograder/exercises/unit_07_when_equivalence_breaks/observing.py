@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -16,13 +16,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from autograder.contract.observation import Observation
-from autograder.observing.calls import observe_call, observe_number
+from autograder.observing.calls import CallTrial, Plain, observe_call, observe_number, plain
 from gradaccum.memory import storage_key
 
 CHANNELS, FEATURES, SAMPLES, STEPS = 12, 5, 12, 4
 
 Layers = dict[str, dict[str, Any]]
-"""By path, the ``kind`` of each layer; for a GroupNorm also its ``groups`` and whether it is ``affine``."""
+"""By path, the ``kind`` of each layer; for a GroupNorm also its ``groups``, its ``eps`` and whether it is ``affine``."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,8 @@ class NormTrial:
 
     Attributes:
         kind: ``"flat"`` (BatchNorm1d among the direct children), ``"deep"`` (in blocks within blocks), ``"conv"`` (BatchNorm2d
-            as well, and other layers that are related) or ``"double"`` (float64, one layer without affine weights).
+            as well, and other layers that are related) or ``"double"`` (float64 after a first layer in float32, one layer
+            without affine weights).
         num_groups: of the GroupNorms that are to replace BatchNorm.
         training: the mode the model is in.
     """
@@ -43,7 +44,11 @@ class NormTrial:
     training: bool = True
 
     def model(self) -> nn.Module:
-        """A fresh model, the same on every call; its affine weights and running statistics differ from their initial values."""
+        """A fresh model, the same on every call.
+
+        Affine weights and running statistics differ from their initial values, the bias of the first layer is frozen, and
+        ``.grad`` of all other parameters holds something.
+        """
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             model = MODELS[self.kind]()
@@ -56,7 +61,12 @@ class NormTrial:
                 layer.running_mean.normal_()
                 layer.running_var.uniform_(0.5, 2.0)
         dtype = torch.float64 if self.kind == "double" and not self.device.startswith("mps") else torch.float32
-        return model.to(device=self.device, dtype=dtype).train(self.training)
+        model.to(device=self.device, dtype=dtype).train(self.training)
+        first = next(module for module in model.modules() if isinstance(module, nn.Linear | nn.Conv2d)).float()
+        first.get_parameter("bias").requires_grad_(False)
+        for parameter in model.parameters():
+            parameter.grad = torch.ones_like(parameter) if parameter.requires_grad else None
+        return model
 
     def batch(self) -> tuple[Tensor, Tensor]:
         """One large batch of 12 samples and their targets ``(12, 2)``."""
@@ -131,10 +141,11 @@ def batchnorms(model: nn.Module) -> dict[str, nn.BatchNorm1d | nn.BatchNorm2d]:
 def layers_of(model: nn.Module) -> Layers:
     """The layers of a model as plain data.
 
-    A path occurs twice if ``setattr(model, "1.0", layer)`` has made a child with that name: the first layer counts.
+    A path occurs twice if ``setattr(model, "1.0", layer)`` has made a child with that name: the first layer counts. A layer
+    that stands in several places counts in each.
     """
     layers: Layers = {}
-    for path, module in model.named_modules():
+    for path, module in model.named_modules(remove_duplicate=False):
         layers.setdefault(path, _layer(module))
     return layers
 
@@ -148,25 +159,45 @@ def mode_of(model: nn.Module, expected: bool) -> bool:
 def _layer(module: nn.Module) -> dict[str, Any]:
     if not isinstance(module, nn.GroupNorm):
         return {"kind": type(module).__name__}
-    return {"kind": "GroupNorm", "groups": module.num_groups, "affine": module.weight is not None}
+    return {"kind": "GroupNorm", "groups": module.num_groups, "eps": float(module.eps), "affine": module.weight is not None}
+
+
+def frozen_in(model: nn.Module) -> list[str]:
+    """The names of the parameters of a model that take no gradient."""
+    return [name for name, parameter in model.named_parameters() if not parameter.requires_grad]
+
+
+def _grads_kept(given: nn.Module, due: nn.Module) -> bool:
+    """Whether ``.grad`` of every parameter holds what it holds in another model with the same parameters."""
+    found = dict(given.named_parameters())
+    pairs = [(found[name].grad, parameter.grad) for name, parameter in due.named_parameters() if name in found]
+    return all(grad is other if grad is None or other is None else torch.equal(grad, other) for grad, other in pairs)
 
 
 def observe_replacement(function: Callable, trial: NormTrial) -> Observation:
-    """Call the function; return the model it made, what that model computes, and the state of the given model afterwards."""
+    """Call the function; return the model it made, what that model computes, and the state of the given model afterwards.
+
+    The function is called once more with a model of another seed: the two results must not share anything.
+    """
     given = trial.model()
     result = function(given, trial.num_groups)
     if not isinstance(result, nn.Module):
         return Observation(facts={"type": type(result).__name__})
     held = {storage_key(t) for t in given.state_dict(keep_vars=True).values()}
     state = result.state_dict(keep_vars=True)
+    again = function(replace(trial, seed=trial.seed + 1).model(), trial.num_groups)
+    held_again = {storage_key(t) for t in again.state_dict().values()} if isinstance(again, nn.Module) else set()
     facts = {
         "layers": layers_of(result),
         "given": layers_of(given),
         "same": result is given,
         "shared": [name for name, tensor in state.items() if storage_key(tensor) in held],
+        "shared again": any(storage_key(tensor) in held_again for tensor in state.values()),
         "modes": [mode_of(given, trial.training), mode_of(result, trial.training)],
         "dotted": any("." in name for module in result.modules() for name, _ in module.named_children()),
-        "frozen": any(not parameter.requires_grad for parameter in result.parameters()),
+        "frozen": frozen_in(result),
+        "given frozen": frozen_in(given),
+        "grads kept": _grads_kept(given, trial.model()),
         "places": {name: [str(tensor.dtype), tensor.device.type] for name, tensor in state.items()},
     }
     tensors = {f"state/{name}": tensor.detach().clone() for name, tensor in state.items()}
@@ -190,9 +221,26 @@ def measure(model: nn.Module, trial: NormTrial) -> dict[str, Tensor]:
     return measured
 
 
+def observe_answers(function: Callable, trial: CallTrial) -> Observation:
+    """As :func:`observe_call`; an answer that is no plain data is observed as the name of its type."""
+
+    def answers() -> object:
+        value = function()
+        return {key: _plain_or_type(answer) for key, answer in value.items()} if isinstance(value, dict) else value
+
+    return observe_call(answers, trial)
+
+
+def _plain_or_type(value: object) -> Plain:
+    try:
+        return plain(value)
+    except TypeError:
+        return type(value).__name__
+
+
 OBSERVERS = {
     "replace_batchnorm": observe_replacement,
     "matched_bn_momentum": observe_number,
     "matched_beta": observe_number,
-    "breaks_equivalence": observe_call,
+    "breaks_equivalence": observe_answers,
 }

@@ -7,7 +7,10 @@ from autograder.contract.promises import Promise, Promises
 MODELS = ("flat", "deep", "conv", "double")
 CALLS = tuple(f"call {k}" for k in range(7))
 REPLACED = "every `nn.BatchNorm1d` and `nn.BatchNorm2d`, at any depth"
-EVERYTHING_ELSE = "Everything else stays as it was, including related layers such as `nn.BatchNorm3d` or `nn.InstanceNorm2d`."
+EVERYTHING_ELSE = (
+    "Everything else stays as it was, including related layers such as `nn.BatchNorm3d` or `nn.InstanceNorm2d`, and "
+    "a frozen parameter of another layer stays frozen."
+)
 KEPT = "Each GroupNorm keeps the affine `weight` and `bias` of its BatchNorm, in their dtype and on their device."
 UNTOUCHED = "The given model stays untouched, and the result shares no parameter or buffer with it."
 MODES = "Both models, and all their parts, are in the mode the given model was in (`model.training`)"
@@ -21,14 +24,18 @@ PROMISES = {
             Promise("2d", REPLACED, ("conv",), "replace_batchnorm_only_1d"),
             Promise("any depth", REPLACED, MODELS, "replace_batchnorm_shallow"),
             Promise("group norm", "has become an `nn.GroupNorm(num_groups, channels)`.", MODELS, "replace_batchnorm_layernorm"),
+            Promise("each call", "It returns a model", MODELS, "replace_batchnorm_looked_up_by_groups"),
             Promise("groups", "has become an `nn.GroupNorm(num_groups, channels)`.", MODELS, "replace_batchnorm_group_size"),
             Promise("everything else", EVERYTHING_ELSE, MODELS, "replace_batchnorm_all_norms"),
             Promise("relatives", EVERYTHING_ELSE, ("conv",), "replace_batchnorm_relatives"),
+            Promise("frozen", EVERYTHING_ELSE, MODELS, "replace_batchnorm_thaws"),
             Promise("weight", KEPT, MODELS, "replace_batchnorm_loses_affine"),
             Promise("bias", KEPT, MODELS, "replace_batchnorm_loses_bias"),
             Promise("dtype", KEPT, ("double",), "replace_batchnorm_float32_weights"),
+            Promise("own dtype", KEPT, ("double",), "replace_batchnorm_dtype_of_the_first"),
             Promise("no affine", "becomes a GroupNorm with `affine=False`.", ("double",), "replace_batchnorm_always_affine"),
             Promise("untouched", UNTOUCHED, MODELS, "replace_batchnorm_in_place"),
+            Promise("gradients of the given model", UNTOUCHED, MODELS, "replace_batchnorm_clears_gradients"),
             Promise("not shared", UNTOUCHED, MODELS, "replace_batchnorm_shares_parameters"),
             Promise("given mode", MODES, MODELS, "replace_batchnorm_evaluates_both"),
             Promise("mode", MODES, MODELS, "replace_batchnorm_eval_mode"),
@@ -40,8 +47,8 @@ PROMISES = {
         (
             "Write `replace_batchnorm",
             "the layers at each path",
-            "also in a float64 model",
-            "layers, values, mode",
+            "also in a model with layers",
+            "layers, values, `.grad`, mode",
             "A GroupNorm works the same in both modes",
             "The model itself is never",
             "A copy of the model",

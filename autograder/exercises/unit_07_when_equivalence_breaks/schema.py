@@ -10,6 +10,7 @@ from autograder.contract.schema import (
     Form,
     ListOf,
     Maybe,
+    Number,
     Record,
     Schema,
     Text,
@@ -19,16 +20,19 @@ from autograder.contract.schema import (
 from autograder.exercises.unit_07_when_equivalence_breaks.observing import NormTrial
 from autograder.judging.schemas import NO_VALUE, call_schema
 
-LAYERS = DictOf(Record({"kind": Text(), "groups": Maybe(Whole()), "affine": Maybe(Truth())}))
+LAYERS = DictOf(Record({"kind": Text(), "groups": Maybe(Whole()), "eps": Maybe(Number()), "affine": Maybe(Truth())}))
 
 FACTS: dict[str, Fact] = {
     "layers": LAYERS,
     "given": LAYERS,
     "same": Truth(),
     "shared": ListOf(Text(), (0, MAX_ENTRIES)),
+    "shared again": Truth(),
     "modes": ListOf(Truth(), 2),
     "dotted": Truth(),
-    "frozen": Truth(),
+    "frozen": ListOf(Text(), (0, MAX_ENTRIES)),
+    "given frozen": ListOf(Text(), (0, MAX_ENTRIES)),
+    "grads kept": Truth(),
     "places": DictOf(ListOf(Text(), 2)),
 }
 

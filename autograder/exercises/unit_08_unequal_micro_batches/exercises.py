@@ -38,7 +38,7 @@ from autograder.exercises.unit_08_unequal_micro_batches.judging.messages import 
 )
 from autograder.judging.calls import judge_calls
 from autograder.judging.large_batches import uses_up_streams
-from autograder.judging.left_behind import kept_message
+from autograder.judging.left_behind import DATA, kept_message
 from autograder.judging.token_loops import is_nan_somewhere, parameters_message, trains_like
 from autograder.judging.token_words import RENAMED, in_tokens
 from autograder.observing.calls import CallTrial
@@ -82,6 +82,8 @@ class TrainEpochTokens(Exercise):
         empty = list(unequal_lengths(chance, 2 * n, n))
         for place in (chance.randrange(n), n + chance.randrange(n)):
             empty[place] = (0,) * chance.randint(1, 2)
+        few = [(2,), *[(0,)] * (n - 1)]  # fewer tokens than micro-batches
+        empty += chance.sample(few, n)
         bare = unequal_lengths(chance, n, n) + ((0, 0), (0,), (0,), (0, 0))[:n] + unequal_lengths(chance, n - 1, n)
         every_kind = (
             unequal_lengths(chance, n, n) + left,
@@ -98,6 +100,7 @@ class TrainEpochTokens(Exercise):
             "leftover": trial(3, unequal_lengths(chance, 2 * n, n) + left, left, stale=True, one_shot=True),
             "empty": trial(4, tuple(empty), one_shot=True),
             "bare": trial(5, bare),
+            "bare one": trial(11, ((2, 3), (0, 0), (4,)), accumulation_steps=1),
             "ignore": trial(6, unequal_lengths(chance, 2 * n, n), unequal_lengths(chance, n, n), ignore_index=0, frozen=True),
             "ignore another": trial(10, unequal_lengths(chance, 2 * n, n), ignore_index=7, zero_counts=True, frozen=True),
             "losses": trial(7, unequal_lengths(chance, n, n) + left, unequal_lengths(chance, n, n), frozen=True),
@@ -108,10 +111,13 @@ class TrainEpochTokens(Exercise):
         moves = ("tokens", "leftover", "empty", "bare")
         results = {name: parameters_message(trials[name], observations[name]) for name in moves}
         results["tokens"] = results["tokens"] or parameters_message(trials["no accumulation"], observations["no accumulation"])
+        one = parameters_message(trials["bare one"], observations["bare one"])
         if results["bare"] and not results["leftover"]:  # a loop without its leftover window would seem to stop there, too
             results["bare"] = stopped_message(trials["bare"], observations["bare"]) or results["bare"]
+        results["bare"] = results["bare"] or one
         results["ignore"] = movements_message(trials["ignore"], observations["ignore"])
         results["ignore"] = results["ignore"] or movements_message(trials["ignore another"], observations["ignore another"])
+        results["ignore"] = results["ignore"] or kept_message(observations["ignore"], DATA)
         results["losses"] = losses_message(trials["losses"], observations["losses"])
         if not (results["losses"] or results["leftover"]):
             results["losses"] = live_losses_message(trials["leftover"], observations["leftover"])
@@ -119,9 +125,9 @@ class TrainEpochTokens(Exercise):
         if results["tokens"] and not observations["tokens"].failure:
             results["tokens"] = kept_message(observations["tokens"]) or results["tokens"]
         results["tokens"] = results["tokens"] or mode_and_memory_message(trials, observations)
-        for name in ("empty", "bare"):
-            reports = not results["losses"]
-            results[name] = results[name] or empty_windows_message(trials[name], observations[name], reports)
+        for name in ("empty", "bare", "bare one"):
+            reports, part, seen = not results["losses"], name.split()[0], observations[name]
+            results[part] = results[part] or empty_windows_message(trials[name], seen, reports)
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
         if not any(results.values()):
             return self.verdict(results, failure=failure)
@@ -163,7 +169,8 @@ def _other_slugs(
     another = trials["ignore another"], observations["ignore another"]
     if results["ignore"] and not another[1].failure and leaves_out_zeros(*another):
         yield "first-class-left-out"
-    nan = [name for name in ("empty", "bare") if results[name] and is_nan_somewhere(observations[name])]
+    names = "empty", "bare", "bare one"
+    nan = [name for name in names if results[name.split()[0]] and is_nan_somewhere(observations[name])]
     if nan:
         yield "empty-is-nan" if "empty" in nan else "empty-window-is-nan"
     if results["empty"] and "empty" not in nan and trains_like(trials["empty"], observations["empty"], "empty-skipped"):

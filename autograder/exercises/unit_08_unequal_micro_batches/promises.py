@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from autograder.contract.promises import Promise, Promises
 
-MOVES = ("tokens", "no accumulation", "leftover", "empty", "bare")
+EMPTY = ("empty", "bare", "bare one")
+MOVES = ("tokens", "no accumulation", "leftover", *EMPTY)
 LOOPS = (*MOVES, "memory", "ignore", "ignore another", "losses", "probe")
 WINDOWS = (
     *("count", "count one", "count ignored", "weights", "weights few"),
@@ -21,6 +22,8 @@ PROMISES = {
             Promise("not positions", TOKEN_MEAN, LOOPS, "positions_denominator"),
             Promise("all tokens of the window", TOKEN_MEAN, LOOPS, "mean_of_means_right_report"),
             Promise("class 0", TOKEN_MEAN, ("tokens", "no accumulation", "ignore another"), "zero_is_no_token"),
+            Promise("few tokens", TOKEN_MEAN, ("empty",), "divides_by_n_at_least"),
+            Promise("as they are", "Leave these tensors as they are.", ("ignore",), "rewrites_targets"),
             Promise("one update", "one update for each window", LOOPS, "step_every"),
             Promise("list", "Return a list with that mean loss for each window.", LOOPS, "nothing_returned"),
             Promise("mean loss", REPORTED, LOOPS, "loss_mean_of_means"),
@@ -43,14 +46,15 @@ PROMISES = {
                 "negatives_are_no_tokens",
             ),
             Promise("any index", "targets that equal 0, or 7, do not count.", ("ignore another",), "knows_two_indices"),
-            Promise("N = 1", "and N = 1.", ("no accumulation",), "not_for_one"),
+            Promise("N = 1", "and N = 1.", ("no accumulation", "bare one"), "not_for_one"),
             Promise("memory", "your peak memory stays below twelve times", ("memory",), "one_graph_for_the_window"),
             Promise("stale", "nothing that `.grad` held before joins an update.", ("leftover", "probe"), "stale_start"),
             Promise("clear", "nothing that `.grad` held before joins an update.", LOOPS, "never_zero"),
-            Promise("no NaN", "no NaN, and", ("empty", "bare"), "nan_times_zero"),
-            Promise("one of the N", "such a micro-batch is one of the N of its window.", ("empty", "bare"), "empty_skipped"),
-            Promise("bare", "it changes nothing", ("bare",), "nan_of_a_bare_window"),
-            Promise("bare loss", "and its loss in your list is 0.", ("bare",), "bare_window_not_reported"),
+            Promise("no NaN", "no NaN, and", EMPTY, "nan_times_zero"),
+            Promise("one of the N", "such a micro-batch is one of the N of its window.", EMPTY, "empty_skipped"),
+            Promise("bare", "it changes nothing", EMPTY[1:], "nan_of_a_bare_window"),
+            Promise("bare with N = 1", "it changes nothing", ("bare one",), "nan_for_one"),
+            Promise("bare loss", "and its loss in your list is 0.", EMPTY[1:], "bare_window_not_reported"),
         ),
         (
             "You are given",
@@ -77,6 +81,7 @@ PROMISES = {
             Promise("weight", "`weight`, if given, holds a weight for each class.", WINDOWS, "denominator_without_weights"),
             Promise("of targets", "`weight`, if given, holds a weight for each class.", WINDOWS, "denominator_of_classes"),
             Promise("number", "A number or a tensor with one element will do.", WINDOWS, "denominator_as_text"),
+            Promise("kept", "Leave the targets and weights as they are.", WINDOWS, "denominator_writes_into_targets"),
             Promise("ignored", "with and without ignored targets", WINDOWS, "denominator_counts_all"),
             Promise("one", "also a single target.", ("count one",), "denominator_not_of_one"),
             Promise(

@@ -93,6 +93,7 @@ class AccumulateContrastive(Exercise):
             or stale_message(trials, observations)
             or _where("Called a second time", *again, towers_message)
             or ("" if results["scale"] else _where("Called a second time", *again, scale_message))
+            or ("Your function leaves a hook behind." if observations["again"].facts["hooked"] else "")
         )
         if not observations["ragged"].failure:
             results["scale"] = results["scale"] or scale_message(trials["ragged"], observations["ragged"])
@@ -149,8 +150,8 @@ class AccumulationCost(Exercise):
     def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
 
-        def call(steps: int, dtype: torch.dtype) -> CallTrial:
-            return CallTrial((chance.choice([6, 10, 32]), steps, chance.choice([48, 96, 512]), dtype))
+        def call(steps: int, dtype: torch.dtype, sizes: Sequence[int] = (6, 10, 32)) -> CallTrial:
+            return CallTrial((chance.choice(sizes), steps, chance.choice([48, 96, 512]), dtype))
 
         dtypes = chance.sample([torch.float16, torch.bfloat16, torch.float32, torch.float64], 4)
         steps = [2, *chance.sample([3, 4, 5, 7, 8], 3)]
@@ -158,6 +159,7 @@ class AccumulationCost(Exercise):
         # The last call once more in another dtype: an answer looked up by all that has stayed the same is then a wrong one.
         *same, dtype = calls["several 3"].arguments
         calls["several 4"] = CallTrial((*same, next(d for d in dtypes if d.itemsize != dtype.itemsize)))
+        calls["several 5"] = call(steps[1], dtype, [1])
         return calls | {f"single {k}": call(1, dtype) for k, dtype in enumerate(dtypes)}
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from autograder.contract.observation import Observation
 from autograder.observing.calls import observe_call
@@ -16,6 +16,9 @@ from gradaccum.problems.contrastive import ContrastiveProblem
 from gradaccum.recording import LiveBytes
 
 TOWERS = ("images", "texts")
+
+TENSOR_HOOKS = ("_backward_hooks", "_post_accumulate_grad_hooks")
+"""Where torch keeps the hooks of a parameter."""
 
 Towers = dict[str, Tensor]
 """Gradients ``(P,)`` of the two encoders, by :data:`TOWERS`."""
@@ -41,6 +44,7 @@ def observe_contrastive(function: Callable, trial: ContrastiveTrial) -> Observat
     *encoders, logit_scale = trial.problem.build()
     towers = dict(zip(TOWERS, map(trainable, encoders), strict=True))
     flags = [parameter.requires_grad for encoder in encoders for parameter in encoder.parameters()]
+    hooks = _hooks_on(encoders, logit_scale)
     if trial.again:
         function(*encoders, logit_scale, trial.problem.batches()[:2])
     batches = trial.problem.micro_batches()
@@ -52,9 +56,19 @@ def observe_contrastive(function: Callable, trial: ContrastiveTrial) -> Observat
     facts = {
         "training": all(module.training for encoder in encoders for module in encoder.modules()),
         "switched": flags != [parameter.requires_grad for encoder in encoders for parameter in encoder.parameters()],
+        "hooked": hooks != _hooks_on(encoders, logit_scale),
         "peak_bytes": live.peak if live else 0,
     }
     return Observation(tensors, facts | _number(returned))
+
+
+def _hooks_on(encoders: Iterable[nn.Module], logit_scale: nn.Parameter) -> int:
+    """How many hooks there are on the encoders, their parts, their parameters and ``logit_scale``."""
+    modules = [module for encoder in encoders for module in encoder.modules()]
+    parameters = [*(parameter for module in modules for parameter in module.parameters(recurse=False)), logit_scale]
+    on_modules = (hooks for module in modules for name, hooks in vars(module).items() if name.endswith("_hooks"))
+    on_parameters = (getattr(parameter, name) for parameter in parameters for name in TENSOR_HOOKS)
+    return sum(len(hooks) for hooks in (*on_modules, *on_parameters) if hooks is not None)
 
 
 def _number(returned: Any) -> dict[str, Any]:

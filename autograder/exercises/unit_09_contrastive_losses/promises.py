@@ -6,7 +6,7 @@ from autograder.contract.promises import Promise, Promises
 
 _LEFT = ("encoders", "ragged", "single", "clean", "again", "memory")
 _SEVERAL = ("encoders", "ragged", "clean", "again", "memory")
-_MANY = tuple(f"several {k}" for k in range(5))
+_MANY = tuple(f"several {k}" for k in range(6))
 _ONE = tuple(f"single {k}" for k in range(4))
 
 _GRADIENT = "It leaves in `.grad` the gradient of `info_nce` over all pairs of all micro-batches, as if they were one batch"
@@ -38,6 +38,7 @@ PROMISES = {
             Promise("in logit_scale", "in both encoders and in `logit_scale`.", ("clean", "again"), "contrastive_stale_scale"),
             Promise("unchanged", "No parameter changes", _LEFT, "contrastive_moves_the_parameters"),
             Promise("hooks", _BEHIND, ("again",), "contrastive_hook_left_behind"),
+            Promise("every hook", _BEHIND, ("again",), "contrastive_forward_hooks_left_behind"),
             Promise("requires_grad", _BEHIND, _LEFT, "contrastive_requires_grad_left_off"),
             Promise("mode", "The encoders are in training mode and stay in it", _LEFT, "contrastive_eval_mode_left_behind"),
             Promise(
@@ -65,6 +66,7 @@ PROMISES = {
             Promise("whole window", _BYTES, _MANY, "cost_one_micro_batch"),
             Promise("dtype", "for several sizes, widths and dtypes.", _MANY, "cost_bfloat16_as_float32"),
             Promise("each call", "for several sizes, widths and dtypes.", ("several 4",), "cost_looked_up_without_dtype"),
+            Promise("one sample", "for several sizes, widths and dtypes.", ("several 5",), "cost_one_sample_is_one_batch"),
             Promise("pair", "It returns two numbers, `(forwards, feature_bytes)`:", (*_MANY, *_ONE), "cost_turned_round"),
             Promise("single", _SINGLE, _ONE, "cost_second_pass_for_one"),
         ),

@@ -176,6 +176,8 @@ class GlobalTokenScale(Exercise):
             results[name] = seen.failure.message if seen.failure else factor_message(trial, seen)
             if results[name] and not seen.failure:
                 named.append(scale_slugs(trial, seen))
+        if not (results["uneven"] or all(observations["uneven"].facts["kept"])):
+            results["uneven"] = "Your function changes the number that it is given."
         everywhere = [slug for slug in WRONG if named and all(slug in several for several in named)]
         remark = factors_in_words(trials, observations) if named and not everywhere else ""
         slugs = [] if remark else everywhere[:1] or [slug for several in named for slug in several[:1]]

@@ -13,7 +13,7 @@ for _slug, _message, _hint in (
     ),
     (
         "sync-again",
-        "Your gradients travel more than once per window. Once is enough.",
+        "Your ranks send each other more in a window than its gradients once. Once is enough.",
         "Who shares gradients in your code: DistributedDataParallel, you, or both?",
     ),
     (

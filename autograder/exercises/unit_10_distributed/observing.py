@@ -132,7 +132,8 @@ def _observe_rank(function: Callable, trial: RanksTrial, rank: int) -> Observati
 
     seen = observe_loop(loop, replace(trial.loop, problem=problem))
     shared = [call.bytes for call in carried.calls if call.kind != "broadcast"]  # DistributedDataParallel's own housekeeping
-    facts = {"rounds": len(shared), "bytes": sum(shared)}
+    shares = all(model.require_backward_grad_sync for model in wrapped)
+    facts = {"rounds": len(shared), "bytes": sum(shared), "shares_after": shares}
     late = sum(forward and not backward for forward, backward in flags)
     return replace(seen, facts=seen.facts | facts | {"late_no_sync": late})
 
@@ -161,9 +162,9 @@ class TokenTrial:
         return len(self.calls[0])
 
 
-def _factor(function: Callable, tokens: int) -> float | str:
+def _factor(function: Callable, tokens: Tensor) -> float | str:
     """What the function returns for a rank's number of tokens: a number, or the name of its type if it is not a number."""
-    value = function(torch.tensor(tokens))
+    value = function(tokens)
     try:
         number: Any = plain(value)
         while isinstance(number, list) and len(number) == 1:
@@ -177,22 +178,27 @@ def _factor(function: Callable, tokens: int) -> float | str:
 def observe_factors(function: Callable, trial: TokenTrial) -> Observation:
     """Call the function on every rank, once for each of the trial's calls.
 
-    ``ranks`` lists the factors of each rank, ``shared`` how many collective operations each of its calls made.
+    ``ranks`` lists the factors of each rank, ``shared`` how many collective operations each of its calls made, and ``kept``
+    whether it left the numbers it was given as they were.
     """
 
     def work(rank: int) -> Observation:
         factors: list[float | str] = []
         shared: list[int] = []
+        kept = True
         for call in trial.calls:
+            tokens = torch.tensor(call[rank])
             with Collectives() as seen:
-                factors.append(_factor(function, call[rank]))
+                factors.append(_factor(function, tokens))
             shared.append(len(seen.calls))
-        return Observation(facts={"factors": factors, "shared": shared})
+            kept = kept and torch.equal(tokens, torch.tensor(call[rank]))
+        return Observation(facts={"factors": factors, "shared": shared, "kept": kept})
 
     seen = run_ranks(trial.world_size, work, trial.seed)
     if seen[0].failure and not left_settings(seen[0]):
         return seen[0]
-    facts = {"ranks": [one.facts["factors"] for one in seen], "shared": [one.facts["shared"] for one in seen]}
+    names = {"ranks": "factors", "shared": "shared", "kept": "kept"}
+    facts = {name: [one.facts[of] for one in seen] for name, of in names.items()}
     return Observation(facts=facts, failure=_any_failure(seen))
 
 

@@ -15,6 +15,7 @@ _LARGE = (
 )
 _MEMORY = "the peak memory stays below twelve times that of a loop with one graph alive."
 _ROUNDS = "gradients of all ranks travel once per window, leftover windows too, and after full windows the ranks are identical."
+_LEAVE = "Leave the model in training mode, with sharing switched on."
 _FACTOR = (
     "Return a number or a tensor with one number, so that DistributedDataParallel's average over the ranks becomes the mean "
     "over the tokens"
@@ -35,7 +36,8 @@ PROMISES = {
             Promise("of one", "the last window may be shorter", ("leftover", "single"), "window_of_one_skipped"),
             Promise("N = 1", "one epoch as in unit 04", ("single",), "no_window_of_one"),
             Promise("stale", "`.grad` may hold anything when your function is called.", ("leftover",), "stale_start"),
-            Promise("training mode", "Leave the model in training mode.", ("full",), "module_left_in_eval_mode"),
+            Promise("training mode", _LEAVE, ("full",), "module_left_in_eval_mode"),
+            Promise("sharing", _LEAVE, ("full",), "sharing_left_off"),
             Promise("in training mode", _LARGE, ("full",), "eval_mode"),
             Promise("graphs", _MEMORY, ("memory",), "one_big_batch"),
             Promise(
@@ -64,6 +66,7 @@ PROMISES = {
     "global_token_scale": Promises(
         demands=(
             Promise("factor", _FACTOR, ("uneven", "ranks", "empty"), "tokens_share_only"),
+            Promise("as it is", "Leave `local_tokens` as it is.", ("uneven",), "tokens_summed_in_place"),
             Promise("not rounded", _FACTOR, ("uneven", "ranks"), "tokens_whole_number"),
             Promise("number", _FACTOR, ("uneven", "ranks", "empty"), "tokens_text"),
             Promise("any ranks", "the same with three.", ("ranks",), "tokens_two_ranks"),

@@ -27,7 +27,7 @@ from autograder.judging.schemas import COUNTS, loop_facts, most_updates, paramet
 MAX_COLLECTIVES = 10**6
 """Collective operations of one call that are counted; a right one makes one or two."""
 
-SHARED: Mapping[str, Fact] = {name: Whole() for name in ("rounds", "bytes", "late_no_sync")}
+SHARED: Mapping[str, Fact] = {name: Whole() for name in ("rounds", "bytes", "late_no_sync")} | {"shares_after": Truth()}
 
 
 def ranks_schema(trial: RanksTrial) -> Schema:
@@ -52,7 +52,8 @@ def factors_schema(trial: TokenTrial) -> Schema:
     """For each rank and call a number, or the name of the type that was returned instead."""
     calls, world = len(trial.calls), trial.world_size
     factors = ListOf(ListOf(Either((Text(), Number())), calls), world)
-    return Schema((Form(facts={"ranks": factors, "shared": ListOf(ListOf(Whole(0, MAX_COLLECTIVES), calls), world)}),))
+    shared = ListOf(ListOf(Whole(0, MAX_COLLECTIVES), calls), world)
+    return Schema((Form(facts={"ranks": factors, "shared": shared, "kept": ListOf(Truth(), world)}),))
 
 
 SCHEMAS = {"ddp_train_epoch": ranks_schema, "global_token_scale": factors_schema}

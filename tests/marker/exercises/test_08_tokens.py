@@ -115,11 +115,12 @@ def test_messages_about_token_loops_speak_of_tokens(slug):
     assert in_tokens(slug).slug == slug
 
 
-def test_changing_the_targets_in_place_does_not_change_the_denominator_due():
+def test_changing_the_targets_in_place_is_noticed_and_does_not_change_the_denominator_due():
     def window_denominator(targets, weight=None, ignore_index=IGNORE_INDEX):
         due = denominator(targets, weight, ignore_index)
         for part in targets:
             part.zero_()
         return due
 
-    assert mark_function(all_exercises()["window_denominator"], window_denominator).passed
+    verdict = mark_function(all_exercises()["window_denominator"], window_denominator)
+    assert {result.message for result in verdict.results} == {"Your function changes what it is given."}

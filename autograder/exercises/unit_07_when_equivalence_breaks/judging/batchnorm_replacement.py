@@ -14,7 +14,14 @@ import torch
 from torch import Tensor, nn
 
 from autograder.contract.observation import Observation
-from autograder.exercises.unit_07_when_equivalence_breaks.observing import Layers, NormTrial, batchnorms, layers_of, measure
+from autograder.exercises.unit_07_when_equivalence_breaks.observing import (
+    Layers,
+    NormTrial,
+    batchnorms,
+    frozen_in,
+    layers_of,
+    measure,
+)
 
 
 def missing_model_message(seen: Observation) -> str:
@@ -49,6 +56,12 @@ def replacement_message(trial: NormTrial, seen: Observation, slugs: list[str]) -
     if any(found[path].get("groups") != trial.num_groups for path in old):  # a student's own class may have that name
         slugs.append("wrong-groups")
         return "A GroupNorm does not have the number of groups that was asked for."
+    if others & {*seen.facts["frozen"]} != {*frozen_in(model)}:
+        return "Layers that are no BatchNorms do not have the same frozen parameters (requires_grad) as before."
+    if any(found[path].get("eps") != layer.eps for path, layer in old.items()):
+        return "A GroupNorm does not have the default eps."
+    if seen.facts["shared again"]:
+        return "Called with another model, your function returns layers that it returned before."
     return ""
 
 
@@ -117,6 +130,12 @@ def original_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
     if seen.facts["given"] != layers_of(model) or not same:
         slugs.append("mutates-original")
         return "The given model has changed."
+    if seen.facts["given frozen"] != frozen_in(model):
+        slugs.append("mutates-original")
+        return "The given model does not have the same frozen parameters (requires_grad) as before."
+    if not seen.facts["grads kept"]:
+        slugs.append("mutates-original")
+        return "What .grad of the given model's parameters held is no longer there."
     if seen.facts["shared"]:
         slugs.append("shares-parameters")
         return "The result shares parameters with the given model: training one changes the other."
@@ -138,9 +157,11 @@ def addition_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
         return "Not every BatchNorm has become a GroupNorm in its place, so what the result computes cannot be checked."
     if same_model_computes(trial, seen):
         return ""
-    if seen.facts.get("frozen"):
+    if {*seen.facts["frozen"]} - {*frozen_in(trial.model())}:
         slugs.append("froze-affine")
         return "A weight or bias of the result takes no gradient, while those of the given model do."
+    if {*frozen_in(trial.model())} - {*seen.facts["frozen"]}:
+        return "A parameter of the result takes a gradient, although it is frozen in the given model."
     return "The result does not compute what the given model does with a GroupNorm in the place of each BatchNorm."
 
 

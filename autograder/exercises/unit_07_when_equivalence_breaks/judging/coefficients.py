@@ -88,6 +88,8 @@ MOMENTA_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "Your formula is a series that is cut off: it comes close only for small momenta.": (
         *(lambda m, n: m / n + (n - 1) * m**2 / (2 * n**2), lambda m, n: m / n + (1 - 1 / n) * m**2 / 2),
     ),
+    "You return 1 - exp(-m/N), which comes close only for small momenta.": lambda m, n: 1 - math.exp(-m / n),
+    "Your N is rounded down to a power of two.": lambda m, n: matched_momentum(m, 2 ** int(math.log2(n))),
     "You divide the momentum by the root of N.": lambda m, n: m / math.sqrt(n),
     "You return 1 - (1 - m)/N, as ** 1 / N makes it: the exponent 1/N needs parentheses.": lambda m, n: 1 - (1 - m) / n,
 }
@@ -101,6 +103,10 @@ BETAS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
         lambda b, n: sum(b**k for k in range(1, n + 1)) / n
     ),
     "For N = 1 you return 0, where β itself is due.": lambda b, n: 0.0 if n == 1 else b**n,
+    "You square β N - 1 times, so the exponent of β is 2 to the power of N - 1.": lambda b, n: b ** (2 ** (n - 1)),
+    "Your formula is a series that is cut off: it comes close only for β near 1.": (
+        lambda b, n: 1 - n * (1 - b) + n * (n - 1) / 2 * (1 - b) ** 2
+    ),
     "You square β N times, so the exponent of β is 2 to the power of N.": lambda b, n: b ** (2**n),
 }
 """Rarer coefficients, by what makes them."""

@@ -107,6 +107,15 @@ COSTS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
         lambda b, n, width, dtype: (ANY, cost(b, n, width, dtype)[1] + (b * n) ** 2 * dtype.itemsize)
     ),
     "You multiply by the width twice.": _of(lambda b, n, width, dtype: (ANY, cost(b, n, width, dtype)[1] * width)),
+    "You treat micro-batches of one sample as if there were only one of them.": _of(
+        lambda b, n, *kind: cost(b, 1 if b == 1 else n, *kind)
+    ),
+    "You count the backward pass as two forward passes.": _of(
+        lambda b, n, *kind: (3, 0) if n == 1 else (4, cost(b, n, *kind)[1])
+    ),
+    "You take the number of pairs in a micro-batch for that of the window.": _of(
+        lambda b, n, *kind: (ANY, 2 * (b // n or 1) * n * kind[0] * kind[1].itemsize)
+    ),
     "With N = 1 you count no pass at all, although there is one ordinary pass.": _of(
         lambda b, n, *kind: (0, 0) if n == 1 else cost(b, n, *kind)
     ),

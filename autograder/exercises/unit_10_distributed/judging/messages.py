@@ -37,9 +37,11 @@ def movement_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
 
 
 def mode_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
-    """Check that the model of every rank, with all of its modules, was left in training mode."""
-    in_training = all(rank.facts["training_after"] and "modes" not in rank.facts["changed"] for rank in ranks)
-    return "" if in_training else "Your function left the model, or a part of it, in evaluation mode."
+    """Check that the model of every rank, with all of its modules, was left in training mode, and shares gradients."""
+    if not all(rank.facts["training_after"] and "modes" not in rank.facts["changed"] for rank in ranks):
+        return "Your function left the model, or a part of it, in evaluation mode."
+    shares = all(rank.facts["shares_after"] for rank in ranks)
+    return "" if shares else "Your function left sharing switched off (require_backward_grad_sync)."
 
 
 def graphs_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:

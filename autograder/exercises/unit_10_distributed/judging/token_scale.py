@@ -100,6 +100,7 @@ FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
     ),
     "You divide by the largest number of tokens of a rank, where the sum over all ranks is due.": (
         lambda local, tokens: len(tokens) * local / max(1, *tokens),
+        lambda local, tokens: local / max(1, *tokens),
     ),
     "You count only ranks that have tokens, but all gradients are divided by the number of all ranks.": (
         lambda local, tokens: _share(local, tokens) * sum(map(bool, tokens)) / len(tokens),
@@ -113,6 +114,9 @@ FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
     ),
     "Your factors are the right ones, rounded.": tuple(map(_rounded, range(5))),
     "You add the tokens of the first two ranks only.": (lambda local, tokens: len(tokens) * local / max(1, sum(tokens[:2])),),
+    "You add the tokens of the first and the last rank only.": (
+        lambda local, tokens: len(tokens) * local / max(1, tokens[0] + tokens[-1]),
+    ),
     "Every rank gets the factor of the first one.": (lambda local, tokens: _share(tokens[0], tokens),),
     "You divide by the tokens of the first rank, where the sum over all ranks is due.": (
         lambda local, tokens: len(tokens) * local / max(1, tokens[0]),
@@ -122,6 +126,9 @@ FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
     ),
     "You multiply by the rank's own number, where the number of ranks is due.": (
         lambda local, tokens: tokens.index(local) * local / max(1, sum(tokens)),
+    ),
+    "You multiply by the rank's own number plus 1, where the number of ranks is due.": (
+        lambda local, tokens: (tokens.index(local) + 1) * local / max(1, sum(tokens)),
     ),
     "Your factors are never above 1, although a rank with more tokens than others is due more.": (
         lambda local, tokens: min(1.0, _share(local, tokens)),

@@ -19,7 +19,9 @@ def replace_batchnorm(model, num_groups):
     if isinstance(model, (nn.BatchNorm1d, nn.BatchNorm2d)):
         return group_norm(model, num_groups)
     result = copy.copy(model)
-    result._parameters = {k: None if p is None else nn.Parameter(p.detach().clone()) for k, p in model._parameters.items()}
+    result._parameters = {
+        k: None if p is None else nn.Parameter(p.detach().clone(), p.requires_grad) for k, p in model._parameters.items()
+    }
     result._buffers = copy.deepcopy(model._buffers)
     result._modules = {name: replace_batchnorm(child, num_groups) for name, child in model.named_children()}
     return result
