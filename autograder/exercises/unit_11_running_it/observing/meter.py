@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from autograder.contract.observation import Observation
+from autograder.contract.observation import Failure, Observation
 from autograder.observing.calls import plain
 from gradaccum.problems import best_dtype
 
@@ -17,6 +17,9 @@ KEYS = ("loss", "samples_per_second", "effective_batch", "lr")
 
 OTHERS_LOSS, OTHERS_SAMPLES = 1000.0, 1000
 """What another meter is told of each micro-batch meanwhile."""
+
+
+GRADIENTS_OFF = "Your meter switches gradients off for the whole run: the next backward pass has nothing to go through."
 
 
 @dataclass(frozen=True)
@@ -60,10 +63,14 @@ def observe_meter(make: Callable, trial: MeterTrial) -> Observation:
             graphs.append(graph)
             now += takes
             meter.micro_batch(loss, samples)
+            if not torch.is_grad_enabled():
+                return Observation(failure=Failure("raised", GRADIENTS_OFF))
             other.micro_batch(torch.tensor(OTHERS_LOSS, device=trial.device), OTHERS_SAMPLES)
             del loss
         now += update_takes
         reports.append(meter.update(rate))
+        if not torch.is_grad_enabled():
+            return Observation(failure=Failure("raised", GRADIENTS_OFF))
         kept += sum(graph() is not None for graph in graphs)
     return Observation(facts={"reports": [_plain(report) for report in reports], "kept": kept, "clock_asked": asked})
 
