@@ -20,6 +20,7 @@ from autograder.exercises.unit_13_in_the_wild.judging.making import (
     fingerprints,
     uneven,
     unseen_trainers,
+    without_error,
 )
 from autograder.exercises.unit_13_in_the_wild.judging.names import WRONG_NAMES, names, names_message
 from autograder.exercises.unit_13_in_the_wild.observing.trainers import UnseenTrial
@@ -39,6 +40,8 @@ ONLY_THERE = "It goes wrong only in a run in which token 0 is a target, too, and
 """Said of a trainer that is right in every other run."""
 
 
+EXACT_ONLY = "All your names are right for the same fingerprints without any error of measurement."
+
 OWN_TRAIN = "You override train, and nobody calls yours: the library calls its own, with the hooks that you override."
 
 
@@ -56,15 +59,23 @@ class NameThoseTrainers(Exercise[CallTrial]):
 
     def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
-        return {part.name: CallTrial((fingerprints(chance, part.name),)) for part in self.parts}
+        given = {part.name: fingerprints(chance, part.name) for part in self.parts}
+        exact = without_error([one for several in given.values() for one in several])
+        return {name: CallTrial((several,)) for name, several in given.items()} | {"probe": CallTrial((exact,))}
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
         def message(trial: CallTrial, found: object) -> str:
             return names_message(trial.arguments[0], found)
 
-        verdict = judge_calls(self, trials, observations, lambda name: name, names, WRONG_NAMES, message)
-        said = [name for seen in observations.values() for name in _as_list(seen.facts.get("value"))]
-        if len(said) > len(observations) and len(set(map(str, said))) == 1:
+        asked = {part.name: trials[part.name] for part in self.parts}
+        answered = {name: observations[name] for name in asked}
+        verdict = judge_calls(self, asked, answered, lambda name: name, names, WRONG_NAMES, message)
+        if verdict.passed:
+            return verdict
+        if observations["probe"].facts.get("value") == names(trials["probe"].arguments[0]):
+            return replace(verdict, mistakes=(), remark=EXACT_ONLY)
+        said = [name for seen in answered.values() for name in _as_list(seen.facts.get("value"))]
+        if len(said) > len(answered) and len(set(map(str, said))) == 1:
             return replace(verdict, mistakes=(mistake("one-name-for-all"),))
         return verdict
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from autograder.exercises.unit_13_in_the_wild.judging.names import names
 from autograder.exercises.unit_13_in_the_wild.judging.playing import named, names_of, play
 from autograder.exercises.unit_13_in_the_wild.observing.trainers import Build
 
@@ -65,6 +66,13 @@ def _with_name(chance: random.Random, name: str, part: str, number: int) -> Buil
         build = named(Build(0, steps, tuple((factor * tokens,) for (tokens,) in lengths)), name)
         if names_of(build)[0] == name:
             return build
+
+
+def without_error(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same fingerprints as they would be without any error of measurement."""
+    builds = [Build(0, one["accumulation_steps"], tuple((count,) for count in one["tokens"])) for one in given]
+    named_builds = [named(build, name) for build, name in zip(builds, names(given), strict=True)]
+    return [one | {"found": play(build)} for one, build in zip(given, named_builds, strict=True)]
 
 
 def _as_given(build: Build, chance: random.Random) -> dict[str, Any]:
