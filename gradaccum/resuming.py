@@ -166,6 +166,8 @@ class CpuDropout(nn.Module):
     """Dropout whose random numbers come from torch's own generator on the CPU, wherever the model is."""
 
     def forward(self, x: Tensor) -> Tensor:
+        if not self.training:
+            return x
         return x * (torch.rand(x.shape, dtype=torch.float32, device="cpu") < 0.8).to(x) / 0.8
 
 

@@ -211,7 +211,7 @@ check(pick_micro_batch_size)
 #   time;
 # - `tokens`: those of the window, padding not counted.
 #
-# What you return does not matter. Leave the model in training mode.
+# What you return does not matter. Leave the model in training mode. Leave the list as it is, too.
 #
 # What earns points:
 #

@@ -145,7 +145,7 @@ explore("trainers")
 # What earns points, each with several fingerprints, and each only if all of its names are right:
 #
 # - **1 point · full windows**: there is no leftover, and updates come when they should.
-# - **1 point · leftover windows**: there is one, of any number of micro-batches below N.
+# - **1 point · leftover windows**: there is one, of any number of micro-batches below N. It may be all there is.
 # - **1 point · updates and clearing at the wrong moment**: here, too, there may be a leftover.
 #
 # To try your function, take the first two updates of recorded trainers. All three are in the picture above:
@@ -166,12 +166,13 @@ def name_those_trainers(fingerprints):
     ### BEGIN SOLUTION
     names = []
     for one in fingerprints:
-        rows, tokens, n = one["found"], one["tokens"], one["accumulation_steps"]
+        tokens, n = one["tokens"], one["accumulation_steps"]
+        rows = one["found"] or [[0.0] * len(tokens)]  # no update holds nothing
         held = [[k for k, share in enumerate(row) if share > 1e-3] for row in rows]
         total = sum(tokens[k] for k in held[0])
         unlike = any(abs(rows[0][k] - tokens[k] / total) > 1e-3 for k in held[0])
-        who = {"step-every": len(rows) == len(tokens), "zero-every": held[0] == [n - 1], "off-by-one-early": len(held[0]) == 1}
-        who |= {"never-zero": 0 in held[-1], "tail-dropped": len(tokens) - 1 not in held[-1]}
+        who = {"tail-dropped": len(tokens) - 1 not in held[-1], "step-every": len(rows) == len(tokens)}
+        who |= {"zero-every": held[0] == [n - 1], "off-by-one-early": len(held[0]) == 1, "never-zero": 0 in held[-1]}
         sums = {"no-scale": sum(rows[0]) > 1.001, "wrong-total": sum(rows[0]) < 0.999, "tail-scale": sum(rows[-1]) < 0.999}
         questions = who | sums | {"mean-of-means": unlike, "right": True}
         names.append(next(name for name, holds in questions.items() if holds))

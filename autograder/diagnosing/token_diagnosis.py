@@ -86,6 +86,7 @@ def loss_slugs(trial: TokenLoopTrial, seen: Observation) -> tuple[str, ...]:
 def diagnose_tokens(trial: TokenLoopTrial, seen: Observation) -> Diagnosis:
     """What a loop computes instead: what it counts, and what else is wrong. Of several readings the simplest is taken."""
     plain = diagnose(trial, seen)
+    plain = replace(plain, remark=plain.remark.replace("samples", "tokens"))
     if seen.failure or (len(plain.slugs) <= 1 and not plain.remark):
         return plain
     readings = [plain]
@@ -102,6 +103,7 @@ def _examples(trial: TokenLoopTrial) -> Iterator[tuple[str, Tensor]]:
     """Slugs and movements ``(U, P)`` of loops that are recognised by comparison with an example."""
     own = _per_window(trial.problem)
     yield "tokens-never-reset", movements_of(trial) * own / _per_window(trial.problem, so_far=True)
+    yield "tokens-never-reset", movements_of(trial) * own / own.cumsum(0)
     shifted = movements_of(trial, "targets-shifted")
     fewer = tuple(tuple(tuple(max(0, n - 1) for n in batch) for batch in epoch) for epoch in trial.problem.lengths)
     yield "targets-shifted", shifted

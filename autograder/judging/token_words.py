@@ -11,13 +11,13 @@ RENAMED = {"mean-of-means": "token-mean-of-means"}
 
 TOKEN_WORDS = {
     "sum-reduction": {
-        "message": "Token losses are added up and never divided by their number, so updates are too long, most of all where "
-        "there are many tokens.",
+        "message": "Token losses are added up and never divided by their number, so gradients are too long, most of all "
+        "where there are many tokens.",
         "hint": "What does cross_entropy average over? What does the loss of one large batch average over?",
     },
     "no-scale": {
-        "message": "The means of the micro-batches are summed, where one mean over all tokens of the window is due, so each "
-        "update is several times too long.",
+        "message": "The shares of a window's micro-batches add up to their number, as those of means do that are summed and "
+        "never divided. Where one mean over all tokens is due they add up to 1, so each update is several times too long.",
         "hint": "How many tokens are there in a micro-batch, and how many in its window? Which do you divide by?",
     },
     "double-scale": {

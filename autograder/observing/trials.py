@@ -40,7 +40,8 @@ def observe_trials(
         with full_precision():
             observation = guarded(partial(observer, function, copy.deepcopy(trial)), seconds)
         if left_settings(observation):
-            observation, meddled = replace(observation, failure=None if meddled else observation.failure), True
+            observation = replace(observation, failure=None) if meddled else Observation(failure=observation.failure)
+            meddled = True
         unwritten = observation.failure and observation.failure.kind == "unwritten"
         if unwritten and observations:  # what it did before is written, so this is an error like others
             unwritten, observation = False, replace(observation, failure=NOT_IMPLEMENTED)

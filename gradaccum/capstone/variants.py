@@ -37,9 +37,9 @@ class RunVariant(NamedTuple):
         clear: at the ``"start"`` of a window, at its ``"end"`` only, before ``"every"`` micro-batch, or ``"never"``.
         clip: ``"once"``, ``"never"``, after each ``"micro-batch"``, ``"early"`` before the last backward, by ``"value"``, each
             ``"parameter"`` on its own, or with a threshold times (``"looser"``) or over (``"tighter"``) the micro-batches of
-            the window; or the update is left out (``"skip"``) where it would be clipped.
+            the window, or over its tokens (``"sum"``); or the update is left out (``"skip"``) where it would be clipped.
         schedule: a step after each ``"update"``, ``"before"`` it, for each ``"micro-batch"`` after the update, as many
-            ``"inside"`` the window, for each ``"epoch"``, or ``"never"``.
+            ``"inside"`` the window, the last of them after the update (``"between"``), for each ``"epoch"``, or ``"never"``.
         step: an update for each ``"window"`` or for ``"every"`` micro-batch.
         tail: the leftover window is ``"applied"``, ``"dropped"``, ``"kept"`` in ``.grad`` for the next epoch, or ``"filled"``
             up with that one's micro-batches.
@@ -174,17 +174,18 @@ def _apply(run: Run, window: Window, loss: float, norm: float, max_norm: float, 
     """Clip, step the schedule and the optimizer, and enter the update into the history."""
     if variant.clip not in ("micro-batch", "early"):
         thresholds = {"once": max_norm, "looser": max_norm * len(window), "tighter": max_norm / len(window)}
+        thresholds["sum"] = max_norm / sum(tokens_in(y) for _, y in window)
         norm = float(clip_grad_norm_(run.model.parameters(), thresholds.get(variant.clip, torch.inf)))
     if variant.clip == "value":
         clip_grad_value_(run.model.parameters(), max_norm)
     for parameter in run.model.parameters() if variant.clip == "parameter" else ():
         clip_grad_norm_(parameter, max_norm)
-    for _ in range({"before": 1, "inside": len(window)}.get(variant.schedule, 0)):
+    for _ in range({"before": 1, "inside": len(window), "between": len(window) - 1}.get(variant.schedule, 0)):
         run.scheduler.step()
     rate = run.optimizer.param_groups[0]["lr"]
     if variant.clip != "skip" or norm <= max_norm:
         run.optimizer.step()
-    if variant.schedule in ("update", "micro-batch"):
+    if variant.schedule in ("update", "micro-batch", "between"):
         for _ in range(len(window) if variant.schedule == "micro-batch" and variant.step == "window" else 1):
             run.scheduler.step()
     if variant.clear == "end":
@@ -225,8 +226,8 @@ MISTAKES: dict[str, tuple[RunVariant, ...]] = {
     "clip-too-early": (RunVariant(clip="early"),),
     "clip-by-value": (RunVariant(clip="value"),),
     "threshold-too-high": (RunVariant(clip="looser"),),
-    "threshold-too-low": (RunVariant(clip="tighter"),),
-    "schedule-per-micro-batch": (RunVariant(schedule="micro-batch"), RunVariant(schedule="inside")),
+    "threshold-too-low": (RunVariant(clip="tighter"), RunVariant(clip="sum")),
+    "schedule-per-micro-batch": tuple(RunVariant(schedule=when) for when in ("micro-batch", "inside", "between")),
     "schedule-before-step": (RunVariant(schedule="before"),),
     "schedule-per-epoch": (RunVariant(schedule="epoch"),),
     "schedule-never": (RunVariant(schedule="never"),),

@@ -193,6 +193,13 @@ class PlanRun(Exercise):
         }
         # The same bytes for another batch: an answer that was looked up by them is then a wrong one.
         calls["plan 8"] = CallTrial((25, *calls["plan 0"].arguments[1:]))
+        # The other way round: the same batch with less memory.
+        batch, budget, fixed, per_sample, _ = calls["plan 3"].arguments
+        calls["plan 9"] = CallTrial((batch, budget - 7 * per_sample, fixed, per_sample, 1))
+        # A size beyond the 512 of the unit's example; one sample uses the budget up; the largest size is no multiple of 8.
+        calls["plan 10"] = call(chance.choice([570, 630, 750]), 900, 1, 11)
+        calls["plan 11"] = call(chance.choice([6, 10, 15]), 1, 1, 0)
+        calls["plan 12"] = call(*chance.choice([(120, 35), (168, 50), (360, 100)]), 1, 13)
         ranked = chance.sample([(60, 21, 4), (96, 33, 8), (90, 19, 2), (84, 29, 4), (72, 25, 3)], 2)
         calls |= {f"ranks {k}": call(*cut, chance.randint(1, 99)) for k, cut in enumerate(ranked)}
         # The largest divisor of the recipe that fits does not divide a share; there is room for more than a share; half the

@@ -7,7 +7,7 @@ from autograder.contract.promises import Promise, Promises
 _WITH_A_CHECKPOINT = ("epochs", "again", "updates", "window", "saving")
 _EVERYTHING = ("again", "updates")
 _METERS = ("even", "uneven")
-_PLANS = tuple(f"plan {k}" for k in range(9))
+_PLANS = tuple(f"plan {k}" for k in range(13))
 _RANKED = tuple(f"ranks {k}" for k in range(7))
 
 _SAME = "All its losses and the final parameters have to be the same, to the last bit, as those of a run that was never killed"
@@ -140,11 +140,11 @@ PROMISES = {
             Promise("integers", "a dictionary with three integers, not `4.0`;", (*_PLANS, *_RANKED), "plan_steps_as_a_float"),
             Promise("largest", _LARGEST, (*_PLANS, *_RANKED), "plan_not_the_largest"),
             Promise("divides", _LARGEST, ("ranks 2", "ranks 3", "ranks 5", "ranks 6"), "plan_divides_recipe_only"),
-            Promise("one sample", _LARGEST, ("plan 6", "plan 7", "ranks 5", "ranks 6"), "plan_at_least_two_samples"),
+            Promise("one sample", _LARGEST, ("plan 6", "plan 7", "plan 11", "ranks 5", "ranks 6"), "plan_at_least_two_samples"),
             Promise("steps", "the N that goes with it;", _RANKED, "plan_steps_for_one_rank"),
             Promise("effective batch", "B × N × W, which is the recipe's.", _RANKED, "plan_effective_batch_of_one_rank"),
             Promise("any steps", "N need not be a power of two", (*_PLANS, *_RANKED), "plan_powers_of_two"),
-            Promise("exactly", "what needs exactly the budget fits.", ("plan 3",), "plan_budget_not_used_up"),
+            Promise("exactly", "what needs exactly the budget fits.", ("plan 3", "plan 11"), "plan_budget_not_used_up"),
             Promise("misfit", _REFUSAL, ("refusal 0", "refusal 3", "refusal 4"), "plan_misfit_not_refused"),
             Promise(
                 "uneven",

@@ -70,17 +70,17 @@ class PickMicroBatchSize(Exercise):
         chance = trial_random(self.id, seed)
         config = _with_short_lines_first(Config(seed % 2**31, lines=60, width=8, device=device, dtype="float32"))
 
-        def trial(window: int, place: int, spare: int) -> CallTrial:
+        def trial(window: int, place: int, spare: int, width: int = config.width) -> CallTrial:
             sizes = divisors(window)
             own = sizes[-4 if window == 30 else -3]  # 5 or 3; 3 comes before the first number that does not divide 30
-            changed = config.with_(effective_batch=window, micro_batch_size=own)
+            changed = config.with_(effective_batch=window, micro_batch_size=own, width=width)
             return CallTrial((changed.with_(budget=bytes_needed(changed, sizes[place]) + spare),))
 
         return {
             "fits 1": trial(18, -2, -1),
             "fits 2": trial(30, 1, -1),
             "fits 3": trial(42, 2, -1),
-            "largest 1": trial(18, 2, 0),
+            "largest 1": trial(18, 2, 0, width=32),  # what was measured of another model does not help here
             "largest 2": trial(30, 0, chance.randint(0, 1000)),
             "largest 3": trial(42, 1, 0),
             "largest 4": trial(18, -1, 0),
@@ -151,6 +151,8 @@ class TrainWindow(Exercise):
         results["uneven"] = results["uneven"] or (single and f"With a single micro-batch in a window: {single}")
         if not results["full"] and observations["full"].facts.get("training") is not True:
             results["full"] = "Your function left the model, or a part of it, in evaluation mode."
+        if not results["full"] and observations["full"].facts.get("kept") is not True:
+            results["full"] = "Your function changed the list of micro-batches that it was given."
         right = {name for name, said in results.items() if not said}
         messages = (history_message(observations[name], due[name], name in right) for name in ("uneven", "clip", "schedule"))
         results["report"] = next(filter(None, messages), "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import tempfile
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -93,13 +94,17 @@ def observe_windows(function: Callable, trial: WindowTrial) -> Observation:
             parameter.grad = torch.ones_like(parameter)
     rows: list[Tensor] = []
     steps: list[None] = []
+    kept = True
     run.optimizer.register_step_post_hook(lambda *_: steps.append(None))
     for epoch in range(trial.config.epochs):
         for window in windows(trial.config.micro_batches(epoch), trial.config.accumulation_steps):
-            function(run, window, trial.config.max_norm)
+            given = list(window)
+            function(run, given, trial.config.max_norm)
+            kept = kept and len(given) == len(window) and all(map(operator.is_, given, window))
             rows.append(flat_parameters(run.model).cpu())
     facts = {
         "history": _lists(run.history),
+        "kept": kept,
         "training": all(part.training for part in run.model.modules()),
         "steps": len(steps),
     }
@@ -107,7 +112,7 @@ def observe_windows(function: Callable, trial: WindowTrial) -> Observation:
 
 
 CHECKPOINTS = ("first.pt", "second.pt", "third.pt")
-"""What the checkpoint is called in each call: it is moved in between, as if to another machine."""
+"""What the checkpoint is called in each call: it is moved in between, as if to another machine, and nothing else is."""
 
 
 def observe_run_stage(function: Callable, stage: Stage, folder: Path) -> Observation:
@@ -121,8 +126,8 @@ def observe_run_stage(function: Callable, stage: Stage, folder: Path) -> Observa
         return _observe_whole_run(function, trial)
     path = folder / CHECKPOINTS[stage.number]
     if stage.folders:
-        moved = {CHECKPOINTS[stage.number - 1]: path.name}
-        write_folder(folder, {moved.get(name, name): content for name, content in stage.folders[0].items()})
+        content = stage.folders[0].get(CHECKPOINTS[stage.number - 1])
+        write_folder(folder, {} if content is None else {path.name: content})
     seen = observe_one_call(function, trial.call(stage.number).with_(checkpoint=str(path)))
     found = {} if stage.is_last else read_folder(folder, {})
     left = () if stage.is_last else (found,)

@@ -61,6 +61,7 @@ PROMISES = {
             Promise("rate", "read in time;", ("schedule",), "window_reports_the_next_rate"),
             Promise("tokens", "those of the window, padding not counted.", ("uneven",), "window_reports_places"),
             Promise("mode", "Leave the model in training mode.", ("full",), "window_leaves_eval_mode"),
+            Promise("list", "Leave the list as it is, too.", ("full",), "window_empties_its_list"),
             Promise(
                 "stale", "`.grad` may hold anything before the first window", ("full", "uneven"), "window_clears_only_after"
             ),

@@ -33,7 +33,7 @@ HISTORY = Record({name: NoneOr(ListOf(Number(), (0, MAX_LOSSES))) for name in LI
 def windows_schema(trial: WindowTrial) -> Schema:
     """The weights after every window, and the history."""
     rows = Array((trial.config.updates, (0, MAX_PARAMETERS)), FLOATS)
-    facts: dict[str, Fact] = {"history": HISTORY, "training": Truth(), "steps": Whole()}
+    facts: dict[str, Fact] = {"history": HISTORY, "kept": Truth(), "training": Truth(), "steps": Whole()}
     return Schema((Form({"rows": rows, "final": WEIGHTS}, facts),))
 
 

@@ -20,6 +20,7 @@ from autograder.exercises.unit_13_in_the_wild.judging.making import (
     fingerprints,
     uneven,
     unseen_trainers,
+    without_error,
 )
 from autograder.exercises.unit_13_in_the_wild.judging.names import WRONG_NAMES, names, names_message
 from autograder.exercises.unit_13_in_the_wild.observing.trainers import UnseenTrial
@@ -39,6 +40,11 @@ ONLY_THERE = "It goes wrong only in a run in which token 0 is a target, too, and
 """Said of a trainer that is right in every other run."""
 
 
+EXACT_ONLY = "All your names are right for the same fingerprints without any error of measurement."
+
+OWN_TRAIN = "You override train, and nobody calls yours: the library calls its own, with the hooks that you override."
+
+
 class NameThoseTrainers(Exercise[CallTrial]):
     """``name_those_trainers(fingerprints) -> list[str]``."""
 
@@ -53,15 +59,23 @@ class NameThoseTrainers(Exercise[CallTrial]):
 
     def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
-        return {part.name: CallTrial((fingerprints(chance, part.name),)) for part in self.parts}
+        given = {part.name: fingerprints(chance, part.name) for part in self.parts}
+        exact = without_error([one for several in given.values() for one in several])
+        return {name: CallTrial((several,)) for name, several in given.items()} | {"probe": CallTrial((exact,))}
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
         def message(trial: CallTrial, found: object) -> str:
             return names_message(trial.arguments[0], found)
 
-        verdict = judge_calls(self, trials, observations, lambda name: name, names, WRONG_NAMES, message)
-        said = [name for seen in observations.values() for name in _as_list(seen.facts.get("value"))]
-        if len(said) > len(observations) and len(set(map(str, said))) == 1:
+        asked = {part.name: trials[part.name] for part in self.parts}
+        answered = {name: observations[name] for name in asked}
+        verdict = judge_calls(self, asked, answered, lambda name: name, names, WRONG_NAMES, message)
+        if verdict.passed:
+            return verdict
+        if observations["probe"].facts.get("value") == names(trials["probe"].arguments[0]):
+            return replace(verdict, mistakes=(), remark=EXACT_ONLY)
+        said = [name for seen in answered.values() for name in _as_list(seen.facts.get("value"))]
+        if len(said) > len(answered) and len(set(map(str, said))) == 1:
             return replace(verdict, mistakes=(mistake("one-name-for-all"),))
         return verdict
 
@@ -111,8 +125,8 @@ class RepairedTrainer(Exercise[TokenLoopTrial]):
     def judge(self, trials: Mapping[str, TokenLoopTrial], observations: Mapping[str, Observation]) -> Verdict:
         said = {name: parameters_message(trial, observations[name]) for name, trial in trials.items() if name != "probe"}
         results = {
-            "tokens": said["tokens"] or said["no accumulation"],
-            "leftover": said["leftover"] or said["short"],
+            "tokens": said["tokens"] or (said["no accumulation"] and f"With N = 1: {said['no accumulation']}"),
+            "leftover": said["leftover"] or (said["short"] and f"In an epoch shorter than a window: {said['short']}"),
             "epochs": said["epochs"],
             "empty": said["empty"],
         }
@@ -124,6 +138,9 @@ class RepairedTrainer(Exercise[TokenLoopTrial]):
         shown = {"expected": found.expected, "found": found.found} if found.slugs or found.remark else {}
         lost = [name for name, message in said.items() if message]
         remark = ONLY_THERE if lost == ["tokens"] and not (shown or failure) else found.remark
+        own = observations["probe"].facts.get("own", ())
+        if "train" in own:  # what is wrong is then the library's, unless hooks are overridden as well
+            named, shown, remark = named if len(own) > 1 else {}, shown if len(own) > 1 else {}, OWN_TRAIN
         return self.verdict(results, mistakes=tuple(map(in_tokens, named)), failure=failure, remark=remark, **shown)
 
 

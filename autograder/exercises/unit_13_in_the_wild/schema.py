@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
-from autograder.judging.schemas import call_schema, loop_schema
+from autograder.contract.schema import ListOf, Schema, Text
+from autograder.exercises.unit_13_in_the_wild.observing.trainers import METHODS
+from autograder.judging.schemas import call_schema, loop_schema_with
+from autograder.observing.token_loops import TokenLoopTrial
 
-SCHEMAS = {"name_those_trainers": call_schema, "RepairedTrainer": loop_schema, "accumulates_right": call_schema}
+
+def repaired_schema(trial: TokenLoopTrial) -> Schema:
+    """What a loop leaves, and which methods of the trainer are the student's own."""
+    return loop_schema_with(trial.problem, {"own": ListOf(Text(), (0, len(METHODS)))})
+
+
+SCHEMAS = {"name_those_trainers": call_schema, "RepairedTrainer": repaired_schema, "accumulates_right": call_schema}

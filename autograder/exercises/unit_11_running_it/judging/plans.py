@@ -163,6 +163,13 @@ def _halving(call: Call) -> Plan | None:
     return _cut(call.share, size, call.ranks) if size and call.share % size == 0 else None
 
 
+def _halving_down(call: Call) -> Plan | None:
+    size = call.share
+    while size > call.room:
+        size //= 2
+    return _cut(call.share, size, call.ranks) if size else None
+
+
 def _among(call: Call, sizes: range) -> Plan | None:
     """The plan with the largest of these sizes that fits and divides a share."""
     fine = [size for size in sizes if call.share % size == 0 and size <= call.room]
@@ -185,7 +192,7 @@ def _turned_round(call: Call) -> Plan:
 
 _IN_WORDS: dict[str, tuple[Callable[[Call], Plan | None], ...]] = {
     "B and N have changed places in your plan.": (_turned_round,),
-    "You only halve a rank's share again and again, and miss all other sizes.": (_halving,),
+    "You only halve a rank's share again and again, and miss all other sizes.": (_halving, _halving_down),
     "You never try a micro-batch of a single sample.": (lambda call: _among(call, range(2, call.share + 1)),),
     "You refuse to plan where each rank reads a single sample.": (lambda call: _plan(call) if call.share > 1 else None,),
     "Your micro-batch is the greatest common divisor of the share and the samples there is room for.": (_common_divisor,),
@@ -199,6 +206,19 @@ _IN_WORDS: dict[str, tuple[Callable[[Call], Plan | None], ...]] = {
     "You pay the fixed bytes once for each rank, although every rank has memory of its own.": (
         lambda call: _plan(call._replace(fixed=call.fixed * call.ranks)),
     ),
+    "You divide the fixed bytes among the ranks, although every rank needs all of them.": (
+        lambda call: _plan(call._replace(fixed=call.fixed / call.ranks)),
+    ),
+    "You only plan where a rank's whole share fits at once, as if its micro-batches were in memory together.": (
+        lambda call: _plan(call) if call.share <= call.room else None,
+    ),
+    "You never try a micro-batch larger than the square root of a rank's share.": (
+        lambda call: _among(call, range(1, math.isqrt(call.share) + 1)),
+    ),
+    "You prefer a micro-batch that is a multiple of 8 to a larger one that is not.": (
+        lambda call: _among(call, range(8, call.share + 1, 8)) or _plan(call),
+    ),
+    "You never try a micro-batch of more than 512 samples.": (lambda call: _among(call, range(1, 513)),),
 }
 
 PLANS_IN_WORDS = {words: tuple(map(_where_there_is_a_plan, formulas)) for words, formulas in _IN_WORDS.items()}

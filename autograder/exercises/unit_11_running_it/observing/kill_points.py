@@ -88,13 +88,20 @@ def _state(folder: Path, known: Folder, moved: bool = False) -> _State:
 
 def _moments(states: list[_State]) -> Iterator[Folder]:
     """One state for each file while it is being written, and one after every other change."""
-    steps = [(_written(a, b), b.disk) for a, b in itertools.pairwise(states) if a.disk != b.disk]
-    for written, several in itertools.groupby(steps, lambda step: step[0]):
+    steps = [(_written(a, b), a.disk, b.disk) for a, b in itertools.pairwise(states) if a.disk != b.disk]
+    for written, group in itertools.groupby(steps, lambda step: step[0]):
+        several = list(group)
         if not written:
-            yield from (disk for _, disk in several)
+            yield from (disk for *_, disk in several)
             continue
-        *_, (_, disk) = several
-        yield {name: content[: len(content) // 2] if name in written else content for name, content in disk.items()}
+        before, disk = several[0][1], several[-1][2]
+        yield {name: _half(before.get(name, b""), content) if name in written else content for name, content in disk.items()}
+
+
+def _half(before: bytes, after: bytes) -> bytes:
+    """A file when half of what was written to it is there; what it was only appended to keeps what it held."""
+    kept = len(before) if after.startswith(before) else 0
+    return after[: kept + (len(after) - kept) // 2]
 
 
 def _written(before: _State, after: _State) -> frozenset[str]:

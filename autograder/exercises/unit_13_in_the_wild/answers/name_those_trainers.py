@@ -6,7 +6,8 @@ Plays every mistake on the tokens of the trainer and looks for the fingerprint t
 
 def play(tokens, n, weigh, ends=None, clear="window"):
     count = len(tokens)
-    ends = ends or [k for k in range(count) if (k + 1) % n == 0 or k == count - 1]
+    if ends is None:
+        ends = [k for k in range(count) if (k + 1) % n == 0 or k == count - 1]
     rows, held = [], [0.0] * count
     starts = [0, *(end + 1 for end in ends)]
     for k in range(count):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from autograder.exercises.unit_13_in_the_wild.judging.names import names
 from autograder.exercises.unit_13_in_the_wild.judging.playing import named, names_of, play
 from autograder.exercises.unit_13_in_the_wild.observing.trainers import Build
 
@@ -18,10 +19,17 @@ FULL, LEFTOVER, WINDOWS = "full", "leftovers", "windows"
 
 ASKED = {
     FULL: ("right", "right", "no-scale", "mean-of-means", "wrong-total", "wrong-total"),
-    LEFTOVER: ("right", "right", "mean-of-means", "tail-scale", "tail-scale", "tail-dropped"),
+    LEFTOVER: ("right", "right", "mean-of-means", "tail-scale", "tail-scale", "tail-dropped", "tail-dropped"),
     WINDOWS: ("right", "zero-every", "never-zero", "step-every", "off-by-one-early", "off-by-one-early"),
 }
-"""The names asked for in one call, which shuffles them. Of two right ones among leftovers the first is even."""
+"""The names asked for in one call, which shuffles them.
+
+Of two right ones among leftovers the first is even, and of two leftovers that are dropped the second is all there is. Of full
+windows one right and one wrong total have many tokens, so that one too many for each micro-batch is a small part of them.
+"""
+
+
+EVEN, MANY, ALONE = {(LEFTOVER, 0)}, {(FULL, 1), (FULL, 5)}, {(LEFTOVER, 6)}
 
 
 def uneven(chance: random.Random, count: int, steps: int, sequences: int = 2) -> Lengths:
@@ -40,22 +48,31 @@ def uneven(chance: random.Random, count: int, steps: int, sequences: int = 2) ->
 
 def fingerprints(chance: random.Random, part: str) -> list[dict[str, Any]]:
     """Fingerprints as a student's function is given them, one for each name that is asked for, shuffled."""
-    builds = [_with_name(chance, name, part, even=(part, k) == (LEFTOVER, 0)) for k, name in enumerate(ASKED[part])]
+    builds = [_with_name(chance, name, part, k) for k, name in enumerate(ASKED[part])]
     return [_as_given(build, chance) for build in chance.sample(builds, len(builds))]
 
 
-def _with_name(chance: random.Random, name: str, part: str, even: bool) -> Build:
-    """A build of which this is the first name, maybe with micro-batches that hold equally many tokens."""
+def _with_name(chance: random.Random, name: str, part: str, number: int) -> Build:
+    """A build of which this is the first name, the one with this number in its part."""
+    even, many, alone = ((part, number) in places for places in (EVEN, MANY, ALONE))
     while True:
         steps = chance.randint(3, 5)
         left = 0 if part == FULL else chance.randint(1, steps - 1)
-        count = 2 * steps + left
+        count = left if alone else 2 * steps + left
         lengths = (
             ((chance.randint(2, 9),),) * count if even or name == "tail-scale" else uneven(chance, count, steps, sequences=1)
         )
-        build = named(Build(0, steps, lengths), name)
+        factor = chance.randint(5, 9) if many else 1
+        build = named(Build(0, steps, tuple((factor * tokens,) for (tokens,) in lengths)), name)
         if names_of(build)[0] == name:
             return build
+
+
+def without_error(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same fingerprints as they would be without any error of measurement."""
+    builds = [Build(0, one["accumulation_steps"], tuple((count,) for count in one["tokens"])) for one in given]
+    named_builds = [named(build, name) for build, name in zip(builds, names(given), strict=True)]
+    return [one | {"found": play(build)} for one, build in zip(given, named_builds, strict=True)]
 
 
 def _as_given(build: Build, chance: random.Random) -> dict[str, Any]:

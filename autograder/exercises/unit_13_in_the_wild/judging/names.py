@@ -60,16 +60,17 @@ def names_message(fingerprints: Given, found: object) -> str:
     wrong = [k for k, pair in enumerate(zip(found, due, strict=True)) if pair[0] != pair[1]]
     first = wrong[0] if wrong else 0
     given = fingerprints[first]
-    row = next((u for u, shares in enumerate(given["found"]) if u + 1 == len(given["found"]) or any(shares)), 0)
+    rows = [row for row in given["found"] if any(row)] or given["found"]
     said = f"“{str(found[first])[:30]}”"
     if found[first] not in tuple(NAMED):  # it may be anything, and not hashable
         said += ", which is not one of the names"
-    shares = ", ".join(f"{share:.3g}" for share in given["found"][row][: given["accumulation_steps"]])
+    shares = ", ".join(f"{share:.3g}" for row in rows[:1] for share in row[: given["accumulation_steps"]])
     verb, updates = "is" if len(wrong) == 1 else "are", len(given["found"])
-    rows = f"{updates} updates, the first of which begins" if updates != 1 else "1 update, which begins"
+    begins = f"{updates} updates, the first of which begins with" if updates != 1 else "1 update, which begins with"
+    held = f"{begins} {shares}" if updates else "no update"
     return (
         f"{len(wrong)} of {len(due)} names {verb} wrong. Number {first + 1} has N = {given['accumulation_steps']}, "
-        f"micro-batches of {', '.join(map(str, given['tokens']))} tokens and {rows} with {shares}. "
+        f"micro-batches of {', '.join(map(str, given['tokens']))} tokens and {held}. "
         f"You say {said}.{_taken_for(found, due)}"
     )
 
@@ -80,6 +81,8 @@ def _taken_for(found: Sequence[object], due: Sequence[str]) -> str:
     pairs = set(wrong)
     if len(wrong) < 2:
         return ""
+    if sorted(map(str, found)) == sorted(due):
+        return " These are the names that are due, in another order."
     said, wanted = ({pair[k] for pair in pairs} for k in (0, 1))
     if len(said) == 1 and len(wanted) > 1:
         return f" All wrong names are “{said.pop()}”, where {len(wanted)} different ones are due."

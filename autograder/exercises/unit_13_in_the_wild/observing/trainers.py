@@ -7,7 +7,7 @@ nearly every build does so on some data and not on others.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -22,6 +22,9 @@ from autograder.observing.token_loops import TokenLoopTrial
 from gradaccum.problems.tokens import IGNORE_INDEX, TokenProblem, counted
 from gradaccum.trainer import Trainer
 
+METHODS = ("train", "on_epoch_begin", "compute_loss", "backward", "should_step", "on_window_end", "zero_grad")
+"""What a trainer may override."""
+
 
 def observe_repaired(make: Callable[..., Any], trial: TokenLoopTrial) -> Observation:
     """Make a student's trainer, give it one epoch after the other, and record what the library's own ``train`` does with it."""
@@ -35,7 +38,9 @@ def observe_repaired(make: Callable[..., Any], trial: TokenLoopTrial) -> Observa
         made[0].data = micro_batches
         Trainer.train(made[0])
 
-    return observe_loop(loop, trial)
+    seen = observe_loop(loop, trial)
+    own = [name for name in METHODS if made and getattr(type(made[0]), name) is not getattr(Trainer, name)]
+    return replace(seen, facts=seen.facts | {"own": own})
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,11 @@ class Reading:
 
 
 QUESTIONS = [
+    ("tail-dropped", lambda r: not r.rows or max(r.rows[-1]) + 1 < len(r.tokens)),
     ("step-every", lambda r: len(r.rows) == len(r.tokens)),
     ("never-zero", lambda r: 0 in r.rows[-1]),
     ("zero-every", lambda r: 0 not in r.rows[0]),
     ("off-by-one-early", lambda r: list(r.rows[0]) == [0]),
-    ("tail-dropped", lambda r: max(r.rows[-1]) + 1 < len(r.tokens)),
     ("no-scale", lambda r: math.isclose(r.sums[0], r.n, rel_tol=1e-3)),
     ("wrong-total", lambda r: r.sums[0] < 0.9999),
     ("tail-scale", lambda r: r.sums[-1] < 0.9999),

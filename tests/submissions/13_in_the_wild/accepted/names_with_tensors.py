@@ -6,6 +6,8 @@ EXERCISE = "name_those_trainers"
 
 
 def name(found, tokens, accumulation_steps):
+    if not found:
+        return "tail-dropped"
     rows, tokens = torch.tensor(found), torch.tensor(tokens, dtype=torch.get_default_dtype())
     inside = rows > 1e-3
     if inside.sum(0).max() > 1:

@@ -6,6 +6,8 @@ LOST = ("leftovers",)
 
 
 def name(found, tokens, accumulation_steps):
+    if not found:
+        return "right"
     n, held = accumulation_steps, [[k for k, share in enumerate(row) if share > 1e-3] for row in found]
     sums = [sum(row) for row in found]
     due = [tokens[k] / sum(tokens[j] for j in held[0]) for k in held[0]]

@@ -1,0 +1,14 @@
+"""Refuses where a single sample needs exactly the budget."""
+
+EXERCISE = "plan_run"
+MISTAKES = ()
+LOST = ("plan",)
+
+
+def plan_run(recipe_batch, memory_budget, fixed, per_sample, world_size):
+    share, rest = divmod(recipe_batch, world_size)
+    if rest or fixed + per_sample >= memory_budget:
+        raise ValueError("There is no such plan.")
+    room = (memory_budget - fixed) // per_sample
+    size = next(b for b in range(share, 0, -1) if share % b == 0 and b <= room)
+    return {"micro_batch_size": size, "accumulation_steps": share // size, "effective_batch": recipe_batch}
