@@ -36,11 +36,12 @@ PROMISES = {
             Promise("arguments", "the gradient of its own loss", AVERAGES, "average_sample_gradients_swapped_loss_arguments"),
             Promise("average", "the average of these gradients", ("mean", "summed", "again"), "average_sample_gradients_sum"),
             Promise("every sample", "for every sample", AVERAGES, "average_sample_gradients_without_the_last"),
-            Promise("one sample", "which may hold a single sample", ("one",), "average_sample_gradients_of_several"),
+            Promise("one sample", "also for a batch of one sample", ("one",), "average_sample_gradients_of_several"),
             Promise("summed", "only going sample by sample will do", ("summed",), "average_sample_gradients_whole_batch"),
             Promise("untouched", "as in exercise 1", AVERAGES, "average_sample_gradients_accumulated_in_grad"),
         ),
         (
+            "Write `average_sample_gradients",
             "You may call",
             "Models here have",
             "Neither speed",
