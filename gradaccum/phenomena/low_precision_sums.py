@@ -127,7 +127,7 @@ def describe(result: Result) -> str:
 def in_words(error: float) -> str:
     """A relative error, short."""
     if error >= 0.001:
-        return f"{100 * error:.2g} %"
+        return f"{100 * error:.2g}%"
     return f"{error:.0e}" if error else "exactly 0"
 
 
@@ -137,7 +137,7 @@ def _draw_errors(axes: Axes, result: Result) -> None:
         chosen = name == result.settings.precision
         values = result.error(name).clamp(min=NOWHERE)
         axes.plot(result.counts, values, markersize=5 if chosen else 3, linewidth=2 if chosen else 1, **look)
-    _log_axes(axes, (NOWHERE / 2, 30), [1e-9, 1e-6, 1e-3, 1], ["0", "10⁻⁶", "0.1 %", "100 %"])
+    _log_axes(axes, (NOWHERE / 2, 30), [1e-9, 1e-6, 1e-3, 1], ["0", "10⁻⁶", "0.1%", "100%"])
     axes.axvline(result.settings.count, color=GREY, linewidth=0.8)
     for k, (name, look) in enumerate(LOOKS.items()):
         sign = {"x": "×", "o": "●", "s": "■"}[look["marker"]]
