@@ -58,8 +58,8 @@ from gradaccum.token_problems import TokenProblem
 # %% [markdown]
 # ## Explore: token-weighted loss
 #
-# This is one window of four micro-batches. On the left every square is a token, **drawn as large as it counts**, and every dot
-# is padding. On the right is the fingerprint, with a bar for each micro-batch. The dashed outline shows what is due.
+# This is one window of four micro-batches. On the left every square is a token, **the larger, the more it counts**, and every
+# dot is padding. On the right is the fingerprint, with a bar for each micro-batch. The dashed outline shows what is due.
 #
 # 1. You begin with the mean of means. Which tokens count too much? Choose **one nearly empty**.
 # 2. Choose **weighted by sequences**, which is what you did with samples in unit 04. Is it better?
@@ -73,8 +73,8 @@ explore("token_weighted_loss")
 # <details><summary>What you should have seen</summary>
 #
 # 1. Tokens with few others in their micro-batch count too much. A single token can weigh as much as a whole micro-batch.
-# 2. Here it is better, but not right: a micro-batch now counts by its sequences, and these are unequal, too. With *a little
-#    unequal* it is even worse than the mean of means.
+# 2. With *one nearly empty* it is better, but not right: a micro-batch now counts by its sequences, and these are unequal, too.
+#    With *a little unequal* it is even worse than the mean of means.
 # 3. All squares have the same size, but it is too small. Padding adds nothing to the sum and something to the denominator, so
 #    the update is too short, and how much too short depends on how much padding there happens to be.
 # 4. Nothing. Pretraining packs its tokens into sequences of one length, 4,096 in Llama 2, and hides the mistake in the same
@@ -331,8 +331,8 @@ print(f"sums over their weights   {sum(sums) / weight[targets].sum():.3f}")
 #
 # - **1 point · without weights**: with and without ignored targets; also a single target.
 # - **1.5 points · with a weight for each class**: no target is ignored.
-# - **1.5 points · with weights, where some targets are ignored**: `ignore_index` is −100, −1, 0 or 2, which then is not a
-#   class; also a window in which every target is ignored, whose denominator is 0.
+# - **1.5 points · with weights, where some targets are ignored**: `ignore_index` is −100, −1, 0 or 2, and targets of
+#   class 0 or 2 do not count then; also a window in which every target is ignored, whose denominator is 0.
 
 
 # %% exercise="window_denominator"

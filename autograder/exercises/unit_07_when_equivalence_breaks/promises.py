@@ -42,7 +42,7 @@ PROMISES = {
             "the layers at each path",
             "also in a float64 model",
             "layers, values, mode",
-            "A GroupNorm works the same in both modes",
+            "A GroupNorm works the same in both",
             "The model itself is never",
             "A copy of the model",
         ),
