@@ -170,13 +170,13 @@ class Train(Exercise):
     """``train(config) -> History``: the whole run."""
 
     id = "train"
-    section = "Stop and go on"
+    section = "Stop and resume"
     unit = UNIT
     parts = (
         Part("even", "full windows, clipped, at the schedule's rates", 1),
         Part("uneven", "padding, ragged micro-batches and leftovers", 2),
         Part("budget", "memory within the budget", 2),
-        Part("resume", "stopping and going on", 3),
+        Part("resume", "stopping and resuming", 3),
         Part("report", "an honest history", 1),
     )
 
