@@ -313,6 +313,9 @@ for name, goes_backward in {"after backward": True, "without backward": False}.i
 
 # %% [markdown]
 # `loss.item()` is a plain number. A mean loss times its samples is a sum over samples, and you may add up such sums.
+#
+# On a GPU, work is queued, and a clock that you read too early measures the queueing. `loss.item()` waits for the loss. Call
+# `torch.cuda.synchronize()` before you read the clock at the end of a window.
 
 # %% [markdown]
 # ## Exercise 2 · `RunMeter`
@@ -380,9 +383,6 @@ check(RunMeter)
 #
 # What do you divide a sum over samples by, to get a mean? And which call of `clock()` is the beginning of the second window?
 # </details>
-#
-# On a GPU, work is queued, and a clock that you read too early measures the queueing. `loss.item()` waits for the loss. Call
-# `torch.cuda.synchronize()` before you read the clock at the end of a window.
 
 # %% [markdown]
 # ## What steps cost

@@ -111,10 +111,10 @@ def describe(result: Result) -> str:
     held, due = float(result.sums[name][place].mean()), float(result.exact[place].mean())
     error, single = float(result.error(name)[place]), float(result.error("float32")[place])
     kind = {"equal": "all equal to 1", "alike": "around 1", "different": "from far below to far above 0"}[settings.addends]
-    many = "" if settings.addends == "equal" else f" on average over {COMPONENTS} sums"
+    one = settings.addends == "equal"
+    many, whose = ("", "the error is") if one else (f" on average over {COMPONENTS} sums", "a single sum's error is typically")
     start = (
-        f"Added up in {name}, {n:,} addends {kind} make {held:,.1f} where {due:,.1f} is right{many}; "
-        f"the error is {in_words(error)}."
+        f"Added up in {name}, {n:,} addends {kind} make {held:,.1f} where {due:,.1f} is right{many}; {whose} {in_words(error)}."
     )
     if settings.addends == "equal" and error > 0.1:
         return f"{start} It stopped growing at {held:,.0f}: {held:,.0f} + 1 is rounded to {held:,.0f}. float32 is exact here."
