@@ -214,8 +214,8 @@ for reduction in ("mean", "sum"):
 # *Difficulty ●●○ · about 8 minutes · 3 points*
 #
 # Write `average_sample_gradients(model, loss_fn, x, y)`. It takes, for every sample, the gradient of its own loss,
-# `loss_fn(model(x[i : i + 1]), y[i : i + 1])`, and returns the average of these gradients over the samples, as a dictionary
-# like that of exercise 1. You may call your `batch_gradient`. Models here have no frozen and no unused parameters.
+# `loss_fn(model(x[i : i + 1]), y[i : i + 1])`, and returns the average of these gradients, as a dictionary like that of
+# exercise 1. You may call your `batch_gradient`. Models here have no frozen or unused parameters.
 #
 # What earns points:
 #

@@ -62,8 +62,8 @@ from gradaccum.problems import Problem
 # %% [markdown]
 # ## The same effective batch, the same rate
 #
-# Each update averages over 32 samples, cut in four ways, and all runs train at the *same* rate. The number is how far the
-# parameters end from those of the uncut run.
+# Each update averages over 32 samples, cut in four ways, and all runs train at the *same* rate. The number is how far each run
+# ends from the uncut one.
 
 
 # %%
@@ -86,8 +86,7 @@ for b, n in ((16, 2), (8, 4), (2, 16)):
 
 # %% [markdown]
 # Rounding, nothing else. So if N only *replaces* a larger B, the rate need not be adjusted. It is another matter when the
-# **effective batch itself changes**: because you accumulate to get a larger one, or because you own fewer devices than the
-# authors of the recipe.
+# **effective batch itself changes**: you accumulate to get a larger one, or own fewer devices than the recipe's authors.
 
 # %% [markdown]
 # ## Three rules
@@ -207,7 +206,7 @@ check(effective_batch_size)
 # </details>
 
 # %% [markdown]
-# Here is that table. Several rows have the same result: the same effective batch, cut differently.
+# Here is that table. Several rows are the same effective batch, cut differently.
 
 # %%
 published = [(128, 1, 8), (128, 2, 8), (128, 4, 8), (64, 8, 8), (256, 1, 4), (256, 4, 4)]

@@ -23,7 +23,7 @@
 # GPUs, N = 64, B = 2), a thousand sequences read for nothing.
 #
 # Clipping, scaling and unscaling each have a place where they belong, and other places where they run without an error.
-# Accumulation adds more places where they go wrong in silence.
+# Accumulation adds more such places.
 #
 # *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 

@@ -18,7 +18,7 @@
 # In December 2023 a user of open_clip [asked](https://github.com/mlfoundations/open_clip/issues/761) whether its accumulation
 # forgets to divide the loss by N. In October 2024 [another](https://github.com/mlfoundations/open_clip/issues/957) asked the
 # same. A maintainer replied that somebody should try it on a small scale, with the division and without. Both questions are
-# still open. In this unit you do the experiment.
+# still open. Here you do the experiment.
 #
 # Everything that you have accumulated so far was a mean of losses of single samples. A **contrastive loss** is different: it
 # asks each image to find its own text among *all texts of the batch*. A larger batch is not only less noisy, it asks a harder
@@ -111,7 +111,7 @@ explore("contrastive_negatives")
 # ## Why: the other pairs are in the loss
 #
 # A batch's loss is a mean of *its samples'* losses only if no sample's loss depends on the others. So keep one pair, change its
-# neighbours, and look at what that one pair contributes:
+# neighbours, and see what that pair contributes:
 
 
 # %%
@@ -144,8 +144,8 @@ print("largest gradient, with micro-batches of one pair:", largest)
 # ## The way out
 #
 # All that the pairs need to know of each other are **features**. Those are a few numbers each, next to nothing compared with
-# the activations that it took to compute them. And the chain rule goes through them. If $f_k$ are the features of micro-batch
-# k and $\theta$ the parameters of the encoders, then
+# the activations behind them. And the chain rule goes through them. If $f_k$ are the features of micro-batch k and $\theta$ the
+# parameters of the encoders, then
 #
 # $$\frac{\partial L}{\partial \theta} = \sum_{k=1}^{N} \frac{\partial L}{\partial f_k}\,\frac{\partial f_k}{\partial \theta}$$
 #
@@ -156,8 +156,8 @@ print("largest gradient, with micro-batches of one pair:", largest)
 # 2. **with gradients**: encode one micro-batch again, and start backward from its features, with the gradient of the *whole
 #    window's* loss for them. Free its graph, and take the next.
 #
-# Some descriptions put the pass with gradients first. That cannot work: for the first gradient you already need all features.
-# The method is known as a *gradient cache* ([Gao et al. 2021](https://arxiv.org/abs/2101.06983)).
+# Some descriptions put the pass with gradients first. That cannot work: the first gradient already needs all features. The
+# method is known as a *gradient cache* ([Gao et al. 2021](https://arxiv.org/abs/2101.06983)).
 #
 # For this, autograd has to do two things that you have not asked of it so far. A tensor without a graph can become a place
 # where backward stops and leaves a gradient. And backward need not begin at a loss:

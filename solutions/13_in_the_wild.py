@@ -92,8 +92,8 @@ seen
 # several. The runs were recorded; `make trainers` repeats them. Below each column is how many tokens or samples its
 # micro-batch holds.
 #
-# 1. It opens on a release of transformers from 2024. What does it divide by? Move on through its releases, one by one: how
-#    often was it right, and then wrong again?
+# 1. It opens on a release of transformers from 2024. What does it divide by? Move through its releases: how often was it right,
+#    and then wrong again?
 # 2. **transformers bert even** was repaired once. Is it still right in the newest release?
 # 3. **transformers llama**, release 1: what do the rows add up to? By how much is the total too large?
 # 4. Suppose all micro-batches held equally many tokens. Which trainers would be right in full windows and wrong in a leftover?
