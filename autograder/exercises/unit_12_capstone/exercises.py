@@ -96,7 +96,7 @@ class PickMicroBatchSize(Exercise):
             return verdict
         results = {result.part.name: result.message for result in verdict.results}
         if all("raised" in one.facts for one in seen.values()):
-            results["refuse"] = "You refuse every budget. This can be seen once a size is returned where one fits."
+            results["refuse"] = "You refuse every budget. This can be judged once a size is returned where one fits."
         named = tuple(map(mistake, size_mistakes(trials, seen)))
         remark = "" if named else size_in_words(trials, seen)
         return self.verdict(results, mistakes=named, failure=verdict.failure, remark=remark)
