@@ -214,14 +214,14 @@ for reduction in ("mean", "sum"):
 #
 # *Difficulty ●●○ · about 8 minutes · 3 points*
 #
-# Write `average_sample_gradients(model, loss_fn, x, y)`: for every sample the gradient of its own loss,
-# `loss_fn(model(x[i : i + 1]), y[i : i + 1])`, and then the average of these gradients over the samples, as a dictionary like
-# that of exercise 1. You may call your `batch_gradient`. Models here have no frozen and no unused parameters.
+# Write `average_sample_gradients(model, loss_fn, x, y)`. It takes, for every sample, the gradient of its own loss,
+# `loss_fn(model(x[i : i + 1]), y[i : i + 1])`, and returns the average of these gradients, as a dictionary like that of
+# exercise 1. You may call your `batch_gradient`. Models here have no frozen or unused parameters.
 #
 # What earns points:
 #
-# - **1 point · the mean of the sample gradients**: for a `loss_fn` that averages, where it equals the gradient of the batch,
-#   which may hold a single sample.
+# - **1 point · the mean of the sample gradients**: for a `loss_fn` that averages, where it equals the gradient of the batch;
+#   also for a batch of one sample.
 # - **1 point · the same for a loss_fn that adds its samples**: there the two differ, so only going sample by sample will do.
 # - **1 point · leaving parameters, .grad and mode as they were**: as in exercise 1. A layer may draw random numbers in
 #   training mode, as dropout does.

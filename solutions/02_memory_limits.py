@@ -42,10 +42,10 @@ print(f"activations of the recipe's 1,024 sequences {1024 * per_sequence / 1e12:
 # <details><summary>Where these figures come from</summary>
 #
 # The 16 bytes for each parameter are those of [ZeRO](https://arxiv.org/abs/1910.02054) (section 3): weights and gradients in
-# 16 bits, and AdamW's copy of the weights with its two moments in 32 bits. The 34 bytes for each token, layer and component
-# are the estimate of [Korthikanti et al.](https://arxiv.org/abs/2205.05198) for the block of a GPT, without the attention
-# matrix, which modern kernels do not store. The logits are in float32. Llama's block differs in details, so read the result as
-# about 19 GB, not as 18.8.
+# 16 bits, and AdamW's copy of the weights with its two moments in 32 bits. The 34 bytes for each layer, token and unit of
+# `width` are the estimate of [Korthikanti et al.](https://arxiv.org/abs/2205.05198) for the block of a GPT, without the
+# attention matrix, which modern kernels do not store. The logits are in float32. Llama's block differs in details, so read the
+# result as about 19 GB, not as 18.8.
 # </details>
 
 # %% [markdown]
@@ -114,7 +114,7 @@ explore("memory_bar")
 # <details><summary>Fine print: when exactly is memory highest?</summary>
 #
 # The bars show the moment when a forward pass ends. The backward pass frees activations as it goes, but needs the gradient of
-# one activation at a time. In this model that adds about 6 % to the activations at its peak. It grows with B as well, so
+# one activation at a time. In this model that adds about 6% to the activations at its peak. It grows with B as well, so
 # the line stays a line.
 # </details>
 
@@ -223,7 +223,7 @@ print("the same storage as h's:", storage.data_ptr() == h.untyped_storage().data
 # - **1 point · what a linear layer and the loss keep**: a single layer, so nothing is shared and no parameter is kept.
 # - **1 point · a tensor that two operations keep**: a layer and a tanh, in float64 where your device has it.
 # - **1 point · parameters, which do not count**: many layers with GELUs between them, one layer frozen, a slice of a
-#   parameter, masks, dropout in training mode, and a buffer, which the model scales its output with.
+#   parameter, masks, dropout in training mode, and a buffer that scales the model's output.
 # - **1 point · a view, which keeps its whole storage**: a layer whose output is cut into slices, two of which are kept.
 #
 # The last model has a loss function of its own. Whether you call `backward()` does not matter.
@@ -294,7 +294,7 @@ for size, total in zip(sizes, totals, strict=True):
 # *Difficulty ●●○ · about 8 minutes · 3 points*
 #
 # Write `memory_line(sizes, bytes)`. It is given a list of micro-batch sizes, in any order, and a list of the bytes each of them
-# needed, and returns the pair `(fixed, per_sample)` of the line `bytes = fixed + per_sample · B` with the least squares.
+# needed, and returns the pair `(fixed, per_sample)` of the least-squares line `bytes = fixed + per_sample · B`.
 #
 # What earns points:
 #
@@ -362,8 +362,8 @@ for n in (1, 4, 16, 64):
     with FlopCounterMode(display=False) as counter:
         train(n, updates=1)
     once, each = (min(train(n, updates) for _ in range(5)) for updates in (1, n))
-    work = f"{counter.get_total_flops() / 1e6:.0f} million FLOPs"
-    times = f"one update {once:5.1f} ms, one after each {each:5.1f} ms"
+    work = f"{counter.get_total_flops() / 1e6:.0f}e6 FLOPs"
+    times = f"one update {once:4.1f} ms, N updates {each:4.1f} ms"
     print(f"B = {512 // n:3}, N = {n:2}: {work}, {times}")
 
 # %% [markdown]

@@ -15,7 +15,7 @@
 #
 # **Where do `step` and `zero_grad` go?**
 #
-# In May 2025 a user of `torchtune` saw [an accuracy above 100 %](https://github.com/meta-pytorch/torchtune/pull/2745) whenever
+# In May 2025 a user of `torchtune` saw [an accuracy above 100%](https://github.com/meta-pytorch/torchtune/pull/2745) whenever
 # a new epoch began. With 63 micro-batches in an epoch, say, and N = 8, the last 7 got no update. They stayed in `.grad` and
 # joined the next epoch, whose first update then held 15.
 #
@@ -55,7 +55,6 @@ from autograder.puzzle import show_puzzle
 from gradaccum.explore import explore
 from gradaccum.loops import GALLERY
 from gradaccum.problems import Problem
-from gradaccum.recording import LiveBytes
 from gradaccum.showing import show_fingerprint
 
 # %% [markdown]
@@ -80,7 +79,7 @@ explore("timeline")
 # 2. After the last backward of the window. Nothing moves before. Then comes a clear; without it, the next window would be
 #    added on top of this one.
 # 3. Where a forward has ended and its backward begins: at that moment one micro-batch's graph is complete. Memory does not
-#    grow, because `backward()` frees what the graph holds unless it is asked not to.
+#    grow, because `backward()` frees what the graph holds unless `retain_graph=True` asks it not to.
 # </details>
 
 # %% [markdown]
@@ -112,7 +111,7 @@ show_fingerprint(early_clear, two_windows)
 # %% [markdown]
 # ## Exercise 1 · `repaired_early_clear`
 #
-# *Difficulty ●○○ · about 3 minutes · 1 point*
+# *Difficulty ●○○ · about 2 minutes · 1 point*
 #
 # Write `early_clear` again, with the smallest change that makes it right.
 #
@@ -168,12 +167,12 @@ show_fingerprint(eager_step, two_windows)
 
 # %% [markdown]
 # Every micro-batch is there, and yet nothing is accumulated. Each of the eight updates comes from two samples and is a quarter
-# as long. Worse, the second is computed at parameters that the first has already moved.
+# as long as it should be. Worse, the second is computed at parameters that the first has already moved.
 
 # %% [markdown]
 # ## Exercise 2 · `repaired_eager_step`
 #
-# *Difficulty ●○○ · about 4 minutes · 1 point*
+# *Difficulty ●○○ · about 3 minutes · 1 point*
 #
 # Write `eager_step` again so that it accumulates.
 #
@@ -233,7 +232,7 @@ show_fingerprint(looks_mended, two_windows)
 # ## Explore: missing 1/N
 #
 # A model of two parameters is trained twice from the same start, once with the division (green) and once without. On the left
-# you see both paths, on the right the length of each update, compared with the one that was due at the same place.
+# you see both paths, on the right the length of each update, compared with the one due from the same point.
 #
 # 1. With **SGD**, how much too long is every update? Change N. Does the mistake always do harm?
 # 2. Press **Hide it**. Where did the mistake go?
@@ -333,7 +332,7 @@ show_fingerprint(GALLERY["tail-stale"], two_epochs)
 # %% [markdown]
 # ## Exercise 3 · `repaired_lost_tail`
 #
-# *Difficulty ●○○ · about 3 minutes · 1 point*
+# *Difficulty ●○○ · about 2 minutes · 1 point*
 #
 # Write `lost_tail` again so that the leftover window is applied, averaged over the micro-batches it has.
 #
@@ -379,7 +378,7 @@ check(repaired_lost_tail)
 # - `model`, in training mode; leave it there. Some of its parameters may be frozen or unused, and stay so: their `.grad` may
 #   stay `None`.
 # - `loss_fn(prediction, target)`, a mean over the samples of its batch.
-# - `optimizer`, SGD. Update by `optimizer.step()`: with full windows of equal micro-batches it has momentum.
+# - `optimizer`, SGD, which has momentum where all windows are full and micro-batches equal. Update by `optimizer.step()`.
 # - `micro_batches`, pairs `(x, y)` with `len(x)` samples; leave them as they are. It may be a list, or a stream that can be
 #   walked through once and whose length nobody knows. When you make an update, you may have fetched its window and the next
 #   one, but no more.
@@ -516,36 +515,6 @@ check(name_that_loop)
 # wide is each, and what do its numbers add up to?
 # </details>
 
-
-# %% [markdown]
-# ## One for the road
-#
-# Loops that log losses often keep the tensors. (Not graded.)
-# %%
-def bytes_kept(backward):
-    model, batches = two_windows.build_model(), two_windows.batches()
-    with LiveBytes() as live:
-        losses = []
-        for x, y in batches:
-            losses.append(two_windows.loss_fn(model(x), y))
-            if backward:
-                losses[-1].backward()
-        gradients = [p.grad for p in model.parameters() if p.grad is not None]
-        return live.now - sum(gradient.nbytes for gradient in gradients)
-
-
-# %%
-predict(
-    "A list holds the loss tensors of eight micro-batches. When does that keep the activations of all eight alive?",
-    choices=("always", "only if backward has not been called on them", "never"),
-    answer="only if backward has not been called on them",
-    because=lambda: (
-        f"Without backward the list keeps {bytes_kept(False):,} bytes alive; after backward it keeps {bytes_kept(True):,}, "
-        "gradients aside. backward() frees what its graph has saved. What is left are the losses themselves and chains of "
-        "empty nodes. So the losses of a validation pass without no_grad fill the memory; those of training do so only if "
-        "something passes retain_graph=True."
-    ),
-)
 
 # %% [markdown]
 # ## What to remember

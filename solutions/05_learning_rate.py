@@ -62,8 +62,8 @@ from gradaccum.problems import Problem
 # %% [markdown]
 # ## The same effective batch, the same rate
 #
-# Each update averages over 32 samples, cut in four ways, and all runs train at the *same* rate. The number is how far the
-# parameters end from those of the uncut run.
+# Each update averages over 32 samples, cut in four ways, and all runs train at the *same* rate. The number is how far each run
+# ends from the uncut one.
 
 
 # %%
@@ -86,8 +86,7 @@ for b, n in ((16, 2), (8, 4), (2, 16)):
 
 # %% [markdown]
 # Rounding, nothing else. So if N only *replaces* a larger B, the rate need not be adjusted. It is another matter when the
-# **effective batch itself changes**: because you accumulate to get a larger one, or because you own fewer devices than the
-# authors of the recipe.
+# **effective batch itself changes**: you accumulate to get a larger one, or own fewer devices than the recipe's authors.
 
 # %% [markdown]
 # ## Three rules
@@ -101,9 +100,9 @@ for b, n in ((16, 2), (8, 4), (2, 16)):
 # | linear | $\alpha \cdot c/b$ | fewer updates, each longer in proportion: the distance per *sample* stays the same |
 # | sqrt | $\alpha \cdot \sqrt{c/b}$ | for optimizers that divide by the typical size of a gradient, such as Adam |
 #
-# Why a root for Adam? As long as noise outweighs the gradient, Adam divides by roughly the length of the *noise*. Averaging $N$
-# times as many samples makes that noise $\sqrt N$ times shorter, so Adam's update already grows by a factor of $\sqrt N$ on its
-# own. The rate supplies the other $\sqrt N$.
+# Why a root for Adam? With $1/N$ of the updates, each has to be $N$ times as long. As long as noise outweighs the gradient,
+# Adam divides by roughly the length of the *noise*. Averaging $N$ times as many samples makes that noise $\sqrt N$ times
+# shorter, so Adam's update already grows by a factor of $\sqrt N$ on its own. The rate supplies the other $\sqrt N$.
 
 # %% [markdown]
 # ## Predict: a larger batch
@@ -207,7 +206,7 @@ check(effective_batch_size)
 # </details>
 
 # %% [markdown]
-# Here is that table. Several rows have the same result: the same effective batch, cut differently.
+# Here is that table. Several rows are the same effective batch, cut differently.
 
 # %%
 published = [(128, 1, 8), (128, 2, 8), (128, 4, 8), (64, 8, 8), (256, 1, 4), (256, 4, 4)]
@@ -357,8 +356,7 @@ explore("gradient_noise")
 # 1. Half the variance. So the claim "variance goes as 1 / effective batch" is true **for independent samples**.
 # 2. As soon as a batch holds a fair share of the n = 256 samples. The variance is smaller by a factor of (n − B)/(n − 1), and
 #    for B = n it is zero: there is only one such batch. For small batches the factor is nearly 1.
-# 3. It shrinks, and so does the noise, but much more slowly. So the batch at which they are equally long, the one worth
-#    having, grows.
+# 3. It shrinks, and so does the noise, but much more slowly. So the batch at which they are equally long grows.
 # </details>
 
 # %% [markdown]

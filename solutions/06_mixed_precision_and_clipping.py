@@ -23,7 +23,7 @@
 # GPUs, N = 64, B = 2), a thousand sequences read for nothing.
 #
 # Clipping, scaling and unscaling each have a place where they belong, and other places where they run without an error.
-# Accumulation adds more of the latter.
+# Accumulation adds more such places.
 #
 # *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 
@@ -97,11 +97,11 @@ due = window_gradient(4, 0.5)
 for name, g in {
     "averaged, threshold 0.5": due,
     "summed, threshold 0.5": window_gradient(1, 0.5),
-    "summed, threshold 4 × 0.5, then divided by 4": window_gradient(1, 4 * 0.5) / 4,
+    "summed, threshold 4 × 0.5, then / 4": window_gradient(1, 4 * 0.5) / 4,
     "clipped after each micro-batch": window_gradient(4, 0.5, clip_each=True),
 }.items():
     angle = torch.nn.functional.cosine_similarity(g, due, dim=0).clamp(max=1).acos().rad2deg()
-    print(f"{name:45} length {g.norm():.3f}, {angle:4.1f}° off")
+    print(f"{name:35} length {g.norm():.3f}, {angle:4.1f}° off")
 
 # %% [markdown]
 # So:
@@ -114,8 +114,8 @@ for name, g in {
 # %% [markdown]
 # ## Mixed precision in brief
 #
-# Half the bits mean that activations take up to half the memory, and that matrix products are several times as fast on a GPU
-# with tensor cores. You need two things:
+# Half the bits mean that activations take as little as half the memory, and that matrix products are several times as fast on a
+# GPU with tensor cores. You need two things:
 #
 # - **`torch.autocast(device_type, dtype=dtype)`**: inside the block, operations that tolerate it run in `float16` or
 #   `bfloat16`. The parameters and their `.grad` stay in float32. The forward pass and the loss belong inside, `backward` does
@@ -186,7 +186,7 @@ explore("order_of_operations")
 # %% [markdown]
 # ## Exercise 1 · `train_epoch_clipped`
 #
-# *Difficulty ●●○ · about 8 minutes · 3 points*
+# *Difficulty ●●○ · about 6 minutes · 3 points*
 #
 # Write `train_epoch_clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm)`: one epoch as in unit 04,
 # and each window's gradient is clipped to `max_norm` before its update. Return a list with one number for each window: the norm
@@ -199,8 +199,8 @@ explore("order_of_operations")
 #
 # What earns points:
 #
-# - **1 point · windows whose norm is above the threshold**: full windows, ragged micro-batches; and a leftover window, if you
-#   apply leftovers as you should.
+# - **1 point · windows whose norm is above the threshold**: full windows, ragged micro-batches; and a leftover window,
+#   once you also have the next point.
 # - **1 point · windows whose norm is below it, and leftovers**: even micro-batches, three epochs, leftover windows, and N = 1.
 #   Micro-batches go through the model one by one.
 # - **1 point · the returned norms**: one for each window, before clipping.
@@ -271,8 +271,8 @@ check(train_epoch_clipped)
 #
 # - **1 point · updates in float16 and bfloat16, leftovers included**: forwards run in `dtype`, one for each micro-batch;
 #   nothing is clipped. N = 1 counts here, too.
-# - **1 point · clipping unscaled gradients**: the norms are above the threshold, that of a leftover window, too; the returned
-#   norms count here.
+# - **1 point · clipping unscaled gradients**: all norms are above the threshold, that of a leftover window included; the
+#   returned norms count here.
 # - **1 point · windows with infinite gradients change nothing but the scale**: one of nine or twelve micro-batches is broken.
 # - **1 point · one scale per window, updated after it**: a scaler that doubles its scale after every good update.
 #
@@ -330,7 +330,7 @@ check(train_epoch_amp)
 predict(
     "A model is kept in bfloat16, so its .grad is bfloat16 too. You accumulate 1,024 micro-batches, "
     "and all their gradients happen to be 1. What is in .grad?",
-    choices=("1024, exactly", "about 1024, off by less than 1 %", "256", "inf"),
+    choices=("1024, exactly", "about 1024, off by less than 1%", "256", "inf"),
     answer="256",
     because=lambda: low_precision_sums.describe(low_precision_sums.compute(low_precision_sums.Settings())),
 )
@@ -357,34 +357,10 @@ explore("low_precision_sums")
 # </details>
 
 # %% [markdown]
-# ## Do small micro-batches lose precision?
+# ## Where the sum is kept
 #
-# One text warns that very small micro-batches "accumulate numerical errors". That depends on where the sum is kept. Here 256
-# samples in N micro-batches have gradients in bfloat16, which are added up in bfloat16 or in float32 and compared with a sum
-# in float64.
-
-
-# %%
-def sums(n, dtype):
-    problem = Problem(seed=8, accumulation_steps=n, epochs=((256 // n,) * n,), dtype="float32")
-    model = problem.build_model().bfloat16()
-    total, exact = 0, 0
-    for x, y in problem.batches():
-        loss = problem.loss_fn(model(x.bfloat16()), y.bfloat16()) / n
-        gradients = torch.autograd.grad(loss, list(model.parameters()))
-        g = torch.cat([each.flatten() for each in gradients])
-        total, exact = total + g.to(dtype), exact + g.double()
-    return float((total - exact).norm() / exact.norm())
-
-
-for n in (4, 64, 256):
-    low, high = sums(n, torch.bfloat16), sums(n, torch.float32)
-    print(f"N = {n:3}: bfloat16 sum {low:.2%} off, float32 sum {high:.6%} off")
-
-# %% [markdown]
-# So the error comes from a **low-precision `.grad`**, and it is gone when the sum is float32. Under autocast the sum is
-# float32, because the parameters are, and with them `.grad`. The error matters when the model itself was converted, as is
-# common for large ones. (Row 19 of [the claims ledger](../docs/claims.md).)
+# These errors come from a **low-precision `.grad`**. Under autocast the sum is float32, because the parameters are, and with
+# them `.grad`. They matter when the model itself was converted, as is common for large ones.
 
 # %% [markdown]
 # ## Exercise 3 · `accumulate_in_float32`
@@ -404,7 +380,7 @@ for n in (4, 64, 256):
 #   Afterwards parameters and their dtype are what they were, and no hook of yours is left on the model. You may do with `.grad`
 #   what you like; it may hold anything when you are called.
 #
-# An error of 2 % is allowed.
+# An error of 2% is allowed.
 
 
 # %% exercise="accumulate_in_float32"
@@ -437,6 +413,31 @@ check(accumulate_in_float32)
 #
 # `(a + b).float()` adds in bfloat16 and converts the result. Convert first, then add.
 # </details>
+
+# %% [markdown]
+# ## Stretch: do small micro-batches lose precision?
+#
+# One text warns that very small micro-batches "accumulate numerical errors". That depends on where the sum is kept. Here 256
+# samples in N micro-batches have gradients in bfloat16, which are added up in bfloat16 or in float32 and compared with a sum
+# in float64. (Row 19 of [the claims ledger](../docs/claims.md). Not graded.)
+
+
+# %%
+def sums(n, dtype):
+    problem = Problem(seed=8, accumulation_steps=n, epochs=((256 // n,) * n,), dtype="float32")
+    model = problem.build_model().bfloat16()
+    total, exact = 0, 0
+    for x, y in problem.batches():
+        loss = problem.loss_fn(model(x.bfloat16()), y.bfloat16()) / n
+        gradients = torch.autograd.grad(loss, list(model.parameters()))
+        g = torch.cat([each.flatten() for each in gradients])
+        total, exact = total + g.to(dtype), exact + g.double()
+    return float((total - exact).norm() / exact.norm())
+
+
+for n in (4, 64, 256):
+    low, high = sums(n, torch.bfloat16), sums(n, torch.float32)
+    print(f"N = {n:3}: bfloat16 sum {low:.2%} off, float32 sum {high:.0e} off")
 
 # %% [markdown]
 # ## One for the road

@@ -125,7 +125,7 @@ large = batchnorm_divergence.gradient(model, window, accumulation_steps=1)
 for name, tried in {"BatchNorm": model, "SyncBatchNorm": synced}.items():
     accumulated = batchnorm_divergence.gradient(tried, window, accumulation_steps=16)
     error = (accumulated - large).norm() / large.norm()
-    print(f"{name:14}: {error:.0%} off the large batch's gradient, in this one window")
+    print(f"{name:14}: {error:.0%} off the large batch's gradient (one window)")
 
 # %% [markdown]
 # The error is the same to the last digit. What does help is larger micro-batches, or a layer that treats each sample on its
@@ -143,7 +143,7 @@ for name, tried in {"BatchNorm": model, "SyncBatchNorm": synced}.items():
 # - Each GroupNorm keeps the affine `weight` and `bias` of its BatchNorm, in their dtype and on their device. A BatchNorm made
 #   with `affine=False` becomes a GroupNorm with `affine=False`.
 # - The given model stays untouched, and the result shares no parameter or buffer with it. Both models, and all their parts, are
-#   in the mode the given model was in (`model.training`). A GroupNorm works the same in both modes, so its own does not count.
+#   in the mode the given model was in (`model.training`). A GroupNorm works the same in both, so its mode does not count.
 #
 # What earns points:
 #
@@ -285,11 +285,11 @@ def fifty_windows(n, update_each):
 large = fifty_windows(1, update_each=False)
 for name, each in {"accumulation": False, "an update per micro-batch": True}.items():
     off = (fifty_windows(4, each) - large).norm() / large.norm()
-    print(f"{name}: ends {off:.0e} away from where the large batch ends")
+    print(f"{name}: ends {off:.0e} away from the large batch")
 
 # %% [markdown]
 # The optimizer sees one gradient per window. It is the large batch's gradient, so its state becomes the large batch's, too.
-# The claim is true only of a *different* training, the one that updates after every micro-batch.
+# The claim is true only of a *different* training run, one that updates after every micro-batch.
 #
 # You may also read that the older gradients of a window are *stale*, or "temporally coupled". In unit 03 you measured that
 # nothing ages between two updates.
@@ -304,7 +304,7 @@ for name, each in {"accumulation": False, "an update per micro-batch": True}.ite
 # 1. It opens with an update per micro-batch. In each run, after how many samples has a gradient's weight halved?
 # 2. Now **Count** updates. What happens to the difference on the right? And on the left?
 # 3. Press **Fix**, then try every β. Does any of them tell accumulation and the large batch apart?
-# 4. Press **Break otherwise**: the 1/N is missing. Do the two memories differ? What else does?
+# 4. Press **Break another way**: the 1/N is missing. Do the two memories differ? What else does?
 
 # %%
 explore("momentum_effects")

@@ -58,8 +58,8 @@ from gradaccum.token_problems import TokenProblem
 # %% [markdown]
 # ## Explore: token-weighted loss
 #
-# This is one window of four micro-batches. On the left every square is a token, **drawn as large as it counts**, and every dot
-# is padding. On the right is the fingerprint, with a bar for each micro-batch. The dashed outline shows what is due.
+# This is one window of four micro-batches. On the left every square is a token, **the larger, the more it counts**, and every
+# dot is padding. On the right is the fingerprint, with a bar for each micro-batch; what is due is dashed.
 #
 # 1. You begin with the mean of means. Which tokens count too much? Choose **one nearly empty**.
 # 2. Choose **weighted by sequences**, which is what you did with samples in unit 04. Is it better?
@@ -73,8 +73,8 @@ explore("token_weighted_loss")
 # <details><summary>What you should have seen</summary>
 #
 # 1. Tokens with few others in their micro-batch count too much. A single token can weigh as much as a whole micro-batch.
-# 2. Here it is better, but not right: a micro-batch now counts by its sequences, and these are unequal, too. With *a little
-#    unequal* it is even worse than the mean of means.
+# 2. With *one nearly empty* it is better, but not right: a micro-batch now counts by its sequences, and these are unequal, too.
+#    With *a little unequal* it is even worse than the mean of means.
 # 3. All squares have the same size, but it is too small. Padding adds nothing to the sum and something to the denominator, so
 #    the update is too short, and how much too short depends on how much padding there happens to be.
 # 4. Nothing. Pretraining packs its tokens into sequences of one length, 4,096 in Llama 2, and hides the mistake in the same
@@ -115,8 +115,8 @@ show_fingerprint(by_samples, window_of_texts)
 # %% [markdown]
 # ## Does it matter?
 #
-# It decides what the model learns. Take a model that consists of two logits, one for the token `a` and one for `b`. Short texts
-# are all `a`, long ones all `b`, and every window has one of each, so that a tenth of all tokens are `a`.
+# It decides what the model learns. Take a model of two logits, one for the token `a` and one for `b`. Short texts are all `a`,
+# long ones all `b`, and every window has one of each, so that a tenth of all tokens are `a`.
 
 # %%
 texts = torch.tensor([0] * 2), torch.tensor([1] * 18)  # 2 times a, 18 times b
@@ -142,7 +142,7 @@ print("learnt from the token mean:   ", learnt_share_of_a([2 / 20, 18 / 20]))
 #
 # The targets say which positions the model has to predict. Where they hold `ignore_index`, usually −100, there is nothing to
 # predict. Padding is marked like that, and so is the question in fine-tuning, where only the answer is to be learned. So count
-# the **targets** that are left, not the positions. A micro-batch may well have none at all:
+# the **targets** that are left, not the positions. A micro-batch may have none:
 
 # %%
 nothing = torch.full((5,), -100)
@@ -156,8 +156,8 @@ for reduction in ("mean", "sum"):
 
 # %% [markdown]
 # The mean over nothing is 0/0, and a weight of 0 does not make NaN go away. Every sum that this loss joins becomes NaN,
-# starting with your log. The gradient is 0 in both cases, because torch takes care of that. But if you divide it by a count of
-# 0 yourself, a single micro-batch turns every parameter into NaN, for good.
+# starting with your log. The gradient is 0 in both cases: torch takes care of that. But if you divide it by a count of 0
+# yourself, a single micro-batch turns every parameter into NaN, for good.
 
 # %% [markdown]
 # ## Exercise 1 · `train_epoch_tokens`
@@ -331,8 +331,8 @@ print(f"sums over their weights   {sum(sums) / weight[targets].sum():.3f}")
 #
 # - **1 point · without weights**: with and without ignored targets; also a single target.
 # - **1.5 points · with a weight for each class**: no target is ignored.
-# - **1.5 points · with weights, where some targets are ignored**: `ignore_index` is −100, −1, 0 or 2, which then is not a
-#   class; also a window in which every target is ignored, whose denominator is 0.
+# - **1.5 points · with weights, where some targets are ignored**: `ignore_index` is −100, −1, 0 or 2, and targets of
+#   class 0 or 2 do not count then; also a window in which every target is ignored, whose denominator is 0.
 
 
 # %% exercise="window_denominator"

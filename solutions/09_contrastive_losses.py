@@ -18,7 +18,7 @@
 # In December 2023 a user of open_clip [asked](https://github.com/mlfoundations/open_clip/issues/761) whether its accumulation
 # forgets to divide the loss by N. In October 2024 [another](https://github.com/mlfoundations/open_clip/issues/957) asked the
 # same. A maintainer replied that somebody should try it on a small scale, with the division and without. Both questions are
-# still open. In this unit you do the experiment.
+# still open. Here you do the experiment.
 #
 # Everything that you have accumulated so far was a mean of losses of single samples. A **contrastive loss** is different: it
 # asks each image to find its own text among *all texts of the batch*. A larger batch is not only less noisy, it asks a harder
@@ -69,7 +69,7 @@ from gradaccum.loops_contrastive import GALLERY, cached_features, one_large_batc
 # \log\frac{e^{s_{ii}}}{\sum_j e^{s_{ji}}}\Big]$$
 #
 # The other texts, $j \neq i$, are the image's **negatives**. You have this loss as
-# `info_nce(image_features, text_features, logit_scale)`, which also divides by lengths and takes the $e^t$:
+# `info_nce(image_features, text_features, logit_scale)`, which also divides features by their lengths and computes $e^t$:
 
 # %%
 problem = ContrastiveProblem(seed=1, sizes=(4,) * 8)
@@ -83,7 +83,7 @@ print(f"loss of these 4 pairs: {loss.item():.3f}")
 # %% [markdown]
 # ## Explore: who is compared with whom
 #
-# On the left are the similarities of 32 images and 32 texts; white ones take no part in any comparison. The middle shows the
+# On the left are the similarities of 32 images and 32 texts; blank ones take no part in any comparison. The middle shows the
 # cosine between the encoders' accumulated gradient and the large batch's. On the right are the bytes that this takes, and
 # below them the number of times that a sample goes through its encoder.
 #
@@ -111,7 +111,7 @@ explore("contrastive_negatives")
 # ## Why: the other pairs are in the loss
 #
 # A batch's loss is a mean of *its samples'* losses only if no sample's loss depends on the others. So keep one pair, change its
-# neighbours, and look at what that one pair contributes:
+# neighbours, and see what that pair contributes:
 
 
 # %%
@@ -144,8 +144,8 @@ print("largest gradient, with micro-batches of one pair:", largest)
 # ## The way out
 #
 # All that the pairs need to know of each other are **features**. Those are a few numbers each, next to nothing compared with
-# the activations that it took to compute them. And the chain rule goes through them. If $f_k$ are the features of micro-batch
-# k and $\theta$ the parameters of the encoders, then
+# the activations behind them. And the chain rule goes through them. If $f_k$ are the features of micro-batch k and $\theta$ the
+# parameters of the encoders, then
 #
 # $$\frac{\partial L}{\partial \theta} = \sum_{k=1}^{N} \frac{\partial L}{\partial f_k}\,\frac{\partial f_k}{\partial \theta}$$
 #
@@ -153,14 +153,14 @@ print("largest gradient, with micro-batches of one pair:", largest)
 # no encoder's graph. The second factor needs the graph of *one* micro-batch. So go through the window twice:
 #
 # 1. **without gradients**: encode everything and keep the features;
-# 2. **with gradients**: encode one micro-batch again, and send backward through it the gradient that the *whole window's* loss
-#    has for its features. Free its graph, and take the next.
+# 2. **with gradients**: encode one micro-batch again, and start backward from its features, with the gradient of the *whole
+#    window's* loss for them. Free its graph, and take the next.
 #
-# Some descriptions put the pass with gradients first. That cannot work: for the first gradient you already need all features.
-# The method is known as a *gradient cache* ([Gao et al. 2021](https://arxiv.org/abs/2101.06983)).
+# Some descriptions put the pass with gradients first. That cannot work: the first gradient already needs all features. The
+# method is known as a *gradient cache* ([Gao et al. 2021](https://arxiv.org/abs/2101.06983)).
 #
-# You need two abilities of autograd that you have not used so far. A tensor without a graph can become a place where backward
-# stops and leaves a gradient. And backward need not begin at a loss:
+# For this, autograd has to do two things that you have not asked of it so far. A tensor without a graph can become a place
+# where backward stops and leaves a gradient. And backward need not begin at a loss:
 
 # %%
 features = torch.tensor([[1.0, 2.0], [3.0, 4.0]])  # no graph, as if made under no_grad
@@ -274,23 +274,23 @@ predict(
 # %% [markdown]
 # ## "The sum, effectively the mean"
 #
-# That is how one page of documentation describes this gradient. Here is the experiment that the maintainer asked for, first as
-# published, then with the division:
+# That is how [a page about open_clip](https://mintlify.com/mlfoundations/open_clip/advanced/gradient-accumulation) describes
+# this gradient. Here is the experiment that the maintainer asked for, first as published, then with the division:
 
 # %%
 due = gradients(one_large_batch, problem)
 for slug in ("temperature-times-n", "window-loss-over-n"):
     found = gradients(GALLERY[slug], problem)
     times = [float(f.norm() / d.norm()) for f, d in zip(found, due, strict=True)]
-    encoders = f"image encoder × {times[0]:.3f}   text encoder × {times[1]:.3f}"
-    print(f"{slug:20} {encoders}   logit_scale × {times[2]:.3f}")
+    encoders = f"image encoder × {times[0]:.3f}  text encoder × {times[1]:.3f}"
+    print(f"{slug}\n  {encoders}  logit_scale × {times[2]:.3f}")
 
 # %% [markdown]
 # For the encoders it is the sum: each backward pass reaches **one** micro-batch's share of their gradient, and the shares add
 # up. For `logit_scale` it is neither. It multiplies the whole matrix, so it is in every pass and gets its **whole** gradient N
 # times. Watching open_clip 3.3.0 [found the same](../docs/trainers.md). Adam hides such a factor, as you saw in unit [07 ·
-# When equivalence breaks](07_when_equivalence_breaks.ipynb). Where clipping acts, this factor makes every other gradient
-# smaller.
+# When equivalence breaks](07_when_equivalence_breaks.ipynb). Clipping does not: the factor lengthens the norm, so every other
+# gradient is cut shorter.
 
 # %% [markdown]
 # ## Both passes must make the same features
@@ -322,11 +322,11 @@ for name, again in {"at once": second, "from the same random state": third}.item
 # small compared with what they replace:
 
 # %%
-print("                 forward passes   bytes of features   of activations")
+print("                 forward passes  bytes of features  of activations")
 for method, label in {"local": "each alone", "cached": "cached features"}.items():
     cost = contrastive_negatives.measure(method, accumulation_steps=8)
-    print(f"{label:16} {cost.forwards:14.0f} {cost.features:19} {cost.activations:16}")
-print(f"one large batch  {1:14} {0:19} {cost.large_activations:16}")
+    print(f"{label:16} {cost.forwards:14.0f} {cost.features:18} {cost.activations:15}")
+print(f"one large batch  {1:14} {0:18} {cost.large_activations:15}")
 
 # %% [markdown]
 # ## Exercise 2 · `accumulation_cost`
@@ -385,9 +385,9 @@ check(accumulation_cost)
 # %% [markdown]
 # ## "Not with distillation"
 #
-# The same page says that accumulation does not work with **distillation**, that is, with learning from the similarities that a
-# teacher finds. Doesn't it? A teacher's features can be cached like any others. Here the loss compares each row and each column
-# with the teacher's:
+# The page about open_clip says that accumulation does not work with **distillation**, that is, with learning from the
+# similarities that a teacher finds. Doesn't it? A teacher's features can be cached like any others. Here the loss compares each
+# row and each column with the teacher's:
 
 # %%
 teacher_image, teacher_text, _ = ContrastiveProblem(seed=9, sizes=problem.sizes).build()
@@ -408,7 +408,7 @@ differences = [(c - d).abs().max().item() for c, d in zip(cached, large, strict=
 print(f"largest difference from the large batch: {max(differences):.0e}")
 
 # %% [markdown]
-# That is rounding. The limit is that program's, not the method's: you can accumulate **any** loss of the window's features
+# That is rounding. The limit is open_clip's, not the method's: you can accumulate **any** loss of the window's features
 # this way.
 
 # %% [markdown]
@@ -420,6 +420,7 @@ print(f"largest difference from the large batch: {max(differences):.0e}")
 
 
 # %%
+# The loss of SigLIP
 def sigmoid_loss(image_features, text_features, logit_scale):
     logits = logit_scale.exp() * similarities(image_features, text_features)
     signs = 2 * torch.eye(len(logits), dtype=logits.dtype) - 1

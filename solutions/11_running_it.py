@@ -68,13 +68,13 @@ from gradaccum.resuming import Run, RunProblem
 # ## Explore: killed and resumed
 #
 # This is a small run of 20 micro-batches, 10 to an epoch, with N = 4, so an epoch has two full windows and a leftover of two.
-# It is killed at the black line and continues from its last checkpoint. On the right you see how far its parameters are from
-# those of the run that was never killed.
+# It is killed at the solid vertical line and continues from its last checkpoint. On the right you see how far its parameters
+# are from those of the run that was never killed.
 #
 # 1. It opens with a checkpoint after every micro-batch. Look at the losses: would you notice? Then look to the right.
 # 2. Press **Fix**. Where does the run continue, and what is computed twice?
 # 3. Choose **Killed after micro-batch** 8, and a checkpoint after every micro-batch. Why does this one work?
-# 4. Press **Fix** again, and let the **Checkpoint lack** one thing after another. Does each of them matter here?
+# 4. Press **Fix** again, and under **Checkpoint lacks** choose one thing after another. Does each of them matter here?
 
 # %%
 explore("resume")
@@ -228,7 +228,8 @@ check(load_checkpoint)
 # repeating. This question is not graded.
 
 # %%
-between_interruptions = 54 * 24 * 60 / 466  # minutes, for Llama 3
+# In minutes, for Llama 3
+between_interruptions = 54 * 24 * 60 / 466
 
 predict(
     "A run is interrupted as often as that of Llama 3, and a checkpoint takes one minute to write. How often should it save?",
@@ -312,6 +313,9 @@ for name, goes_backward in {"after backward": True, "without backward": False}.i
 
 # %% [markdown]
 # `loss.item()` is a plain number. A mean loss times its samples is a sum over samples, and you may add up such sums.
+#
+# On a GPU, work is queued, and a clock that you read too early measures the queueing. `loss.item()` waits for the loss. Call
+# `torch.cuda.synchronize()` before you read the clock at the end of a window.
 
 # %% [markdown]
 # ## Exercise 2 · `RunMeter`
@@ -332,8 +336,8 @@ for name, goes_backward in {"after backward": True, "without backward": False}.i
 # What earns points, for runs with full windows, with ragged micro-batches and with a leftover window:
 #
 # - **1 point · the mean loss over the samples of each window**: every sample counts alike.
-# - **1 point · samples per second over the whole window**: from the end of the last window, or from the making of the meter, to
-#   this call of `update`.
+# - **1 point · samples per second over the whole window**: from the end of the previous window, or from the making of the
+#   meter, to this call of `update`.
 # - **0.5 points · effective batch size and rate of each update**: the samples the update averages over, on this rank.
 # - **0.5 points · no graph kept alive**: when `update` returns, no graph of the window is alive because of your meter.
 
@@ -379,9 +383,6 @@ check(RunMeter)
 #
 # What do you divide a sum over samples by, to get a mean? And which call of `clock()` is the beginning of the second window?
 # </details>
-#
-# On a GPU, work is queued, and a clock that you read too early measures the queueing. `loss.item()` waits for the loss. Call
-# `torch.cuda.synchronize()` before you read the clock at the end of a window.
 
 # %% [markdown]
 # ## What steps cost
@@ -468,7 +469,7 @@ for checkpointing in (False, True):
 # *Difficulty ●○○ · about 5 minutes · 2 points*
 #
 # Write `plan_run(recipe_batch, memory_budget, fixed, per_sample, world_size)`. The recipe's updates average over
-# `recipe_batch` samples, which the ranks share evenly; for what a rank reads, make the plan of unit 02. You have
+# `recipe_batch` samples, which the ranks share evenly; for one rank's share, make the plan of unit 02. You have
 # `world_size` ranks; **each** has `memory_budget` bytes of its own, and a micro-batch of B samples needs `fixed + per_sample *
 # B` of them. Return a dictionary with three integers, not `4.0`; more keys do no harm:
 #

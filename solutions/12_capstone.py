@@ -65,7 +65,7 @@ from gradaccum.explore import explore
 # ## The text
 #
 # The text is the log of a small harbour, with a line for everything that happens. A few rules wrote it, so we know something
-# that is usually unknown: the loss of a **perfect** model. On average, no honest loss on new lines is below that.
+# that is usually unknown: the loss of a **perfect** model. On new lines, no model does better on average.
 
 # %%
 for line in SMALL.text[:6]:
@@ -162,7 +162,7 @@ for name, (x, y) in {
 #
 # What earns points:
 #
-# - **1 point · never more than the budget**: budgets that a larger size misses by a byte.
+# - **1 point · never more than the budget**: budgets that a larger size exceeds by one byte.
 # - **1 point · the largest that fits**: budgets that are used up to the last byte, windows of 18 to 42 lines.
 # - **1 point · a ValueError when nothing fits**: and only then.
 
@@ -285,7 +285,7 @@ predict(
 )
 
 # %% [markdown]
-# ## Stop and go on
+# ## Stop and resume
 #
 # A long run gets stopped: its time is up, or somebody needs the machine. Later it continues from a file, and nothing must show
 # that it ever stopped. This run draws no random numbers and has no scaler, so its next update depends on only five things:
@@ -332,7 +332,7 @@ with TemporaryDirectory() as folder:
 # - **2 points · memory within the budget**: every byte your run makes is counted. The budget has room for two micro-batches,
 #   where a window has six. In addition there is room for weights, gradients, optimizer state and two more copies of the
 #   weights. The window's micro-batches may be in a list, but go through the model one at a time, as they come.
-# - **3 points · stopping and going on**: a stop within the second epoch, after which the file is moved; a second stop later on,
+# - **3 points · stopping and resuming**: a stop within the second epoch, after which the file is moved; a second stop later on,
 #   and the rest of the run, each time in a new process; once leftovers are right, also a stop at a leftover and one in the
 #   third epoch. Here the history must cover all updates.
 # - **1 point · an honest history**: the four numbers of every update, in those of the runs above whose weights are right.
@@ -343,7 +343,7 @@ with TemporaryDirectory() as folder:
 
 # %% exercise="train"
 def train(config):
-    """Train, stop and go on as the config says; return the run's history."""
+    """Train, stop and resume as the config says; return the run's history."""
     ### BEGIN SOLUTION
     run, seen = config.build(), 0
     if config.checkpoint and os.path.exists(config.checkpoint):
@@ -401,8 +401,8 @@ live_run(train, pick_micro_batch_size)
 #   get below the dashed line only by luck, or by learning lines by heart: the hour of the next ship is chance.
 # - **The loss on new lines is the number that counts**, and it is a little higher.
 # - The bytes are those of one micro-batch, from the first update to the last. The size of the window does not matter.
-# - If the model has learned its lesson, the ships in the lines that it makes up have the right kind and come from the right
-#   port.
+# - If the model has learned its lesson, the ships in the lines that it makes up are of the right kind and come from the
+#   right port.
 # </details>
 
 # %% [markdown]

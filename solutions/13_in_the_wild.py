@@ -15,8 +15,11 @@
 #
 # **What is in the updates of a trainer that you did not write?**
 #
-# You can write a right loop now. Most of the loops that train your models will not be yours, though: they belong to a
-# library, spread over hooks, wrappers and callbacks. Reading such code takes days. Watching what it does takes one line.
+# In January 2025 TRL's `DPOTrainer` [no longer divided its losses](https://github.com/huggingface/trl/issues/2617). TRL had not
+# changed: a newer transformers left the division to such trainers.
+#
+# You can write a right loop now, but most loops that train your models belong to a library, spread over hooks, wrappers and
+# callbacks. Reading such code takes days. Watching what it does takes one line.
 #
 # *About 45 minutes, 10 points. You need units [04 · Training loop](04_training_loop.ipynb) and
 # [08 · Unequal micro-batches](08_unequal_micro_batches.ipynb).*
@@ -86,15 +89,14 @@ seen
 # ## Explore: trainers of released libraries
 #
 # Here the same line watches the trainers of widely used libraries, each on the CPU with a tiny model and in one release or
-# several. The runs were recorded; `make trainers` repeats them. Below the columns is what each micro-batch counts: tokens or
-# samples.
+# several. The runs were recorded; `make trainers` repeats them. Below each column is how many tokens or samples its
+# micro-batch holds.
 #
-# 1. It opens on a release of transformers from 2024. What does it divide by? Move on through its releases, one by one: how
-#    often was it right, and then wrong again?
+# 1. It opens on a release of transformers from 2024. What does it divide by? Move through its releases: how often was it right,
+#    and then wrong again?
 # 2. **transformers bert even** was repaired once. Is it still right in the newest release?
 # 3. **transformers llama**, release 1: what do the rows add up to? By how much is the total too large?
-# 4. Find a trainer that treats a leftover window wrongly although the windows before it would be right if all micro-batches
-#    held equally many tokens.
+# 4. Suppose all micro-batches held equally many tokens. Which trainers would be right in full windows and wrong in a leftover?
 
 # %%
 explore("trainers")
@@ -157,7 +159,7 @@ examples = [release.beginning(2) for release in recorded]
 for release, example in zip(recorded, examples, strict=True):
     print(release.name, "tokens", example["tokens"])
     for row in example["found"]:
-        print("  ", *(f"{share:.7f}" for share in row))
+        print("  ", *(f"{share:.4f}" for share in row))
 
 
 # %% exercise="name_those_trainers"
@@ -231,9 +233,9 @@ seen
 # *Difficulty ●●○ · about 12 minutes · 3.5 points*
 #
 # Write a class `RepairedTrainer`, a subclass of `Trainer`, whose updates hold what is due: **in each window, leftover or not,
-# the gradient of the cross-entropy averaged over all its tokens**. Targets of −100 are no tokens.
+# the gradient of the cross-entropy averaged over all its tokens**. Targets of −100 do not count as tokens.
 #
-# Override hooks, as many as you like. **The library calls its own `train`**: if you override that, too, nobody will call yours.
+# Override hooks, as many as you like. **The library calls its own `train`**: a `train` of yours would never run.
 # One trainer is given one epoch after the other: before each, the marker assigns `trainer.data`, a list of micro-batches, and
 # then has the trainer train for one epoch. The marks use plain SGD; some parameters may be frozen or unused.
 #
@@ -330,7 +332,7 @@ with gradaccum.watch(model, accumulation_steps=4) as seen:
         losses = F.cross_entropy(model(x).flatten(0, 1), y.flatten(), reduction="none")
         (losses * torch.linspace(0, 1, len(losses))).mean().backward()
     trainer.optimizer.step()
-print(seen.outcome, *map(textwrap.fill, seen.notes), sep="\n")
+print(seen.outcome, *(textwrap.fill(note, 60) for note in seen.notes), sep="\n")
 
 # %% [markdown]
 # ## Exercise 3 · `accumulates_right`
@@ -400,8 +402,7 @@ check(accumulates_right)
 #   [a condition was the wrong way round](https://github.com/huggingface/transformers/pull/35651);
 #   [targets were counted before the shift](https://github.com/huggingface/transformers/pull/46204);
 #   [label smoothing ignored the total](https://github.com/huggingface/transformers/pull/47261);
-#   [T5 and BERT as a classifier are not divided](https://github.com/huggingface/transformers/issues/47688), which is open.
-# - TRL's [`DPOTrainer` was not divided](https://github.com/huggingface/trl/issues/2617) with a newer transformers.
+#   [the losses of T5 and of BERT classifiers are not divided](https://github.com/huggingface/transformers/issues/47688): open.
 # - Lightning divides [leftovers](https://github.com/Lightning-AI/pytorch-lightning/issues/19987) and
 #   [tokens](https://github.com/Lightning-AI/pytorch-lightning/issues/20350) by N; both are open.
 # - accelerate shows [how to count tokens by hand](https://huggingface.co/docs/accelerate/usage_guides/gradient_accumulation).

@@ -75,6 +75,8 @@ def updates_in_words(found: Fingerprint, due: Fingerprint, lengths: Tensor | Non
         return f"Micro-batch {k + 1} is in {counts[k]} updates, where it is due in one."
     if held != wanted:
         missing = {k for k, count in enumerate(counts) if not count}
+        if any(as_fraction(value) for k in missing for value in found.coefficients[:, k].tolist()):
+            return ""  # the fingerprint shows that next to nothing is in an update, as after clipping
         return " ".join(filter(None, (_missing(missing, due, wanted), _other_windows(held, wanted, missing))))
     return _other_weights(found, due, lengths)
 

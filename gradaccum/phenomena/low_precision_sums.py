@@ -111,10 +111,10 @@ def describe(result: Result) -> str:
     held, due = float(result.sums[name][place].mean()), float(result.exact[place].mean())
     error, single = float(result.error(name)[place]), float(result.error("float32")[place])
     kind = {"equal": "all equal to 1", "alike": "around 1", "different": "from far below to far above 0"}[settings.addends]
-    many = "" if settings.addends == "equal" else f" on average over {COMPONENTS} sums"
+    one = settings.addends == "equal"
+    many, whose = ("", "the error is") if one else (f" on average over {COMPONENTS} sums", "a single sum's error is typically")
     start = (
-        f"Added up in {name}, {n:,} addends {kind} make {held:,.1f} where {due:,.1f} is right{many}; "
-        f"the error is {in_words(error)}."
+        f"Added up in {name}, {n:,} addends {kind} make {held:,.1f} where {due:,.1f} is right{many}; {whose} {in_words(error)}."
     )
     if settings.addends == "equal" and error > 0.1:
         return f"{start} It stopped growing at {held:,.0f}: {held:,.0f} + 1 is rounded to {held:,.0f}. float32 is exact here."
@@ -127,7 +127,7 @@ def describe(result: Result) -> str:
 def in_words(error: float) -> str:
     """A relative error, short."""
     if error >= 0.001:
-        return f"{100 * error:.2g} %"
+        return f"{100 * error:.2g}%"
     return f"{error:.0e}" if error else "exactly 0"
 
 
@@ -137,7 +137,7 @@ def _draw_errors(axes: Axes, result: Result) -> None:
         chosen = name == result.settings.precision
         values = result.error(name).clamp(min=NOWHERE)
         axes.plot(result.counts, values, markersize=5 if chosen else 3, linewidth=2 if chosen else 1, **look)
-    _log_axes(axes, (NOWHERE / 2, 30), [1e-9, 1e-6, 1e-3, 1], ["0", "10⁻⁶", "0.1 %", "100 %"])
+    _log_axes(axes, (NOWHERE / 2, 30), [1e-9, 1e-6, 1e-3, 1], ["0", "10⁻⁶", "0.1%", "100%"])
     axes.axvline(result.settings.count, color=GREY, linewidth=0.8)
     for k, (name, look) in enumerate(LOOKS.items()):
         sign = {"x": "×", "o": "●", "s": "■"}[look["marker"]]

@@ -41,7 +41,7 @@ class Settings:
 
 PRESETS = {
     "Break": Settings(),
-    "Break otherwise": Settings(loop="sum"),
+    "Break another way": Settings(loop="sum"),
     "Fix": Settings(loop="accumulate"),
 }
 

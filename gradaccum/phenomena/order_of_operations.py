@@ -32,7 +32,7 @@ CHAINS = {
     "clip, step without the scaler": ("backward",) * 4 + ("clip", "plain step"),
     "clip in between, then unscale, step, update": ("backward", "clip") * 4 + ("unscale", "step", "update"),
     "unscale in between, then clip, step, update": ("backward", "unscale") * 4 + ("clip", "step", "update"),
-    "the scale grows in between, then as due": ("backward", "grow") * 3 + ("backward", "unscale", "clip", "step", "update"),
+    "the scale grows in between, then as usual": ("backward", "grow") * 3 + ("backward", "unscale", "clip", "step", "update"),
 }
 """What happens in a window of four, by what a student can choose."""
 
@@ -43,7 +43,7 @@ RIGHT = "unscale, clip, step, update"
 class Settings:
     """The order, the scale a loss is multiplied by, and the threshold of clipping."""
 
-    chain: str = control("clip, unscale, step, update", "After the backwards", tuple(CHAINS))
+    chain: str = control("clip, unscale, step, update", "After the backward passes", tuple(CHAINS))
     scale: int = control(256, "Scale", {"1 (off)": 1, "256": 256, "65,536": 65536})
     max_norm: float = control(1.0, "Threshold", {"0.5": 0.5, "1": 1.0, "1,000 (idle)": 1000.0})
 
@@ -151,7 +151,7 @@ def _reason(result: Result) -> str:
         "clip, step without the scaler": f"Nothing divided by the scale of {scale}.",
         "clip in between, then unscale, step, update": "Parts of a gradient were cut, so their sum is another gradient.",
         "unscale in between, then clip, step, update": "The first micro-batches were divided by the scale again and again.",
-        "the scale grows in between, then as due": "Later micro-batches were multiplied by more, but all were divided alike.",
+        "the scale grows in between, then as usual": "Later micro-batches were multiplied by more, but all were divided alike.",
     }.get(result.settings.chain, "Every number was rounded to float16 on its way.")
 
 

@@ -46,7 +46,7 @@ WORDS = {
     "right": "around forward and backward of all micro-batches but the last,",
     "never-sync": "around everything,",
 }
-LINKS = {"fast: 0.4 forward passes": 0.4, "middling: 1 forward pass": 1.0, "slow: 3 forward passes": 3.0}
+LINKS = {"fast: 0.4 forward passes": 0.4, "medium: 1 forward pass": 1.0, "slow: 3 forward passes": 3.0}
 MAX_TIME = MICRO_BATCHES * (FORWARD + BACKWARD + max(LINKS.values()) + STEP)
 
 
@@ -261,5 +261,5 @@ def _draw_counts(axes: Axes, result: Result) -> None:
         axes.text(counts[k] + 0.1, k, f"{counts[k]:g}: {carried:,} B" if carried else "none", va="center", fontsize=8.5)
     axes.set(xlim=(0, 7.5), ylim=(len(places) - 0.4, -0.6), yticks=range(len(places)), xticks=(0, 2, 4))
     axes.set_yticklabels([SHORT[place] for place in places], fontsize=8.5)
-    axes.text(-0.04, 0.94, "no_sync stands …", transform=axes.transAxes, ha="right", fontsize=8.5, color=GREY)
+    axes.text(-0.04, 0.94, "no_sync is …", transform=axes.transAxes, ha="right", fontsize=8.5, color=GREY)
     axes.tick_params(axis="y", length=0)

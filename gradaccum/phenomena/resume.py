@@ -124,8 +124,10 @@ def describe(result: Result) -> str:
     """From where it goes on, what it has lost, and where it ends."""
     settings, total = result.settings, PROBLEM.total
     killed = f"Killed after micro-batch {settings.kill} of {total} (N = {PROBLEM.accumulation_steps})"
-    start = f"{killed}, the run continues from a checkpoint "
-    start += f"made after {result.place}" if result.place else "that was never made, from the start"
+    if result.place:
+        start = f"{killed}, the run continues from a checkpoint made after {result.place}"
+    else:
+        start = f"{killed}, before any checkpoint was made, the run begins again"
     lacks = next(label for label, value in LOST.items() if value == settings.lacks)
     without = f", without {lacks}" if settings.lacks != "nothing" else ""
     grads = f" In .grad, {result.lost} of the window's gradients waited, and .grad is in no state_dict." if result.lost else ""

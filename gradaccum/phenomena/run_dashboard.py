@@ -204,7 +204,7 @@ def describe(result: Result) -> str:
         "after": f"memory is read after each update, when all graphs are gone: {logged.kilobytes[-1]:.1f} KiB, but at most "
         f"{right.kilobytes[-1]:.1f} were alive. What decides whether a batch fits is the peak",
         "batch": f"{size}, the size of a micro-batch, is logged where each update averages over {BATCH} samples. If you repeat "
-        f"the run with batches of {size}, you get a different training",
+        f"the run with batches of {size}, you get a different training run",
     }[mistake]
     return f"{run}: {said}."
 

@@ -178,7 +178,8 @@ def _in_words(row: Tensor) -> str:
         return f"holds {listing(inside.values())} of micro-batch {listing(inside)} alone"
     if len(set(inside.values())) == 1:
         return f"holds {listing(set(inside.values()))} of each of micro-batches {listing(inside)}"
-    return f"holds {listing([f'{value} of {k}' for k, value in inside.items()])}"
+    shares = [f"{value} of {k}" for k, value in inside.items()]
+    return f"holds {listing(shares).replace(' of ', ' of micro-batch ', 1)}"
 
 
 def _right_now(result: Result) -> Tensor:

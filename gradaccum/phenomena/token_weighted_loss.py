@@ -155,7 +155,7 @@ def _limits(result: Result) -> tuple[float, float]:
 
 
 def _draw_tokens(axes: Axes, result: Result) -> None:
-    tidy(axes, "The tokens of the window, as large as they count", "position; · is padding", "")
+    tidy(axes, "The tokens of the window: larger counts more", "position; · is padding", "")
     rows, middles = _middles(result)
     squares, colors, padding = [], [], []
     for sequences, places, worth in zip(result.lengths, rows, result.worth, strict=True):

@@ -40,7 +40,7 @@ def row_18() -> Claim:
     care = right.right and len(wrong) > 0
     whole = overflow.skipped and overflow.scale < overflow.settings.scale
     verdict = "needs care" if care and whole else "true" if not wrong else "conditional"
-    grows = chains["the scale grows in between, then as due"]
+    grows = chains["the scale grows in between, then as usual"]
     moved = float((grows.update - grows.due).norm() / grows.due.norm())
     figure = (
         f"{len(wrong)} of {len(chains)} orders of the same operations give another update: clipped before unscaling it is "

@@ -28,6 +28,8 @@ SCRIPTS = unit_scripts(SOLUTIONS)
 EVERY_UNIT = pytest.mark.parametrize("unit", SCRIPTS)
 EVERY_EXERCISE = pytest.mark.parametrize("name", [e.id for unit in SCRIPTS for e in exercises_of(unit)])
 MAX_CELL_LINES = 16
+MAX_FOLDED_LINE = 54
+"""Letters of a folded cell's first line: JupyterLab shows it and does not wrap it, so a long one makes narrow pages scroll."""
 UNFINISHED = r"\b(TODO|TBD|FIXME|XXX|placeholder|lorem|coming soon|to be written)\b"
 
 
@@ -76,6 +78,11 @@ class TestProse:
         read = [cell.source for cell in code(unit) if "jupyter" not in cell.metadata]  # what is folded away is not read
         lines = {source: [line for line in source.split("\n") if line and "### " not in line] for source in read}
         assert [source for source, kept in lines.items() if len(kept) > MAX_CELL_LINES] == []
+
+    @EVERY_UNIT
+    def test_a_folded_cell_begins_with_a_short_line(self, unit):
+        first_lines = [cell.source.split("\n")[0] for cell in code(unit) if "jupyter" in cell.metadata]
+        assert [line for line in first_lines if len(line) > MAX_FOLDED_LINE] == []
 
     @EVERY_EXERCISE
     def test_an_exercise_says_how_hard_how_long_and_for_what_there_are_points(self, name):

@@ -63,7 +63,7 @@ def _in_words(value: torch.Tensor, gradients: torch.Tensor) -> str:
     if not torch.isfinite(value).all():
         return "your tensor holds values that are no longer numbers (NaN or inf)."
     if (off := float((value - mean).norm() / mean.norm())) < CLOSE_BY:
-        return f"your tensor is close to their mean, but {100 * off:.1g} % away from it."
+        return f"your tensor is close to their mean, but {100 * off:.1g}% away from it."
     shares = torch.linalg.lstsq(gradients.T, value[:, None]).solution[:, 0]
     if float((value - shares @ gradients).norm()) > SAME * float(value.norm()):
         return "your tensor is neither their mean nor any other weighted sum of them."

@@ -10,7 +10,7 @@ add_mistake(
 )
 add_mistake(
     "batch-not-samples",
-    "You take the gradient of the whole batch at once. With a loss_fn that averages, nobody can tell; with one that adds, it "
+    "You take the gradient of the whole batch at once. With a loss_fn that averages, that is the same; with one that adds, it "
     "is not the mean of the sample gradients.",
     "What is x[i : i + 1]? Ask for the gradient of that batch of one, for every i.",
 )

@@ -127,9 +127,9 @@ def _line_message(trial: CallTrial, found: Plain | None) -> str:
     fixed_right, slope_right = (math.isclose(*numbers, rel_tol=FIT) for numbers in zip(found, due, strict=True))
     if fixed_right or slope_right:
         right, wrong = ("fixed part", "slope") if fixed_right else ("slope", "fixed part")
-        return f"Your {right} is that of the line with the least squares, but your {wrong} is not."
+        return f"Your {right} is that of the least-squares line, but your {wrong} is not."
     own, least = (squares(line, *trial.arguments) for line in (found, due))
-    return f"This is not the line with the least squares: the sum of its squares is {own:.3g}, where {least:.3g} is possible."
+    return f"This is not the least-squares line: the sum of its squares is {own:.3g}, where {least:.3g} is possible."
 
 
 def _is_pair(found: Plain | None) -> TypeGuard[list[float]]:

@@ -62,7 +62,7 @@ add_mistake(
 )
 add_mistake(
     "buffers-left-out",
-    "You leave out buffers of the model, although autograd keeps them for the backward pass and they are no parameters.",
+    "You leave out buffers of the model, although autograd keeps them for the backward pass and they are not parameters.",
     "Which of the model's tensors are you asked to leave out? Only those.",
 )
 add_mistake(
@@ -98,7 +98,7 @@ add_mistake(
 add_mistake(
     "line-through-first-point",
     "Your slope is right, but your line goes through the first point, which need not lie on the best line.",
-    "Through which point does every line with the least squares go?",
+    "Through which point does every least-squares line go?",
 )
 add_mistake(
     "line-pairs-broken",

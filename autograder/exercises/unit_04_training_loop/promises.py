@@ -77,7 +77,7 @@ PROMISES = {
         (
             "Now the whole thing",
             "You are given",
-            "`optimizer`, SGD.",
+            "`optimizer`, SGD, which has momentum",
             "equal micro-batches, and N divides their number.",
             "the last window has fewer micro-batches.",
             "The model has a frozen and an unused parameter.",

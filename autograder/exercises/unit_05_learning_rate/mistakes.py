@@ -36,7 +36,7 @@ add_mistake(
 )
 add_mistake(
     "whole-ratios",
-    "You divide the two batches as whole numbers and lose what is behind the decimal point.",
+    "You divide the two batches as whole numbers and lose what comes after the decimal point.",
     "What does your ratio become for half the reference batch?",
 )
 add_mistake(

@@ -49,7 +49,7 @@ PROMISES = {
             "the layers at each path",
             "also in a model with layers",
             "layers, values, `.grad`, mode",
-            "A GroupNorm works the same in both modes",
+            "A GroupNorm works the same in both",
             "The model itself is never",
             "A copy of the model",
         ),

@@ -86,13 +86,13 @@ PROMISES = {
             Promise("one", "also a single target.", ("count one",), "denominator_not_of_one"),
             Promise(
                 "index",
-                "which then is not a class;",
+                "and targets of class 0 or 2 do not count then;",
                 ("ignored last", "ignored class", "ignored in between"),
                 "denominator_fixed_index",
             ),
             Promise(
                 "not only negative",
-                "which then is not a class;",
+                "and targets of class 0 or 2 do not count then;",
                 ("ignored in between", "ignored class"),
                 "denominator_negatives_only",
             ),

@@ -82,12 +82,12 @@ class LoadCheckpoint(Exercise):
         if "checkpoint-in-memory" in slugs:
             slugs = ["checkpoint-in-memory"]
         if not results["start"] and {"checkpoint-in-memory", "nothing-restored"} & set(slugs):
-            results["start"] = "This can be seen once a run that has a checkpoint is not left alone."
+            results["start"] = "This can be judged once a run that has a checkpoint is brought back from it."
         failures = {name: seen.failure for name, seen in observations.items() if seen.failure}
         if results["saving"]:
             failures.pop("saving", None)  # an error while loading half a file is not what went wrong
             if not all(o.failure for o in observations.values()):
-                results["saving"] = "This can be seen once the simple run survives kills between and within windows."
+                results["saving"] = "This can be judged once the simple run survives kills between and within windows."
         if not (results["epochs"] or results["window"]):
             results["saving"] = saving_message(observations["saving"], results["saving"])
             slugs += ["checkpoint-overwritten"] if results["saving"] == LOST_WHILE_SAVING else []
@@ -158,7 +158,7 @@ SILENT = {
 """The mistake of a function that plans where a refusal is due, by trial."""
 
 
-REFUSES_ALL = "You refuse everything. This can be seen once there is a plan where one is possible."
+REFUSES_ALL = "You refuse everything. This can be judged once there is a plan where one is possible."
 
 
 class PlanRun(Exercise):

@@ -14,7 +14,7 @@ _SAME = "All its losses and the final parameters have to be the same, to the las
 _AGAIN = "nothing before the last update may be trained on again."
 _WHOLE = "It goes on from the new checkpoint or from the one before."
 _NUMBERS = 'a new dictionary with the numbers `"loss"`, `"samples_per_second"`, `"effective_batch"` and `"lr"` of this window.'
-_SPEED = "from the end of the last window, or from the making of the meter, to this call of `update`."
+_SPEED = "from the end of the previous window, or from the making of the meter, to this call of `update`."
 _LARGEST = "the largest B on each rank that fits and with which the recipe's batch can be met exactly;"
 _REFUSAL = "a `ValueError` with a reason, in any words, if not even one sample fits"
 
@@ -124,7 +124,7 @@ PROMISES = {
     ),
     "plan_run": Promises(
         demands=(
-            Promise("for a rank", "for what a rank reads, make the plan of unit 02.", _RANKED, "plan_for_one_rank"),
+            Promise("for a rank", "for one rank's share, make the plan of unit 02.", _RANKED, "plan_for_one_rank"),
             Promise(
                 "own budget",
                 "each has `memory_budget` bytes of its own",

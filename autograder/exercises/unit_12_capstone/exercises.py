@@ -96,7 +96,7 @@ class PickMicroBatchSize(Exercise):
             return verdict
         results = {result.part.name: result.message for result in verdict.results}
         if all("raised" in one.facts for one in seen.values()):
-            results["refuse"] = "You refuse every budget. This can be seen once a size is returned where one fits."
+            results["refuse"] = "You refuse every budget. This can be judged once a size is returned where one fits."
         named = tuple(map(mistake, size_mistakes(trials, seen)))
         remark = "" if named else size_in_words(trials, seen)
         return self.verdict(results, mistakes=named, failure=verdict.failure, remark=remark)
@@ -172,13 +172,13 @@ class Train(Exercise):
     """``train(config) -> History``: the whole run."""
 
     id = "train"
-    section = "Stop and go on"
+    section = "Stop and resume"
     unit = UNIT
     parts = (
         Part("even", "full windows, clipped, at the schedule's rates", 1),
         Part("uneven", "padding, ragged micro-batches and leftovers", 2),
         Part("budget", "memory within the budget", 2),
-        Part("resume", "stopping and going on", 3),
+        Part("resume", "stopping and resuming", 3),
         Part("report", "an honest history", 1),
     )
 

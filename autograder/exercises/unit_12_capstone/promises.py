@@ -37,7 +37,10 @@ PROMISES = {
             ),
             Promise("refusal", _REFUSAL, ("refuse",), "pick_none_when_nothing_fits"),
             Promise(
-                "by a byte", "budgets that a larger size misses by a byte.", (*_FITS, *_LARGEST, "refuse"), "pick_whole_window"
+                "by a byte",
+                "budgets that a larger size exceeds by one byte.",
+                (*_FITS, *_LARGEST, "refuse"),
+                "pick_whole_window",
             ),
             Promise("last byte", "budgets that are used up to the last byte", _LARGEST, "pick_leaves_a_byte"),
             Promise("only then", "and only then.", (*_FITS, *_LARGEST), "pick_refuses_everything"),
@@ -113,7 +116,7 @@ PROMISES = {
             "Here the history must",
             "The first four compare",
             "A number that `train_window`",
-            "Train, stop and go on as the config says",
+            "Train, stop and resume as the config says",
         ),
     ),
 }

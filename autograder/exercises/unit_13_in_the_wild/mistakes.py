@@ -11,7 +11,7 @@ add_mistake(
 )
 add_mistake(
     "tokens-not-read",
-    "In a part that is lost, your names are those that would be right if all micro-batches held equally many tokens.",
+    "Your names would be right if all micro-batches held equally many tokens. They do not.",
     "Which share is due to a micro-batch with twice the tokens of the others?",
 )
 add_mistake(
@@ -31,12 +31,12 @@ add_mistake(
 )
 add_mistake(
     "test-without-steps",
-    "Your test takes an update after every micro-batch for right.",
+    "Your test accepts an update after every micro-batch.",
     "How should watch know how many micro-batches an update was meant to hold?",
 )
 add_mistake(
     "test-passes-untold",
-    "Your test passes trainers of which it cannot be told what their updates hold.",
+    "Your test passes trainers for which watching cannot tell what their updates hold.",
     "There are three outcomes. Which one of them is a pass?",
 )
 add_mistake(

@@ -52,8 +52,8 @@ PROMISES = {
         demands=(
             Promise("mean", "averaged over all its tokens.", _UNEVEN, "repaired_leftover_only"),
             Promise("divided once", "averaged over all its tokens.", _UNEVEN, "repaired_divided_again"),
-            Promise("padding", "Targets of −100 are no tokens.", _EVERY, "repaired_counts_padding"),
-            Promise("token 0", "Targets of −100 are no tokens.", ("tokens",), "repaired_zero_is_no_token"),
+            Promise("padding", "Targets of −100 do not count as tokens.", _EVERY, "repaired_counts_padding"),
+            Promise("token 0", "Targets of −100 do not count as tokens.", ("tokens",), "repaired_zero_is_no_token"),
             Promise("subclass", "a subclass of `Trainer`", _EVERY, "repaired_no_subclass"),
             Promise("hooks", "The library calls its own `train`:", _UNEVEN, "repaired_overrides_train"),
             Promise("unused", "some parameters may be frozen or unused.", ("tokens",), "repaired_needs_every_gradient"),

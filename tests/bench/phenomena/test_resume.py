@@ -24,7 +24,7 @@ def test_a_kill_right_after_an_update_costs_nothing():
 def test_a_kill_before_the_first_update_starts_over():
     result = compute(Settings("update", 2))
     assert result.place == 0
-    assert "never made, from the start" in describe(result)
+    assert "before any checkpoint was made, the run begins again" in describe(result)
 
 
 def test_losing_the_gradients_of_an_overflowing_window_changes_nothing():

@@ -77,6 +77,12 @@ def test_one_window_with_another_factor_keeps_the_sentence_from_being_said(words
     assert updates_in_words(other, DUE) != words
 
 
+def test_a_micro_batch_of_which_next_to_nothing_is_in_an_update_is_not_said_to_be_in_none():
+    others = [{k: 1 / len(window) for k in window} for window in FULL[1:]]
+    assert "Micro-batch 1 is in no update." in updates_in_words(rows({2: 0.01, 3: 0.1}, *others), DUE)
+    assert updates_in_words(rows({1: 1e-5, 2: 0.01, 3: 0.1}, *others), DUE) == ""
+
+
 SAME_SIZES = Problem(0, 3, ((7,) * 8, (7,) * 4))
 WINDOWS = [
     Window((7,) * count, 3, last, epoch) for count, last, epoch in ((3, 2, 8), (3, 2, 8), (2, 2, 8), (3, 1, 4), (1, 1, 4))

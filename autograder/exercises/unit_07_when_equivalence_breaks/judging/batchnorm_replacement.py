@@ -121,7 +121,7 @@ def original_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
     model = trial.model()
     if not any(_is_group_norm(seen, path) for path in batchnorms(model)):
         return (
-            "No BatchNorm has become a GroupNorm in its place, so this shows nothing."
+            "No BatchNorm has become a GroupNorm in its place, so there is nothing to judge here yet."
             if not seen.facts["same"]
             else "You return the given model itself."
         )

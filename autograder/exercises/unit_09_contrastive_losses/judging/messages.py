@@ -97,7 +97,7 @@ def stale_message(trials: Mapping[str, ContrastiveTrial], observations: Mapping[
         times[name] = found.to(wanted) / wanted
     if not close(times["clean"], times["encoders"], trials["clean"].problem.dtype):
         return "What .grad of logit_scale held before is still in it."
-    return "" if float(times["clean"].abs()) > MIN_SCALE else "This can be seen once logit_scale has a gradient."
+    return "" if float(times["clean"].abs()) > MIN_SCALE else "This can be judged once logit_scale has a gradient."
 
 
 def loss_message(trial: ContrastiveTrial, seen: Observation) -> str:

@@ -48,7 +48,7 @@ FORGOTTEN: dict[str, tuple[str, ...]] = {
     "all": ("resume-starts-over",),
     "optimizer scheduler": ("resume-without-optimizer", "resume-without-schedule"),
 }
-"""By what is not restored, the mistakes in going on."""
+"""By what is not restored, the mistakes in resuming."""
 
 PAST_A_LEFTOVER: dict[str, tuple[str, ...]] = {
     "": (),
@@ -151,7 +151,7 @@ def _forgetting(variant: RunVariant, forgotten: Mapping[str, tuple[str, ...]]) -
 def _first_going_on(
     seen: Observation, trial: RunTrial, candidates: Iterable[Candidate[V]], play: Callable[[V], Observation]
 ) -> Candidate[V] | None:
-    """The first candidate that ends, after going on, with the same weights and as many updates in its history."""
+    """The first candidate that ends, after resuming, with the same weights and as many updates in its history."""
 
     def same(found: Observation, other: Observation) -> bool:
         history, due = history_of(found), history_of(other)

@@ -95,7 +95,7 @@ def budget_mistake(trial: RunTrial, seen: Observation) -> str:
     return "memory-grows-with-updates" if isinstance(first, int) and first <= limit else "one-big-batch"
 
 
-TRAINED_AGAIN = "After going on, your run makes updates again that it had made before the stop."
+TRAINED_AGAIN = "After resuming, your run makes updates again that it had made before the stop."
 
 
 def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:

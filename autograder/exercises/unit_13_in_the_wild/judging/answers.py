@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 
 from autograder.contract.observation import Observation
@@ -33,11 +34,14 @@ def answers_message(trial: UnseenTrial, seen: Observation) -> str:
     refused = [build for build in fine if not said[build]]
     parts = []
     if passed:
-        parts.append(f"{len(passed)} of {len(wrong)} wrong trainers pass your test, such as one that {_does(passed[0])}.")
+        [(most, _)] = Counter(map(_does, passed)).most_common(1)  # what the part is about, and not a trainer of another kind
+        verb = "passes" if len(passed) == 1 else "pass"
+        parts.append(f"{len(passed)} of {len(wrong)} wrong trainers {verb} your test, such as one that {most}.")
     if refused:
         first, rule = refused[0], "AdamW" if refused[0].adam else "SGD"
+        verb = "does" if len(refused) == 1 else "do"
         parts.append(
-            f"{len(refused)} of {len(fine)} right trainers do not pass, such as one with {rule}, N = {first.steps} and "
+            f"{len(refused)} of {len(fine)} right trainers {verb} not pass, such as one with {rule}, N = {first.steps} and "
             f"micro-batches of {', '.join(map(str, first.counts()))} tokens."
         )
     return " ".join(parts)
