@@ -64,7 +64,8 @@ class Recording:
         returned: what each epoch's call returned.
         training_after: whether the model was left in training mode.
         changed: what else is not as it was: ``"modes"`` of its modules, ``"dtypes"`` or ``"requires_grad"`` of its parameters
-            and buffers, ``"frozen"`` values, ``"data"``: the micro-batches.
+            and buffers, ``"frozen"`` values, ``"data"``: the micro-batches, ``"settings"`` of torch; ``"precision"``: a forward
+            ran under autocast; ``"parameters"`` or the optimizer's ``"state"`` outside of its updates.
         events: in order.
         curve: live bytes after each tensor operation (empty without a meter).
         peak_bytes: the largest of them (0 without a meter).
@@ -185,14 +186,17 @@ class _Watch:
     def __init__(self, problem: Problem, frozen: bool, on_event: Callable[[Event], None] | None):
         self.problem, self.frozen, self.on_event = problem, frozen, on_event
         self.model = problem.build_model()
-        self.state = _state_of(self.model)
+        self.state = state_of(self.model)
         self.parameters = trainable(self.model)  # as they were at the start, whatever the loop does to the model
         self.data = [problem.batches(epoch) for epoch in range(len(problem.epochs))]
         self.optimizer = problem.build_optimizer(self.model)
+        self.settings = _settings(problem.device)
+        self.between: set[str] = set()
+        self.left_state: list[Tensor | None] = []
         self.live: LiveBytes | None = None
         self.epoch = self.taken = 0
         self.places: dict[int, int] = {}
-        self.before = flat_values(self.parameters)
+        self.before = self.left = flat_values(self.parameters)
         self.had_gradient = False
         self.step_began: dict[str, int] = {}
         self.events: list[Event] = []
@@ -221,13 +225,16 @@ class _Watch:
                 returned.append(self._call(loop, epoch))
                 with self._unmetered():
                     parameters.append(self._flat())
+                    self._note_between(parameters[-1])
                     self._note_clear()
         finally:
             for handle in handles:
                 handle.remove()
+            settings = _settings(self.problem.device)
+            _set(self.problem.device, self.settings)
         with self._unmetered():
             gradients, movements, ends = map(self._rows, (self.gradients, self.movements, parameters))
-            changed = self._changed()
+            changed = (*self._changed(), *(["settings"] if settings != self.settings else []), *sorted(self.between))
         return Recording(
             gradients=gradients,
             movements=movements,
@@ -243,8 +250,8 @@ class _Watch:
         )
 
     def _changed(self) -> tuple[str, ...]:
-        changed = [what for what, value in _state_of(self.model).items() if value != self.state[what]]
-        kept = all(_same_data(batches, self.problem.batches(epoch)) for epoch, batches in enumerate(self.data))
+        changed = [what for what, value in state_of(self.model).items() if value != self.state[what]]
+        kept = all(same_data(batches, self.problem.batches(epoch)) for epoch, batches in enumerate(self.data))
         return tuple(changed if kept else [*changed, "data"])
 
     def _call(self, loop: Loop, epoch: int) -> object:
@@ -291,6 +298,8 @@ class _Watch:
 
     def _forward_begins(self, model: nn.Module, inputs: tuple) -> None:
         self._note_clear()
+        if torch.is_autocast_enabled(torch.device(self.problem.device).type):
+            self.between.add("precision")
         x = inputs[0] if inputs and isinstance(inputs[0], Tensor) else None
         if x is None or _is_wrapped(x):
             return self._note("forward")
@@ -317,6 +326,14 @@ class _Watch:
         self.step_began = self._now()
         with self._unmetered():
             self.before = self._flat()
+            self._note_between(self.before)
+
+    def _note_between(self, values: Tensor) -> None:
+        """Notice what was changed since the last update, or since the start."""
+        if not torch.equal(values, self.left):
+            self.between.add("parameters")
+        if not _same_values(_state_values(self.optimizer), self.left_state):
+            self.between.add("state")
 
     def _step_ends(self, *_: object) -> None:
         self._note("step", **self.step_began)
@@ -325,6 +342,8 @@ class _Watch:
             self.movements.append(self.before - self._flat())
             if self.frozen:
                 self._restore()
+            self.left = self._flat()
+            self.left_state = [v if v is None else v.clone() for v in _state_values(self.optimizer)]
         self.update_epochs.append(self.epoch)
         self.fetched.append(self.taken)
 
@@ -337,7 +356,32 @@ class _Watch:
                 start = end
 
 
-def _state_of(model: nn.Module) -> dict[str, list]:
+def _settings(device: str) -> tuple[torch.dtype, bool, bool]:
+    """The settings of torch that change what later code computes: default dtype, gradients, autocast."""
+    return torch.get_default_dtype(), torch.is_grad_enabled(), torch.is_autocast_enabled(torch.device(device).type)
+
+
+def _set(device: str, settings: tuple[torch.dtype, bool, bool]) -> None:
+    dtype, gradients, autocast = settings
+    torch.set_default_dtype(dtype)
+    torch.set_grad_enabled(gradients)
+    torch.set_autocast_enabled(torch.device(device).type, autocast)
+
+
+def _state_values(optimizer: torch.optim.Optimizer) -> list[Tensor | None]:
+    """The tensors that an optimizer keeps from update to update, such as its momentum."""
+    kept = (value for state in optimizer.state.values() for value in state.values())
+    return [value.detach() if isinstance(value, Tensor) else None for value in kept]
+
+
+def _same_values(found: list[Tensor | None], due: list[Tensor | None]) -> bool:
+    def same(a: Tensor | None, b: Tensor | None) -> bool:
+        return a is b or (a is not None and b is not None and torch.equal(a, b))
+
+    return len(found) == len(due) and all(map(same, found, due))
+
+
+def state_of(model: nn.Module) -> dict[str, list]:
     """What training must leave as it is."""
     held = [*model.parameters(), *model.buffers()]
     return {
@@ -348,7 +392,8 @@ def _state_of(model: nn.Module) -> dict[str, list]:
     }
 
 
-def _same_data(found: object, due: object) -> bool:
+def same_data(found: object, due: object) -> bool:
+    """Whether nested tuples and lists of tensors are the same ones."""
     (tensors, form), (others, other_form) = tree_flatten(found), tree_flatten(due)
     pairs = zip(tensors, others, strict=True) if form == other_form else ()
     return form == other_form and all(torch.equal(a, b) and a.requires_grad == b.requires_grad for a, b in pairs)

@@ -164,6 +164,8 @@ show_fingerprint(GALLERY["step-every"], one_window)
 # The `check` below every exercise runs your function on small problems and shows a verdict: your points, what is missing, and
 # one hint. Run it as often as you like. In a class, the same check marks you, on problems with other numbers.
 #
+# A function leaves alone what it was not asked to change: what it is given, and settings of torch such as the default dtype.
+#
 # Here is the practice exercise with something forgotten, and the verdict on it:
 
 

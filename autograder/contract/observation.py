@@ -24,6 +24,7 @@ class Failure:
 
     Attributes:
         kind: ``"missing"`` (no such function), ``"unwritten"`` (the stub), ``"raised"``, ``"time"``, ``"died"``,
+            ``"changed"`` (it changed what it was given),
             ``"misfit"`` if what was observed does not fit the exercise's schema, or :data:`FAULT`.
         message: one line for the student; of a fault, one that says where it was raised.
     """

@@ -8,11 +8,7 @@ from __future__ import annotations
 from autograder.contract.observation import Observation
 from autograder.diagnosing.loop_diagnosis import read_observation
 from autograder.judging.large_batches import (
-    CUT_OTHERWISE,
-    JOINED,
-    MAX_JOINED,
-    is_cut_finely,
-    is_one_forward,
+    forwards_message,
     moves_like_large_batches,
     window_gradient,
 )
@@ -66,14 +62,14 @@ def clean_message(trial: LoopTrial, seen: Observation) -> str:
     return ""
 
 
-def cut_message(trial: LoopTrial, seen: Observation) -> str:
-    """What is wrong with how a loop cut a window into forwards; its problem is coupled and has one window."""
+def cut_message(trial: LoopTrial, seen: Observation, joined: int = 1) -> str:
+    """What is wrong with how a loop cut a window into forwards; its problem is coupled and has one window.
+
+    Forwards may have so many ``joined`` micro-batches.
+    """
     if seen.failure:
         return seen.failure.message
-    gradient = window_gradient(trial.problem, seen)
-    if is_cut_finely(trial.problem, gradient, MAX_JOINED):
-        return ""
-    return JOINED if is_one_forward(trial.problem, gradient) else CUT_OTHERWISE
+    return forwards_message(trial.problem, window_gradient(trial.problem, seen), joined)
 
 
 def losses_message(trial: LoopTrial, seen: Observation) -> tuple[str, tuple[str, ...]]:

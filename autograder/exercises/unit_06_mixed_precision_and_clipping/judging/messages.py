@@ -10,7 +10,7 @@ import torch
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import AmpTrial, ClipTrial
-from autograder.judging.large_batches import JOINED
+from autograder.judging.large_batches import JOINED, NOT_ONE_EACH
 from autograder.judging.number_relations import rows_in_words
 
 T = TypeVar("T", ClipTrial, AmpTrial)
@@ -56,9 +56,8 @@ def cut_message(replay: Callable[[T], Observation], trial: T, seen: Observation,
     found = nearest if distances[nearest] <= tolerance else 0
     if found and sizes[0] % found == 0:  # pieces of a micro-batch are as good
         return "", False
-    return (JOINED if found == sum(sizes) else "A forward did not get the samples of exactly one micro-batch."), found == sum(
-        sizes
-    )
+    joined = found == sum(sizes)
+    return (JOINED if joined else NOT_ONE_EACH), joined
 
 
 def _recut(trial: T, size: int) -> T:
