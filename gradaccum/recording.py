@@ -330,7 +330,7 @@ class _Watch:
 
     def _note_between(self, values: Tensor) -> None:
         """Notice what was changed since the last update, or since the start."""
-        if not torch.equal(values, self.left):
+        if not _same_values([values], [self.left]):
             self.between.add("parameters")
         if not _same_values(_state_values(self.optimizer), self.left_state):
             self.between.add("state")
@@ -376,7 +376,9 @@ def _state_values(optimizer: torch.optim.Optimizer) -> list[Tensor | None]:
 
 def _same_values(found: list[Tensor | None], due: list[Tensor | None]) -> bool:
     def same(a: Tensor | None, b: Tensor | None) -> bool:
-        return a is b or (a is not None and b is not None and torch.equal(a, b))
+        if a is None or b is None or a.shape != b.shape:
+            return a is b
+        return bool(((a == b) | (a.isnan() & b.isnan())).all())
 
     return len(found) == len(due) and all(map(same, found, due))
 

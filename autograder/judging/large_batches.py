@@ -14,6 +14,7 @@ from autograder.judging.left_behind import outside_message
 from autograder.judging.other_losses import swapped
 from autograder.judging.tolerances import close
 from autograder.observing.loops import LoopTrial
+from autograder.support.counted import counted
 from gradaccum.fingerprint import batch_gradient
 from gradaccum.loops import right, windows
 from gradaccum.problems import ProbeModel, Problem, coupling, flat_parameters, joined, trainable
@@ -78,6 +79,19 @@ def training_in_words(trial: LoopTrial, observation: Observation) -> str:
         if parameters.shape == made.shape and close(parameters.to(made) - start, made - start, problem.dtype):
             return words
     return outside
+
+
+def window_samples(problem: Problem) -> list[list[float]]:
+    """For each epoch the samples of each of its windows."""
+    return [[float(sum(window)) for window in windows(sizes, problem.accumulation_steps)] for sizes in problem.epochs]
+
+
+def updates_in_epochs(trial: LoopTrial, observation: Observation) -> str:
+    """How many updates a loop makes, in words; empty if there are as many as windows."""
+    if observation.failure:
+        return ""
+    made, due = len(observation.facts["update_epochs"]), sum(map(len, window_samples(trial.problem)))
+    return "" if made == due else f"Your loop makes {counted(made, 'update')} where {due} are due."
 
 
 def large_batch_parameters(problem: Problem, rate_factors: Sequence[float] | None = None) -> tuple[Tensor, Tensor]:

@@ -31,6 +31,7 @@ from autograder.judging.large_batches import (
     holds_several_graphs,
     moves_unused,
     training_in_words,
+    updates_in_epochs,
     uses_up_streams,
 )
 from autograder.judging.left_behind import DATA, MODEL, kept_message
@@ -180,7 +181,9 @@ class TrainEpoch(Exercise[LoopTrial]):
             # Epochs without leftovers show updates that are made in addition to those that are due.
             found = replace(found, remark=diagnose(trials["clean"], observations["clean"]).remark)
         if not (found.slugs or found.remark or extra):
-            found = replace(found, remark=training_in_words(trials["full"], observations["full"]))
+            remark = training_in_words(trials["full"], observations["full"])
+            wrong = (updates_in_epochs(trials[name], observations[name]) for name, said in results.items() if said)
+            found = replace(found, remark=remark or next(filter(None, wrong), ""))
         return _diagnosed(self, results, found, extra, failure)
 
 

@@ -11,6 +11,7 @@ from autograder.judging.large_batches import (
     forwards_message,
     moves_like_large_batches,
     window_gradient,
+    window_samples,
 )
 from autograder.judging.left_behind import DATA, kept_message
 from autograder.judging.reported_losses import loss_mistakes, losses_in_words, moving_window_losses, same_numbers, window_losses
@@ -34,8 +35,7 @@ def repaired_message(trial: LoopTrial, seen: Observation) -> str:
         return changed
     if wrong := movement_message(trial, seen) or kept_message(seen):
         return wrong
-    windows = sum(-(-len(sizes) // trial.problem.accumulation_steps) for sizes in trial.problem.epochs)
-    made = len(seen.facts["update_epochs"])
+    windows, made = sum(map(len, window_samples(trial.problem))), len(seen.facts["update_epochs"])
     return "" if made >= windows else f"optimizer.step() makes {made} of the {windows} updates; the others are made without it."
 
 
@@ -86,7 +86,7 @@ def losses_message(trial: LoopTrial, seen: Observation) -> tuple[str, tuple[str,
     for found, wanted in zip(returned, due, strict=True):
         if len(found) != len(wanted):
             return f"The epoch has {len(wanted)} windows, but your function returned {len(found)} losses.", slugs
-    words = "" if slugs else losses_in_words(returned, due)
+    words = "" if slugs else losses_in_words(returned, due, window_samples(trial.problem))
     return f"The numbers returned are not the mean losses of the windows over their samples.{words}", slugs
 
 

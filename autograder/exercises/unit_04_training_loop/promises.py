@@ -10,9 +10,7 @@ PROMISES = {
         (
             Promise("trains", "after each of two epochs the parameters are those of", REPAIR, "early_clear_unchanged"),
             Promise("in full", "after each of two epochs the parameters are those of", REPAIR, "early_clear_under_autocast"),
-            Promise(
-                "step", "Update by `optimizer.step()`, and leave the model", ("training",), "early_clear_by_hand_with_momentum"
-            ),
+            Promise("step", "Update by `optimizer.step()`, send", ("training",), "early_clear_by_hand_with_momentum"),
             Promise("one by one", "send micro-batches through the model one by one", ("cut",), "early_clear_one_forward"),
             Promise("mode", "leave the model in training mode", REPAIR, "early_clear_evaluation_mode"),
             Promise("data", "the micro-batches as they are", REPAIR, "early_clear_changes_targets"),
@@ -32,7 +30,8 @@ PROMISES = {
     "repaired_lost_tail": Promises(
         (
             Promise("trains", "as in exercise 1, but epochs may end with", ("training",), "lost_tail_unchanged"),
-            Promise("full epochs", "Some do not.", ("training",), "lost_tail_steps_after_the_loop"),
+            Promise("one by one", "as in exercise 1, but", ("cut",), "lost_tail_one_forward"),
+            Promise("full epochs", "Some do not.", REPAIR, "lost_tail_steps_after_the_loop"),
             Promise("mean", "averaged over the micro-batches it has", ("training",), "lost_tail_divided_by_n"),
             Promise("every leftover", "epochs may end with a leftover window", ("training",), "lost_tail_of_one"),
         ),

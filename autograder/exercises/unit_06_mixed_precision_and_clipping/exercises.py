@@ -38,6 +38,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages 
     autocast_message,
     clipped_norms,
     cut_message,
+    lengths_in_words,
     norms_message,
     one_norm_each,
     parameters_message,
@@ -144,8 +145,9 @@ class TrainEpochClipped(Exercise[ClipTrial]):
             slugs = ("clip-always",) if lengthened else ()
         remark = found.remark
         if results["bound"] and not (slugs or failure):
-            outside = outside_message(observations["bound"])
-            remark = outside or clipping_in_words(trials["bound"], observations["bound"]) or remark
+            bound = observations["bound"]
+            remark = outside_message(bound) or clipping_in_words(trials["bound"], bound) or remark
+            remark = remark or lengths_in_words(bound, due["bound"])
         return self.verdict(
             results,
             mistakes=tuple(map(mistake, slugs)),
@@ -225,11 +227,9 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         results["clip"] = results["clip"] or (norms_message(leftover, due["leftover"], AMP_TOLERANCE) if whole else "")
         if not (said["inf"] or results["clip"]) and not one_norm_each(observations["inf"], due["inf"]):
             results["clip"] = "With infinite gradients in a window, your list does not have one number for each window."
-        for name, where in (
-            ("bfloat16", "In bfloat16"),
-            ("no accumulation", "With N = 1"),
-            ("leftover", "With a leftover window"),
-        ):
+        places = {"bfloat16": "In bfloat16", "no accumulation": "With N = 1"}
+        places |= {"leftover": "With a leftover window"} if not moves else {}  # which is part of ``moves``
+        for name, where in places.items():
             if not (said[name] or results["scale"]) and scale_message(observations[name], due[name]):
                 results["scale"] = f"{where} the scaler's scale after the epoch is not the one that is due."
         failure = first_failure(observations)
@@ -264,6 +264,8 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         if results["clip"] and not said["clip"] and clipped_norms(observations["clip"], due["clip"], trials["clip"].max_norm):
             slugs += ("norm-after-clip",)
         remark = rare.mistakes[0] if rare and not slugs else outside
+        if moves and not (slugs or remark):
+            remark = lengths_in_words(observations["float16"], due["float16"], trials["float16"].scale)
         if not (slugs or remark or any(seen.facts[call] for seen in observations.values() for call in SCALER_CALLS)):
             remark = "You never use the scaler that you are given: neither to unscale, nor to step, nor to update its scale."
         return self.verdict(results, mistakes=tuple(map(mistake, slugs)), remark=remark)

@@ -78,7 +78,9 @@ PROMISES = {
             Promise("N = 1", "N = 1 counts here, too.", ("no accumulation",), "amp_not_for_one"),
             Promise("both dtypes", "Use the scaler with both.", ("bfloat16",), "amp_scaler_for_float16_only"),
             Promise("one step", "and the scale at the end has to be exact.", ("no accumulation",), "amp_no_scaler_for_one"),
-            Promise("leftover", "and the scale at the end has to be exact.", ("leftover",), "amp_no_update_after_leftover"),
+            Promise(
+                "leftover counts", "and the scale at the end has to be exact.", ("leftover",), "amp_no_update_after_leftover"
+            ),
             Promise("counting", "and the scale at the end has to be exact.", ("inf",), "amp_halves_the_scale_by_hand"),
             Promise("inf", "one of nine or twelve micro-batches is broken.", ("inf",), "amp_inf_applied"),
             Promise("inf lowers the scale", "the scale at the end has to be exact.", ("inf",), "amp_skips_infinities_itself"),
