@@ -80,7 +80,8 @@ def diagnose(trial: LoopTrial, observation: Observation, *elsewhere: tuple[LoopT
     slugs = name_mistakes(found, trial.problem, passes, linear) if ran else None  # without a forward nothing was cleared
     if slugs is None:
         lengths = observation.tensors["gradients"].norm(dim=1)
-        words = outside_message(observation) or difference_in_words(found, due, lengths)
+        outside = outside_message(observation) if len(found.coefficients) else ""
+        words = outside or difference_in_words(found, due, lengths)
         return Diagnosis(slugs_so_far, words, found, due)
     shown = None if found.same_as(due) else found  # two equal pictures would say nothing
     return Diagnosis((*slugs_so_far, *_with_evidence(slugs, facts, micro_batches)), "", shown, due)

@@ -22,8 +22,8 @@ MODEL = ("frozen", "requires_grad", "dtypes")
 """What concerns a model's parameters and buffers."""
 
 OUTSIDE = {
-    "parameters": "Parameters change outside of optimizer.step().",
-    "state": "What the optimizer keeps between updates, such as its momentum, is changed outside of optimizer.step().",
+    "parameters": "Parameters change outside of the step of the optimizer that you are given.",
+    "state": "What the optimizer keeps between updates, such as its momentum, is changed outside of its step.",
 }
 """What tells why updates are wrong, and is not wrong by itself."""
 
