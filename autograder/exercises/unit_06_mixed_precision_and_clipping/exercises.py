@@ -220,7 +220,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             "inf": said["inf"] or scale_message(observations["inf"], due["inf"]),
             "scale": said["growth"] or scale_message(observations["growth"], due["growth"]),
         }
-        whole = not (moves or results["clip"])
+        whole = not (moves or rounded or results["clip"])
         leftover = observations["leftover"]
         if whole and parameters_message(leftover, due["leftover"], AMP_TOLERANCE):
             results["clip"] = LEFTOVER_NOT_CLIPPED
