@@ -8,7 +8,7 @@ used; the loop may get its gradients in whatever way it likes, and no event is *
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -64,7 +64,8 @@ class Recording:
         returned: what each epoch's call returned.
         training_after: whether the model was left in training mode.
         changed: what else is not as it was: ``"modes"`` of its modules, ``"dtypes"`` or ``"requires_grad"`` of its parameters
-            and buffers, ``"frozen"`` values, ``"data"``: the micro-batches.
+            and buffers, ``"frozen"`` values, ``"data"``: the micro-batches; ``"precision"``: a forward ran under autocast;
+            ``"parameters"`` or the optimizer's ``"state"`` outside of its updates.
         events: in order.
         curve: live bytes after each tensor operation (empty without a meter).
         peak_bytes: the largest of them (0 without a meter).
@@ -186,14 +187,16 @@ class _Watch:
         self.problem, self.frozen, self.on_event = problem, frozen, on_event
         self.model = problem.build_model()
         self.frozen_names = [name for name, p in self.model.named_parameters() if not p.requires_grad]
-        self.state = _state_of(self.model, self.frozen_names)
+        self.state = state_of(self.model, self.frozen_names)
         self.parameters = trainable(self.model)  # as they were at the start, whatever the loop does to the model
         self.data = [problem.batches(epoch) for epoch in range(len(problem.epochs))]
         self.optimizer = problem.build_optimizer(self.model)
+        self.between: set[str] = set()
+        self.left_state: list[Tensor | None] = []
         self.live: LiveBytes | None = None
         self.epoch = self.taken = 0
         self.places: dict[int, int] = {}
-        self.before = flat_values(self.parameters)
+        self.before = self.left = flat_values(self.parameters)
         self.had_gradient = False
         self.step_began: dict[str, int] = {}
         self.events: list[Event] = []
@@ -222,13 +225,14 @@ class _Watch:
                 returned.append(self._call(loop, epoch))
                 with self._unmetered():
                     parameters.append(self._flat())
+                    self._note_between(parameters[-1])
                     self._note_clear()
         finally:
             for handle in handles:
                 handle.remove()
         with self._unmetered():
             gradients, movements, ends = map(self._rows, (self.gradients, self.movements, parameters))
-            changed = self._changed()
+            changed = (*self._changed(), *sorted(self.between))
         return Recording(
             gradients=gradients,
             movements=movements,
@@ -244,8 +248,8 @@ class _Watch:
         )
 
     def _changed(self) -> tuple[str, ...]:
-        changed = [what for what, value in _state_of(self.model, self.frozen_names).items() if value != self.state[what]]
-        kept = all(_same_data(batches, self.problem.batches(epoch)) for epoch, batches in enumerate(self.data))
+        changed = [what for what, value in state_of(self.model, self.frozen_names).items() if value != self.state[what]]
+        kept = all(same_data(batches, self.problem.batches(epoch)) for epoch, batches in enumerate(self.data))
         return tuple(changed if kept else [*changed, "data"])
 
     def _call(self, loop: Loop, epoch: int) -> object:
@@ -292,6 +296,8 @@ class _Watch:
 
     def _forward_begins(self, model: nn.Module, inputs: tuple) -> None:
         self._note_clear()
+        if torch.is_autocast_enabled(torch.device(self.problem.device).type):
+            self.between.add("precision")
         x = inputs[0] if inputs and isinstance(inputs[0], Tensor) else None
         if x is None or _is_wrapped(x):
             return self._note("forward")
@@ -318,6 +324,14 @@ class _Watch:
         self.step_began = self._now()
         with self._unmetered():
             self.before = self._flat()
+            self._note_between(self.before)
+
+    def _note_between(self, values: Tensor) -> None:
+        """Notice what was changed since the last update, or since the start."""
+        if not _same_values([values], [self.left]):
+            self.between.add("parameters")
+        if not _same_values(_state_values(self.optimizer), self.left_state):
+            self.between.add("state")
 
     def _step_ends(self, *_: object) -> None:
         self._note("step", **self.step_began)
@@ -326,6 +340,8 @@ class _Watch:
             self.movements.append(self.before - self._flat())
             if self.frozen:
                 self._restore()
+            self.left = self._flat()
+            self.left_state = [v if v is None else v.clone() for v in _state_values(self.optimizer)]
         self.update_epochs.append(self.epoch)
         self.fetched.append(self.taken)
 
@@ -338,7 +354,22 @@ class _Watch:
                 start = end
 
 
-def _state_of(model: nn.Module, frozen: list[str]) -> dict[str, list]:
+def _state_values(optimizer: torch.optim.Optimizer) -> list[Tensor | None]:
+    """The tensors that an optimizer keeps from update to update, such as its momentum."""
+    kept = (value for state in optimizer.state.values() for value in state.values())
+    return [value.detach() if isinstance(value, Tensor) else None for value in kept]
+
+
+def _same_values(found: list[Tensor | None], due: list[Tensor | None]) -> bool:
+    def same(a: Tensor | None, b: Tensor | None) -> bool:
+        if a is None or b is None or a.shape != b.shape:
+            return a is b
+        return bool(((a == b) | (a.isnan() & b.isnan())).all())
+
+    return len(found) == len(due) and all(map(same, found, due))
+
+
+def state_of(model: nn.Module, frozen: Sequence[str] = ()) -> dict[str, list]:
     """What training must leave as it is; ``frozen`` are the names of the parameters that were frozen when it began."""
     held, named = [*model.parameters(), *model.buffers()], dict(model.named_parameters())
     return {
@@ -349,7 +380,8 @@ def _state_of(model: nn.Module, frozen: list[str]) -> dict[str, list]:
     }
 
 
-def _same_data(found: object, due: object) -> bool:
+def same_data(found: object, due: object) -> bool:
+    """Whether nested tuples and lists of tensors are the same ones."""
     (tensors, form), (others, other_form) = tree_flatten(found), tree_flatten(due)
     pairs = zip(tensors, others, strict=True) if form == other_form else ()
     return form == other_form and all(torch.equal(a, b) and a.requires_grad == b.requires_grad for a, b in pairs)

@@ -120,8 +120,8 @@ show_fingerprint(early_clear, two_windows)
 # - **1 point · a loop that trains like large batches**: after each of two epochs the parameters are those of training with one
 #   large batch per window. Full windows of equal micro-batches, SGD with momentum, `.grad` empty before the first epoch.
 #
-# Update by `optimizer.step()`, and leave the model in training mode and the micro-batches as they are. What you return is
-# ignored.
+# Update by `optimizer.step()`, send micro-batches through the model one by one, and leave the model in training mode and the
+# micro-batches as they are. What you return is ignored.
 
 
 # %% exercise="repaired_early_clear"
@@ -338,7 +338,8 @@ show_fingerprint(GALLERY["tail-stale"], two_epochs)
 #
 # What earns points:
 #
-# - **1 point · a loop that trains like large batches**: as in exercise 1, but every epoch ends with a leftover window.
+# - **1 point · a loop that trains like large batches**: as in exercise 1, but epochs may end with a leftover window. Some
+#   do not.
 
 
 # %% exercise="repaired_lost_tail"

@@ -384,9 +384,9 @@ explore("gradient_noise")
 # *Difficulty ●●○ · about 8 minutes · 2 points*
 #
 # Write `gradient_noise_scale(micro_gradients, micro_batch_size)`. It is given a list of N ≥ 2 vectors, each the mean gradient
-# of a micro-batch of B = `micro_batch_size` samples. Solve the two equations, taking ≈ for =, and return
-# $\operatorname{tr}\Sigma / |G|^2$ as a number. (Both solutions are *unbiased*: right on average over many windows. In a single
-# one $|G|^2$ may even come out negative; return what the equations say.)
+# of a micro-batch of B = `micro_batch_size` samples. Leave them as they are. Solve the two equations, taking ≈ for =, and
+# return $\operatorname{tr}\Sigma / |G|^2$ as a number. (Both solutions are *unbiased*: right on average over many windows. In a
+# single one $|G|^2$ may even come out negative; return what the equations say.)
 #
 # What earns points:
 #

@@ -377,8 +377,9 @@ explore("low_precision_sums")
 #   that cancel. What is left of the other two is there only if every addition is in float32.
 # - **1 point · ragged micro-batches**: every sample counts alike.
 # - **1 point · float32 results, from the model as it is**: each micro-batch goes through the bfloat16 model on its own.
-#   Afterwards parameters and their dtype are what they were, and no hook of yours is left on the model. You may do with `.grad`
-#   what you like; it may hold anything when you are called.
+#   Afterwards parameters and their dtype are what they were, and so are the model's mode, what of it is frozen, and the
+#   micro-batches. No hook of yours is left on the model. You may do with `.grad` what you like; it may hold anything when you
+#   are called.
 #
 # An error of 2% is allowed.
 

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.diagnosing.update_words import updates_in_words
+from autograder.judging.left_behind import outside_message
 from autograder.observing.loops import LoopTrial
 from autograder.support.counted import counted
 from gradaccum.diagnosis.loop_variants import Schedule
@@ -79,7 +80,9 @@ def diagnose(trial: LoopTrial, observation: Observation, *elsewhere: tuple[LoopT
     slugs = name_mistakes(found, trial.problem, passes, linear) if ran else None  # without a forward nothing was cleared
     if slugs is None:
         lengths = observation.tensors["gradients"].norm(dim=1)
-        return Diagnosis(slugs_so_far, difference_in_words(found, due, lengths), found, due)
+        outside = outside_message(observation) if len(found.coefficients) else ""
+        words = outside or difference_in_words(found, due, lengths)
+        return Diagnosis(slugs_so_far, words, found, due)
     shown = None if found.same_as(due) else found  # two equal pictures would say nothing
     return Diagnosis((*slugs_so_far, *_with_evidence(slugs, facts, micro_batches)), "", shown, due)
 
@@ -121,9 +124,10 @@ def difference_in_words(found: Fingerprint, due: Fingerprint, lengths: Tensor | 
         share = float(found.residuals.max())
         if math.isinf(share):
             return "Your updates hold values that are no longer numbers (NaN or inf)."
+        part = f"up to {share:.0%}" if share >= 0.01 else "less than 1%"
         return (
             "Your updates are not a combination of micro-batch gradients at the window's parameters: "
-            f"up to {format(share, '.0%' if share > 0.01 else '.1g')} of one is something else."
+            f"{part} of one is something else."
         )
     if not len(found.coefficients):
         return "The optimizer you were given was never asked for an update: there was no call of its step."

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from autograder.support.counted import listed
 from gradaccum.fingerprint import Fingerprint, as_fraction
 
 SAME = 1e-4
@@ -241,4 +242,4 @@ def _several(numbers: Sequence[int]) -> str:
 
 def _joined(words: Sequence[str]) -> str:
     shown = [*words[:12], *(["…"] if len(words) > 12 else [])]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return listed(shown)

@@ -10,9 +10,11 @@ import torch
 from torch import Tensor
 
 from autograder.contract.observation import Observation
+from autograder.judging.left_behind import outside_message
 from autograder.judging.other_losses import swapped
 from autograder.judging.tolerances import close
 from autograder.observing.loops import LoopTrial
+from autograder.support.counted import counted
 from gradaccum.fingerprint import batch_gradient
 from gradaccum.loops import right, windows
 from gradaccum.problems import ProbeModel, Problem, coupling, flat_parameters, joined, trainable
@@ -20,6 +22,7 @@ from gradaccum.recording import record
 
 SEVERAL_GRAPHS = "The graphs of several micro-batches are in memory at once."
 JOINED = "Samples of several micro-batches go through the model together."
+NOT_ONE_EACH = "A forward did not get the samples of exactly one micro-batch."
 CUT_OTHERWISE = "With 24 micro-batches the gradient is not that of forwards with one micro-batch each, or with a few."
 
 MEMORY = 12.0
@@ -55,10 +58,11 @@ def moves_unused(trial: LoopTrial, observation: Observation) -> bool:
 
 
 def training_in_words(trial: LoopTrial, observation: Observation) -> str:
-    """What makes the final parameters wrong, if it is momentum alone or the order of the loss's arguments; empty otherwise."""
+    """What makes the final parameters wrong, if it is none of the gradients: momentum, say; empty otherwise."""
     problem, parameters = trial.problem, observation.tensors.get("parameters")
+    outside = outside_message(observation)
     if not problem.momentum or parameters is None:
-        return ""
+        return outside
     start, _ = large_batch_parameters(problem)
     others = {
         "The parameters are those of updates without momentum, although the optimizer you are given has some.": (
@@ -74,7 +78,20 @@ def training_in_words(trial: LoopTrial, observation: Observation) -> str:
     for words, made in others.items():
         if parameters.shape == made.shape and close(parameters.to(made) - start, made - start, problem.dtype):
             return words
-    return ""
+    return outside
+
+
+def window_samples(problem: Problem) -> list[list[float]]:
+    """For each epoch the samples of each of its windows."""
+    return [[float(sum(window)) for window in windows(sizes, problem.accumulation_steps)] for sizes in problem.epochs]
+
+
+def updates_in_epochs(trial: LoopTrial, observation: Observation) -> str:
+    """How many updates a loop makes, in words; empty if there are as many as windows."""
+    if observation.failure:
+        return ""
+    made, due = len(observation.facts["update_epochs"]), sum(map(len, window_samples(trial.problem)))
+    return "" if made == due else f"Your loop makes {counted(made, 'update')} where {due} are due."
 
 
 def large_batch_parameters(problem: Problem, rate_factors: Sequence[float] | None = None) -> tuple[Tensor, Tensor]:
@@ -154,6 +171,14 @@ def is_cut_finely(problem: Problem, gradient: Tensor, joined: int = 1) -> bool:
     parts = [part for part in range(size, 0, -1) if size % part == 0]  # smaller pieces of a micro-batch are as good
     parts += [size * several for several in range(2, joined + 1)]
     return any(close(gradient, _cut(problem, part).to(gradient), problem.dtype) for part in parts)
+
+
+def forwards_message(problem: Problem, gradient: Tensor, joined: int = 1) -> str:
+    """What is wrong with the forwards of a window, empty if nothing; the arguments are those of :func:`is_cut_finely`."""
+    if is_cut_finely(problem, gradient, joined):
+        return ""
+    otherwise = CUT_OTHERWISE if joined > 1 else NOT_ONE_EACH
+    return JOINED if is_one_forward(problem, gradient) else otherwise
 
 
 def is_one_forward(problem: Problem, gradient: Tensor) -> bool:

@@ -12,12 +12,19 @@ MESSAGES = {
     "requires_grad": "Your function changed which parameters are frozen (requires_grad).",
     "dtypes": "Your function changed the dtype of parameters or buffers.",
     "data": "Your function changed the micro-batches it was given.",
+    "precision": "Your forwards run under autocast, which computes in fewer digits than the model was given in.",
 }
 """By what :attr:`gradaccum.recording.Recording.changed` calls it."""
 
 
 MODEL = ("frozen", "requires_grad", "dtypes")
 """What concerns a model's parameters and buffers."""
+
+OUTSIDE = {
+    "parameters": "Parameters change outside of the step of the optimizer that you are given.",
+    "state": "What the optimizer keeps between updates, such as its momentum, is changed outside of its step.",
+}
+"""What tells why updates are wrong, and is not wrong by itself."""
 
 DATA = ("data",)
 """What concerns the micro-batches: once these have changed, the parameters after training differ as well."""
@@ -27,3 +34,9 @@ def kept_message(seen: Observation, kinds: Iterable[str] = tuple(MESSAGES)) -> s
     """Which of these a loop changed; empty if none."""
     changed = seen.facts.get("changed", ())
     return next((MESSAGES[kind] for kind in kinds if kind in changed), "")
+
+
+def outside_message(seen: Observation) -> str:
+    """What a loop changed between its updates, in words; empty if nothing."""
+    changed = seen.facts.get("changed", ())
+    return next((message for kind, message in OUTSIDE.items() if kind in changed), "")

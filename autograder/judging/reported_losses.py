@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import accumulate
+from operator import mul, truediv
 
 import torch
 
@@ -51,10 +53,21 @@ def loss_mistakes(problem: Problem, returned: Losses) -> tuple[str, ...]:
     return ()
 
 
-def losses_in_words(returned: Losses, due: Losses) -> str:
-    """How the losses that were returned follow from those due, as a sentence to append; empty if in no known way."""
+def losses_in_words(returned: Losses, due: Losses, weights: Losses | None = None) -> str:
+    """How the losses that were returned follow from those due, as a sentence to append; empty if in no known way.
+
+    Args:
+        returned, due: what the loop reported and what it should have.
+        weights: of the windows in a mean over several, such as their samples.
+    """
+    if weights and same_numbers(returned, [list(_so_far(*epoch)) for epoch in zip(due, weights, strict=True)]):
+        return " Each of your losses is the mean over all samples of the epoch up to there."
     words = rows_relation(returned, due, "Each of your losses", LOSSES)
     return words and f" {words}"
+
+
+def _so_far(losses: list[float], weights: list[float]) -> Iterator[float]:
+    return map(truediv, accumulate(map(mul, losses, weights)), accumulate(weights))
 
 
 LOSSES = 1e-6

@@ -21,6 +21,7 @@ from autograder.contract.schema import (
     Whole,
 )
 from autograder.judging.left_behind import MESSAGES as LEFT_BEHIND
+from autograder.judging.left_behind import OUTSIDE
 from autograder.observing.loops import MAX_LOSSES, LoopTrial
 from gradaccum.problems import Problem, trainable
 
@@ -73,7 +74,7 @@ def loop_facts(problem: Problem, updates: str) -> dict[str, Fact]:
         "fetched": ListOf(Whole(), updates),
         "losses": ListOf(NoneOr(ListOf(Number(), (0, MAX_LOSSES))), epochs),
         "training_after": Truth(),
-        "changed": ListOf(Text(), (0, len(LEFT_BEHIND))),
+        "changed": ListOf(Text(), (0, len(LEFT_BEHIND) + len(OUTSIDE))),
         "peak_bytes": Whole(),
     }
 

@@ -118,7 +118,8 @@ add_mistake(
 # Scaling
 add_mistake(
     "no-scale",
-    "Nothing divides by the number of micro-batches: each of them counts in full, where only its share of the mean is due.",
+    "Each micro-batch in an update counts in full, where only its share of the mean is due, as if nothing divided by their "
+    "number.",
     "One large batch averages over all its samples. What does it take to turn your sum into an average?",
 )
 add_mistake(
@@ -128,7 +129,7 @@ add_mistake(
 )
 add_mistake(
     "lr-scaled-too",
-    "The learning rate is divided, although the one given is meant for the mean gradient of a whole window, so updates are "
+    "The learning rate is lowered, although the one given is meant for the mean gradient of a whole window, so updates are "
     "shorter than they would be at that rate.",
     "Averaging the loss and lowering the rate achieve the same thing. Do you need both?",
 )

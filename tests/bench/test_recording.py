@@ -265,3 +265,41 @@ def test_memory_that_backward_needs_is_counted():
         y.sum().backward()
     assert before == 2 * 64 * 4 * 4  # what both tanh give; the product itself is not needed any more
     assert live.peak > before
+
+
+def under_autocast(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        right(model, loss_fn, optimizer, micro_batches, accumulation_steps)
+
+
+def moves_a_parameter(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    right(model, loss_fn, optimizer, micro_batches, accumulation_steps)
+    with torch.no_grad():
+        next(model.parameters()).mul_(2)
+
+
+def forgets_momentum(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    right(model, loss_fn, optimizer, micro_batches, accumulation_steps)
+    optimizer.state.clear()
+
+
+@pytest.mark.parametrize(
+    ("loop", "what"),
+    [
+        (under_autocast, "precision"),
+        (moves_a_parameter, "parameters"),
+        (forgets_momentum, "state"),
+    ],
+)
+@pytest.mark.parametrize("frozen", [True, False])
+def test_what_a_loop_changes_outside_of_its_updates_is_noted(loop, what, frozen):
+    assert record(loop, PROBLEM.with_(momentum=0.9), frozen=frozen).changed == (what,)
+
+
+def test_updates_that_make_parameters_nan_change_nothing_outside():
+    def loop(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+        for p in model.parameters():
+            p.grad = torch.full_like(p, torch.nan)
+        optimizer.step()
+
+    assert record(loop, PROBLEM.with_(momentum=0.9), frozen=False).changed == ()

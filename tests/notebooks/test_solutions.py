@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 
 from autograder.exercises import all_exercises, exercises_of
 from autograder.exercises.unit_04_training_loop.exercises import PUZZLE, PUZZLE_PROBLEM
-from autograder.exercises.unit_04_training_loop.puzzle import candidates, show_puzzle
+from autograder.exercises.unit_04_training_loop.puzzle import CANDIDATES, show_puzzle
 from autograder.judging.large_batches import MEMORY
 from autograder.marking.in_process import mark_function
 from autograder.publishing.nbgrader_course import SOLUTIONS
@@ -178,17 +178,17 @@ def test_a_missing_division_can_help_or_ruin_a_run_as_unit_04_says():
 
 class TestPuzzle:
     def test_no_two_candidates_and_no_right_loop_have_the_same_fingerprint(self):
-        prints = [expected(PUZZLE_PROBLEM), *(fingerprint(GALLERY[slug], PUZZLE_PROBLEM) for slug in candidates())]
+        prints = [expected(PUZZLE_PROBLEM), *(fingerprint(GALLERY[slug], PUZZLE_PROBLEM) for slug in CANDIDATES)]
         assert not any(a.same_as(b) for a, b in itertools.combinations(prints, 2))
 
     def test_every_answer_is_a_candidate_and_some_candidates_are_no_answer(self):
-        assert set(PUZZLE.values()) < set(candidates())
+        assert set(PUZZLE.values()) < set(CANDIDATES)
 
     def test_the_picture_and_its_words_show_all_letters_and_give_no_name_away(self):
         picture = show_puzzle().picture
         assert [axes.get_title(loc="left") for axes in picture.figure.axes] == list(PUZZLE)
         assert [line.split(":")[0] for line in picture.alt.split("\n")] == list(PUZZLE)
-        assert not [slug for slug in candidates() if slug in picture.alt]
+        assert not [slug for slug in CANDIDATES if slug in picture.alt]
 
     def test_no_code_that_students_see_names_the_answers(self):
         notebook = nbformat.read(COURSE / "04_training_loop.ipynb", as_version=4)

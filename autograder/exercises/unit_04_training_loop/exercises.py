@@ -25,15 +25,18 @@ from autograder.exercises.unit_04_training_loop.judging import (
 from autograder.judging.failures import first_failure
 from autograder.judging.large_batches import (
     JOINED,
+    MAX_JOINED,
     SEVERAL_GRAPHS,
     for_one,
     holds_several_graphs,
     moves_unused,
     training_in_words,
+    updates_in_epochs,
     uses_up_streams,
 )
 from autograder.judging.left_behind import DATA, MODEL, kept_message
 from autograder.observing.loops import LoopTrial
+from autograder.support.counted import listed
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.problems import Problem, best_dtype
 
@@ -51,16 +54,21 @@ class Repair(Exercise[LoopTrial]):
         chance = trial_random(self.id, seed)
         n = chance.choice([3, 4, 5])
         size, left = _size(chance, n), chance.randint(2, n - 1) if self.leftover else 0
-        epochs = ((size,) * (2 * n + left), (size,) * (n + self.leftover))  # a leftover of several, and one of a single one
+        # A leftover of several micro-batches, one of a single one, and an epoch without.
+        lengths = (2 * n + left, n + 1, n) if self.leftover else (2 * n, n)
+        epochs = tuple((size,) * length for length in lengths)
         problem = Problem(seed + 1, n, epochs, width=8, gated=True, skewed=True, device=device, dtype=best_dtype(device))
         training, probe = problem.with_(momentum=0.9), problem.with_(seed=seed + 2)
-        return {"training": LoopTrial(training), "probe": LoopTrial(probe, frozen=True)}
+        cut = problem.with_(seed=seed + 3, epochs=((size,) * n,), coupled=True)
+        return {"training": LoopTrial(training), "probe": LoopTrial(probe, frozen=True), "cut": LoopTrial(cut)}
 
     def judge(self, trials: Mapping[str, LoopTrial], observations: Mapping[str, Observation]) -> Verdict:
         seen = observations["training"]
         results = {"repaired": repaired_message(trials["training"], seen)}
         if not results["repaired"]:
-            return self.verdict(results)
+            results["repaired"] = cut_message(trials["cut"], observations["cut"])
+            slugs = ("one-big-batch",) * (results["repaired"] == JOINED)
+            return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=observations["cut"].failure)
         found = diagnose(trials["probe"], observations["probe"])
         if not (found.slugs or found.remark):
             found = replace(found, remark=training_in_words(trials["training"], seen))
@@ -157,7 +165,7 @@ class TrainEpoch(Exercise[LoopTrial]):
             results["full"] = results["full"] or SEVERAL_GRAPHS
             extra.append("one-big-batch")
         elif not results["full"]:
-            results["full"] = cut_message(trials["memory"], observations["memory"])
+            results["full"] = cut_message(trials["memory"], observations["memory"], MAX_JOINED)
             extra += ["one-big-batch"] * (results["full"] == JOINED)
         if not observations["stream"].failure and is_prefetched(trials["stream"], observations["stream"]):
             results["stream"] = results["stream"] or "More than one window was fetched ahead of an update."
@@ -173,7 +181,9 @@ class TrainEpoch(Exercise[LoopTrial]):
             # Epochs without leftovers show updates that are made in addition to those that are due.
             found = replace(found, remark=diagnose(trials["clean"], observations["clean"]).remark)
         if not (found.slugs or found.remark or extra):
-            found = replace(found, remark=training_in_words(trials["full"], observations["full"]))
+            remark = training_in_words(trials["full"], observations["full"])
+            wrong = (updates_in_epochs(trials[name], observations[name]) for name, said in results.items() if said)
+            found = replace(found, remark=remark or next(filter(None, wrong), ""))
         return _diagnosed(self, results, found, extra, failure)
 
 
@@ -186,6 +196,10 @@ PUZZLE = {
     "F": "tail-dropped",
 }
 """The loop behind each letter of the puzzle."""
+
+CANDIDATES = tuple(sorted((*PUZZLE.values(), "off-by-one-late", "step-every", "tail-scale")))
+"""The mistakes to choose from, in alphabetical order, which gives nothing away about the letters. The last three are not in the
+puzzle, on whose problem their fingerprints differ from those six."""
 
 PUZZLE_PROBLEM = Problem(seed=4, accumulation_steps=4, epochs=((2,) * 10,), width=8)
 
@@ -213,8 +227,14 @@ class NameThatLoop(Exercise[None]):
         results = {}
         for part, letters in zip(self.parts, ("ABC", "DEF"), strict=True):
             missed = [letter for letter in letters if letter in wrong]
-            results[part.name] = f"Look again at {' and '.join(missed)}." if missed else ""
-        return self.verdict(results)
+            results[part.name] = f"Look again at {listed(missed)}." if missed else ""
+        absent = [letter for letter in PUZZLE if letter not in answers]
+        unknown = [letter for letter in wrong if letter in answers and answers[letter] not in CANDIDATES]
+        remarks = (
+            f"Your dictionary has no entry for {listed(absent)}." if absent else "",
+            f"What you give for {listed(unknown)} is not one of the names in the list." if unknown else "",
+        )
+        return self.verdict(results, remark=" ".join(filter(None, remarks)))
 
 
 def _size(chance: random.Random, accumulation_steps: int) -> int:

@@ -8,13 +8,10 @@ from __future__ import annotations
 from autograder.contract.observation import Observation
 from autograder.diagnosing.loop_diagnosis import read_observation
 from autograder.judging.large_batches import (
-    CUT_OTHERWISE,
-    JOINED,
-    MAX_JOINED,
-    is_cut_finely,
-    is_one_forward,
+    forwards_message,
     moves_like_large_batches,
     window_gradient,
+    window_samples,
 )
 from autograder.judging.left_behind import DATA, kept_message
 from autograder.judging.reported_losses import loss_mistakes, losses_in_words, moving_window_losses, same_numbers, window_losses
@@ -38,8 +35,7 @@ def repaired_message(trial: LoopTrial, seen: Observation) -> str:
         return changed
     if wrong := movement_message(trial, seen) or kept_message(seen):
         return wrong
-    windows = sum(-(-len(sizes) // trial.problem.accumulation_steps) for sizes in trial.problem.epochs)
-    made = len(seen.facts["update_epochs"])
+    windows, made = sum(map(len, window_samples(trial.problem))), len(seen.facts["update_epochs"])
     return "" if made >= windows else f"optimizer.step() makes {made} of the {windows} updates; the others are made without it."
 
 
@@ -66,14 +62,14 @@ def clean_message(trial: LoopTrial, seen: Observation) -> str:
     return ""
 
 
-def cut_message(trial: LoopTrial, seen: Observation) -> str:
-    """What is wrong with how a loop cut a window into forwards; its problem is coupled and has one window."""
+def cut_message(trial: LoopTrial, seen: Observation, joined: int = 1) -> str:
+    """What is wrong with how a loop cut a window into forwards; its problem is coupled and has one window.
+
+    Forwards may have so many ``joined`` micro-batches.
+    """
     if seen.failure:
         return seen.failure.message
-    gradient = window_gradient(trial.problem, seen)
-    if is_cut_finely(trial.problem, gradient, MAX_JOINED):
-        return ""
-    return JOINED if is_one_forward(trial.problem, gradient) else CUT_OTHERWISE
+    return forwards_message(trial.problem, window_gradient(trial.problem, seen), joined)
 
 
 def losses_message(trial: LoopTrial, seen: Observation) -> tuple[str, tuple[str, ...]]:
@@ -90,7 +86,7 @@ def losses_message(trial: LoopTrial, seen: Observation) -> tuple[str, tuple[str,
     for found, wanted in zip(returned, due, strict=True):
         if len(found) != len(wanted):
             return f"The epoch has {len(wanted)} windows, but your function returned {len(found)} losses.", slugs
-    words = "" if slugs else losses_in_words(returned, due)
+    words = "" if slugs else losses_in_words(returned, due, window_samples(trial.problem))
     return f"The numbers returned are not the mean losses of the windows over their samples.{words}", slugs
 
 

@@ -13,7 +13,12 @@ def observe_answers(function: Callable, trial: None) -> Observation:
     answers = function()
     if not isinstance(answers, dict):
         return Observation(facts={"type": type(answers).__name__})
-    return Observation(facts={"answers": {str(k)[:8]: str(v)[:40] for k, v in list(answers.items())[:20]}})
+    return Observation(facts={"answers": {_text(k)[:8]: _text(v)[:40] for k, v in list(answers.items())[:20]}})
+
+
+def _text(value: object) -> str:
+    """A text as it is, also that of an enumeration; anything else as Python prints it."""
+    return str.__str__(value) if isinstance(value, str) else str(value)
 
 
 OBSERVERS = {

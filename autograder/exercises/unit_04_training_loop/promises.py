@@ -2,17 +2,18 @@
 
 from autograder.contract.promises import Promise, Promises
 
+REPAIR = ("training", "cut")
 AT_RAGGED, AT_EVERY_UPDATE = ("ragged", "together"), ("full", "memory", "leftover", "ragged", "stream", "together")
 
 PROMISES = {
     "repaired_early_clear": Promises(
         (
-            Promise("trains", "after each of two epochs the parameters are those of", ("training",), "early_clear_unchanged"),
-            Promise(
-                "step", "Update by `optimizer.step()`, and leave the model", ("training",), "early_clear_by_hand_with_momentum"
-            ),
-            Promise("mode", "leave the model in training mode", ("training",), "early_clear_evaluation_mode"),
-            Promise("data", "the micro-batches as they are", ("training",), "early_clear_changes_targets"),
+            Promise("trains", "after each of two epochs the parameters are those of", REPAIR, "early_clear_unchanged"),
+            Promise("in full", "after each of two epochs the parameters are those of", REPAIR, "early_clear_under_autocast"),
+            Promise("step", "Update by `optimizer.step()`, send", ("training",), "early_clear_by_hand_with_momentum"),
+            Promise("one by one", "send micro-batches through the model one by one", ("cut",), "early_clear_one_forward"),
+            Promise("mode", "leave the model in training mode", REPAIR, "early_clear_evaluation_mode"),
+            Promise("data", "the micro-batches as they are", REPAIR, "early_clear_changes_targets"),
             Promise("inputs", "the micro-batches as they are", ("training",), "early_clear_inputs_want_gradients"),
         ),
         (
@@ -23,14 +24,16 @@ PROMISES = {
         ),
     ),
     "repaired_eager_step": Promises(
-        (Promise("trains", "exactly as in exercise 1", ("training",), "eager_step_unchanged"),),
+        (Promise("trains", "exactly as in exercise 1", REPAIR, "eager_step_unchanged"),),
         ("Write `eager_step` again", "eager_step, repaired"),
     ),
     "repaired_lost_tail": Promises(
         (
-            Promise("trains", "as in exercise 1, but every epoch ends with", ("training",), "lost_tail_unchanged"),
+            Promise("trains", "as in exercise 1, but epochs may end with", ("training",), "lost_tail_unchanged"),
+            Promise("one by one", "as in exercise 1, but", ("cut",), "lost_tail_one_forward"),
+            Promise("full epochs", "Some do not.", REPAIR, "lost_tail_steps_after_the_loop"),
             Promise("mean", "averaged over the micro-batches it has", ("training",), "lost_tail_divided_by_n"),
-            Promise("every leftover", "every epoch ends with a leftover window", ("training",), "lost_tail_of_one"),
+            Promise("every leftover", "epochs may end with a leftover window", ("training",), "lost_tail_of_one"),
         ),
         ("lost_tail, repaired",),
     ),

@@ -5,19 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
-from autograder.exercises.unit_04_training_loop.exercises import PUZZLE, PUZZLE_PROBLEM
+from autograder.exercises.unit_04_training_loop.exercises import CANDIDATES, PUZZLE, PUZZLE_PROBLEM
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.fingerprint import fingerprint
 from gradaccum.loops import GALLERY
 from gradaccum.notebook.showing import Picture, show_fingerprints
-
-DISTRACTORS = ("off-by-one-late", "step-every", "tail-scale")
-"""Offered in addition to the mistakes in the puzzle; on its problem their fingerprints differ from those six."""
-
-
-def candidates() -> tuple[str, ...]:
-    """The slugs to choose from, in alphabetical order, which gives nothing away about the letters."""
-    return tuple(sorted((*PUZZLE.values(), *DISTRACTORS)))
 
 
 def show_puzzle() -> Puzzle:
@@ -33,13 +25,13 @@ class Puzzle:
     picture: Picture
 
     def __str__(self) -> str:
-        return "\n".join([self.picture.alt, "", *(f"{slug}: {mistake(slug).message}" for slug in candidates())])
+        return "\n".join([self.picture.alt, "", *(f"{slug}: {mistake(slug).message}" for slug in CANDIDATES)])
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         rows = "".join(
             f'<tr><td style="text-align:left;padding-right:1em"><code style="white-space:nowrap">{slug}</code></td>'
             f'<td style="text-align:left">{escape(mistake(slug).message)}</td></tr>'
-            for slug in candidates()
+            for slug in CANDIDATES
         )
         table = f'<table style="max-width:60em"><tbody>{rows}</tbody></table>'
         return {"text/html": self.picture._repr_mimebundle_()["text/html"] + table, "text/plain": str(self)}

@@ -6,7 +6,7 @@ from gradaccum.diagnosis.catalogue import add_mistake
 
 add_mistake(
     "fixed-number",
-    "Your formula has a fixed number in the place of one of the arguments: that argument makes no difference.",
+    "One of the arguments makes no difference to your result, as if a fixed number stood in its place.",
     "Change one argument at a time. Which of them leaves your result as it was?",
 )
 add_mistake(

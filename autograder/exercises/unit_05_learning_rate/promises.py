@@ -114,6 +114,12 @@ PROMISES = {
                 ("two", "several", "negative"),
                 "gradient_noise_scale_of_single_samples",
             ),
+            Promise(
+                "kept",
+                "Leave them as they are.",
+                ("two", "several", "single samples", "negative"),
+                "gradient_noise_scale_in_place",
+            ),
             Promise("negative", "return what the equations say.", ("negative",), "gradient_noise_scale_clamped"),
             Promise(
                 "number",

@@ -38,6 +38,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages 
     autocast_message,
     clipped_norms,
     cut_message,
+    lengths_in_words,
     norms_message,
     one_norm_each,
     parameters_message,
@@ -55,7 +56,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import 
 )
 from autograder.judging.failures import first_failure
 from autograder.judging.large_batches import for_one, large_batch_gradients, uses_up_streams
-from autograder.judging.left_behind import kept_message
+from autograder.judging.left_behind import kept_message, outside_message
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.diagnosis.search import each_alone, first_match
@@ -89,7 +90,7 @@ class TrainEpochClipped(Exercise[ClipTrial]):
         basics = Problem(accumulation_steps=n, device=device, dtype=best_dtype(device), width=8)
 
         def trial(offset: int, *epochs: Iterable[int], share: float, frozen: bool = False, **options: Any) -> ClipTrial:
-            options = {"skewed": True, "gated": True, "momentum": 0.0 if frozen else 0.5} | options
+            options = {"skewed": True, "gated": True, "momentum": 0.0 if frozen else 0.9} | options
             problem = basics.with_(seed=seed + offset, epochs=tuple(map(tuple, epochs)), **options)
             norms = large_batch_gradients(problem).norm(dim=1)
             return ClipTrial(LoopTrial(problem, frozen=frozen), float(share * norms.min()))
@@ -97,7 +98,7 @@ class TrainEpochClipped(Exercise[ClipTrial]):
         # As in unit 04: in this order windows of any width leave something over that a later update shows.
         every_kind = ([*uneven[0], *uneven[1][:left]], [size] * probe_length(2, n, left), [size] * (n - 1))
         return {
-            "bound": trial(1, uneven[0] + uneven[1], share=BINDING, one_shot=True),
+            "bound": trial(1, uneven[0] + uneven[1] + uneven[2], share=BINDING, one_shot=True),
             "idle": trial(2, [size] * (2 * n + left), [size] * (n - 1), [size] * n, share=IDLE, stale=True),
             "no accumulation": trial(6, [size] * 3, share=IDLE, accumulation_steps=1),
             "cut": trial(7, [2] * n, share=IDLE, coupled=True),
@@ -144,7 +145,9 @@ class TrainEpochClipped(Exercise[ClipTrial]):
             slugs = ("clip-always",) if lengthened else ()
         remark = found.remark
         if results["bound"] and not (slugs or failure):
-            remark = clipping_in_words(trials["bound"], observations["bound"]) or remark
+            bound = observations["bound"]
+            remark = outside_message(bound) or clipping_in_words(trials["bound"], bound) or remark
+            remark = remark or lengths_in_words(bound, due["bound"])
         return self.verdict(
             results,
             mistakes=tuple(map(mistake, slugs)),
@@ -201,7 +204,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             # A good update before the broken window, and one after it, are not two in a row.
             "inf": trial(4, [2] * (3 * n), broken=n + 1, growth_interval=2),
             "growth": trial(5, [2] * (2 * n), growth_interval=1),
-            "leftover": trial(6, [*uneven, *[2] * (n - 1)], share=BINDING),
+            "leftover": trial(6, [*uneven, *[2] * (n - 1)], share=BINDING, growth_interval=2),
         }
 
     def judge(self, trials: Mapping[str, AmpTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -217,14 +220,16 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             "inf": said["inf"] or scale_message(observations["inf"], due["inf"]),
             "scale": said["growth"] or scale_message(observations["growth"], due["growth"]),
         }
-        whole = not (moves or results["clip"])
+        whole = not (moves or rounded or results["clip"])
         leftover = observations["leftover"]
         if whole and parameters_message(leftover, due["leftover"], AMP_TOLERANCE):
             results["clip"] = LEFTOVER_NOT_CLIPPED
         results["clip"] = results["clip"] or (norms_message(leftover, due["leftover"], AMP_TOLERANCE) if whole else "")
         if not (said["inf"] or results["clip"]) and not one_norm_each(observations["inf"], due["inf"]):
             results["clip"] = "With infinite gradients in a window, your list does not have one number for each window."
-        for name, where in (("bfloat16", "In bfloat16"), ("no accumulation", "With N = 1")):
+        places = {"bfloat16": "In bfloat16", "no accumulation": "With N = 1"}
+        places |= {"leftover": "With a leftover window"} if not moves else {}  # which is part of ``moves``
+        for name, where in places.items():
             if not (said[name] or results["scale"]) and scale_message(observations[name], due[name]):
                 results["scale"] = f"{where} the scaler's scale after the epoch is not the one that is due."
         failure = first_failure(observations)
@@ -249,13 +254,18 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         if several["float16"].facts["backwards"] < sum(map(len, trials["float16"].loop.problem.epochs)):
             # A gradient that never existed looks like one that was cleared.
             slugs = tuple("detached" if slug == "zero-every" else slug for slug in slugs)
+        outside = ""
         if any(seen.facts["converted"] for seen in observations.values()):
             slugs = ("model-converted",)
+        elif outside := outside_message(observations["float16"]):
+            slugs = ()
         elif rounded or any(autocast_message(observations[name], trials[name]) for name in ("float16", "bfloat16")):
             slugs += ("autocast-missing",)
         if results["clip"] and not said["clip"] and clipped_norms(observations["clip"], due["clip"], trials["clip"].max_norm):
             slugs += ("norm-after-clip",)
-        remark = rare.mistakes[0] if rare and not slugs else ""
+        remark = rare.mistakes[0] if rare and not slugs else outside
+        if moves and not (slugs or remark):
+            remark = lengths_in_words(observations["float16"], due["float16"], trials["float16"].scale)
         if not (slugs or remark or any(seen.facts[call] for seen in observations.values() for call in SCALER_CALLS)):
             remark = "You never use the scaler that you are given: neither to unscale, nor to step, nor to update its scale."
         return self.verdict(results, mistakes=tuple(map(mistake, slugs)), remark=remark)

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from autograder.contract.observation import Observation
 from autograder.observing.loops import LoopTrial, observe_loop
 from gradaccum.problems import MicroBatch, Problem
+from gradaccum.recording import same_data, state_of
 
 NEARNESS = 0.006
 """How far telling targets are from outputs, as a share of these; bfloat16 rounds by up to 0.004."""
@@ -80,8 +81,9 @@ class Float32SumTrial:
 
 
 def observe_float32_sums(function: Callable, trial: Float32SumTrial) -> Observation:
-    """Returns the tensors that a function returned by name, and whether it ``moved`` the model or left it ``hooked``."""
+    """Returns the tensors by name, whether the model was ``moved`` or left ``hooked``, and what else was ``changed``."""
     model, loss_fn, batches = trial.build()
+    state, given = state_of(model), [(x.clone(), y.clone()) for x, y in batches]
     before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
     value = function(model, loss_fn, batches)
     if not isinstance(value, Mapping):
@@ -91,7 +93,9 @@ def observe_float32_sums(function: Callable, trial: Float32SumTrial) -> Observat
     kept = after.keys() == before.keys() and all(
         after[name].dtype == torch.bfloat16 and torch.equal(before[name], after[name]) for name in before
     )
-    return Observation(tensors, {"moved": not kept, "hooked": has_hooks(model)})
+    changed = [what for what, value in state_of(model).items() if what in ("modes", "requires_grad") and value != state[what]]
+    changed += [] if same_data(batches, given) else ["data"]
+    return Observation(tensors, {"moved": not kept, "hooked": has_hooks(model), "changed": changed})
 
 
 def has_hooks(model: nn.Module) -> bool:
@@ -212,7 +216,9 @@ def observe_amp(function: Callable, trial: AmpTrial) -> Observation:
             converted.append(any(parameter.dtype != torch.float32 for parameter in model.parameters()))
 
     seen = observe_loop(loop, trial.loop)
-    facts = {"scale": scaler.get_scale(), "dtypes": sorted(dtypes), "last_calls": scaler.last}
+    if "changed" in seen.facts:  # precision was to be changed
+        seen = replace(seen, facts=seen.facts | {"changed": [what for what in seen.facts["changed"] if what != "precision"]})
+    facts: dict[str, Any] = {"scale": scaler.get_scale(), "dtypes": sorted(dtypes), "last_calls": scaler.last}
     facts["converted"] = any(converted)
     return replace(seen, facts=seen.facts | scaler.calls | facts)
 

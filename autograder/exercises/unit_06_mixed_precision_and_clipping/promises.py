@@ -78,6 +78,9 @@ PROMISES = {
             Promise("N = 1", "N = 1 counts here, too.", ("no accumulation",), "amp_not_for_one"),
             Promise("both dtypes", "Use the scaler with both.", ("bfloat16",), "amp_scaler_for_float16_only"),
             Promise("one step", "and the scale at the end has to be exact.", ("no accumulation",), "amp_no_scaler_for_one"),
+            Promise(
+                "leftover counts", "and the scale at the end has to be exact.", ("leftover",), "amp_no_update_after_leftover"
+            ),
             Promise("counting", "and the scale at the end has to be exact.", ("inf",), "amp_halves_the_scale_by_hand"),
             Promise("inf", "one of nine or twelve micro-batches is broken.", ("inf",), "amp_inf_applied"),
             Promise("inf lowers the scale", "the scale at the end has to be exact.", ("inf",), "amp_skips_infinities_itself"),
@@ -106,7 +109,10 @@ PROMISES = {
                 "float32_one_forward",
             ),
             Promise("kept", "Afterwards parameters and their dtype are what they were,", SUMS, "float32_trains"),
-            Promise("hooks", "and no hook of yours is left on the model.", SUMS, "float32_leaves_hooks"),
+            Promise("kept mode", "and so are the model's mode,", SUMS, "float32_leaves_evaluation"),
+            Promise("frozen", "what of it is frozen,", SUMS, "float32_freezes"),
+            Promise("data", "and the micro-batches.", SUMS, "float32_empties_the_list"),
+            Promise("hooks", "No hook of yours is left on the model.", SUMS, "float32_leaves_hooks"),
             Promise(
                 "clear",
                 "it may hold anything when you are called.",

@@ -97,6 +97,23 @@ SCALES_IN_WORDS: dict[str, Callable[[Tensor, int], float]] = {
     "Your L is the square of the mean length, where the squared length of the mean gradient is due.": (
         lambda rows, size: replace(_lengths(rows, size), large=float(rows.norm(dim=1).mean()) ** 2).scale()
     ),
+    "Your S is the square of the mean length, where the mean of the squared lengths is due.": (
+        lambda rows, size: replace(_lengths(rows, size), small=float(rows.norm(dim=1).mean()) ** 2).scale()
+    ),
+    "In your estimate of |G|², B and BN have changed places.": (
+        lambda rows, size: (w := _lengths(rows, size)).noise() * (len(rows) - 1) / (len(rows) * w.small - w.large)
+    ),
+    "You correct the noise by the samples of the window, where the number of its micro-batches is due.": (
+        lambda rows, size: (
+            (noise := (w := _lengths(rows, size)).biased_noise() / (1 - 1 / (size * len(rows))))
+            / (w.large - noise / (size * len(rows)))
+        )
+    ),
+    "Your noise is a mean over components, also where you subtract it from L.": (
+        lambda rows, size: (
+            (noise := (w := _lengths(rows, size)).noise() / rows.shape[1]) / (w.large - noise / (size * len(rows)))
+        )
+    ),
     "Your noise is a mean over components, where their sum is due.": (
         lambda rows, size: _lengths(rows, size).scale() / rows.shape[1]
     ),

@@ -134,6 +134,14 @@ RATES_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
         _by_ratio(sqrt=lambda r: round(math.sqrt(r))),
         _by_ratio(sqrt=lambda r: math.sqrt(int(r))),
     ),
+    "The rule sqrt takes only the whole part of a root.": _with_root(
+        lambda lr, reference, batch: lr * math.isqrt(batch) / math.isqrt(reference)
+    ),
+    "The rule sqrt takes a logarithm of the ratio of the batches, where its root is due.": (
+        _by_ratio(sqrt=lambda r: 1 + math.log2(r) / 2),
+        _by_ratio(sqrt=lambda r: 1 + math.log2(r)),
+        _by_ratio(sqrt=math.log2),
+    ),
     "The rule sqrt leaves the reference batch out.": _with_root(lambda lr, reference, batch: lr * math.sqrt(batch)),
     "The rule sqrt takes the root of the new batch only, where the root of the ratio is due.": _with_root(
         lambda lr, reference, batch: lr * math.sqrt(batch) / reference

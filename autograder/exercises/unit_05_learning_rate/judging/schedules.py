@@ -12,9 +12,7 @@ from autograder.contract.observation import Observation
 from autograder.exercises.unit_05_learning_rate.observing import ScheduleTrial, observe_scheduled
 from autograder.judging.calls import same_value
 from autograder.judging.large_batches import (
-    JOINED,
-    is_cut_finely,
-    is_one_forward,
+    forwards_message,
     large_batch_parameters,
     window_gradient,
 )
@@ -39,10 +37,7 @@ def cut_message(trial: ScheduleTrial, seen: Observation) -> str:
     if seen.failure:
         return seen.failure.message
     problem = trial.loop.problem
-    gradient = window_gradient(problem, seen) / trial.factors[0]
-    if is_cut_finely(problem, gradient):
-        return ""
-    return JOINED if is_one_forward(problem, gradient) else "A forward did not get the samples of exactly one micro-batch."
+    return forwards_message(problem, window_gradient(problem, seen) / trial.factors[0])
 
 
 RATES = 1e-6

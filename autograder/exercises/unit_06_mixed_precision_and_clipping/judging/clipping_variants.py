@@ -87,9 +87,7 @@ CLIP_MISTAKES: dict[str, tuple[ClippingVariant, ...]] = {
 """For each mistake in clipping the loops that make it."""
 
 CLIPPING_IN_WORDS: dict[str, tuple[ClippingVariant, ...]] = {
-    "A window whose norm is above the threshold makes no update, where it has to be clipped.": (
-        ClippingVariant(clip="skipped"),
-    ),
+    "A window whose norm is above the threshold moves nothing, where it has to be clipped.": (ClippingVariant(clip="skipped"),),
     "You clip by the size of the largest number in the gradient, not by its length.": (ClippingVariant(clip="largest"),),
     "You clip by the sum of the sizes of all numbers in the gradient, not by its length.": (ClippingVariant(clip="one norm"),),
     "You clip, and measure, only parameters of several dimensions: biases are left out.": (ClippingVariant(clip="matrices"),),

@@ -15,6 +15,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_s
     sums_without_fusion,
 )
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import Float32SumTrial
+from autograder.judging.left_behind import kept_message
 from gradaccum.diagnosis.catalogue import Mistake, mistake
 
 SUM_TOLERANCE = 0.02
@@ -87,6 +88,8 @@ def model_message(observations: Iterable[Observation]) -> str:
             return "Your function changed the model's parameters or their dtype."
         if seen.facts["hooked"]:
             return "Your function leaves hooks on the model, so whoever uses it next runs them, too."
+        if changed := kept_message(seen):
+            return changed
     return ""
 
 

@@ -10,7 +10,7 @@ import torch
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import AmpTrial, ClipTrial
-from autograder.judging.large_batches import JOINED
+from autograder.judging.large_batches import JOINED, NOT_ONE_EACH
 from autograder.judging.number_relations import rows_in_words
 
 T = TypeVar("T", ClipTrial, AmpTrial)
@@ -36,6 +36,23 @@ def parameters_message(seen: Observation, due: Observation, tolerance: float) ->
     return ""
 
 
+def lengths_in_words(seen: Observation, due: Observation, scale: float = 1.0) -> str:
+    """How long the gradients of updates are, compared with those due, in words; empty if they are as long.
+
+    Each was measured when its update was made, in the unit that the optimizer saw.
+    """
+    found, wanted = (each.tensors["gradients"].double().norm(dim=1) for each in (seen, due))
+    if len(found) != len(wanted) or not wanted.all():
+        return ""
+    ratios = [float(ratio) for ratio in found / wanted]
+    if scale != 1 and ratios and abs(ratios[0] * scale - 1) <= AMP_TOLERANCE:
+        return "At update 1 the gradient is divided by the scale once more than is due."
+    for u, ratio in enumerate(ratios):
+        if not abs(ratio - 1) <= AMP_TOLERANCE:
+            return f"At update {u + 1} the gradient is {ratio:.2g} times as long as the one that is due."
+    return ""
+
+
 LEFTOVER_NOT_CLIPPED = "A leftover window whose norm is above the threshold is not clipped as it should be."
 
 
@@ -56,9 +73,8 @@ def cut_message(replay: Callable[[T], Observation], trial: T, seen: Observation,
     found = nearest if distances[nearest] <= tolerance else 0
     if found and sizes[0] % found == 0:  # pieces of a micro-batch are as good
         return "", False
-    return (JOINED if found == sum(sizes) else "A forward did not get the samples of exactly one micro-batch."), found == sum(
-        sizes
-    )
+    joined = found == sum(sizes)
+    return (JOINED if joined else NOT_ONE_EACH), joined
 
 
 def _recut(trial: T, size: int) -> T:
@@ -153,4 +169,7 @@ def scale_message(seen: Observation, due: Observation) -> str:
     """What is wrong with the scale a scaler was left with; empty if nothing is."""
     if seen.failure:
         return seen.failure.message
-    return "" if seen.facts["scale"] == due.facts["scale"] else "The scaler's scale after the epoch is not the one that is due."
+    found, wanted = seen.facts["scale"], due.facts["scale"]
+    if found == wanted:
+        return ""
+    return f"The scaler's scale after the epoch is not the one that is due. It is {found:g} where {wanted:g} is due."

@@ -22,7 +22,7 @@ def mistakes_before_refusal(observations: Sequence[Observation], accumulation_st
     if len(stopped) < len(observations):
         return ()
     unscales, steps, updates = (facts[name] for name in ("unscales", "scaler_steps", "scaler_updates"))
-    if updates == 1 and not unscales:
+    if updates == 1 and not unscales and facts["backwards"]:
         return ("scaler-update-every",) if facts["backwards"] == 1 else ("unscale-missing",)
     if unscales >= 2 and not steps and not updates:
         return ("scaler-update-missing",) if several else ("unscale-each",)
