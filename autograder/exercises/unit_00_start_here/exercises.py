@@ -38,7 +38,8 @@ class AverageGradients(Exercise[ListTrial]):
         return {counted(count, "gradient"): ListTrial(seed + count, count, device) for count in (4, 3, 1, 2, 5)}
 
     def judge(self, trials: Mapping[str, ListTrial], observations: Mapping[str, Observation]) -> Verdict:
-        message, summed = "", False
+        message = ""
+        sums: list[bool] = []
         for name, trial in trials.items():
             seen, gradients = observations[name], torch.stack(trial.gradients()).cpu()
             if seen.failure:
@@ -47,10 +48,11 @@ class AverageGradients(Exercise[ListTrial]):
                 message = message or f"Your function returned {seen.facts['type']} where a tensor was due."
             elif not close(seen.tensors["value"].double(), gradients.mean(0), "float64"):
                 message = message or f"For {name}, {_in_words(seen.tensors['value'], gradients)}"
-                summed |= trial.count > 1 and close(seen.tensors["value"].double(), gradients.sum(0), "float64")
+                if trial.count > 1:
+                    sums.append(close(seen.tensors["value"].double(), gradients.sum(0), "float64"))
             elif not seen.facts["kept"]:
                 message = message or "Your function changed the list of gradients it was given, or a gradient in it."
-        mistakes = (mistake("no-scale"),) if summed else ()
+        mistakes = (mistake("no-scale"),) if sums and all(sums) else ()
         return self.verdict({"mean": message}, mistakes=mistakes, failure=first_failure(observations))
 
 

@@ -200,7 +200,8 @@ class SgdStep(Exercise[BatchTrial]):
             for name, (_, what) in SPECIAL.items():
                 message, named = update_message("mode", trials[name], observations[name])
                 lost = "clean" if name == "overflowed" else "update"
-                results[lost] = results[lost] or (message and f"{what}: {message}{_kept(name, observations[name])}")
+                kept = "" if "mode-changed" in named else _kept(name, observations[name])
+                results[lost] = results[lost] or (message and f"{what}: {message}{kept}")
                 slugs += named
         results["loss"], named = loss_message(trials["loss"], observations["loss"])
         slugs += named

@@ -179,7 +179,7 @@ class PlanMicroBatches(Exercise[CallTrial]):
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
         def message(trial: CallTrial, found: Plain | None) -> str:
             if _is_pair(found):
-                return "This is not the largest micro-batch that divides the effective batch and fits."
+                return _plan_message(trial, found)
             return f"Your function returned {in_words(found)} where the pair (B, N) was due."
 
         refusal = "Not even one sample fits, and no ValueError says so."
@@ -192,6 +192,19 @@ class PlanMicroBatches(Exercise[CallTrial]):
         )
         named = (*verdict.mistakes, mistake("misfit-not-refused")) if silent else verdict.mistakes
         return _require_ints(replace(verdict, mistakes=named), observations)
+
+
+def _plan_message(trial: CallTrial, found: list[float]) -> str:
+    """What is wrong with a pair (B, N) that is not the right one, or is given where none is due."""
+    effective, budget, fixed, per_sample = trial.arguments
+    size, steps = found
+    if size * steps != effective:
+        return "B × N is not exactly the effective batch."
+    if fixed + per_sample * size > budget:
+        return "Your micro-batch does not fit the budget."
+    if fixed + per_sample * effective <= budget:
+        return "This is not the largest micro-batch that divides the effective batch and fits: all of it fits."
+    return "This is not the largest micro-batch that divides the effective batch and fits."
 
 
 def _part_of(name: str) -> str:

@@ -6,8 +6,8 @@ from gradaccum.diagnosis.catalogue import add_mistake
 
 add_mistake(
     "nothing-saved",
-    "You count nothing: no tensor passed through your hooks.",
-    "Does the forward pass run while the hooks are active, and does it build a graph?",
+    "You count nothing, as if autograd kept no tensor.",
+    "Does the forward pass run while you are watching, and does it build a graph?",
 )
 add_mistake(
     "counts-twice",
@@ -92,8 +92,8 @@ add_mistake(
 )
 add_mistake(
     "line-of-sizes",
-    "You fit the sizes to the bytes: the squares that you make small are distances in samples, not in bytes.",
-    "Which of the two do you want to compute from the other? Look at the order of the arguments where you fit.",
+    "Your line makes distances in samples small, or distances at right angles to itself, but not distances in bytes.",
+    "In which direction do you measure how far a point is from the line? Look at the order of the arguments where you fit.",
 )
 add_mistake(
     "line-through-first-point",

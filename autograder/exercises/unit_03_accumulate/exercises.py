@@ -131,7 +131,12 @@ class SumFormLr(Exercise[CallTrial]):
         def message(trial: CallTrial, found: Plain | None) -> str:
             if isinstance(found, int | float) and not isinstance(found, bool):
                 rate, n = trial.arguments
-                return f"For a rate of {rate:.3g} and N = {n}, the rate you return does not make the two updates equal."
+                times = f"{found * n / rate:.3g}"
+                if times in ("1", "inf", "-inf", "nan"):
+                    return f"For a rate of {rate:.3g} and N = {n}, the rate you return does not make the two updates equal."
+                return (
+                    f"For a rate of {rate:.3g} and N = {n}, the rate you return makes the update {times} times as long as due."
+                )
             return f"Your function returned {in_words(found)} where a number was due."
 
         return judge_calls(

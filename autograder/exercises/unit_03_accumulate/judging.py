@@ -44,8 +44,12 @@ def gradient_message(trial: LoopTrial, seen: Observation) -> str:
     used = (due != 0).any(0)
     if problem.stale and _are_close(problem, gradients[:, used], due[:, used]):
         return "The .grad of a parameter that no loss depends on still holds what it held before."
+    if len(due) > 1 and _are_close(problem, gradients[:1], due[:1]):
+        return WRONG_LATER
     return WRONG_GRADIENT
 
+
+WRONG_LATER = "At the first call .grad holds the right gradient, at a later one it does not."
 
 OTHER_LOSSES: dict[str, Callable[[LossFn], tuple[LossFn, ...]]] = {
     "loss-arguments-swapped": lambda loss_fn: (swapped(loss_fn),),

@@ -152,6 +152,8 @@ def loss_message(trial: BatchTrial, seen: Observation) -> Found:
             which = "the sum of the samples' losses" if summed else "the loss"
             when = ["after the update"] * late + [f"in {'evaluation' if trial.training else 'training'} mode"] * other
             return f"This is {' '.join([which, *when])}.", slugs
+    if _same_loss(seen.facts["loss"], trial.lr * _loss(trial, None, trial.training)):
+        return "This is lr times the loss.", ()
     return "The number returned is not the loss of the batch before the update.", _other_loss(trial, seen.facts["loss"])
 
 

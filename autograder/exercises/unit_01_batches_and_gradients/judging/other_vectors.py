@@ -38,6 +38,7 @@ def vector_in_words(trial: BatchTrial, vector: Tensor) -> str:
         moved = rows_of((x, y) for (x, _), (_, y) in zip(batches, targets, strict=True))
         if _same(vector, moved.mean(0)) or _same(vector, moved.sum(0)):
             return "It is made of losses that compare each sample with the target of another one."
+    weights = weights * (mean != 0)  # an unused parameter is decayed by some optimizers only
     decay = float((vector - mean) @ weights / weights.square().sum())
     if _same(vector, mean + decay * weights):
         return f"It is the mean gradient plus {decay:.3g} times the parameters, as weight decay adds them."

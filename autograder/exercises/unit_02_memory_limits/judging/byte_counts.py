@@ -141,6 +141,9 @@ RARE_COUNTS: dict[str, Callable[[Forward], int]] = {
     "You leave out what holds no floating-point numbers, such as masks. Autograd keeps it as well.": lambda forward: sum(
         _sizes(forward, lambda tensor: tensor.floating)
     ),
+    "You count what two forward passes of the model keep, where one is due.": lambda forward: (
+        sum(_sizes(forward)) + sum(_sizes(forward, lambda tensor: not (tensor.by_loss or tensor.given or tensor.buffer)))
+    ),
     "You count the loss as well, which nothing keeps for the backward pass.": lambda forward: (
         sum(_sizes(forward)) + forward.itemsize
     ),
