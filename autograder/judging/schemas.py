@@ -11,7 +11,6 @@ from autograder.contract.schema import (
     Fact,
     Form,
     ListOf,
-    Maybe,
     NoneOr,
     Number,
     Plain,
@@ -32,9 +31,7 @@ would be judged for minutes."""
 NO_VALUE = Form(facts={"type": Text()})
 """The function returned something that is no plain data."""
 
-CALL = Schema(
-    (Form(facts={"value": Plain(), "changed": Maybe(Truth())}), NO_VALUE, Form(facts={"raised": Text(), "reason": Truth()}))
-)
+CALL = Schema((Form(facts={"value": Plain()}), NO_VALUE, Form(facts={"raised": Text(), "reason": Truth()})))
 
 
 def call_schema(trial: object) -> Schema:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch.utils._pytree import TreeSpec, tree_flatten
+from torch.utils._pytree import tree_flatten, tree_map
 
-from autograder.contract.observation import Observation
-from autograder.observing.student_calls import describe_error
+from autograder.contract.observation import Failure, Observation
+from autograder.observing.student_calls import CHANGED, describe_error
 
 Plain = bool | int | float | str | list | dict
 
@@ -28,25 +28,29 @@ class CallTrial:
 def observe_call(function: Callable, trial: CallTrial) -> Observation:
     """Call once. Observe the ``value`` if it is plain, otherwise its ``type``; of a ValueError, what was ``raised``.
 
-    ``changed`` is observed of a function that changed lists, dictionaries or tensors that it was given.
+    A call that changes the lists and tensors it was given has failed.
     """
-    given = _in_detail(trial)
+    given = tree_map(
+        lambda value: value.clone() if isinstance(value, torch.Tensor) else value, (trial.arguments, trial.keywords)
+    )
     try:
-        value = function(*trial.arguments, **trial.keywords)
+        value = function(*given[0], **given[1])
     except ValueError as error:
         return Observation(facts={"raised": describe_error(error), "reason": bool(str(error).strip())})
+    if not _unchanged(given, (trial.arguments, trial.keywords)):
+        return Observation(failure=Failure(CHANGED, "Your function changed the values it was given."))
     try:
-        kept = {} if _in_detail(trial) == given else {"changed": True}
-        return Observation(facts={"value": plain(value)} | kept)
+        return Observation(facts={"value": plain(value)})
     except TypeError:
         return Observation(facts={"type": type(value).__name__})
 
 
-def _in_detail(trial: CallTrial) -> tuple[TreeSpec, list[str]]:
-    """The arguments of a call in a form that later changes do not reach: nesting, numbers, texts, and tensors as lists."""
-    leaves, form = tree_flatten((trial.arguments, trial.keywords))
-    values = [leaf.tolist() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
-    return form, [repr(value) if isinstance(value, Plain) else type(value).__name__ for value in values]
+def _unchanged(found: object, due: object) -> bool:
+    (values, form), (others, other_form) = tree_flatten(found), tree_flatten(due)
+    return form == other_form and all(
+        torch.equal(a, b) if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor) else a is b or a == b
+        for a, b in zip(values, others, strict=True)
+    )
 
 
 def observe_number(function: Callable, trial: CallTrial) -> Observation:

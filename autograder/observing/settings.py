@@ -19,7 +19,7 @@ SETTINGS: dict[str, _Setting] = {
     "torch's grad mode": (torch.is_grad_enabled, torch.set_grad_enabled),
     "the default dtype": (torch.get_default_dtype, torch.set_default_dtype),
     "the default device": (torch.get_default_device, lambda _: torch.set_default_device(None)),
-    "hooks on all tensors that autograd saves": (lambda: _top_hooks(False), lambda _: _pop_hooks()),
+    "torch's hooks on saved tensors": (lambda: _top_hooks(False), lambda _: _pop_hooks()),
     "torch's anomaly detection": (torch.is_anomaly_enabled, torch.autograd.set_detect_anomaly),
     "autocast on the CPU": (partial(torch.is_autocast_enabled, "cpu"), partial(torch.set_autocast_enabled, "cpu")),
     "autocast on the GPU": (partial(torch.is_autocast_enabled, "cuda"), partial(torch.set_autocast_enabled, "cuda")),

@@ -23,9 +23,11 @@ def step_schema(trial: BatchTrial) -> Schema:
 
 
 def _model(trial: BatchTrial) -> tuple[dict[str, Array | Maybe], dict[str, Fact | Maybe]]:
-    """The model with parameters of the shapes that it was given with. A gradient may be missing."""
-    arrays = {name: Array(tuple(p.shape), (p.dtype,)) for name, p in trial.model().named_parameters()}
-    tensors: dict[str, Array | Maybe] = {f"parameter/{name}": array for name, array in arrays.items()}
+    """The model with parameters of the shapes that it was given with. A gradient may be missing, and a shared one be split."""
+    model = trial.model()
+    arrays = {name: Array(tuple(p.shape), (p.dtype,)) for name, p in model.named_parameters(remove_duplicate=False)}
+    tensors: dict[str, Array | Maybe] = {f"parameter/{name}": Maybe(array) for name, array in arrays.items()}
+    tensors |= {f"parameter/{name}": arrays[name] for name, _ in model.named_parameters()}
     tensors |= {f"grad/{name}": Maybe(array) for name, array in arrays.items()}
     kept = {"data kept": Truth(), "own parameters": Truth()}
     return tensors, {"modes": ListOf(Truth(), (1, MAX_ENTRIES)), "trainable": NAMES, "left": ListOf(Text(), (0, 3)), **kept}

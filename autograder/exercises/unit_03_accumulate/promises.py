@@ -20,7 +20,7 @@ PROMISES = {
                 "hooks_left_behind",
             ),
             Promise("ragged", "also when their sizes differ", ("ragged",), "mean_of_means"),
-            Promise("stale", "none of it is left", ("clean",), "stale_start"),
+            Promise("stale", "none of it is left", ("clean", "overflowed"), "stale_start"),
             Promise("stale and unused", "may hold anything when you are called", ("clean",), "stale_gradient_of_unused"),
             Promise("infinity", "infinity included", ("overflowed",), "clears_by_multiplying"),
             Promise("cleared again", "none of it is left, at every call", ("clean",), "clears_once"),

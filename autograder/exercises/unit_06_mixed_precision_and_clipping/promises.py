@@ -54,7 +54,10 @@ PROMISES = {
             Promise("arguments of the loss", "one epoch in mixed precision.", AMP, "amp_loss_swapped"),
             Promise("mean", "Parameters have to agree with clipped large batches", AMP, "amp_no_scale"),
             Promise(
-                "scaler", "one epoch in mixed precision.", ("bfloat16", "no accumulation", "inf", "growth"), "amp_scaler_unused"
+                "scaler",
+                "one epoch in mixed precision.",
+                ("bfloat16", "no accumulation", "inf", "growth", "leftover"),
+                "amp_scaler_unused",
             ),
             Promise("dtype", "`dtype` is `torch.float16` or `torch.bfloat16`.", ("bfloat16", "telling"), "amp_always_float16"),
             Promise("autocast", "forwards run in `dtype`", FORWARDS, "amp_without_autocast"),

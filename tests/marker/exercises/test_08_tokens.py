@@ -123,4 +123,4 @@ def test_changing_the_targets_in_place_is_noticed_and_does_not_change_the_denomi
         return due
 
     verdict = mark_function(all_exercises()["window_denominator"], window_denominator)
-    assert {result.message for result in verdict.results} == {"Your function changes what it is given."}
+    assert {result.message for result in verdict.results} == {"Your function changed the values it was given."}

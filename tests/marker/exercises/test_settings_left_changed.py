@@ -15,7 +15,7 @@ CHANGES = {
     "torch's grad mode": lambda: torch.set_grad_enabled(False),
     "the default dtype": lambda: torch.set_default_dtype(torch.float16),
     "the default device": lambda: torch.set_default_device("meta"),
-    "hooks on all tensors that autograd saves": lambda: torch.autograd.graph.saved_tensors_hooks(list, list).__enter__(),
+    "torch's hooks on saved tensors": lambda: torch.autograd.graph.saved_tensors_hooks(list, list).__enter__(),
     "torch's anomaly detection": lambda: torch.autograd.set_detect_anomaly(True),
     "autocast on the CPU": lambda: torch.set_autocast_enabled("cpu", True),
     "autocast on the GPU": lambda: torch.set_autocast_enabled("cuda", True),

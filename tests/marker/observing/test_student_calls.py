@@ -268,17 +268,3 @@ def test_keyboard_interrupt_is_honoured():
 
     with pytest.raises(KeyboardInterrupt):
         outcome(function)
-
-
-@pytest.mark.parametrize(
-    "leave_changed", [lambda: torch.set_grad_enabled(False), lambda: torch.set_default_dtype(torch.float64)]
-)
-def test_a_setting_of_torch_that_stays_changed_is_a_failure_and_is_put_back(leave_changed):
-    def observe():
-        leave_changed()
-        return Observation(facts={"value": 1})
-
-    failure = guarded(observe).failure
-    assert "leaves a setting of torch changed" in failure.message
-    assert torch.is_grad_enabled()
-    assert torch.get_default_dtype() == torch.float32

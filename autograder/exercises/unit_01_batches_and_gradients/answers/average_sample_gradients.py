@@ -12,5 +12,5 @@ def average_sample_gradients(model, loss_fn, x, y):
     def loss(values, sample, target):
         return loss_fn(functional_call(model, values, (sample[None],)), target[None])
 
-    each = vmap(grad(loss), in_dims=(None, 0, 0))(parameters, x, y)
+    each = vmap(grad(loss), in_dims=(None, 0, 0), randomness="different")(parameters, x, y)
     return {name: g.mean(0) for name, g in each.items()}

@@ -3,7 +3,7 @@
 import torch
 
 EXERCISE = "batch_gradient"
-MISTAKES = ("training-mode",)
+MISTAKES = ("training-mode", "mode-changed")
 LOST = ("untouched",)
 
 

@@ -3,8 +3,8 @@
 import torch
 
 EXERCISE = "sgd_step"
-MISTAKES = ("eval-mode",)
-LOST = ("loss",)
+MISTAKES = ("mode-changed", "eval-mode")
+LOST = ("update", "loss")
 
 
 def sgd_step(model, loss_fn, x, y, lr):

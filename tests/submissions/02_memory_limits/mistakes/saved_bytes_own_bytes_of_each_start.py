@@ -3,8 +3,8 @@
 import torch
 
 EXERCISE = "saved_bytes"
-MISTAKES = ("views-cut-short",)
-LOST = ("gated",)
+MISTAKES = ()
+LOST = ("deep", "gated")
 
 
 def saved_bytes(model, loss_fn, x, y):

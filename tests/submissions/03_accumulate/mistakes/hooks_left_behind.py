@@ -2,7 +2,7 @@
 
 EXERCISE = "accumulate_gradient"
 MISTAKES = ()
-LOST = ("equal",)
+LOST = ("equal", "clean")
 
 
 def accumulate_gradient(model, loss_fn, micro_batches):
