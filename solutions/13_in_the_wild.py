@@ -147,7 +147,7 @@ explore("trainers")
 # What earns points, each with several fingerprints, and each only if all of its names are right:
 #
 # - **1 point · full windows**: there is no leftover, and updates come when they should.
-# - **1 point · leftover windows**: there is one, of any number of micro-batches below N. It may be all there is.
+# - **1 point · leftover windows**: there is one, of any number of micro-batches below N.
 # - **1 point · updates and clearing at the wrong moment**: here, too, there may be a leftover.
 #
 # To try your function, take the first two updates of recorded trainers. All three are in the picture above:
@@ -168,8 +168,7 @@ def name_those_trainers(fingerprints):
     ### BEGIN SOLUTION
     names = []
     for one in fingerprints:
-        tokens, n = one["tokens"], one["accumulation_steps"]
-        rows = one["found"] or [[0.0] * len(tokens)]  # no update holds nothing
+        rows, tokens, n = one["found"], one["tokens"], one["accumulation_steps"]
         held = [[k for k, share in enumerate(row) if share > 1e-3] for row in rows]
         total = sum(tokens[k] for k in held[0])
         unlike = any(abs(rows[0][k] - tokens[k] / total) > 1e-3 for k in held[0])

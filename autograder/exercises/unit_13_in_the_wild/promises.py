@@ -18,7 +18,6 @@ PROMISES = {
                 "tokens", '`"tokens"`: how many tokens each micro-batch has.', ("full", "leftovers"), "names_without_tokens"
             ),
             Promise("leftover", "the leftover is in no update", ("leftovers",), "names_without_leftover"),
-            Promise("alone", "It may be all there is.", ("leftovers",), "names_need_an_update"),
             Promise("clearing", "gradients are never cleared", ("windows",), "names_without_clearing"),
         ),
         asks_nothing=(
