@@ -296,7 +296,7 @@ class _Watch:
 
     def _forward_begins(self, model: nn.Module, inputs: tuple) -> None:
         self._note_clear()
-        if torch.is_autocast_enabled(torch.device(self.problem.device).type):
+        if any(map(torch.is_autocast_enabled, {"cpu", torch.device(self.problem.device).type})):
             self.between.add("precision")
         x = inputs[0] if inputs and isinstance(inputs[0], Tensor) else None
         if x is None or _is_wrapped(x):

@@ -28,7 +28,7 @@ CLASS = (
         (0, 1, 1, 0, 0.5),
         written={"name_that_loop": HALF_THE_PUZZLE},
         unwritten=("train_epoch", "repaired_lost_tail"),
-        said="Look again at D and E and F.",
+        said="Look again at D, E and F.",
     ),
     Student("empty", (0, 0, 0, 0, 0), unwritten=ORDER, said="train_epoch: 0 of 6 points, not written yet"),
     Student("syntax-error", (6, 1, 0, 1, 1), written={"repaired_eager_step": NO_PYTHON}, said="is not Python"),
