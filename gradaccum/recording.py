@@ -8,7 +8,7 @@ used; the loop may get its gradients in whatever way it likes, and no event is *
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -18,8 +18,8 @@ import torch
 from torch import Tensor, nn
 from torch._ops import OpOverload
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_flatten
 
+from gradaccum.kept_state import optimizer_values, same_data, same_values, state_of
 from gradaccum.problems import MicroBatch, Problem, flat_gradients, flat_values, trainable
 
 Loop = Callable[..., object]
@@ -328,9 +328,9 @@ class _Watch:
 
     def _note_between(self, values: Tensor) -> None:
         """Notice what was changed since the last update, or since the start."""
-        if not _same_values([values], [self.left]):
+        if not same_values([values], [self.left]):
             self.between.add("parameters")
-        if not _same_values(_state_values(self.optimizer), self.left_state):
+        if not same_values(optimizer_values(self.optimizer), self.left_state):
             self.between.add("state")
 
     def _step_ends(self, *_: object) -> None:
@@ -341,7 +341,7 @@ class _Watch:
             if self.frozen:
                 self._restore()
             self.left = self._flat()
-            self.left_state = [v if v is None else v.clone() for v in _state_values(self.optimizer)]
+            self.left_state = [v if v is None else v.clone() for v in optimizer_values(self.optimizer)]
         self.update_epochs.append(self.epoch)
         self.fetched.append(self.taken)
 
@@ -352,39 +352,6 @@ class _Watch:
                 end = start + parameter.numel()
                 parameter.copy_(self.before[start:end].view_as(parameter))
                 start = end
-
-
-def _state_values(optimizer: torch.optim.Optimizer) -> list[Tensor | None]:
-    """The tensors that an optimizer keeps from update to update, such as its momentum."""
-    kept = (value for state in optimizer.state.values() for value in state.values())
-    return [value.detach() if isinstance(value, Tensor) else None for value in kept]
-
-
-def _same_values(found: list[Tensor | None], due: list[Tensor | None]) -> bool:
-    def same(a: Tensor | None, b: Tensor | None) -> bool:
-        if a is None or b is None or a.shape != b.shape:
-            return a is b
-        return bool(((a == b) | (a.isnan() & b.isnan())).all())
-
-    return len(found) == len(due) and all(map(same, found, due))
-
-
-def state_of(model: nn.Module, frozen: Sequence[str] = ()) -> dict[str, list]:
-    """What training must leave as it is; ``frozen`` are the names of the parameters that were frozen when it began."""
-    held, named = [*model.parameters(), *model.buffers()], dict(model.named_parameters())
-    return {
-        "modes": [module.training for module in model.modules()],
-        "dtypes": [tensor.dtype for tensor in held],
-        "requires_grad": [tensor.requires_grad for tensor in held],
-        "frozen": [named[name].detach().cpu().tolist() for name in frozen if name in named],
-    }
-
-
-def same_data(found: object, due: object) -> bool:
-    """Whether nested tuples and lists of tensors are the same ones."""
-    (tensors, form), (others, other_form) = tree_flatten(found), tree_flatten(due)
-    pairs = zip(tensors, others, strict=True) if form == other_form else ()
-    return form == other_form and all(torch.equal(a, b) and a.requires_grad == b.requires_grad for a, b in pairs)
 
 
 def _is_wrapped(tensor: Tensor) -> bool:

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from autograder.support.counted import listed
 from gradaccum.fingerprint import Fingerprint, as_fraction
+from gradaccum.fingerprint_words import listing
 
 SAME = 1e-4
 """Largest difference between coefficients that are the same; those of different loops differ by more than 1e-2."""
@@ -233,13 +233,8 @@ def _listed(what: str, numbers: Sequence[int]) -> str:
         else:
             runs.append([number])
     words = [word for run in runs for word in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run))]
-    return f"{plural} {words[0] if len(words) == 1 else _joined(words)}"
+    return f"{plural} {listing(words)}"
 
 
 def _several(numbers: Sequence[int]) -> str:
-    return _joined([str(number) for number in numbers])
-
-
-def _joined(words: Sequence[str]) -> str:
-    shown = [*words[:12], *(["…"] if len(words) > 12 else [])]
-    return listed(shown)
+    return listing(numbers)

@@ -67,6 +67,7 @@ VISIBLE_MODULES = (
     "gradaccum.fingerprint",
     "gradaccum.fingerprint_tables",
     "gradaccum.fingerprint_words",
+    "gradaccum.kept_state",
     "gradaccum.loops",
     "gradaccum.loops.*",
     "gradaccum.loops_contrastive",

@@ -12,7 +12,7 @@ MESSAGES = {
     "requires_grad": "Your function changed which parameters are frozen (requires_grad).",
     "dtypes": "Your function changed the dtype of parameters or buffers.",
     "data": "Your function changed the micro-batches it was given.",
-    "precision": "Your forwards run under autocast, which computes in fewer digits than the model was given in.",
+    "precision": "Your forwards run under autocast, which computes with fewer digits than the model's own dtype has.",
 }
 """By what :attr:`gradaccum.recording.Recording.changed` calls it."""
 

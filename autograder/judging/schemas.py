@@ -5,22 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from autograder.contract.schema import (
-    FLOATS,
-    Array,
-    Fact,
-    Form,
-    ListOf,
-    NoneOr,
-    Number,
-    Plain,
-    Schema,
-    Text,
-    Truth,
-    Whole,
-)
-from autograder.judging.left_behind import MESSAGES as LEFT_BEHIND
-from autograder.judging.left_behind import OUTSIDE
+from autograder.contract.schema import FLOATS, Array, Fact, Form, ListOf, NoneOr, Number, Plain, Schema, Text, Truth, Whole
+from autograder.judging.left_behind import MESSAGES, OUTSIDE
 from autograder.observing.loops import MAX_LOSSES, LoopTrial
 from gradaccum.problems import Problem, trainable
 
@@ -71,7 +57,7 @@ def loop_facts(problem: Problem, updates: str) -> dict[str, Fact]:
         "fetched": ListOf(Whole(), updates),
         "losses": ListOf(NoneOr(ListOf(Number(), (0, MAX_LOSSES))), epochs),
         "training_after": Truth(),
-        "changed": ListOf(Text(), (0, len(LEFT_BEHIND) + len(OUTSIDE))),
+        "changed": ListOf(Text(), (0, len(MESSAGES) + len(OUTSIDE))),
         "peak_bytes": Whole(),
     }
 

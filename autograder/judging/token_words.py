@@ -16,8 +16,8 @@ TOKEN_WORDS = {
         "hint": "What does cross_entropy average over? What does the loss of one large batch average over?",
     },
     "no-scale": {
-        "message": "The shares of a window's micro-batches add up to their number, as those of means do that are summed and "
-        "never divided. Where one mean over all tokens is due they add up to 1, so each update is several times too long.",
+        "message": "The shares of a window's micro-batches add up to their number, as they do where means are summed and never "
+        "divided. They have to add up to 1, so each update is several times too long.",
         "hint": "How many tokens are there in a micro-batch, and how many in its window? Which do you divide by?",
     },
     "double-scale": {

@@ -118,8 +118,8 @@ add_mistake(
 # Scaling
 add_mistake(
     "no-scale",
-    "Each micro-batch in an update counts in full, where only its share of the mean is due, as if nothing divided by their "
-    "number.",
+    "Each micro-batch in an update counts in full, where only its share of the mean is due, as if nothing were divided by "
+    "their number.",
     "One large batch averages over all its samples. What does it take to turn your sum into an average?",
 )
 add_mistake(

@@ -132,7 +132,7 @@ def describe(result: Result) -> str:
     where = next(label for label, updates in PLACES.items() if updates == settings.updates)
     moment = "At the start," if settings.updates == 0 else f"{where.capitalize()},"
     if settings.replace:
-        law = f"The slope on log axes is −{-result.slope:.2f}, so twice the batch means half the variance"
+        law = f"The slope on log axes is {f'{result.slope:.2f}'.replace('-', '−')}, so twice the batch means half the variance"
         said = f"{found:.3g} for batches of {settings.batch}; 1/{settings.batch} of a single sample's variance is {due:.3g}"
     else:
         factor = finite_factor(settings.batch, SAMPLES)

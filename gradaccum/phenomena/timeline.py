@@ -178,8 +178,8 @@ def _in_words(row: Tensor) -> str:
         return f"holds {listing(inside.values())} of micro-batch {listing(inside)} alone"
     if len(set(inside.values())) == 1:
         return f"holds {listing(set(inside.values()))} of each of micro-batches {listing(inside)}"
-    shares = [f"{value} of {k}" for k, value in inside.items()]
-    return f"holds {listing(shares).replace(' of ', ' of micro-batch ', 1)}"
+    first, *others = inside.items()
+    return f"holds {listing(['{1} of micro-batch {0}'.format(*first), *('{1} of {0}'.format(*pair) for pair in others)])}"
 
 
 def _right_now(result: Result) -> Tensor:

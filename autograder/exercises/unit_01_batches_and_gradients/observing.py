@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from autograder.contract.observation import Observation
+from autograder.observing.hooks import count_hooks
 from autograder.observing.loops import plain_losses
 from gradaccum.problems import Problem, joined
 from gradaccum.problems.ingredients import TrainingGate
@@ -132,14 +133,10 @@ def _call(function: Callable, model: nn.Module, trial: BatchTrial, *rate: float)
     return returned, facts | {"left": added + ["seed"] * reseeded}
 
 
-HOOKS = ("_backward_hooks", "_backward_pre_hooks", "_forward_hooks", "_forward_pre_hooks", "_post_accumulate_grad_hooks")
-
-
 def _attached(model: nn.Module) -> dict[str, int]:
     """How many hooks and how many attributes a model, its layers and its parameters have."""
     things = [*model.modules(), *model.parameters()]
-    hooks = sum(len(getattr(thing, name, None) or ()) for thing in things for name in HOOKS)
-    return {"hooks": hooks, "attributes": sum(len(vars(thing)) for thing in things)}
+    return {"hooks": count_hooks(model), "attributes": sum(len(vars(thing)) for thing in things)}
 
 
 def model_state(model: nn.Module) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -132,7 +132,7 @@ class SumFormLr(Exercise[CallTrial]):
             if isinstance(found, int | float) and not isinstance(found, bool):
                 rate, n = trial.arguments
                 times = f"{found * n / rate:.3g}"
-                if times in ("1", "inf", "-inf", "nan"):
+                if not 0 < found * n / rate < float("inf") or times == "1":
                     return f"For a rate of {rate:.3g} and N = {n}, the rate you return does not make the two updates equal."
                 return (
                     f"For a rate of {rate:.3g} and N = {n}, the rate you return makes the update {times} times as long as due."

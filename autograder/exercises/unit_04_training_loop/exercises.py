@@ -36,8 +36,8 @@ from autograder.judging.large_batches import (
 )
 from autograder.judging.left_behind import DATA, MODEL, kept_message
 from autograder.observing.loops import LoopTrial
-from autograder.support.counted import listed
 from gradaccum.diagnosis.catalogue import mistake
+from gradaccum.fingerprint_words import listing
 from gradaccum.problems import Problem, best_dtype
 
 UNIT = "04_training_loop"
@@ -227,12 +227,12 @@ class NameThatLoop(Exercise[None]):
         results = {}
         for part, letters in zip(self.parts, ("ABC", "DEF"), strict=True):
             missed = [letter for letter in letters if letter in wrong]
-            results[part.name] = f"Look again at {listed(missed)}." if missed else ""
+            results[part.name] = f"Look again at {listing(missed)}." if missed else ""
         absent = [letter for letter in PUZZLE if letter not in answers]
         unknown = [letter for letter in wrong if letter in answers and answers[letter] not in CANDIDATES]
         remarks = (
-            f"Your dictionary has no entry for {listed(absent)}." if absent else "",
-            f"What you give for {listed(unknown)} is not one of the names in the list." if unknown else "",
+            f"Your dictionary has no entry for {listing(absent)}." if absent else "",
+            f"What you give for {listing(unknown)} is not one of the names in the list." if unknown else "",
         )
         return self.verdict(results, remark=" ".join(filter(None, remarks)))
 

@@ -11,9 +11,10 @@ import torch
 from torch import Tensor, nn
 
 from autograder.contract.observation import Observation
+from autograder.observing.hooks import count_hooks
 from autograder.observing.loops import LoopTrial, observe_loop
+from gradaccum.kept_state import same_data, state_of
 from gradaccum.problems import MicroBatch, Problem
-from gradaccum.recording import same_data, state_of
 
 NEARNESS = 0.006
 """How far telling targets are from outputs, as a share of these; bfloat16 rounds by up to 0.004."""
@@ -95,16 +96,7 @@ def observe_float32_sums(function: Callable, trial: Float32SumTrial) -> Observat
     )
     changed = [what for what, value in state_of(model).items() if what in ("modes", "requires_grad") and value != state[what]]
     changed += [] if same_data(batches, given) else ["data"]
-    return Observation(tensors, {"moved": not kept, "hooked": has_hooks(model), "changed": changed})
-
-
-def has_hooks(model: nn.Module) -> bool:
-    """Whether a module or parameter of a model has a hook."""
-    of_modules = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
-    of_parameters = ("_backward_hooks", "_post_accumulate_grad_hooks")
-    return any(getattr(module, name) for module in model.modules() for name in of_modules) or any(
-        getattr(parameter, name) for parameter in model.parameters() for name in of_parameters
-    )
+    return Observation(tensors, {"moved": not kept, "hooked": count_hooks(model) > 0, "changed": changed})
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ for _slug, _message, _hint in (
     ),
     (
         "wrong-dtype",
-        "A GroupNorm of yours is not in the dtype or on the device of its BatchNorm. A new layer starts in float32 on the CPU.",
+        "One of your GroupNorms differs from its BatchNorm in dtype or device. A new layer starts in float32 on the CPU.",
         "What dtype and device does the tensor have that you copy from?",
     ),
     (

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.observing.calls import observe_call
+from autograder.observing.hooks import count_hooks
 from gradaccum.problems import flat_gradients, flat_values, trainable
 from gradaccum.problems.contrastive import ContrastiveProblem
 from gradaccum.recording import LiveBytes
 
 TOWERS = ("images", "texts")
-
-TENSOR_HOOKS = ("_backward_hooks", "_post_accumulate_grad_hooks")
-"""Where torch keeps the hooks of a parameter."""
 
 Towers = dict[str, Tensor]
 """Gradients ``(P,)`` of the two encoders, by :data:`TOWERS`."""
@@ -44,7 +42,7 @@ def observe_contrastive(function: Callable, trial: ContrastiveTrial) -> Observat
     *encoders, logit_scale = trial.problem.build()
     towers = dict(zip(TOWERS, map(trainable, encoders), strict=True))
     flags = [parameter.requires_grad for encoder in encoders for parameter in encoder.parameters()]
-    hooks = _hooks_on(encoders, logit_scale)
+    hooks = count_hooks(*encoders, tensors=[logit_scale])
     if trial.again:
         function(*encoders, logit_scale, trial.problem.batches()[:2])
     batches = trial.problem.micro_batches()
@@ -56,19 +54,10 @@ def observe_contrastive(function: Callable, trial: ContrastiveTrial) -> Observat
     facts = {
         "training": all(module.training for encoder in encoders for module in encoder.modules()),
         "switched": flags != [parameter.requires_grad for encoder in encoders for parameter in encoder.parameters()],
-        "hooked": hooks != _hooks_on(encoders, logit_scale),
+        "hooked": hooks != count_hooks(*encoders, tensors=[logit_scale]),
         "peak_bytes": live.peak if live else 0,
     }
     return Observation(tensors, facts | _number(returned))
-
-
-def _hooks_on(encoders: Iterable[nn.Module], logit_scale: nn.Parameter) -> int:
-    """How many hooks there are on the encoders, their parts, their parameters and ``logit_scale``."""
-    modules = [module for encoder in encoders for module in encoder.modules()]
-    parameters = [*(parameter for module in modules for parameter in module.parameters(recurse=False)), logit_scale]
-    on_modules = (hooks for module in modules for name, hooks in vars(module).items() if name.endswith("_hooks"))
-    on_parameters = (getattr(parameter, name) for parameter in parameters for name in TENSOR_HOOKS)
-    return sum(len(hooks) for hooks in (*on_modules, *on_parameters) if hooks is not None)
 
 
 def _number(returned: Any) -> dict[str, Any]:

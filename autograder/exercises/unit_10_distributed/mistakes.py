@@ -13,7 +13,7 @@ for _slug, _message, _hint in (
     ),
     (
         "sync-again",
-        "Your ranks send each other more in a window than its gradients once. Once is enough.",
+        "In each window your ranks exchange more than its gradients once, which is all that is needed.",
         "Who shares gradients in your code: DistributedDataParallel, you, or both?",
     ),
     (

@@ -40,8 +40,7 @@ ONLY_THERE = "It goes wrong only in a run in which token 0 is a target, too, and
 """Said of a trainer that is right in every other run."""
 
 
-EXACT_ONLY = "All your names are right for the same fingerprints without any error of measurement."
-
+EXACT_ONLY = "All your names would be right if the fingerprints held no error of measurement."
 OWN_TRAIN = "You override train, and nobody calls yours: the library calls its own, with the hooks that you override."
 
 

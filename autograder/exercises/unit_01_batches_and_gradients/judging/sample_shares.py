@@ -111,17 +111,13 @@ def name_shares(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str, ...]
     named = [slug for slug, shares in shares_by_slug.items() if any(map(mixture.holds, shares))]
     if not named and trial.problem.outputs == 1 and _with_all_targets(trial, vector).holds([1 / n] * n):
         return WITH_ALL_TARGETS, (*slugs, "targets-not-cut")
-    clipped = clipped_in_words(float(mixture.samples[0]), 1 / n, vector) if not named and mixture.same_of_each else ""
-    factor = float(mixture.samples[0]) * n
-    if (
-        not named
-        and not clipped
-        and mixture.same_of_each
-        and mixture.has_samples
-        and as_fraction(factor / n) == f"{factor / n:.3g}"
-    ):
-        clipped = f" That is {factor:.3g} times what is due."
-    return f"Due is 1/{n} of every sample's gradient; yours holds {mixture.in_words()}.{clipped}", (*slugs, *named[:1])
+    more = ""
+    if not named and mixture.same_of_each:
+        held = float(mixture.samples[0])
+        more = clipped_in_words(held, 1 / n, vector)
+        if not more and mixture.has_samples and as_fraction(held) == f"{held:.3g}":  # no fraction that tells the factor
+            more = f" That is {held * n:.3g} times what is due."
+    return f"Due is 1/{n} of every sample's gradient; yours holds {mixture.in_words()}.{more}", (*slugs, *named[:1])
 
 
 def _of_another_loss(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str, ...]]:

@@ -138,7 +138,7 @@ def _sizes(forward: Forward, which: Callable[[KeptTensor], bool] = lambda tensor
 RARE_COUNTS: dict[str, Callable[[Forward], int]] = {
     "You return the size of the largest storage, where the sum of all is due.": lambda forward: max(_sizes(forward)),
     "You return the number of storages, where the sum of their bytes is due.": lambda forward: len(_sizes(forward)),
-    "You leave out what holds no floating-point numbers, such as masks. Autograd keeps it as well.": lambda forward: sum(
+    "You leave out tensors without floating-point numbers, such as masks. Autograd keeps those as well.": lambda forward: sum(
         _sizes(forward, lambda tensor: tensor.floating)
     ),
     "You count what two forward passes of the model keep, where one is due.": lambda forward: (

@@ -104,15 +104,10 @@ SCALES_IN_WORDS: dict[str, Callable[[Tensor, int], float]] = {
         lambda rows, size: (w := _lengths(rows, size)).noise() * (len(rows) - 1) / (len(rows) * w.small - w.large)
     ),
     "You correct the noise by the samples of the window, where the number of its micro-batches is due.": (
-        lambda rows, size: (
-            (noise := (w := _lengths(rows, size)).biased_noise() / (1 - 1 / (size * len(rows))))
-            / (w.large - noise / (size * len(rows)))
-        )
+        lambda rows, size: _with_noise(w := _lengths(rows, size), w.biased_noise() / (1 - 1 / (size * len(rows))))
     ),
-    "Your noise is a mean over components, also where you subtract it from L.": (
-        lambda rows, size: (
-            (noise := (w := _lengths(rows, size)).noise() / rows.shape[1]) / (w.large - noise / (size * len(rows)))
-        )
+    "Your noise is a mean over components, even where you subtract it from L.": (
+        lambda rows, size: _with_noise(w := _lengths(rows, size), w.noise() / rows.shape[1])
     ),
     "Your noise is a mean over components, where their sum is due.": (
         lambda rows, size: _lengths(rows, size).scale() / rows.shape[1]
@@ -154,6 +149,11 @@ SCALES_IN_WORDS: dict[str, Callable[[Tensor, int], float]] = {
 
 def _lengths(rows: Tensor, size: int) -> Lengths:
     return Lengths(*square_lengths(list(rows)), size, len(rows))
+
+
+def _with_noise(lengths: Lengths, noise: float) -> float:
+    """The noise scale if this is the noise, also in the squared length of the gradient."""
+    return noise / (lengths.large - noise / (lengths.size * lengths.count))
 
 
 def noise_in_words(trials: Mapping[str, NoiseTrial], observations: Mapping[str, Observation]) -> str:

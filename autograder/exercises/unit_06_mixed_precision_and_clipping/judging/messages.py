@@ -172,4 +172,4 @@ def scale_message(seen: Observation, due: Observation) -> str:
     found, wanted = seen.facts["scale"], due.facts["scale"]
     if found == wanted:
         return ""
-    return f"The scaler's scale after the epoch is not the one that is due. It is {found:g} where {wanted:g} is due."
+    return f"The scaler's scale after the epoch is {found:g}, where {wanted:g} is due."

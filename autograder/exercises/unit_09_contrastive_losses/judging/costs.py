@@ -107,7 +107,7 @@ COSTS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
         lambda b, n, width, dtype: (ANY, cost(b, n, width, dtype)[1] + (b * n) ** 2 * dtype.itemsize)
     ),
     "You multiply by the width twice.": _of(lambda b, n, width, dtype: (ANY, cost(b, n, width, dtype)[1] * width)),
-    "You treat micro-batches of one sample as if there were only one of them.": _of(
+    "You treat micro-batches of one sample as if there were only one.": _of(
         lambda b, n, *kind: cost(b, 1 if b == 1 else n, *kind)
     ),
     "You count the backward pass as two forward passes.": _of(

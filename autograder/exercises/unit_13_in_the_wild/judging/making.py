@@ -28,8 +28,8 @@ Of two right ones among leftovers the first is even. Of full windows one right a
 too many for each micro-batch is a small part of them.
 """
 
-
 EVEN, MANY = {(LEFTOVER, 0)}, {(FULL, 1), (FULL, 5)}
+"""Parts and numbers of those with equally many tokens, and of those with many."""
 
 
 def uneven(chance: random.Random, count: int, steps: int, sequences: int = 2) -> Lengths:

@@ -60,17 +60,16 @@ def names_message(fingerprints: Given, found: object) -> str:
     wrong = [k for k, pair in enumerate(zip(found, due, strict=True)) if pair[0] != pair[1]]
     first = wrong[0] if wrong else 0
     given = fingerprints[first]
-    rows = [row for row in given["found"] if any(row)] or given["found"]
+    row = next((shares for shares in given["found"] if any(shares)), given["found"][-1])
     said = f"“{str(found[first])[:30]}”"
     if found[first] not in tuple(NAMED):  # it may be anything, and not hashable
         said += ", which is not one of the names"
-    shares = ", ".join(f"{share:.3g}" for row in rows[:1] for share in row[: given["accumulation_steps"]])
+    shares = ", ".join(f"{share:.3g}" for share in row[: given["accumulation_steps"]])
     verb, updates = "is" if len(wrong) == 1 else "are", len(given["found"])
-    begins = f"{updates} updates, the first of which begins with" if updates != 1 else "1 update, which begins with"
-    held = f"{begins} {shares}" if updates else "no update"
+    rows = f"{updates} updates, the first of which begins" if updates != 1 else "1 update, which begins"
     return (
         f"{len(wrong)} of {len(due)} names {verb} wrong. Number {first + 1} has N = {given['accumulation_steps']}, "
-        f"micro-batches of {', '.join(map(str, given['tokens']))} tokens and {held}. "
+        f"micro-batches of {', '.join(map(str, given['tokens']))} tokens and {rows} with {shares}. "
         f"You say {said}.{_taken_for(found, due)}"
     )
 
