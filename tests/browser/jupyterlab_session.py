@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import threading
@@ -135,11 +136,13 @@ def running_lab(root: Path, home: Path, settings: dict[str, Any] | None = None) 
 
 
 def _address(server: subprocess.Popen, runtime: Path, log: Path, seconds: float = 60) -> dict[str, str]:
-    """What the server says about itself once it is there."""
+    """What the server says about itself once it answers: it writes that before it listens."""
     end, file = time.monotonic() + seconds, runtime / f"jpserver-{server.pid}.json"
     while time.monotonic() < end and server.poll() is None:
         if file.exists() and (text := file.read_text()).endswith("}"):
-            return json.loads(text)
+            address = json.loads(text)
+            with suppress(OSError), socket.create_connection(("127.0.0.1", address["port"])):
+                return address
         time.sleep(0.05)
     raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()[-3000:]}")
 
