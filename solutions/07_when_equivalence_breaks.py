@@ -201,8 +201,7 @@ check(replace_batchnorm)
 #
 # $$\text{running} \leftarrow (1-m)\cdot\text{running} + m\cdot\text{batch}$$
 #
-# where $m$ is BatchNorm's momentum (0.1 unless you say otherwise; it has nothing to do with the optimizer's). This happens
-# N times per window, where the large batch does it once.
+# where $m$ is BatchNorm's momentum (0.1 unless you say otherwise; it has nothing to do with the optimizer's).
 
 # %% [markdown]
 # ## Exercise 2 · `matched_bn_momentum`
@@ -214,7 +213,7 @@ check(replace_batchnorm)
 #
 # What earns points:
 #
-# - **1.5 points · the momentum for any N**: several momenta between 0 and 1, including N = 1, to five digits.
+# - **1.5 points · the momentum for any N**: several momenta between 0 and 1, and several N, including 1, to five digits.
 
 
 # %% exercise="matched_bn_momentum"
@@ -330,7 +329,7 @@ explore("momentum_effects")
 #
 # What earns points:
 #
-# - **1.5 points · the coefficient for any N**: several β between 0 and 1, including N = 1, to five digits.
+# - **1.5 points · the coefficient for any N**: several β between 0 and 1, and several N, including 1, to five digits.
 
 
 # %% exercise="matched_beta"
@@ -430,15 +429,13 @@ explore("who_hides")
 #    not cancel.)
 # 2. Clipping cuts every long gradient to the same length. Near the goal the gradients are short, and nothing is cut any more.
 # 3. Rounding errors of about 1e-16.
-#
-# Hidden is not harmless: change the optimizer, and the mistake shows.
 # </details>
 
 # %% [markdown]
 # ## Exact, or not?
 #
 # Some texts call it a myth that accumulation replicates a large batch exactly. Others claim that it does, without conditions.
-# The conditions are the point. Accumulation is exact, up to rounding, if
+# It is exact, up to rounding, if
 #
 # - each sample goes through the model on its own: **no BatchNorm in training mode**;
 # - the loss is a mean over samples, with **no comparison between the samples of a batch**, such as contrastive losses make;

@@ -21,7 +21,7 @@
 # it](https://github.com/huggingface/transformers/pull/34191). The mistake had been known [since
 # 2021](https://unsloth.ai/blog/gradient), and in July 2023 a user had [done the
 # sums](https://github.com/huggingface/transformers/issues/24725): a token of an 11-token text pulled **ten times** as hard as
-# one of a 101-token text.
+# one of a 101-token text. (The first token of a text is never predicted.)
 #
 # So far your loss was a mean over samples, and you weighed each micro-batch by its samples. A language model's loss is a mean
 # over **tokens**, and texts are long or short: four texts may hold 40 tokens in one micro-batch and 4,000 in the next. What is
@@ -122,7 +122,7 @@ show_fingerprint(by_samples, window_of_texts)
 texts = torch.tensor([0] * 2), torch.tensor([1] * 18)  # 2 times a, 18 times b
 
 
-def learnt_share_of_a(weights):
+def learned_share_of_a(weights):
     logits = torch.zeros(2, requires_grad=True)
     optimizer = torch.optim.SGD([logits], lr=1.0)
     for _ in range(200):
@@ -134,8 +134,8 @@ def learnt_share_of_a(weights):
     return f"{logits.softmax(0)[0].item():.0%}"
 
 
-print("learnt from the mean of means:", learnt_share_of_a([1 / 2, 1 / 2]))
-print("learnt from the token mean:   ", learnt_share_of_a([2 / 20, 18 / 20]))
+print("learned from the mean of means:", learned_share_of_a([1 / 2, 1 / 2]))
+print("learned from the token mean:   ", learned_share_of_a([2 / 20, 18 / 20]))
 
 # %% [markdown]
 # ## Targets that do not count

@@ -20,7 +20,7 @@
 # same. A maintainer replied that somebody should try it on a small scale, with the division and without. Both questions are
 # still open. Here you do the experiment.
 #
-# Everything that you have accumulated so far was a mean of losses of single samples. A **contrastive loss** is different: it
+# Everything that you have accumulated so far was a mean of losses of single samples or tokens. A **contrastive loss** is different: it
 # asks each image to find its own text among *all texts of the batch*. A larger batch is not only less noisy, it asks a harder
 # question, and that is why people want it large. CLIP [used 32,768 pairs](https://arxiv.org/abs/2103.00020).
 #
@@ -90,7 +90,7 @@ print(f"loss of these 4 pairs: {loss.item():.3f}")
 # 1. It opens with micro-batches that look only at themselves. How many negatives does an image see? Change N: when is the
 #    gradient worst, and why?
 # 2. The loss in the caption is *smaller* than the large batch's. Is that good news?
-# 3. Choose "micro-batches so far", which keeps the features of earlier micro-batches. Who still sees too little?
+# 3. Choose **micro-batches so far**, which keeps the features of earlier micro-batches. Who still sees too little?
 # 4. Press **Fix**. What is the price, and what do you get for it?
 # 5. Press **Break the temperature**. Which gradient is wrong now?
 
@@ -143,8 +143,8 @@ print("largest gradient, with micro-batches of one pair:", largest)
 # %% [markdown]
 # ## The way out
 #
-# All that the pairs need to know of each other are **features**. Those are a few numbers each, next to nothing compared with
-# the activations behind them. And the chain rule goes through them. If $f_k$ are the features of micro-batch k and $\theta$ the
+# All that the pairs need to know of each other is their **features**: a few numbers each, next to nothing compared with the
+# activations behind them. And the chain rule goes through them. If $f_k$ are the features of micro-batch k and $\theta$ the
 # parameters of the encoders, then
 #
 # $$\frac{\partial L}{\partial \theta} = \sum_{k=1}^{N} \frac{\partial L}{\partial f_k}\,\frac{\partial f_k}{\partial \theta}$$
@@ -414,13 +414,13 @@ print(f"largest difference from the large batch: {max(differences):.0e}")
 # %% [markdown]
 # ## Stretch: a loss that does decompose?
 #
-# [SigLIP](https://arxiv.org/abs/2303.15343) replaces InfoNCE by a sigmoid loss: the mean over images of a sum of
+# [SigLIP](https://arxiv.org/abs/2303.15343) replaces InfoNCE with a sigmoid loss: the mean over images of a sum of
 # $-\log\sigma(\pm s_{ij})$, with a plus on the diagonal and a minus elsewhere. No term depends on another. This question is not
 # graded.
 
 
 # %%
-# The loss of SigLIP
+# The loss of SigLIP, without its bias
 def sigmoid_loss(image_features, text_features, logit_scale):
     logits = logit_scale.exp() * similarities(image_features, text_features)
     signs = 2 * torch.eye(len(logits), dtype=logits.dtype) - 1

@@ -149,7 +149,7 @@ predict(
     ),
     answer="right updates, with 4 all-reduces per window",
     because=lambda: (
-        "The mean over ranks of a sum is the sum of the means, so it does not matter when you share. But each backward shares: "
+        "The mean over ranks of a sum is the sum of the means, so it does not matter when you share. But each backward shares. "
         + ranks_over_time.describe(ranks_over_time.compute(ranks_over_time.Settings(place="sync-every")))
     ),
 )
@@ -419,7 +419,7 @@ check(global_token_scale)
 #   passes of all others.
 # - **Sharing too often costs time, sharing too little costs the model**: ranks that all leave out an all-reduce drift apart
 #   without an error.
-# - **Communication falls N times**, in calls and bytes. How much time that saves depends on the link.
+# - **Communication falls by a factor of N**, in calls and bytes. How much time that saves depends on the link.
 # - Ranks with unequal numbers of tokens need a weight: their share of all tokens, times W.
 #
 # <details><summary>References</summary>

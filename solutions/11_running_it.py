@@ -20,8 +20,8 @@
 # accumulation steps. And restarts are the rule. Llama 3 on 16,384 GPUs was [interrupted 466 times in 54
 # days](https://arxiv.org/abs/2407.21783), about once every three hours.
 #
-# A real run is killed at night and started again in the morning. In between you read its curves, and before all that you chose
-# B and N. Each of these can go wrong in its own way when an update is made of several micro-batches.
+# A real run is killed at night and started again in the morning. While it runs you read its curves, and before all that you
+# chose B and N. Each of these can go wrong in its own way when an update is made of several micro-batches.
 #
 # *About 45 minutes, 10 points. You need units [02 · Memory limits](02_memory_limits.ipynb) and
 # [06 · Mixed precision and clipping](06_mixed_precision_and_clipping.ipynb).*

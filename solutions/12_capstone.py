@@ -103,7 +103,7 @@ print("tokens in each line:", [tokens_in(row) for row in y])
 # accumulation can equal the large batch exactly.
 
 # %% [markdown]
-# ## Explore: where a run leaves the large batch's
+# ## Explore: where a run parts from the large batch
 #
 # This is a tiny version of this unit's run, in float64, next to the same run with large batches. Windows have 12 lines, in
 # three micro-batches of 4, and every epoch ends with a leftover. The left side shows the losses, and the right side the

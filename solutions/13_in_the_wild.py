@@ -109,7 +109,8 @@ explore("trainers")
 # 2. No. Its losses are added up again, and never divided.
 # 3. To less than 1. The total is too large by one token for each sequence: the first is not a target, and is counted all the
 #    same.
-# 4. accelerate and Lightning: they divide a leftover of two by four.
+# 4. accelerate and Lightning: they divide a leftover of two by four. (And transformers 4.46.3, release 2 of the
+#    first trainer: its leftover waits for the next epoch and then counts too much.)
 # </details>
 
 # %% [markdown]
@@ -393,7 +394,7 @@ check(accumulates_right)
 # With gradaccum installed, `pytest` has a fixture that does this, and `gradaccum watch train.py` watches a script without
 # editing it. [Watch your own trainer](../docs/watch.md) says how, and what watching cannot see.
 #
-# The mistakes that you have seen were reported here, and most of them repaired:
+# The mistakes that you have seen have been reported, and most of them repaired:
 #
 # - transformers took [the mean of means](https://github.com/huggingface/transformers/pull/34191);
 #   [some models were not divided at all](https://github.com/huggingface/transformers/pull/35438);

@@ -183,7 +183,7 @@ def _draw_errors(axes: Axes, result: Result) -> None:
 
 def _draw_running(axes: Axes, result: Result) -> None:
     tidy(axes, "Running mean: share of the distance covered", "windows of 32 samples", "", y_away=38)
-    axes.set(xlim=(0, UPDATES), ylim=(0, 1.2), xticks=range(0, UPDATES + 1, 2))
+    axes.set(xlim=(-0.2, UPDATES + 0.2), ylim=(-0.02, 1.2), xticks=range(0, UPDATES + 1, 2))
     axes.set_yticks([0, 0.5, 1], ["0%", "50%", "100%"])
     if not len(result.running):
         said = f"{result.settings.normalization} keeps no running statistics"

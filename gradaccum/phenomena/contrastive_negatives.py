@@ -266,7 +266,7 @@ def describe(result: Result) -> str:
 
 def _draw_pairs(axes: Axes, result: Result) -> None:
     settings = result.settings
-    tidy(axes, "Who is compared with whom", "texts (framed: those of micro-batch 2)", "images", y_away=12)
+    tidy(axes, "Who is compared with whom", "texts (framed: seen by micro-batch 2)", "images", y_away=12)
     axes.spines[["top", "right"]].set_visible(True)
     shown = result.similarities.where(result.seen, torch.nan).numpy()
     axes.imshow(shown, cmap=SHADES, vmin=-0.6, vmax=1, interpolation="nearest", aspect="auto")

@@ -135,16 +135,17 @@ def describe(result: Result) -> str:
         exact = f"up to {result.difference:.0e} of the distance covered" if result.difference else "to the last bit"
         same = f"{start}: they end in the same place, {exact}, and counted in {settings.axis} the memory is the same"
         return f"{same}. The optimizer receives the same gradients, so it cannot tell the two apart."
-    counted = f"{len(result.losses) - 1} updates" if settings.axis == "updates" else f"the same {samples} samples"
     if settings.loop == "sum":
-        said = f"its {len(result.losses) - 1} updates are each {STEPS} times as long{_climb(result.losses)} ({ends})"
+        long = f"each of its {len(result.losses) - 1} updates is {STEPS} times as long as it should be"
+        said = f"{long}{_climb(result.losses)} ({ends})"
         return f"{start}: {said}. Counted in {settings.axis}, the memory is the large batch's, so it is not at fault."
     fades, large = (_half_life(m) for m in (result.memory, result.large_memory))
     if settings.axis == "samples":
         fades, large = fades * SIZE_OF_ONE, large * BATCH
-    remembers = f"A gradient's weight has halved after {fades} {settings.axis}, and after {large} with the large batch"
+    counted = "update" if fades == 1 else settings.axis
+    remembers = f"A gradient's weight has halved after {fades} {counted}, and after {large} with the large batch"
     apart = f"the two end apart by {result.difference:.0%} of the distance covered"
-    return f"{start}: after {counted} {apart} ({ends}). {remembers}."
+    return f"{start}: after the same {samples} samples {apart} ({ends}). {remembers}."
 
 
 def _climb(losses: Tensor) -> str:
@@ -194,7 +195,8 @@ def _draw_losses(axes: Axes, result: Result) -> None:
     axes.plot(*_points(result.losses, each), linewidth=1.1, markersize=4, **_look(result))
     axes.set_yscale("log")
     axes.minorticks_off()
-    axes.set(xlim=(0, WINDOWS * (BATCH if settings.axis == "samples" else STEPS)), ylim=(0.1, 40))
+    end = WINDOWS * (BATCH if settings.axis == "samples" else STEPS)
+    axes.set(xlim=(-0.015 * end, 1.015 * end), ylim=(0.1, 40))
     axes.set_yticks([0.1, 1, 10], ["0.1", "1", "10"])
     name = next(label for label, value in LOOPS.items() if value == settings.loop)
     text: Style = {"fontsize": 9, "transform": axes.transAxes}
@@ -221,4 +223,5 @@ def _draw_memories(axes: Axes, result: Result) -> None:
         markerfacecolor="white",
     )
     axes.plot(*_points(result.memory, each), linewidth=1.1, markersize=4, **_look(result))
-    axes.set(xlim=(0, 11 * (BATCH if axis == "samples" else 1)), ylim=(0, 1.05), yticks=[0, 0.5, 1])
+    end = 11 * (BATCH if axis == "samples" else 1)
+    axes.set(xlim=(-0.015 * end, 1.015 * end), ylim=(-0.02, 1.05), yticks=[0, 0.5, 1])

@@ -141,7 +141,8 @@ def describe(result: Result) -> str:
     off = f"its end is off by {float(result.distances[-1]):.0%} of the distance that the uninterrupted run covers"
     if not result.distances[-1]:
         others = int((result.again != result.losses[result.place :]).sum())
-        off = f"this time the parameters end where they should, but {others} of the losses differ"
+        differ = "one loss differs" if others == 1 else f"{others} of the losses differ"
+        off = f"this time the parameters end where they should, but {differ}"
     return f"{start}{without}: {off}.{grads}"
 
 

@@ -20,7 +20,7 @@ from gradaccum.loops import windows
 from gradaccum.phenomena import control
 from gradaccum.problems import flat_parameters
 
-TITLE = "Where a run leaves the large batch's"
+TITLE = "Where a run parts from the large batch"
 SIZE = (9.6, 3.8)
 LINES, WINDOW, SIZE_OF_ONE, EPOCHS = 31, 12, 4, 3
 PER_EPOCH = -(-LINES // WINDOW)

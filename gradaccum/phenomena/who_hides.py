@@ -105,7 +105,8 @@ def describe(result: Result) -> str:
     start = f"{what}, N = {settings.accumulation_steps}, {after}:"
     if settings.mistake == "right":
         most = max(result.differences.values())
-        end = f"where the large batch's ends, up to {most:.0e} of the distance covered"
+        exact = f"up to {most:.0e} of the distance covered" if most else "to the last bit"
+        end = f"where the large batch's ends, {exact}"
         return f"{start} under every optimizer the run ends {end}."
     shown = [f"{_percent(value)} ({key})" for key, value in result.differences.items() if value >= VISIBLE]
     hidden = [f"{key} ({value:.0e})" for key, value in result.differences.items() if value < VISIBLE]

@@ -57,7 +57,7 @@ PROMISES = {
     "matched_bn_momentum": Promises(
         (
             Promise("formula", "as one pass with `momentum` does.", CALLS, "matched_bn_momentum_power"),
-            Promise("N = 1", "including N = 1", ("call 0",), "matched_bn_momentum_not_for_one"),
+            Promise("N = 1", "and several N, including 1", ("call 0",), "matched_bn_momentum_not_for_one"),
             Promise("any N", "the momentum with which N passes leave", CALLS[4:], "matched_bn_momentum_few_passes_only"),
             Promise("any momentum", "several momenta between 0 and 1", ("call 3",), "matched_bn_momentum_small_only"),
             Promise("each call", "several momenta between 0 and 1", ("call 6",), "matched_bn_momentum_looked_up_by_n"),
@@ -68,7 +68,7 @@ PROMISES = {
     "matched_beta": Promises(
         (
             Promise("formula", "leaves as much of it as the recipe's N did.", CALLS, "matched_beta_root"),
-            Promise("N = 1", "including N = 1", ("call 0",), "matched_beta_not_for_one"),
+            Promise("N = 1", "and several N, including 1", ("call 0",), "matched_beta_not_for_one"),
             Promise("any N", "leaves as much of it as the recipe's N did.", CALLS[4:], "matched_beta_few_updates_only"),
             Promise("any beta", "several β between 0 and 1", CALLS, "matched_beta_first_order"),
             Promise("each call", "several β between 0 and 1", ("call 6",), "matched_beta_looked_up_by_n"),

@@ -114,7 +114,7 @@ class TrainWindow(Exercise):
     """``train_window(run, window, max_norm) -> None``: one update and its entry in the history."""
 
     id = "train_window"
-    section = "Explore: where a run leaves the large batch's"
+    section = "Explore: where a run parts from the large batch"
     unit = UNIT
     parts = (
         Part("full", "micro-batches of equal lines", 2),

@@ -30,6 +30,7 @@ def test_a_gradient_is_remembered_for_n_times_as_many_samples_with_large_batches
 
 def test_counted_in_updates_both_runs_forget_equally_fast():
     assert "halved after 7 updates, and after 7 with the large batch" in describe(compute(Settings("every", 0.9, "updates")))
+    assert "halved after 1 update, and after 1 with the large batch" in describe(compute(Settings("every", 0.5, "updates")))
 
 
 @pytest.mark.parametrize("beta", [0.5, 0.9])

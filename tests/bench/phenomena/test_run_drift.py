@@ -1,4 +1,4 @@
-"""Where a run leaves the large batch's: never, at once, at a leftover, after a stop."""
+"""Where a run parts from the large batch: never, at once, at a leftover, after a stop."""
 
 from __future__ import annotations
 
