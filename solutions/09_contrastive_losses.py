@@ -20,9 +20,9 @@
 # same. A maintainer replied that somebody should try it on a small scale, with the division and without. Both questions are
 # still open. Here you do the experiment.
 #
-# Everything that you have accumulated so far was a mean of losses of single samples or tokens. A **contrastive loss** is different: it
-# asks each image to find its own text among *all texts of the batch*. A larger batch is not only less noisy, it asks a harder
-# question, and that is why people want it large. CLIP [used 32,768 pairs](https://arxiv.org/abs/2103.00020).
+# Everything that you have accumulated so far was a mean of losses of single samples or tokens. A **contrastive loss** is
+# different: it asks each image to find its own text among *all texts of the batch*. A larger batch is not only less noisy, it
+# asks a harder question, and that is why people want it large. CLIP [used 32,768 pairs](https://arxiv.org/abs/2103.00020).
 #
 # *About 45 minutes, 10 points. You need unit [03 · Accumulate](03_accumulate.ipynb).*
 

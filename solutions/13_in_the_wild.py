@@ -109,8 +109,8 @@ explore("trainers")
 # 2. No. Its losses are added up again, and never divided.
 # 3. To less than 1. The total is too large by one token for each sequence: the first is not a target, and is counted all the
 #    same.
-# 4. accelerate and Lightning: they divide a leftover of two by four. (And transformers 4.46.3, release 2 of the
-#    first trainer: its leftover waits for the next epoch and then counts too much.)
+# 4. accelerate and Lightning: they divide a leftover of two by four. (And transformers 4.46.3, release 2 of the first trainer:
+#    its leftover waits for the next epoch and then counts too much.)
 # </details>
 
 # %% [markdown]
