@@ -175,8 +175,8 @@ def _draw_errors(axes: Axes, result: Result) -> None:
     said = f"{error:.0e}" if exact else f"{error:.0%}"
     axes.text(here - 0.16, error + 0.04, said, ha="right", va="bottom", fontsize=9, color=look["color"])
     axes.text(-0.25, 1.02, "as long as the gradient itself", fontsize=9, color=GREY, va="bottom")
-    axes.text(-0.25, -0.03, "the large batch's gradient", fontsize=9, color=GREEN, va="top")
-    axes.set(xlim=(-0.3, len(CUTS) - 0.6), ylim=(-0.12, 1.5))
+    axes.text(-0.25, -0.065, "the large batch's gradient", fontsize=9, color=GREEN, va="top")
+    axes.set(xlim=(-0.3, len(CUTS) - 0.6), ylim=(-0.17, 1.5))
     axes.set_yticks([0, 0.5, 1], ["0%", "50%", "100%"])
     axes.set_xticks(places, [str(cut) for cut in CUTS])
 

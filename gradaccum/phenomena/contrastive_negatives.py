@@ -290,7 +290,7 @@ def _draw_cosines(axes: Axes, result: Result) -> None:
     axes.plot([here], [cosine], marker="o", markersize=13, markerfacecolor="none", color="black", linestyle="")
     away, side = (-0.06, "top") if cosine > 0.25 else (0.06, "bottom")
     axes.text(here, cosine + away, f"{cosine:.2f}", ha="center", va=side, fontsize=9, color=look["color"])
-    axes.text(-0.3, 1.02, "the large batch's direction", fontsize=9, color=GREEN, va="bottom")
+    axes.text(-0.3, 1.045, "the large batch's direction", fontsize=9, color=GREEN, va="bottom")
     if exact:
         sign, color = ("●", BLUE) if abs(result.chosen.scale - 1) < SAME else ("×", VERMILLION)
         said = f"{sign} logit_scale: {result.chosen.scale:.2f} times the true one"

@@ -232,7 +232,7 @@ def _draw_distances(axes: Axes, result: Result) -> None:
     axes.text(6.15, 10**-13.6, "rounding of float64", fontsize=8.5, color=GREY)
     for number in range(PER_EPOCH, len(result.distances) + 1, PER_EPOCH):
         axes.axvline(number, color=GREY, linestyle=":", linewidth=1)
-    axes.text(PER_EPOCH, 10**1.25, "┊ leftovers", fontsize=8.5, color=GREY, ha="left")
+    axes.text(PER_EPOCH + 0.1, 10**1.25, "leftovers", fontsize=8.5, color=GREY, ha="left")
     if result.settings.loop in ("optimizer", "place"):
         axes.axvline(STOP + 0.5, color=GREY, linestyle="-", linewidth=1.4)
         axes.text(STOP + 0.62, 10**-11.5, "resumed", fontsize=8.5, color=GREY)
