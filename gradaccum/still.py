@@ -26,6 +26,17 @@ _STYLE = (
 )
 
 
+PICTURE = "gradaccum-picture"
+"""The class of picture files."""
+
+_ON_DARK_PAGES = (
+    f':is([data-jp-theme-light="false"],.vscode-dark) .{PICTURE}{{filter:invert(.93) hue-rotate(180deg)}}'
+)
+"""Dark pages show a picture file, which is drawn on white, with light and dark exchanged and the hues kept.
+
+The site has the same rule for all its pictures in gradaccum.css."""
+
+
 def show(bundle: dict[str, Any], alt: str = "") -> None:
     """Show a widget and, for pages without a kernel, its still.
 
@@ -54,6 +65,6 @@ def image(png: str, alt: str, size: tuple[int, int]) -> str:
         size: width and height in pixels.
     """
     return (
-        f'<img alt="{escape(alt, quote=True)}" src="data:image/png;base64,{png}" '
-        f'width="{size[0]}" height="{size[1]}" style="max-width:100%;height:auto">'
+        f'<style>{_ON_DARK_PAGES}</style><img class="{PICTURE}" alt="{escape(alt, quote=True)}" '
+        f'src="data:image/png;base64,{png}" width="{size[0]}" height="{size[1]}" style="max-width:100%;height:auto">'
     )

@@ -14,6 +14,7 @@ from gradaccum.drawing import BLUE, GREY, ON_PALE, VERMILLION, as_png, as_svg, d
 from gradaccum.fingerprint import expected, fingerprint
 from gradaccum.loops import GALLERY
 from gradaccum.problems import Problem
+from gradaccum.theme import text_color
 
 PROBLEM = Problem(seed=5, accumulation_steps=3, epochs=((2, 2), (2, 2, 2, 2, 1)), width=8, stale=True, gated=True)
 
@@ -104,8 +105,8 @@ def file() -> Image.Image:
     return Image.open(io.BytesIO(as_png(figure)))
 
 
-def test_a_file_has_the_size_of_its_figure(file):
-    assert file.size == (500, 400)
+def test_a_file_has_two_pixels_for_each_of_its_figures(file):
+    assert file.size == (1000, 800)
 
 
 def test_a_file_is_as_white_as_the_page_around_it(file):
@@ -143,8 +144,7 @@ def test_a_drawing_for_a_page_takes_text_and_lines_from_the_theme(page_element):
     lines, texts = styles_of(page_element, "path"), styles_of(page_element, "text")
     assert any("stroke: currentColor" in style for style in lines)
     assert not any("#000000" in style or "#ffffff;" in style for style in [*lines, *texts])
-    assert any("var(--jp-ui-font-color2" in style for style in texts)
-    assert any(f"color-mix(in srgb, {BLUE.lower()} 75%, currentColor)" in style for style in texts)
+    assert any(f"fill: {text_color(BLUE.lower())}" in style for style in texts)
 
 
 def test_words_on_an_area_keep_their_colour_in_every_theme(page_element):
