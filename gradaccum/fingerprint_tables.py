@@ -122,7 +122,9 @@ def _spaced(cells: list[str], expected: Fingerprint, stale: bool) -> str:
 
 def _table(title: str, heads: str, rows: list[_Row], expected: Fingerprint, stale: bool, peak: float) -> str:
     body = "".join(_row(row, expected, stale, peak) for row in rows)
-    empty = "" if any(row.update for row in rows) else f'<div style="{_FONT}color:{text_color(VERMILLION)}">no update at all</div>'
+    empty = (
+        "" if any(row.update for row in rows) else f'<div style="{_FONT}color:{text_color(VERMILLION)}">no update at all</div>'
+    )
     caption = f'<div style="font-size:12px;font-weight:600;margin-bottom:2px">{escape(title)}</div>'
     return f'<div style="overflow-x:auto">{caption}<table style="{_TABLE}"><tbody>{heads}{body}</tbody></table>{empty}</div>'
 
@@ -132,7 +134,9 @@ def _row(row: _Row, expected: Fingerprint, stale: bool, peak: float) -> str:
     head = f'<th scope="row" style="{_HEAD}color:{color};text-align:right;padding-right:6px">{row.update or "missing"}</th>'
     cells = [_cell(value, value / peak, framed, not row.update) for value, framed in zip(row.cells, row.framed, strict=True)]
     note = (
-        f'<td style="{_PLAIN}{_FONT}color:{text_color(VERMILLION)};padding-left:4px;white-space:nowrap">{row.note}</td>' if row.note else ""
+        f'<td style="{_PLAIN}{_FONT}color:{text_color(VERMILLION)};padding-left:4px;white-space:nowrap">{row.note}</td>'
+        if row.note
+        else ""
     )
     return f"{_ROW}{head}{_spaced(cells, expected, stale)}{note}</tr>"
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from html import escape
 
 BLUE, VERMILLION, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#6b6b6b"
-"""Okabe-Ito colours, distinguishable with every kind of colour vision; never the only sign: words, signs or line styles differ."""
+"""Okabe-Ito colours, distinguishable with every kind of colour vision; never the only sign: words or line styles differ."""
 
-FAINT = "rgba(128,128,128,.13)"
+FAINT = "rgba(128,128,128,.15)"
 """Of areas that are set off from the page."""
 
 LINE = "rgba(128,128,128,.45)"

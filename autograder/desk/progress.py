@@ -158,7 +158,8 @@ def _row(one: UnitProgress, is_next: bool) -> str:
 
 def _mark(one: UnitProgress, exercise: Exercise) -> str:
     sign, color = _sign(one, exercise)
-    said = f'<span style="color:{text_color(color)};font-weight:600">{sign}</span>&nbsp;<code style="font-size:12px">{exercise.id}</code>'
+    sign = f'<span style="color:{text_color(color)};font-weight:600">{sign}</span>'
+    said = f'{sign}&nbsp;<code style="font-size:12px">{exercise.id}</code>'
     return f'<span style="display:inline-block;margin-right:12px" title="{_points(one, exercise)}">{said}</span>'
 
 

@@ -14,7 +14,6 @@ from gradaccum.drawing import BLUE, GREY, ON_PALE, VERMILLION, as_png, as_svg, d
 from gradaccum.fingerprint import expected, fingerprint
 from gradaccum.loops import GALLERY
 from gradaccum.problems import Problem
-from gradaccum.theme import text_color
 
 PROBLEM = Problem(seed=5, accumulation_steps=3, epochs=((2, 2), (2, 2, 2, 2, 1)), width=8, stale=True, gated=True)
 
@@ -140,14 +139,8 @@ def test_a_drawing_for_a_page_has_its_size_in_pixels_and_an_alternative_text(pag
     assert (page_element.get("role"), page_element.get("aria-label")) == ("img", 'rises to "1" & stays')
 
 
-def test_a_drawing_for_a_page_takes_text_and_lines_from_the_theme(page_element):
-    lines, texts = styles_of(page_element, "path"), styles_of(page_element, "text")
-    assert any("stroke: currentColor" in style for style in lines)
-    assert not any("#000000" in style or "#ffffff;" in style for style in [*lines, *texts])
-    assert any(f"fill: {text_color(BLUE.lower())}" in style for style in texts)
-
-
-def test_words_on_an_area_keep_their_colour_in_every_theme(page_element):
+def test_coloured_words_are_darker_than_lines_and_others_keep_their_colour(page_element):
+    assert any(f"fill: color-mix(in srgb, {BLUE.lower()} 70%, black)" in style for style in styles_of(page_element, "text"))
     assert any(f"fill: {ON_PALE}" in style for style in styles_of(page_element, "text"))
 
 
