@@ -73,7 +73,6 @@ def main(folder: Path) -> None:
             with notebook_in(browser.new_page(**screen), lab, f"{name}.ipynb") as page:
                 page.run_all()
                 page.page.evaluate("jupyterapp.shell.currentWidget.content.activeCellIndex = 0")  # which has a frame
-                page.page.wait_for_timeout(500)  # these fade
                 save(photograph(page.page, parts), folder / f"{name}.png")
         photograph_report(browser, folder)
 
@@ -94,13 +93,21 @@ def photograph_report(browser: Browser, folder: Path) -> None:
 
 
 def photograph(page: Page, parts: list[str]) -> Image.Image:
-    """The smallest rectangle with these parts of the page, and a margin."""
+    """The smallest rectangle with these parts of the page, and a margin, once two looks at it show the same."""
+    before, now = b"", _look(page, parts)
+    while now != before:
+        page.wait_for_timeout(500)
+        before, now = now, _look(page, parts)
+    return without_blank_edges(Image.open(io.BytesIO(now)).convert("RGB"))
+
+
+def _look(page: Page, parts: list[str]) -> bytes:
     boxes = [page.locator(f"{part} >> visible=true").first.bounding_box() for part in parts]
     left, top = (min(box[side] for box in boxes) for side in ("x", "y"))
     right = max(box["x"] + box["width"] for box in boxes)
     bottom = max(box["y"] + box["height"] for box in boxes)
     clip = {"x": left - 1, "y": top - 1, "width": right - left + 2, "height": bottom - top + 2}  # borders lie on pixels' edges
-    return without_blank_edges(Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB"))
+    return page.screenshot(clip=clip)
 
 
 def without_blank_edges(picture: Image.Image) -> Image.Image:

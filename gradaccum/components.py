@@ -68,17 +68,15 @@ COMPONENTS: dict[str, Component] = {
     "batchnorm-eval": Component("BatchNorm1d in evaluation mode", layer=lambda: nn.BatchNorm1d(WIDTH), training=False),
     "layernorm": Component("LayerNorm", layer=lambda: nn.LayerNorm(WIDTH)),
     "groupnorm": Component("GroupNorm", layer=lambda: nn.GroupNorm(2, WIDTH)),
-    "momentum": Component("SGD with momentum, one update per window", "updates", optimizer=_momentum),
+    "momentum": Component("SGD, momentum, one update per window", "updates", optimizer=_momentum),
     "adamw": Component("AdamW, one update per window", "updates", optimizer=torch.optim.AdamW),
-    "weight-decay": Component("SGD with weight decay, one update per window", "updates", optimizer=_weight_decay),
+    "weight-decay": Component("SGD, weight decay, one update per window", "updates", optimizer=_weight_decay),
     "step-per-micro-batch": Component(
-        "SGD with momentum, an update after every micro-batch", "updates", optimizer=_momentum, update="micro-batch"
+        "SGD, momentum, one update per micro-batch", "updates", optimizer=_momentum, update="micro-batch"
     ),
     "clip-per-window": Component("clipping the accumulated gradient", "clipping and losses", clip="window"),
     "clip-per-micro-batch": Component("clipping after every micro-batch", "clipping and losses", clip="micro-batch"),
-    "contrastive-loss": Component(
-        "a contrastive loss over the samples of a batch", "clipping and losses", loss=contrastive_loss
-    ),
+    "contrastive-loss": Component("a contrastive loss over a batch's samples", "clipping and losses", loss=contrastive_loss),
 }
 """What unit 07 asks about, by key."""
 

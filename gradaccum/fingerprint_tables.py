@@ -8,9 +8,8 @@ from html import escape
 from itertools import groupby, zip_longest
 
 from gradaccum.fingerprint import LINEAR, Fingerprint, as_fraction
+from gradaccum.theme import BLUE, FAINT, GREY, VERMILLION, text_color, tint
 
-VERMILLION, GREEN, GREY = "#B54700", "#00735C", "#595959"
-"""Okabe-Ito vermillion and green, darkened until text in them has a contrast of 4.5 on white."""
 TITLES = ("A right loop's fingerprint", "Your loop's fingerprint")
 TOLERANCE = 1e-4
 """Coefficients that differ by more than this are different; those of different loops differ by more than 1e-2."""
@@ -88,14 +87,14 @@ def _text_width(values: tuple[float, ...]) -> int:
     return max(17, *(round(sum(7.0 if c.isdigit() else 4.0 for c in text)) + 4 for text in texts))
 
 
-_FONT = f"color:{GREY};font-weight:400;font-size:11px;line-height:16px;"
+_FONT = f"color:{text_color(GREY)};font-weight:400;font-size:11px;line-height:16px;"
 _PLAIN = "padding:0;border:0;background:none;"
 _HEAD = f"{_PLAIN}{_FONT}text-align:center;"
 _ROW = '<tr style="background:none">'
 _BLANK = f'<td style="{_PLAIN}"></td>'
 _GAP = f'<td aria-hidden="true" style="{_PLAIN}min-width:6px"></td>'
 _TABLE = (
-    "border-collapse:separate;border-spacing:1px;border:0;margin:0;width:auto;table-layout:auto;background:none;color:#1a1a1a"
+    "border-collapse:separate;border-spacing:1px;border:0;margin:0;width:auto;table-layout:auto;background:none;color:inherit"
 )
 """Sets every property that the style sheets of JupyterLab, nbconvert and nbgrader set for tables."""
 
@@ -123,26 +122,30 @@ def _spaced(cells: list[str], expected: Fingerprint, stale: bool) -> str:
 
 def _table(title: str, heads: str, rows: list[_Row], expected: Fingerprint, stale: bool, peak: float) -> str:
     body = "".join(_row(row, expected, stale, peak) for row in rows)
-    empty = "" if any(row.update for row in rows) else f'<div style="{_FONT}color:{VERMILLION}">no update at all</div>'
+    empty = (
+        "" if any(row.update for row in rows) else f'<div style="{_FONT}color:{text_color(VERMILLION)}">no update at all</div>'
+    )
     caption = f'<div style="font-size:12px;font-weight:600;margin-bottom:2px">{escape(title)}</div>'
     return f'<div style="overflow-x:auto">{caption}<table style="{_TABLE}"><tbody>{heads}{body}</tbody></table>{empty}</div>'
 
 
 def _row(row: _Row, expected: Fingerprint, stale: bool, peak: float) -> str:
-    color = GREY if row.update else VERMILLION
+    color = text_color(GREY if row.update else VERMILLION)
     head = f'<th scope="row" style="{_HEAD}color:{color};text-align:right;padding-right:6px">{row.update or "missing"}</th>'
     cells = [_cell(value, value / peak, framed, not row.update) for value, framed in zip(row.cells, row.framed, strict=True)]
     note = (
-        f'<td style="{_PLAIN}{_FONT}color:{VERMILLION};padding-left:4px;white-space:nowrap">{row.note}</td>' if row.note else ""
+        f'<td style="{_PLAIN}{_FONT}color:{text_color(VERMILLION)};padding-left:4px;white-space:nowrap">{row.note}</td>'
+        if row.note
+        else ""
     )
     return f"{_ROW}{head}{_spaced(cells, expected, stale)}{note}</tr>"
 
 
 def _cell(value: float, share: float, framed: bool, missing: bool) -> str:
     text = "" if missing else as_fraction(value)
-    share = min(1.0, abs(round(share, 6)))  # rounded, since 1/4 gives a shade of 0.245, which noise could round either way
-    shade = f"rgba(0,114,178,{0.12 + 0.5 * share:.2f})" if text else "#f3f3f3"
-    style = f"padding:0;border:0;background:{shade};color:#1a1a1a;text-align:center;font-size:11px;line-height:18px;"
+    share = min(1.0, abs(round(share, 6)))  # rounded, since 1/4 gives a shade of 0.3125, which noise could round either way
+    shade = tint(BLUE, 0.2 + 0.45 * share) if text else FAINT
+    style = f"padding:0;border:0;background:{shade};color:inherit;text-align:center;font-size:11px;line-height:18px;"
     style += f"outline:2px {'dashed' if missing else 'solid'} {VERMILLION};outline-offset:-2px;" if framed else ""
     style += "font-weight:700;" if framed and text else ""
     return f'<td style="{style}">{text or "·"}</td>'

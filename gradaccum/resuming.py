@@ -97,16 +97,21 @@ class Run:
         return self.problem.is_open(self.position)
 
     def train_micro_batch(self) -> float:
-        """One micro-batch, and the update if it closes its window. Returns its loss."""
+        """One micro-batch, and its window's update after the last."""
         problem, size = self.problem, self.problem.micro_batch_size
         done = self.position % problem.micro_batches
         if done == 0 and problem.shuffled:
-            count = len(self.x)
-            self.order = torch.randperm(count, generator=self.shuffler, device="cpu")
+            self.order = torch.randperm(
+                len(self.x),
+                generator=self.shuffler,
+                device="cpu",
+            )
         samples = self.order[done * size : (done + 1) * size]
-        loss = F.mse_loss(self.model(self.x[samples]), self.y[samples])
+        output = self.model(self.x[samples])
+        loss = F.mse_loss(output, self.y[samples])
         first = done - done % problem.accumulation_steps
-        in_window = min(problem.accumulation_steps, problem.micro_batches - first)
+        left = problem.micro_batches - first
+        in_window = min(problem.accumulation_steps, left)
         self.scaler.scale(loss / in_window).backward()
         self.position += 1
         if not self.window_open:
@@ -118,7 +123,7 @@ class Run:
         self.scaler.step(self.optimizer)
         self.scaler.update()
         self.optimizer.zero_grad()
-        if self.scaler.get_scale() >= scale:  # else an overflow: there was no update
+        if self.scaler.get_scale() >= scale:  # else: overflow
             self.scheduler.step()
 
 

@@ -26,6 +26,19 @@ _STYLE = (
 )
 
 
+PICTURE = "gradaccum-picture"
+"""The class of pictures, which are drawn on white."""
+
+ON_DARK_PAGES = (
+    ':is([data-jp-theme-light="false"],.vscode-dark,[theme="dark"]) '
+    f".{PICTURE}:not(.cell-output-ipywidget-background *){{filter:invert(.93) hue-rotate(180deg)}}"
+)
+"""Dark pages of JupyterLab, VS Code and Colab show pictures with light and dark exchanged and the hues kept.
+
+In VS Code widgets have a white background in every theme. The site has the same rule for all its pictures in gradaccum.css.
+"""
+
+
 def show(bundle: dict[str, Any], alt: str = "") -> None:
     """Show a widget and, for pages without a kernel, its still.
 
@@ -54,6 +67,6 @@ def image(png: str, alt: str, size: tuple[int, int]) -> str:
         size: width and height in pixels.
     """
     return (
-        f'<img alt="{escape(alt, quote=True)}" src="data:image/png;base64,{png}" '
-        f'width="{size[0]}" height="{size[1]}" style="max-width:100%;height:auto">'
+        f'<style>{ON_DARK_PAGES}</style><img class="{PICTURE}" alt="{escape(alt, quote=True)}" '
+        f'src="data:image/png;base64,{png}" width="{size[0]}" height="{size[1]}" style="max-width:100%;height:auto">'
     )

@@ -32,7 +32,7 @@ class Trainer:
         self.accumulation_steps, self.epochs = accumulation_steps, epochs
 
     def train(self) -> None:
-        """Train. Not a hook: a later release only promises to call the hooks."""
+        """Not a hook: later releases only promise to call hooks."""
         self.model.train()
         for _ in range(self.epochs):
             self.on_epoch_begin()
@@ -49,15 +49,17 @@ class Trainer:
 
     def compute_loss(self, x: Tensor, targets: Tensor) -> Tensor:
         """Hook: the loss of a micro-batch."""
-        return cross_entropy(self.model(x).flatten(0, 1), targets.flatten())
+        logits = self.model(x).flatten(0, 1)
+        return cross_entropy(logits, targets.flatten())
 
     def backward(self, loss: Tensor) -> None:
         """Hook: backpropagate the loss of a micro-batch."""
         (loss / self.accumulation_steps).backward()
 
     def should_step(self, index: int) -> bool:
-        """Hook: whether micro-batch ``index``, counted from 0, is the last of its window."""
-        return (index + 1) % self.accumulation_steps == 0 or index + 1 == len(self.data)
+        """Hook: whether micro-batch ``index`` closes its window."""
+        full = (index + 1) % self.accumulation_steps == 0
+        return full or index + 1 == len(self.data)
 
     def on_window_end(self) -> None:
         """Hook: all gradients of a window are in ``.grad``, and the update comes next."""

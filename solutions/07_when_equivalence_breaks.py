@@ -452,7 +452,7 @@ explore("who_hides")
 
 # %%
 for key, component in COMPONENTS.items():
-    print(f"{key:22} {component.about}")
+    print(f"{key:21}{component.about}")
 
 # %% [markdown]
 # Write `breaks_equivalence()`. It returns a dictionary with these twelve names as keys, and for each `True` if the two runs end

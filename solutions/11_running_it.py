@@ -53,6 +53,7 @@ predict(
 # %%
 import inspect
 import os
+import textwrap
 from time import perf_counter
 
 import torch
@@ -111,8 +112,8 @@ for name, bytes_each in state.items():
 # `.grad` for the rest of their window.
 
 # %%
-print(inspect.getsource(Run.train_micro_batch))
-print(inspect.getsource(Run._update))
+for method in (Run.train_micro_batch, Run._update):
+    print(textwrap.dedent(inspect.getsource(method)))
 
 # %% [markdown]
 # ## What the future of a run depends on

@@ -213,7 +213,7 @@ check(name_those_trainers)
 # %%
 hooks = Trainer.compute_loss, Trainer.backward, Trainer.should_step
 for method in (Trainer.train, *hooks):
-    print(inspect.getsource(method))
+    print(textwrap.dedent(inspect.getsource(method)))
 
 # %% [markdown]
 # There are three more: `on_epoch_begin()` and `on_window_end()` do nothing yet, and `zero_grad()` clears.

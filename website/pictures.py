@@ -22,12 +22,9 @@ from tqdm import tqdm
 
 from autograder.support.atomic_files import write_atomically
 from gradaccum import phenomena
-from gradaccum.drawing import DPI, as_png, new_figure
+from gradaccum.drawing import as_png, new_figure
 from gradaccum.notebook.explore import listing_html
 from gradaccum.threads import one_thread
-
-SHARPNESS = 2
-"""Pixels of a picture for each of the page's."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,6 @@ def _draw(chunk: Sequence[tuple[str, int]], folder: Path) -> int:
     for name, place in chunk:
         phenomenon, settings = phenomena.load(name), all_settings(name)[place]
         figure = new_figure(*phenomenon.SIZE)
-        figure.set_dpi(SHARPNESS * DPI)
         with one_thread():
             result = phenomenon.compute(settings)
             phenomenon.draw(result, figure)

@@ -12,7 +12,7 @@ from autograder.contract.exercise import Exercise
 from autograder.exercises import pictures_of
 from autograder.publishing.model_answers import ModelAnswer, model_answers
 from autograder.showing.answers_html import answers_html, answers_text
-from autograder.showing.verdict_html import paragraph
+from gradaccum.theme import paragraph
 
 if TYPE_CHECKING:
     from gradaccum.notebook.showing import Picture

@@ -11,7 +11,7 @@ from autograder.contract.exercise import Exercise
 from autograder.contract.units import UNITS
 from autograder.desk.results import Result, forget, results, results_file
 from autograder.exercises import exercises_of
-from gradaccum.fingerprint_tables import GREEN, GREY, VERMILLION
+from gradaccum.theme import FAINT, GREEN, GREY, VERMILLION, text_color
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def _row(one: UnitProgress, is_next: bool) -> str:
     link = f'<a href="{one.unit}.ipynb">{escape(one.title)}</a>'
     share = one.score / one.max_score
     style = f"background:{GREEN if one.done else VERMILLION};width:{100 * share:.0f}%;height:8px;border-radius:3px"
-    bar = f'<div style="background:#e6e6e6;border-radius:3px"><div style="{style}"></div></div>'
+    bar = f'<div style="background:{FAINT};border-radius:3px"><div style="{style}"></div></div>'
     marks = "".join(_mark(one, exercise) for exercise in one.exercises)
     cells = (
         (f"width:33%;font-weight:{600 if is_next else 400}", f"{link}{'&nbsp;←' if is_next else ''}"),
@@ -158,7 +158,8 @@ def _row(one: UnitProgress, is_next: bool) -> str:
 
 def _mark(one: UnitProgress, exercise: Exercise) -> str:
     sign, color = _sign(one, exercise)
-    said = f'<span style="color:{color};font-weight:600">{sign}</span>&nbsp;<code style="font-size:12px">{exercise.id}</code>'
+    sign = f'<span style="color:{text_color(color)};font-weight:600">{sign}</span>'
+    said = f'{sign}&nbsp;<code style="font-size:12px">{exercise.id}</code>'
     return f'<span style="display:inline-block;margin-right:12px" title="{_points(one, exercise)}">{said}</span>'
 
 

@@ -106,6 +106,7 @@ VISIBLE_MODULES = (
     "gradaccum.resuming",
     "gradaccum.showing",
     "gradaccum.still",
+    "gradaccum.theme",
     "gradaccum.threads",
     "gradaccum.token_problems",
     "gradaccum.trainer",

@@ -19,7 +19,7 @@ from nbformat.v4 import new_output
 
 from autograder.exercises.unit_04_training_loop.puzzle import Puzzle
 from gradaccum.drawing import DPI, as_png
-from gradaccum.notebook.explore import SHARP, Panel
+from gradaccum.notebook.explore import Panel
 from gradaccum.notebook.showing import Picture
 
 SHOWING = ("explore", "show_fingerprint", "show_puzzle")
@@ -88,7 +88,6 @@ def _outputs(shown: Panel | Picture | Puzzle) -> Iterator[nbformat.NotebookNode]
             raise shown.error
         png, alt, caption, size = shown._repr_mimebundle_()["image/png"], shown.caption, shown.caption, shown.phenomenon.SIZE
     else:
-        shown.figure.set_dpi(SHARP * DPI)
         png, alt, caption = base64.b64encode(as_png(shown.figure)).decode(), shown.alt, shown.caption
         size = shown.figure.get_size_inches()
     about = {"alt": alt} | {side: round(DPI * inches) for side, inches in zip(("width", "height"), size, strict=True)}

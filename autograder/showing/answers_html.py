@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterable
 from html import escape
 
-from autograder.showing.verdict_html import card, paragraph
-from gradaccum.fingerprint_tables import GREEN
+from gradaccum.theme import FAINT, GREEN, card, paragraph
 
 SUMMARY = "It is right, so compare it with two model answers."
 
 _CODE = (
-    "background:#f7f7f7;color:#1a1a1a;margin:4px 0 12px;padding:8px 10px;overflow-x:auto;white-space:pre;"
+    f"background:{FAINT};color:inherit;margin:4px 0 12px;padding:8px 10px;overflow-x:auto;white-space:pre;"
     "font:12px/1.45 monospace"
 )
 
@@ -21,7 +20,7 @@ def answers_html(answers: Iterable[tuple[str, str]], before: str = "") -> str:
     """A card with some HTML, and answers given as what they show and their source."""
     listings = "".join(_listing(number, shows, source) for number, (shows, source) in enumerate(answers, 1))
     summary = f'<summary style="cursor:pointer;font-weight:600">{SUMMARY}</summary>'
-    return card(GREEN, [before, f"<details>{summary}{listings}</details>"])
+    return card(GREEN, "", [before, f"<details>{summary}{listings}</details>"])
 
 
 def answers_text(answers: Iterable[tuple[str, str]]) -> str:

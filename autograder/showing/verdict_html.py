@@ -5,7 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from gradaccum.fingerprint_tables import GREEN, GREY, VERMILLION, fingerprint_tables
+from gradaccum.fingerprint_tables import fingerprint_tables
+from gradaccum.theme import GREEN, GREY, VERMILLION, card, paragraph, side_by_side, slug_html, text_color
 
 if TYPE_CHECKING:
     from autograder.contract.verdict import Verdict
@@ -44,38 +45,24 @@ ELSEWHERE = (
 
 
 def as_html(verdict: Verdict) -> str:
-    """The verdict as self-contained HTML: inline styles only, no script, readable without colour and on dark pages."""
-    color = _color(verdict)
-    parts = [f'<div style="font-weight:600;font-size:15px;color:{color}">{escape(_headline(verdict))}</div>']
+    """The verdict as self-contained HTML: inline styles only, no script, readable without colour and on pages of any theme."""
     if verdict.fault:
-        return card(color, [*parts, paragraph(escape(str(verdict.fault)))])
+        return card(_color(verdict), _headline(verdict), [paragraph(escape(str(verdict.fault)))])
+    parts = []
     if verdict.failure and verdict.failure_everywhere and not _is_unwritten(verdict):
         parts.append(paragraph(escape(verdict.failure.message)))
     if _is_unwritten(verdict):
         parts.append(paragraph(ELSEWHERE))
     for k, mistake in enumerate(verdict.mistakes):
-        parts.append(paragraph(f'<code style="{_SLUG}">{escape(mistake.slug)}</code> {escape(mistake.message)}'))
+        parts.append(paragraph(f"{slug_html(mistake.slug)} {escape(mistake.message)}"))
         if k == 0:
             parts.append(paragraph(f"<b>Hint.</b> {escape(mistake.hint)}"))
     if verdict.remark:
         parts.append(paragraph(escape(verdict.remark)))
     if verdict.expected is not None and verdict.found is not None:
-        tables = fingerprint_tables(verdict.expected, verdict.found)
-        parts.append(f'<div style="display:flex;flex-wrap:wrap;gap:10px 20px;margin:10px 0">{"".join(tables)}</div>')
+        parts.append(side_by_side(fingerprint_tables(verdict.expected, verdict.found)))
     parts.append(_parts_list(verdict))
-    return card(color, parts)
-
-
-def card(color: str, parts: list[str]) -> str:
-    """A box with some HTML and an edge of this colour."""
-    return f'<div style="{_CARD}border-left:4px solid {color}">{"".join(parts)}</div>'
-
-
-_CARD = (
-    "background:#fff;color:#1a1a1a;border:1px solid #ddd;border-radius:4px;padding:8px 14px;max-width:1120px;"
-    "font-family:Arial,Helvetica,sans-serif;font-size:14px;line-height:1.45;"
-)
-_SLUG = f"color:{VERMILLION};background:#fbefe7;padding:1px 5px;border-radius:3px;white-space:nowrap;font-size:13px"
+    return card(_color(verdict), _headline(verdict), parts)
 
 
 def _color(verdict: Verdict) -> str:
@@ -87,11 +74,6 @@ def _color(verdict: Verdict) -> str:
 def _is_unwritten(verdict: Verdict) -> bool:
     """Whether the student has not begun yet, which is not a mistake."""
     return verdict.failure is not None and verdict.failure.kind == "unwritten"
-
-
-def paragraph(html: str) -> str:
-    """Some HTML as a paragraph that is not too wide to read."""
-    return f'<p style="margin:6px 0;max-width:80ch">{html}</p>'
 
 
 def _headline(verdict: Verdict) -> str:
@@ -111,7 +93,7 @@ def _parts_list(verdict: Verdict) -> str:
             sign, color = "○", GREY
         points = f'<span style="flex:none;width:3.4em">{result.points:g}/{result.part.points:g}</span>'
         message = "" if result.passed or verdict.failure_everywhere else f": {escape(result.message)}"
-        sign = f'<span style="flex:none;width:1.3em;color:{color}">{sign}</span>'
+        sign = f'<span style="flex:none;width:1.3em;color:{text_color(color)}">{sign}</span>'
         text = f"<span>{escape(result.part.title)}{message}</span>"  # next to the points, even if it takes several lines
         lines.append(f'<li style="margin:0;display:flex">{sign}{points}{text}</li>')
     return f'<ul style="list-style:none;margin:6px 0 2px;padding:0">{"".join(lines)}</ul>'

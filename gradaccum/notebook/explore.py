@@ -20,9 +20,6 @@ from gradaccum.notebook.keyboard import KEYS_STAY_HERE
 from gradaccum.phenomena import Listing
 from gradaccum.threads import one_thread
 
-SHARP = 2
-"""Dots of a picture file for each pixel of a page, as screens have them."""
-
 FRAME = 700
 """Milliseconds between two pictures of a control that plays: time to see what has changed."""
 
@@ -120,7 +117,6 @@ class Panel(widgets.VBox):
         if self.error:
             return ""
         figure = new_figure(*self.phenomenon.SIZE)
-        figure.set_dpi(SHARP * DPI)
         with _garbage_later(), one_thread():
             self.phenomenon.draw(self._computed(self.settings), figure)
             return base64.b64encode(as_png(figure)).decode()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
@@ -13,7 +12,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from gradaccum import still
-from gradaccum.drawing import DPI, draw_fingerprint, new_figure
+from gradaccum.drawing import DPI, as_png, draw_fingerprint, new_figure
 from gradaccum.fingerprint import Fingerprint, as_fraction, expected, fingerprint
 from gradaccum.fingerprint_words import say
 from gradaccum.problems import Problem
@@ -47,10 +46,8 @@ class Picture:
         return str(self)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        buffer = io.BytesIO()
-        self.figure.savefig(buffer, format="png", dpi=DPI)
         width, height = (round(DPI * inches) for inches in self.figure.get_size_inches())
-        image = still.image(base64.b64encode(buffer.getvalue()).decode(), self.alt, (width, height))
+        image = still.image(base64.b64encode(as_png(self.figure)).decode(), self.alt, (width, height))
         caption = f'<p style="max-width:75ch;margin:4px 0">{escape(self.caption)}</p>' if self.caption else ""
         return {"text/html": image + caption, "text/plain": str(self)}
 

@@ -104,8 +104,8 @@ def file() -> Image.Image:
     return Image.open(io.BytesIO(as_png(figure)))
 
 
-def test_a_file_has_the_size_of_its_figure(file):
-    assert file.size == (500, 400)
+def test_a_file_has_two_pixels_for_each_of_its_figures(file):
+    assert file.size == (1000, 800)
 
 
 def test_a_file_is_as_white_as_the_page_around_it(file):
@@ -139,15 +139,8 @@ def test_a_drawing_for_a_page_has_its_size_in_pixels_and_an_alternative_text(pag
     assert (page_element.get("role"), page_element.get("aria-label")) == ("img", 'rises to "1" & stays')
 
 
-def test_a_drawing_for_a_page_takes_text_and_lines_from_the_theme(page_element):
-    lines, texts = styles_of(page_element, "path"), styles_of(page_element, "text")
-    assert any("stroke: currentColor" in style for style in lines)
-    assert not any("#000000" in style or "#ffffff;" in style for style in [*lines, *texts])
-    assert any("var(--jp-ui-font-color2" in style for style in texts)
-    assert any(f"color-mix(in srgb, {BLUE.lower()} 75%, currentColor)" in style for style in texts)
-
-
-def test_words_on_an_area_keep_their_colour_in_every_theme(page_element):
+def test_coloured_words_are_darker_than_lines_and_others_keep_their_colour(page_element):
+    assert any(f"fill: color-mix(in srgb, {BLUE.lower()} 70%, black)" in style for style in styles_of(page_element, "text"))
     assert any(f"fill: {ON_PALE}" in style for style in styles_of(page_element, "text"))
 
 

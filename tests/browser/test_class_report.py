@@ -7,6 +7,7 @@ from datetime import datetime
 
 import pytest
 from sample_class import dealt_class
+from themes import text_of_too_little_contrast
 
 from autograder.classroom.report.class_report import ClassReport, class_report
 from autograder.classroom.report.page import write_report
@@ -52,6 +53,22 @@ def test_the_report_opens_from_disk_and_loads_nothing_else(page, file):
 
 def test_the_report_is_no_wider_than_the_screen(page):
     assert page.evaluate("document.documentElement.scrollWidth") == 1280
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_has_enough_contrast_on_every_background(page, scheme):
+    page.emulate_media(color_scheme=scheme)
+    assert text_of_too_little_contrast(page) == []
+
+
+@pytest.mark.parametrize("width", [1280, 700])
+def test_headings_of_the_heat_map_are_not_cut_off(page, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.add_style_tag(content=".map thead th { font-size: 20px !important }")
+    heads = page.locator(".map thead tr:first-child th div").evaluate_all(
+        "divs => divs.map(div => div.scrollWidth - div.parentElement.clientWidth)"
+    )
+    assert max(heads) <= 0
 
 
 def test_a_click_on_a_heading_sorts_and_another_turns_the_order_round(page, report):

@@ -33,7 +33,8 @@ from autograder.classroom.report.student_report import (
     Result,
 )
 from autograder.support.atomic_files import write_atomically
-from gradaccum.fingerprint_tables import GREEN, GREY, TITLES, VERMILLION
+from gradaccum.fingerprint_tables import TITLES
+from gradaccum.theme import GREY, LINE, VERMILLION, text_color
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -150,7 +151,7 @@ def report_html(report: ClassReport, made: datetime, alike: AlikeReport | None =
         middle=middle,
         signs=SIGNS,
         classes=CLASSES,
-        colors={"green": GREEN, "grey": GREY, "vermillion": VERMILLION},
+        colors={"grey": text_color(GREY), "vermillion": text_color(VERMILLION), "line": LINE},
         styles=styles,
     )
 

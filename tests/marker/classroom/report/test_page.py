@@ -175,29 +175,6 @@ def test_the_parts_of_a_heat_map_have_all_its_columns(dealt):
     assert heat.count("…</td>") == len(graded)
 
 
-def test_text_has_enough_contrast_on_every_background(dealt):
-    page = report_html(class_report(dealt), MADE)
-    variables = dict(re.findall(r"--(\w+): (#\w{6})", page))
-    rules = re.findall(r"^\.(\w+) \{ background: ([^;}]+?)(?:; color: ([^;}]+?))? \}", page, re.MULTILINE)
-    assert len(rules) == 9
-    for name, *colours in rules:
-        back, front = (re.sub(r"var\(--(\w+)\)", lambda m: variables[m[1]], colour or "#1a1a1a") for colour in colours)
-        assert contrast(back, front) >= 4.5, name
-
-
-def contrast(one: str, other: str) -> float:
-    """The contrast ratio defined at https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio."""
-
-    def luminance(colour: str) -> float:
-        digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
-        parts = [int(digits[k : k + 2], 16) / 255 for k in (0, 2, 4)]
-        red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-    dark, light = sorted((luminance(one), luminance(other)))
-    return (light + 0.05) / (dark + 0.05)
-
-
 @pytest.fixture(scope="module")
 def report() -> ClassReport:
     return class_report(CLASS)
