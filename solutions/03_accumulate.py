@@ -263,7 +263,7 @@ for norm in (nn.LayerNorm(8), nn.BatchNorm1d(8)):
 # - **2 points · ragged micro-batches**: also when their sizes differ, in a model with a frozen and an unused parameter, and
 #   with a weight that two layers share.
 # - **1 point · discarding what .grad held before**: `.grad` of a parameter that is not frozen may hold anything when you are
-#   called, infinity included; none of it is left, at every call.
+#   called, infinity included; after every call none of it is left.
 # - **1 point · one micro-batch's graph at a time**: with 24 micro-batches, your peak memory stays below twelve times that of a
 #   loop with one graph alive.
 #

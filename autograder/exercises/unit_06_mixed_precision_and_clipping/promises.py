@@ -27,7 +27,7 @@ PROMISES = {
             Promise("before the update", "before its update.", ("bound", "leftover"), "clip_too_late"),
             Promise("threshold", "clipped to `max_norm`", ("bound", "leftover"), "clip_threshold_divided"),
             Promise("whole gradient", "each window's gradient is clipped", ("bound", "leftover"), "clip_each_parameter"),
-            Promise("short ones", "even micro-batches", ("idle", "no accumulation", "cut", "probe"), "clip_always"),
+            Promise("short ones", "equal micro-batches", ("idle", "no accumulation", "cut", "probe"), "clip_always"),
             Promise("norms", "the norm of its gradient before clipping.", ("norms", "bound"), "clipped_norm_returned"),
             Promise(
                 "list", "Return a list with one number for each window", ("norms", "bound", "idle"), "clip_nothing_returned"
@@ -43,7 +43,7 @@ PROMISES = {
             Promise(
                 "optimizer", "Update by `optimizer.step()`; the optimizer may have momentum.", CLIPPED, "clip_updates_by_hand"
             ),
-            Promise("N = 1", "and N = 1.", ("no accumulation",), "clip_not_for_one"),
+            Promise("N = 1", "also with N = 1.", ("no accumulation",), "clip_not_for_one"),
             Promise("one by one", "Micro-batches go through the model one by one.", ("cut",), "clip_one_forward"),
         ),
         ("Every parameter is trained.", "(`islice` and", "The first two compare", "Train for one epoch"),
