@@ -150,7 +150,7 @@ print("gradients:", [g if g is None else tuple(g.shape) for g in gradients])
 #   left out, or be zero or `None`.
 # - **1 point · leaving parameters, .grad and mode as they were**: they stay the same to the bit, and `requires_grad`, `x` and
 #   `y` too, so that a second call returns the same. No hook and no attribute stays on the model, and you seed no random
-#   numbers. Before the call `.grad` may hold anything, infinity included, and nothing of it may be in what you return. The
+#   numbers. Before the call `.grad` may hold anything, infinity included, and none of it may be in what you return. The
 #   model, and each of its layers, may be in training or in evaluation mode, in which layers such as dropout act differently:
 #   the gradient is that of the mode it is in.
 
@@ -221,7 +221,7 @@ for reduction in ("mean", "sum"):
 #
 # - **1 point · the mean of the sample gradients**: for a `loss_fn` that averages, where it equals the gradient of the batch;
 #   also for a batch of one sample.
-# - **1 point · the same for a loss_fn that adds its samples**: there the two differ, so only going sample by sample will do.
+# - **1 point · the same for a loss_fn that adds its samples**: there the two differ, so the gradient of the batch will not do.
 # - **1 point · leaving parameters, .grad and mode as they were**: as in exercise 1. A layer may draw random numbers in
 #   training mode, as dropout does.
 #

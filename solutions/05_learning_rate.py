@@ -100,9 +100,9 @@ for b, n in ((16, 2), (8, 4), (2, 16)):
 # | linear | $\alpha \cdot c/b$ | fewer updates, each longer in proportion: the distance per *sample* stays the same |
 # | sqrt | $\alpha \cdot \sqrt{c/b}$ | for optimizers that divide by the typical size of a gradient, such as Adam |
 #
-# Why a root for Adam? With $1/N$ of the updates, each has to be $N$ times as long. While noise outweighs the gradient,
-# Adam divides by roughly the length of the *noise*. Averaging $N$ times as many samples makes that noise $\sqrt N$ times
-# shorter, so Adam's update already grows by a factor of $\sqrt N$ on its own. The rate supplies the other $\sqrt N$.
+# Why a root for Adam? With $1/N$ of the updates, each has to be $N$ times as long. While noise outweighs the gradient, Adam
+# divides by roughly the length of the *noise*. Averaging $N$ times as many samples makes that noise $\sqrt N$ times shorter, so
+# Adam's update already grows by a factor of $\sqrt N$ on its own. The rate supplies the other $\sqrt N$.
 
 # %% [markdown]
 # ## Predict: a larger batch
@@ -354,8 +354,8 @@ explore("gradient_noise")
 # <details><summary>What you should have seen</summary>
 #
 # 1. Half the variance. So the claim "variance goes as 1 / effective batch" is true **for independent samples**.
-# 2. As soon as a batch holds a fair share of the n = 256 samples. The variance is smaller by a factor of (n − B)/(n − 1), and
-#    for B = n it is zero: there is only one such batch. For small batches the factor is nearly 1.
+# 2. As soon as a batch holds a fair share of the n = 256 samples. The variance is multiplied by (n − B)/(n − 1), and for B = n
+#    it is zero: there is only one such batch. For small batches the factor is nearly 1.
 # 3. It shrinks, and so does the noise, but much more slowly. So the batch at which they are equally long grows.
 # </details>
 

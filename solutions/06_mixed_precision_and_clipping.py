@@ -249,8 +249,8 @@ check(train_epoch_clipped)
 # - **For every micro-batch**: autocast, scale the loss, backward.
 # - **Once per window, in this order**: `unscale_`, clip, `scaler.step`, `scaler.update`.
 # - **Within a window the scale must not move**, because gradients in different units do not add up.
-# - **One inf costs the whole window**: `scaler.step` skips the update, and `scaler.update` lowers the scale.
-#   Holding the schedule back is up to you.
+# - **One inf costs the whole window**: `scaler.step` skips the update, and `scaler.update` lowers the scale. Holding the schedule
+#   back is up to you.
 #
 # (Rows 17 and 18 of [the claims ledger](../docs/claims.md).)
 
@@ -359,8 +359,8 @@ explore("low_precision_sums")
 # %% [markdown]
 # ## Where the sum is kept
 #
-# These errors come from a **low-precision `.grad`**. Under autocast the sum is float32, because the parameters are, and with
-# them `.grad`. They matter when the model itself was converted, as is common for large ones.
+# These errors come from a **low-precision `.grad`**. They matter when the model itself was converted, as is common for large
+# ones. Under autocast the sum is float32, because the parameters are, and with them `.grad`.
 
 # %% [markdown]
 # ## Exercise 3 · `accumulate_in_float32`
@@ -374,10 +374,10 @@ explore("low_precision_sums")
 # What earns points:
 #
 # - **1 point · sums that do not stall**: 600 micro-batches, nearly equal; and four, of which two have long gradients
-#   that cancel. What is left of the other two is there only if every addition is in float32.
+#   that cancel. The other two survive only if every addition is in float32.
 # - **1 point · ragged micro-batches**: every sample counts alike.
 # - **1 point · float32 results, from the model as it is**: each micro-batch goes through the bfloat16 model on its own.
-#   Afterwards parameters and their dtype are what they were, and so are the model's mode, what of it is frozen, and the
+#   Afterwards parameters, their dtype and their `requires_grad` are what they were, and so are the model's mode and the
 #   micro-batches. No hook of yours is left on the model. You may do with `.grad` what you like; it may hold anything when you
 #   are called.
 #

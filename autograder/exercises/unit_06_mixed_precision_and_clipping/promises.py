@@ -100,7 +100,7 @@ PROMISES = {
             Promise("float32 results", "to float32 tensors", SUMS, "float32_returned_in_bfloat16"),
             Promise("float32 sums", "added up in float32.", ("sums", "cancelling"), "float32_divided_at_the_end"),
             Promise(
-                "each addition", "is there only if every addition is in float32.", ("cancelling",), "float32_flushes_pairs"
+                "each addition", "The other two survive only if every addition is in float32.", ("cancelling",), "float32_flushes_pairs"
             ),
             Promise("samples", "every sample counts alike.", ("ragged",), "float32_mean_of_means"),
             Promise("bfloat16", "computed by the model as it is", ("telling", "cancelling"), "float32_copy_of_the_model"),
@@ -111,9 +111,9 @@ PROMISES = {
                 ("telling", "cancelling"),
                 "float32_one_forward",
             ),
-            Promise("kept", "Afterwards parameters and their dtype are what they were,", SUMS, "float32_trains"),
-            Promise("kept mode", "and so are the model's mode,", SUMS, "float32_leaves_evaluation"),
-            Promise("frozen", "what of it is frozen,", SUMS, "float32_freezes"),
+            Promise("kept", "Afterwards parameters, their dtype and", SUMS, "float32_trains"),
+            Promise("kept mode", "and so are the model's mode", SUMS, "float32_leaves_evaluation"),
+            Promise("frozen", "their `requires_grad` are what they were,", SUMS, "float32_freezes"),
             Promise("data", "and the micro-batches.", SUMS, "float32_empties_the_list"),
             Promise("hooks", "No hook of yours is left on the model.", SUMS, "float32_leaves_hooks"),
             Promise(
