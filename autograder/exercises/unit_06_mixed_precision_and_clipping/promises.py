@@ -100,7 +100,10 @@ PROMISES = {
             Promise("float32 results", "to float32 tensors", SUMS, "float32_returned_in_bfloat16"),
             Promise("float32 sums", "added up in float32.", ("sums", "cancelling"), "float32_divided_at_the_end"),
             Promise(
-                "each addition", "The other two survive only if every addition is in float32.", ("cancelling",), "float32_flushes_pairs"
+                "each addition",
+                "The other two survive only if every addition is in float32.",
+                ("cancelling",),
+                "float32_flushes_pairs",
             ),
             Promise("samples", "every sample counts alike.", ("ragged",), "float32_mean_of_means"),
             Promise("bfloat16", "computed by the model as it is", ("telling", "cancelling"), "float32_copy_of_the_model"),
