@@ -80,8 +80,9 @@ print(f"the batch: loss {loss_fn(model(x), y).item():.4f}")
 # ## Explore: gradients of samples
 #
 # Here the model is only $w x + b$, so a gradient is an arrow with two components. On the left are the data: the batch's points
-# are filled, and lines show their errors. In the middle each of these points has a blue arrow, the thick arrow is their average,
-# and the circle is what `backward()` gives for the whole batch. On the right are the averages of 200 batches of this size.
+# are filled, and lines show their errors. In the middle each of these points has a blue arrow, the thick arrow is their
+# average, and the circle is what `backward()` gives for the whole batch. On the right are the averages of 200 batches of this
+# size.
 #
 # 1. Do all arrows point the same way? Choose other batches: does the thick arrow ever miss the circle?
 # 2. Press **One sample** and choose other batches. Which samples have long arrows?

@@ -267,8 +267,8 @@ for update in range(1, 5):
 
 # %% [markdown]
 # A warmup that was meant for eight updates is over after two. A decay planned for all updates (micro-batches / N, rounded up,
-# in each epoch) would end N times too early as well. Recipes count **updates**: call `scheduler.step()` **once per update, after
-# it**. Then the first update uses the first rate.
+# in each epoch) would end N times too early as well. Recipes count **updates**: call `scheduler.step()` **once per update,
+# after it**. Then the first update uses the first rate.
 #
 # The optimizer holds the current rate in `optimizer.param_groups[0]["lr"]`, and `scheduler.get_last_lr()[0]` says the same.
 #

@@ -46,8 +46,8 @@ predict(
 # %% [markdown]
 # ## Clipping
 #
-# One strange batch can make a gradient a hundred times as long as the others. **Clipping by norm** limits that. With a threshold
-# $c$, and $g$ the gradient of *all* parameters as one vector,
+# One strange batch can make a gradient a hundred times as long as the others. **Clipping by norm** limits that. With a
+# threshold $c$, and $g$ the gradient of *all* parameters as one vector,
 #
 # $$g \leftarrow g \cdot \min\left(1, \frac{c}{\lVert g\rVert}\right).$$
 #
@@ -249,8 +249,8 @@ check(train_epoch_clipped)
 # - **For every micro-batch**: autocast, scale the loss, backward.
 # - **Once per window, in this order**: `unscale_`, clip, `scaler.step`, `scaler.update`.
 # - **Within a window the scale must not move**, because gradients in different units do not add up.
-# - **One inf costs the whole window**: `scaler.step` skips the update, and `scaler.update` lowers the scale. Holding the schedule
-#   back is up to you.
+# - **One inf costs the whole window**: `scaler.step` skips the update, and `scaler.update` lowers the scale. Holding the
+#   schedule back is up to you.
 #
 # (Rows 17 and 18 of [the claims ledger](../docs/claims.md).)
 
