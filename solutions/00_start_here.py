@@ -51,7 +51,6 @@
 # - Run a cell with **Shift + Enter**, and go from top to bottom.
 # - Where it says `raise NotImplementedError`, put your own code in place of that line.
 # - Run and read the other code cells. To try something out, insert cells of your own wherever you like.
-# - Your functions leave torch's settings, such as the default dtype, as they find them.
 # - If things get into a muddle, restart the kernel (the round arrow) and run the cells again.
 #
 # The units:
@@ -166,7 +165,7 @@ show_fingerprint(GALLERY["step-every"], one_window)
 # one hint. Run it as often as you like. In a class, the same check marks you, on problems with other numbers.
 #
 # One thing holds in every exercise: unless it says otherwise, your function leaves what it is given as it was, and torch's
-# settings, too.
+# settings, such as the default dtype, too.
 #
 # Here is the practice exercise with something forgotten, and the verdict on it:
 
@@ -183,8 +182,7 @@ check(average_gradients)
 #
 # *Difficulty ●○○ · about 2 minutes · for practice, not counted*
 #
-# Now you. Write `average_gradients(gradients)`. It is given a list of tensors of the same shape and returns their
-# mean. The list and the tensors stay as they are.
+# Now you. Write `average_gradients(gradients)`. It is given a list of tensors of the same shape and returns their mean.
 #
 # What earns points:
 #

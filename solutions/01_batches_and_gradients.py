@@ -80,12 +80,12 @@ print(f"the batch: loss {loss_fn(model(x), y).item():.4f}")
 # ## Explore: gradients of samples
 #
 # Here the model is only $w x + b$, so a gradient is an arrow with two components. On the left are the data: the batch's points
-# are filled, and lines show their errors. In the middle each sample of the batch has a blue arrow. The thick arrow is their
-# average, and the circle is what `backward()` gives for the whole batch. On the right are the averages of 200 other batches of
-# the same size.
+# are filled, and lines show their errors. In the middle each of these points has a blue arrow, the thick arrow is their
+# average, and the circle is what `backward()` gives for the whole batch. On the right are the averages of 200 batches of this
+# size.
 #
-# 1. Which samples have the longest arrows? Do all arrows point the same way?
-# 2. Choose other batches. Does the thick arrow ever miss the circle?
+# 1. Do all arrows point the same way? Choose other batches: does the thick arrow ever miss the circle?
+# 2. Press **One sample** and choose other batches. Which samples have long arrows?
 # 3. Press **Break**. What goes wrong when the gradients are added up and not divided?
 # 4. Press **Reset** and go through the batch sizes. What happens to the cloud on the right?
 
@@ -95,8 +95,8 @@ explore("sample_gradients")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. Those with the largest errors, far from $x = 0$. Some arrows even point the other way.
-# 2. Never.
+# 1. No, some even point the other way. The thick arrow never misses.
+# 2. Those with large errors, far from $x = 0$.
 # 3. The direction is right, but the arrow is B times too long.
 # 4. It shrinks around the gradient of all samples. A larger batch does not have a *different* gradient; it has a less random
 #    one. That is why people want large batches.
@@ -151,7 +151,7 @@ print("gradients:", [g if g is None else tuple(g.shape) for g in gradients])
 #   left out, or be zero or `None`.
 # - **1 point · leaving parameters, .grad and mode as they were**: they stay the same to the bit, and `requires_grad`, `x` and
 #   `y` too, so that a second call returns the same. No hook and no attribute stays on the model, and you seed no random
-#   numbers. Before the call `.grad` may hold anything, infinity included, and nothing of it may be in what you return. The
+#   numbers. Before the call `.grad` may hold anything, infinity included, and none of it may be in what you return. The
 #   model, and each of its layers, may be in training or in evaluation mode, in which layers such as dropout act differently:
 #   the gradient is that of the mode it is in.
 
@@ -222,7 +222,7 @@ for reduction in ("mean", "sum"):
 #
 # - **1 point · the mean of the sample gradients**: for a `loss_fn` that averages, where it equals the gradient of the batch;
 #   also for a batch of one sample.
-# - **1 point · the same for a loss_fn that adds its samples**: there the two differ, so only going sample by sample will do.
+# - **1 point · the same for a loss_fn that adds its samples**: there the two differ, so the gradient of the batch will not do.
 # - **1 point · leaving parameters, .grad and mode as they were**: as in exercise 1. A layer may draw random numbers in
 #   training mode, as dropout does.
 #

@@ -32,11 +32,11 @@ bytes_each = {"weights": 2, "gradients": 2, "weights in float32": 4}
 bytes_each |= {"Adam's first moment": 4, "Adam's second moment": 4}
 for name, size in bytes_each.items():
     print(f"{name:22} {size} bytes a parameter = {size * parameters / 1e9:5.1f} GB")
-fixed = sum(bytes_each.values()) * parameters
+fixed_bytes = sum(bytes_each.values()) * parameters
 blocks, logits = 34 * width * tokens * layers, 4 * tokens * vocabulary  # bytes of one sequence
-per_sequence = blocks + logits
-print(f"fixed {fixed / 1e9:.0f} GB, activations of one sequence {per_sequence / 1e9:.1f} GB,")
-print(f"activations of the recipe's 1,024 sequences {1024 * per_sequence / 1e12:.1f} TB")
+sequence_bytes = blocks + logits
+print(f"fixed {fixed_bytes / 1e9:.0f} GB, activations of one sequence {sequence_bytes / 1e9:.1f} GB,")
+print(f"activations of the recipe's 1,024 sequences {1024 * sequence_bytes / 1e12:.1f} TB")
 
 # %% [markdown]
 # <details><summary>Where these figures come from</summary>
@@ -114,8 +114,8 @@ explore("memory_bar")
 # <details><summary>Fine print: when exactly is memory highest?</summary>
 #
 # The bars show the moment when a forward pass ends. The backward pass frees activations as it goes, but needs the gradient of
-# one activation at a time. In this model that adds about 6% to the activations at its peak. It grows with B as well, so
-# the line stays a line.
+# one activation at a time. In this model that adds up to 6% to the activations. It grows with B as well, so the line stays a
+# line.
 # </details>
 
 # %% [markdown]
@@ -347,11 +347,12 @@ inputs, targets = torch.randn(2, 512, memory_bar.WIDTH)
 
 
 def train(n, updates):
+    window = n // updates  # how many micro-batches it has
     start = perf_counter()
     for k, (a, b) in enumerate(zip(inputs.chunk(n), targets.chunk(n), strict=True), 1):
-        loss = F.mse_loss(network(a), b) * updates / n
+        loss = F.mse_loss(network(a), b) / window
         loss.backward()
-        if k % (n // updates) == 0:
+        if k % window == 0:
             optimizer.step()
             optimizer.zero_grad()
     return 1000 * (perf_counter() - start)
@@ -426,9 +427,9 @@ check(plan_micro_batches)
 # Back to the 7-billion-parameter run. (Not graded.)
 # %%
 def plan(devices):
-    budget = 80e9 - fixed / devices  # the fixed part is spread over the devices, as ZeRO and FSDP do
+    budget = 80e9 - fixed_bytes / devices  # the fixed part is spread over the devices, as ZeRO and FSDP do
     share = 1024 // devices
-    size = max(b for b in range(1, share + 1) if share % b == 0 and b * per_sequence <= budget)
+    size = max(b for b in range(1, share + 1) if share % b == 0 and b * sequence_bytes <= budget)
     return size, share // size
 
 
@@ -438,8 +439,9 @@ predict(
     choices=("B = 4, N = 32", "B = 3, N = 43", "B = 2, N = 64", "B = 1, N = 128"),
     answer=lambda: "B = {}, N = {}".format(*plan(8)),
     because=lambda: (
-        f"An eighth of the fixed part leaves {80 - fixed / 8e9:.1f} GB, room for {(80e9 - fixed / 8) // per_sequence:.0f} "
-        f"sequences of {per_sequence / 1e9:.1f} GB. The largest B that divides 128 and fits is {plan(8)[0]}. So this run has "
+        f"An eighth of the fixed part leaves {80 - fixed_bytes / 8e9:.1f} GB, room for "
+        f"{(80e9 - fixed_bytes / 8) // sequence_bytes:.0f} sequences of {sequence_bytes / 1e9:.1f} GB. "
+        f"The largest B that divides 128 and fits is {plan(8)[0]}. So this run has "
         f"N = {plan(8)[1]}, and whatever goes wrong in accumulation goes wrong {plan(8)[1]} times an update."
     ),
 )

@@ -31,8 +31,6 @@
 
 # %% [markdown]
 # ## Predict
-#
-# A wrong guess teaches you more than no guess.
 
 # %%
 from gradaccum.predict import predict
@@ -120,8 +118,8 @@ for a, b in zip(added_up[0], large[0], strict=True):
 # \;=\; \frac1N\,(g_1+\dots+g_N)$$
 #
 # The sum that `backward()` builds up for you is right except for the $1/N$. Divide each loss by $N$ before its `backward()`,
-# and the sum *is* the mean. (`transformers` 4.48.0 left that out for many language models: [we recorded](../docs/trainers.md) a
-# window with weights 1, 1, 1, 1.)
+# and the sum *is* the mean. (The losses in the table above grow with N roughly as such a sum does. `transformers` 4.48.0 left
+# the division out for many language models: [we recorded](../docs/trainers.md) a window with weights 1, 1, 1, 1.)
 
 # %% [markdown]
 # ## Explore: B×N equivalence
@@ -263,7 +261,7 @@ for norm in (nn.LayerNorm(8), nn.BatchNorm1d(8)):
 # - **2 points · ragged micro-batches**: also when their sizes differ, in a model with a frozen and an unused parameter, and
 #   with a weight that two layers share.
 # - **1 point · discarding what .grad held before**: `.grad` of a parameter that is not frozen may hold anything when you are
-#   called, infinity included; none of it is left, at every call.
+#   called, infinity included; after every call none of it is left.
 # - **1 point · one micro-batch's graph at a time**: with 24 micro-batches, your peak memory stays below twelve times that of a
 #   loop with one graph alive.
 #

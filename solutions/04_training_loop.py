@@ -23,8 +23,6 @@
 # window. One line too high or one indent too deep, and the loop still runs and the loss still falls, but it trains something
 # else.
 #
-# You will learn to see such mistakes at a glance, repair three loops, and write one that has none.
-#
 # *About 45 minutes, 10 points. You need unit [03 · Accumulate](03_accumulate.ipynb).*
 
 # %% [markdown]
@@ -78,15 +76,14 @@ explore("timeline")
 # 1. The clears after the first three backwards. Only a quarter of micro-batch 4 is left for the update.
 # 2. After the last backward of the window. Nothing moves before. Then comes a clear; without it, the next window would be
 #    added on top of this one.
-# 3. Where a forward has ended and its backward begins: at that moment one micro-batch's graph is complete. Memory does not
-#    grow, because `backward()` frees what the graph holds unless `retain_graph=True` asks it not to.
+# 3. Early in a backward: most of one micro-batch's graph is still there, and gradients join it. Nothing but `.grad` stays, and
+#    that does not grow: `backward()` frees what the graph holds unless `retain_graph=True` asks it not to.
 # </details>
 
 # %% [markdown]
 # ## Clearing too early
 #
-# This is the loop from your prediction. On the left is the fingerprint of a right loop, on the right its own. Cells that
-# differ are framed.
+# This is the loop from your prediction. Cells that differ from those of a right loop are framed.
 
 # %%
 two_windows = Problem(seed=4, accumulation_steps=4, epochs=((2,) * 8,), width=8)

@@ -100,9 +100,9 @@ for b, n in ((16, 2), (8, 4), (2, 16)):
 # | linear | $\alpha \cdot c/b$ | fewer updates, each longer in proportion: the distance per *sample* stays the same |
 # | sqrt | $\alpha \cdot \sqrt{c/b}$ | for optimizers that divide by the typical size of a gradient, such as Adam |
 #
-# Why a root for Adam? With $1/N$ of the updates, each has to be $N$ times as long. As long as noise outweighs the gradient,
-# Adam divides by roughly the length of the *noise*. Averaging $N$ times as many samples makes that noise $\sqrt N$ times
-# shorter, so Adam's update already grows by a factor of $\sqrt N$ on its own. The rate supplies the other $\sqrt N$.
+# Why a root for Adam? With $1/N$ of the updates, each has to be $N$ times as long. While noise outweighs the gradient, Adam
+# divides by roughly the length of the *noise*. Averaging $N$ times as many samples makes that noise $\sqrt N$ times shorter, so
+# Adam's update already grows by a factor of $\sqrt N$ on its own. The rate supplies the other $\sqrt N$.
 
 # %% [markdown]
 # ## Predict: a larger batch
@@ -267,8 +267,8 @@ for update in range(1, 5):
 
 # %% [markdown]
 # A warmup that was meant for eight updates is over after two. A decay planned for all updates (micro-batches / N, rounded up,
-# in each epoch) would end N times too early as well. Recipes count **updates**: move on **once per update, after it**. Then
-# the first update uses the first rate.
+# in each epoch) would end N times too early as well. Recipes count **updates**: call `scheduler.step()` **once per update,
+# after it**. Then the first update uses the first rate.
 #
 # The optimizer holds the current rate in `optimizer.param_groups[0]["lr"]`, and `scheduler.get_last_lr()[0]` says the same.
 #
@@ -295,9 +295,9 @@ for update in range(1, 5):
 #
 # What earns points:
 #
-# - **1.5 points · updates at the schedule's rates**: equal micro-batches, full windows, three epochs, and N = 1; the parameters
-#   after each epoch are those of one large batch per window at the schedule's rates. Micro-batches go through the model one by
-#   one.
+# - **1.5 points · updates at the schedule's rates**: equal micro-batches, full windows, three epochs, also with N = 1; the
+#   parameters after each epoch are those of one large batch per window at the schedule's rates. Micro-batches go through the
+#   model one by one.
 # - **1 point · leftover windows and ragged micro-batches**: a leftover is applied, averages over the samples it has, and is an
 #   update like any other, also in an epoch shorter than one window. Every sample of a window counts alike.
 # - **1.5 points · the returned rates**: one number for each update, in order, and your updates used them. This is judged on
@@ -354,8 +354,8 @@ explore("gradient_noise")
 # <details><summary>What you should have seen</summary>
 #
 # 1. Half the variance. So the claim "variance goes as 1 / effective batch" is true **for independent samples**.
-# 2. As soon as a batch holds a fair share of the n = 256 samples. The variance is smaller by a factor of (n − B)/(n − 1), and
-#    for B = n it is zero: there is only one such batch. For small batches the factor is nearly 1.
+# 2. As soon as a batch holds a fair share of the n = 256 samples. The variance is multiplied by (n − B)/(n − 1), and for B = n
+#    it is zero: there is only one such batch. For small batches the factor is nearly 1.
 # 3. It shrinks, and so does the noise, but much more slowly. So the batch at which they are equally long grows.
 # </details>
 

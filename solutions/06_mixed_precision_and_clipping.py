@@ -46,8 +46,8 @@ predict(
 # %% [markdown]
 # ## Clipping
 #
-# One strange batch can make a gradient a hundred times as long as the others. **Clipping by norm** shortens a gradient that is
-# longer than a threshold $c$. With $g$ the gradient of *all* parameters as one vector,
+# One strange batch can make a gradient a hundred times as long as the others. **Clipping by norm** limits that. With a
+# threshold $c$, and $g$ the gradient of *all* parameters as one vector,
 #
 # $$g \leftarrow g \cdot \min\left(1, \frac{c}{\lVert g\rVert}\right).$$
 #
@@ -167,7 +167,7 @@ predict(
 # 2. Press **Hide it**. Why is the same code right now?
 # 3. Go through the other orders. Which of them turn the update, and which only change its length? Which one is hidden by
 #    clipping? Set the threshold to 1,000 to be sure.
-# 4. Press **Overflow**.
+# 4. Press **Overflow**. What becomes of the window?
 
 # %%
 explore("order_of_operations")
@@ -201,8 +201,8 @@ explore("order_of_operations")
 #
 # - **1 point · windows whose norm is above the threshold**: full windows, ragged micro-batches; and a leftover window,
 #   once you also have the next point.
-# - **1 point · windows whose norm is below it, and leftovers**: even micro-batches, three epochs, leftover windows, and N = 1.
-#   Micro-batches go through the model one by one.
+# - **1 point · windows whose norm is below it, and leftovers**: equal micro-batches, three epochs, leftover windows, also with
+#   N = 1. Micro-batches go through the model one by one.
 # - **1 point · the returned norms**: one for each window, before clipping.
 #
 # The first two compare the parameters with those of large batches that are clipped.
@@ -249,9 +249,9 @@ check(train_epoch_clipped)
 # - **For every micro-batch**: autocast, scale the loss, backward.
 # - **Once per window, in this order**: `unscale_`, clip, `scaler.step`, `scaler.update`.
 # - **Within a window the scale must not move**, because gradients in different units do not add up.
-# - **One inf costs the whole window**: no update, and no step of the schedule.
+# - **One inf costs the whole window**: `scaler.step` skips the update, and `scaler.update` lowers the scale. Holding the
+#   schedule back is up to you.
 #
-# A window with inf has to leave the parameters alone and lower the scale, which `scaler.step` and `scaler.update` do for you.
 # (Rows 17 and 18 of [the claims ledger](../docs/claims.md).)
 
 # %% [markdown]
@@ -359,8 +359,8 @@ explore("low_precision_sums")
 # %% [markdown]
 # ## Where the sum is kept
 #
-# These errors come from a **low-precision `.grad`**. Under autocast the sum is float32, because the parameters are, and with
-# them `.grad`. They matter when the model itself was converted, as is common for large ones.
+# These errors come from a **low-precision `.grad`**. They matter when the model itself was converted, as is common for large
+# ones. Under autocast the sum is float32, because the parameters are, and with them `.grad`.
 
 # %% [markdown]
 # ## Exercise 3 · `accumulate_in_float32`
@@ -374,10 +374,10 @@ explore("low_precision_sums")
 # What earns points:
 #
 # - **1 point · sums that do not stall**: 600 micro-batches, nearly equal; and four, of which two have long gradients
-#   that cancel. What is left of the other two is there only if every addition is in float32.
+#   that cancel. The other two survive only if every addition is in float32.
 # - **1 point · ragged micro-batches**: every sample counts alike.
 # - **1 point · float32 results, from the model as it is**: each micro-batch goes through the bfloat16 model on its own.
-#   Afterwards parameters and their dtype are what they were, and so are the model's mode, what of it is frozen, and the
+#   Afterwards parameters, their dtype and their `requires_grad` are what they were, and so are the model's mode and the
 #   micro-batches. No hook of yours is left on the model. You may do with `.grad` what you like; it may hold anything when you
 #   are called.
 #

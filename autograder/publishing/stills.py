@@ -82,7 +82,9 @@ def _names(statement: ast.stmt, context: type[ast.expr_context]) -> set[str]:
 def _outputs(shown: Panel | Picture | Puzzle) -> Iterator[nbformat.NotebookNode]:
     """A picture and its caption, as the cell's outputs: code hosts show files and plain text, whatever they make of HTML."""
     if isinstance(shown, Puzzle):
-        shown = shown.picture
+        yield from _outputs(shown.picture)
+        yield new_output("display_data", shown.choices)
+        return
     if isinstance(shown, Panel):
         if shown.error:
             raise shown.error

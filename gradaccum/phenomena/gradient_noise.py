@@ -21,6 +21,7 @@ SAMPLES, FEATURES, DRAWS = 256, 6, 1000
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 PLACES = {"the start": 0, "after 3 updates": 3, "after 6 updates": 6}
 RATE = 0.15
+LABEL = {"facecolor": "white", "edgecolor": "none", "pad": 1}
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,7 @@ def _draw_variances(axes: Axes, result: Result) -> None:
     axes.set(ylim=(0.001, 200))
     axes.set_yticks([0.001, 0.01, 0.1, 1, 10, 100], ["0.001", "0.01", "0.1", "1", "10", "100"])
     axes.minorticks_off()
-    text: Style = {"fontsize": 9, "transform": axes.transAxes, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
+    text: Style = {"fontsize": 9, "transform": axes.transAxes, "bbox": LABEL}
     said = [("● 1,000 batches of each size", BLUE), ("▬ slope −1", GREEN)]
     said += [] if settings.replace else [("-- times (n − B)/(n − 1)", VERMILLION)]
     for number, (words, color) in enumerate([*said, ("··· squared length of the gradient", GREY)]):
@@ -183,7 +184,7 @@ def _draw_lengths(axes: Axes, result: Result) -> None:
     axes.plot(*zip(*shown, strict=True), color=BLUE, marker="o", markersize=4)
     axes.axvline(result.noise_scale, color=VERMILLION, linestyle="--", linewidth=1.2)
     where = f"simple noise scale {result.noise_scale:.3g}"
-    axes.text(0.98, 0.94, where, color=VERMILLION, fontsize=9, ha="right", transform=axes.transAxes)
+    axes.text(0.98, 0.94, where, color=VERMILLION, fontsize=9, ha="right", transform=axes.transAxes, bbox=LABEL)
     _log_axis(axes)
     axes.set_yscale("log")
     axes.set(ylim=(0.05, 40))

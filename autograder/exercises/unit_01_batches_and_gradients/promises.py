@@ -29,7 +29,7 @@ PROMISES = {
             Promise("seed", "you seed no random numbers", SECOND, "batch_gradient_seeds"),
             Promise("infinity", "infinity included", ("overflowed",), "batch_gradient_minus_the_old_one"),
             Promise("layers' modes", "and each of its layers", SECOND, "batch_gradient_one_mode_for_all_layers"),
-            Promise("stale", "nothing of it may be in what you return", GRADIENTS, "batch_gradient_on_top_of_the_old_one"),
+            Promise("stale", "none of it may be in what you return", GRADIENTS, "batch_gradient_on_top_of_the_old_one"),
             Promise(
                 "grad",
                 "Before the call `.grad` may hold anything",
@@ -53,7 +53,7 @@ PROMISES = {
             ),
             Promise("every sample", "for every sample", AVERAGES, "average_sample_gradients_without_the_last"),
             Promise("one sample", "also for a batch of one sample", ("one",), "average_sample_gradients_of_several"),
-            Promise("summed", "only going sample by sample will do", ("summed",), "average_sample_gradients_whole_batch"),
+            Promise("summed", "the gradient of the batch will not do", ("summed",), "average_sample_gradients_whole_batch"),
             Promise("chance", "may draw random numbers", ("mean",), "average_sample_gradients_vmap_without_chance"),
             Promise("untouched", "as in exercise 1", AVERAGES, "average_sample_gradients_accumulated_in_grad"),
         ),

@@ -23,7 +23,7 @@ PROMISES = {
             Promise("stale", "none of it is left", ("clean", "overflowed"), "stale_start"),
             Promise("stale and unused", "may hold anything when you are called", ("clean",), "stale_gradient_of_unused"),
             Promise("infinity", "infinity included", ("overflowed",), "clears_by_multiplying"),
-            Promise("cleared again", "none of it is left, at every call", ("clean",), "clears_once"),
+            Promise("cleared again", "after every call none of it is left", ("clean",), "clears_once"),
             Promise("shared", "with a weight that two layers share", ("ragged",), "divides_layer_by_layer"),
             Promise("memory", "peak memory stays below twelve times", ("memory",), "one_big_batch_summed_losses"),
             Promise(

@@ -25,13 +25,19 @@ class Puzzle:
     picture: Picture
 
     def __str__(self) -> str:
-        return "\n".join([self.picture.alt, "", *(f"{slug}: {mistake(slug).message}" for slug in CANDIDATES)])
+        return f"{self.picture.alt}\n\n{self.choices['text/plain']}"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        picture = self.picture._repr_mimebundle_()["text/html"]
+        return {"text/html": picture + self.choices["text/html"], "text/plain": str(self)}
+
+    @property
+    def choices(self) -> dict[str, str]:
+        """The mistakes to choose from, as HTML and as text."""
         rows = "".join(
             f'<tr><td style="text-align:left;padding-right:1em"><code style="white-space:nowrap">{slug}</code></td>'
             f'<td style="text-align:left">{escape(mistake(slug).message)}</td></tr>'
             for slug in CANDIDATES
         )
-        table = f'<table style="max-width:60em"><tbody>{rows}</tbody></table>'
-        return {"text/html": self.picture._repr_mimebundle_()["text/html"] + table, "text/plain": str(self)}
+        lines = "\n".join(f"{slug}: {mistake(slug).message}" for slug in CANDIDATES)
+        return {"text/html": f'<table style="max-width:60em"><tbody>{rows}</tbody></table>', "text/plain": lines}

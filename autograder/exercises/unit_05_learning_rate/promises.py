@@ -79,7 +79,7 @@ PROMISES = {
             Promise("training", "The model is in training mode", LOOPS, "schedule_evaluates"),
             Promise("mode", "The model is in training mode; leave it there.", ("updates",), "schedule_leaves_evaluation"),
             Promise("clear", "no gradient waits in `.grad` when you are first called.", LOOPS, "zero_every_scheduled"),
-            Promise("N = 1", "three epochs, and N = 1;", ("no accumulation",), "schedule_not_for_one"),
+            Promise("N = 1", "three epochs, also with N = 1;", ("no accumulation",), "schedule_not_for_one"),
             Promise("one by one", "Micro-batches go through the model one by one.", ("cut",), "schedule_one_forward"),
             Promise("leftover", "a leftover is applied", ("leftover", "probe"), "tail_dropped_scheduled"),
             Promise("leftover's mean", "averages over the samples it has", ("leftover", "probe"), "tail_scale_scheduled"),

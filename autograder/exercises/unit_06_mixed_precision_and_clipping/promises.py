@@ -27,7 +27,7 @@ PROMISES = {
             Promise("before the update", "before its update.", ("bound", "leftover"), "clip_too_late"),
             Promise("threshold", "clipped to `max_norm`", ("bound", "leftover"), "clip_threshold_divided"),
             Promise("whole gradient", "each window's gradient is clipped", ("bound", "leftover"), "clip_each_parameter"),
-            Promise("short ones", "even micro-batches", ("idle", "no accumulation", "cut", "probe"), "clip_always"),
+            Promise("short ones", "equal micro-batches", ("idle", "no accumulation", "cut", "probe"), "clip_always"),
             Promise("norms", "the norm of its gradient before clipping.", ("norms", "bound"), "clipped_norm_returned"),
             Promise(
                 "list", "Return a list with one number for each window", ("norms", "bound", "idle"), "clip_nothing_returned"
@@ -43,7 +43,7 @@ PROMISES = {
             Promise(
                 "optimizer", "Update by `optimizer.step()`; the optimizer may have momentum.", CLIPPED, "clip_updates_by_hand"
             ),
-            Promise("N = 1", "and N = 1.", ("no accumulation",), "clip_not_for_one"),
+            Promise("N = 1", "also with N = 1.", ("no accumulation",), "clip_not_for_one"),
             Promise("one by one", "Micro-batches go through the model one by one.", ("cut",), "clip_one_forward"),
         ),
         ("Every parameter is trained.", "(`islice` and", "The first two compare", "Train for one epoch"),
@@ -100,7 +100,10 @@ PROMISES = {
             Promise("float32 results", "to float32 tensors", SUMS, "float32_returned_in_bfloat16"),
             Promise("float32 sums", "added up in float32.", ("sums", "cancelling"), "float32_divided_at_the_end"),
             Promise(
-                "each addition", "is there only if every addition is in float32.", ("cancelling",), "float32_flushes_pairs"
+                "each addition",
+                "The other two survive only if every addition is in float32.",
+                ("cancelling",),
+                "float32_flushes_pairs",
             ),
             Promise("samples", "every sample counts alike.", ("ragged",), "float32_mean_of_means"),
             Promise("bfloat16", "computed by the model as it is", ("telling", "cancelling"), "float32_copy_of_the_model"),
@@ -111,9 +114,9 @@ PROMISES = {
                 ("telling", "cancelling"),
                 "float32_one_forward",
             ),
-            Promise("kept", "Afterwards parameters and their dtype are what they were,", SUMS, "float32_trains"),
-            Promise("kept mode", "and so are the model's mode,", SUMS, "float32_leaves_evaluation"),
-            Promise("frozen", "what of it is frozen,", SUMS, "float32_freezes"),
+            Promise("kept", "Afterwards parameters, their dtype and", SUMS, "float32_trains"),
+            Promise("kept mode", "and so are the model's mode", SUMS, "float32_leaves_evaluation"),
+            Promise("frozen", "their `requires_grad` are what they were,", SUMS, "float32_freezes"),
             Promise("data", "and the micro-batches.", SUMS, "float32_empties_the_list"),
             Promise("hooks", "No hook of yours is left on the model.", SUMS, "float32_leaves_hooks"),
             Promise(
