@@ -420,7 +420,9 @@ check(global_token_scale)
 # - **Sharing too often costs time, sharing too little costs the model**: ranks that all leave out an all-reduce drift apart
 #   without an error.
 # - **Communication falls by a factor of N**, in calls and bytes. How much time that saves depends on the link.
-# - Ranks with unequal numbers of tokens need a weight: their share of all tokens, times W.
+# - Ranks with unequal numbers of tokens need a weight: their share of all tokens, times W. With N > 1, take a micro-batch's
+#   share of **the whole window's tokens, on all ranks**. Its share within one round of micro-batches, divided by N, is a mean
+#   of means again.
 #
 # <details><summary>References</summary>
 #

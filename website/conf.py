@@ -1,4 +1,4 @@
-"""Sphinx's settings, and what its pages need beyond them: explorables, formulas as MathML, links into the repository."""
+"""Sphinx's settings, and what its pages need beyond them: explorables, formulas as MathML, tables for phones, links."""
 
 from __future__ import annotations
 
@@ -56,6 +56,10 @@ html_js_files = ["gradaccum.js"]
 html_show_sourcelink = False
 html_copy_source = False
 html_permalinks_icon = "#"
+
+
+PHONE = 40
+"""How many letters of a table are side by side on a phone."""
 
 
 class Explorable(SphinxDirective):
@@ -118,6 +122,20 @@ def _without_empty_headers(app: Sphinx, name: str, template: str, context: dict[
     context["body"] = context.get("body", "").replace('<th class="head"><p></p></th>', "<td></td>")
 
 
+def _name_columns(app: Sphinx, document: nodes.document, name: str) -> None:
+    """Begin each cell of a table that is too wide for a phone with its column's name: there, each row is shown as a card."""
+    for table in document.findall(nodes.table):
+        rows = [row.children for row in table.findall(nodes.row)]
+        words = [[word for cell in column for word in cell.astext().split()] for column in zip(*rows, strict=True)]
+        if sum(2 + max(map(len, column), default=0) for column in words) <= PHONE:
+            continue
+        table["classes"].append("cards")
+        for row in rows[1:]:
+            for header, cell in zip(rows[0], row, strict=True):
+                if header.astext() and cell.astext():
+                    cell[0].insert(0, nodes.inline("", f"{header.astext()}: ", classes=["column-name"]))
+
+
 def _adapt_notebook(app: Sphinx, name: str, source: list[str]) -> None:
     """Fold on pages the cells that are folded in JupyterLab, lead links to pages of the site, and leave stills out."""
     if name.startswith("course/"):
@@ -143,6 +161,7 @@ def setup(app: Sphinx) -> None:
     app.add_directive("explorables", Explorables)
     app.add_html_math_renderer("mathml", (_formula, None), (_formula, None))
     app.connect("doctree-resolved", _bring_to_life)
+    app.connect("doctree-resolved", _name_columns)
     app.connect("html-page-context", _without_empty_headers)
     app.connect("source-read", _adapt_notebook)
     app.connect("source-read", _without_links_to_no_page)

@@ -95,6 +95,12 @@ POINT_OUT_NEW_COLOURS = """seen => {
 """Texts of one size and colour on the same backgrounds have one contrast, and axe takes minutes for those of all pages."""
 
 
+WIDEST = """() => Math.max(
+    ...[...document.querySelectorAll('html, .pst-scrollable-table-container')].map(one => one.scrollWidth)
+)"""
+"""The width of a page, or of its widest table."""
+
+
 def violations(tab: Page, context: dict, **options) -> list[str]:
     """What axe finds on a page, or in a part of it."""
     options |= {"preload": False, "resultTypes": ["violations"]}
@@ -104,7 +110,7 @@ def violations(tab: Page, context: dict, **options) -> list[str]:
 
 @dataclasses.dataclass(frozen=True)
 class Visit:
-    """What a page was like: its errors and requests to other places, what axe found, and its width on a phone."""
+    """What a page was like: its errors and requests to other places, what axe found, and the width that it needs on a phone."""
 
     complaints: list[str]
     violations: list[str]
@@ -136,7 +142,7 @@ def visits(browser, site) -> dict[str, Visit]:
                     contrast = violations(tab, {"include": [["[data-new]"]]}, runOnly=["color-contrast"])
                     said += [f"{scheme}: {one}" for one in contrast]
             tab.set_viewport_size(PHONE)
-            width = tab.evaluate("document.documentElement.scrollWidth")
+            width = tab.evaluate(WIDEST)
             found[str(page.relative_to(site))] = Visit([*complaints], said, width)
     assert all(len(seen) > 10 for seen in colours.values())
     return found
