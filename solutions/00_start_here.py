@@ -183,8 +183,8 @@ check(average_gradients)
 #
 # *Difficulty ●○○ · about 2 minutes · for practice, not counted*
 #
-# Now you. Write `average_gradients(gradients)`. It is given a list of tensors of the same shape and returns their
-# mean. The list and the tensors stay as they are.
+# Now you. Write `average_gradients(gradients)`. It is given a list of tensors of the same shape and dtype, and
+# returns their mean in that dtype. The list and the tensors stay as they are.
 #
 # What earns points:
 #
