@@ -113,7 +113,7 @@ class MemoryLine(Exercise[CallTrial]):
         sizes, off = chance.sample(range(9, 20), 7), [chance.choice([-1, 1]) * chance.randint(200, 900) for _ in range(7)]
         trials["scattered 3"] = CallTrial((sizes, [900 * size - 5000 + shift for size, shift in zip(sizes, off, strict=True)]))
         sizes, off[3] = [2, 9, 5, 9, 7], -off[1]
-        trials[REPEATED] = CallTrial((sizes, [700 * size + shift for size, shift in zip(sizes, off[:5], strict=True)]))
+        trials[REPEATED] = CallTrial((sizes, [5000 + 700 * size + shift for size, shift in zip(sizes, off[:5], strict=True)]))
         return trials
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:

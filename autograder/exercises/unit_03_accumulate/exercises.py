@@ -178,7 +178,7 @@ class SameUpdate(Exercise[CallTrial]):
             ((b, n), (b, n)),
             ((b, n + 1), (b, n)),
             ((b, n), (b + 1, n)),
-            ((b, n), (b + 1, n - 1)) if (b + 1) * (n - 1) != b * n else ((b, n), (b + 2, n - 1)),
+            ((b, n), (b + 1, n - 1)) if (b + 1) * (n - 1) != b * n else ((b, n), (b + 2, n - 2)),
             ((b, 1), (b, n)),
             ((1, b * n), (b, n)),
             ((b, n), (b * k, n * k)),
