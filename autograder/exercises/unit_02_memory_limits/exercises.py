@@ -60,7 +60,7 @@ class SavedBytes(Exercise[SavedTrial]):
             results[name], count = _count_message(trial, observations[name])
             if count is not None:
                 counts[trial] = count
-        if not results["plain"]:
+        if not any(results.values()):
             results["plain"] = next(filter(None, map(_left_message, observations.values())), "")
         freed = results["deep"] and observations["deep"].facts.get("let go") is True
         wrong = any(results.values())
@@ -84,7 +84,7 @@ def _left_message(seen: Observation) -> str:
     """What is wrong with what a function that counts rightly leaves behind; empty if nothing is."""
     if not seen.facts.get("kept", True):
         return "Your function changed the model, x or y, which it was only to measure."
-    return "" if seen.facts.get("again", True) else "A second call with the same arguments returns another number."
+    return "" if seen.facts.get("again", True) else "A later call with the same arguments returns another number."
 
 
 class MemoryLine(Exercise[CallTrial]):

@@ -132,18 +132,18 @@ class GatedUnit(nn.Module):
 
 
 def observe_count(function: Callable, trial: SavedTrial) -> Observation:
-    """Call ``function(model, loss_fn, x, y)`` twice. Returns its number, and whether kept tensors were freed too early.
+    """Call ``function(model, loss_fn, x, y)`` three times. Returns its number, and whether kept tensors were freed too early.
 
-    ``kept`` says whether the model, except for its ``.grad``, and the batch are as they were; ``again`` whether both calls
+    ``kept`` says whether the model, except for its ``.grad``, and the batch are as they were; ``again`` whether all calls
     returned the same.
     """
     model, batch = trial.model(), trial.batch()
     before = _state(model, *batch)
-    value, second = (function(model, trial.loss_fn, *batch) for _ in range(2))
+    value, *others = (function(model, trial.loss_fn, *batch) for _ in range(3))
     kept = all(map(torch.equal, before[0], (after := _state(model, *batch))[0])) and before[1:] == after[1:]
     let_go = bool(getattr(model, "let_go", False))  # for the name of a mistake, never for points
     try:
-        found = {"value": plain(value), "again": plain(value) == plain(second)}
+        found = {"value": plain(value), "again": all(plain(other) == plain(value) for other in others)}
     except TypeError:
         found = {"type": type(value).__name__}
     return Observation(facts=found | {"kept": kept, "let go": let_go})
