@@ -182,7 +182,8 @@ check(average_gradients)
 #
 # *Difficulty ●○○ · about 2 minutes · for practice, not counted*
 #
-# Now you. Write `average_gradients(gradients)`. It is given a list of tensors of the same shape and returns their mean.
+# Now you. Write `average_gradients(gradients)`. It is given a list of tensors of the same shape and dtype, and
+# returns their mean in that dtype.
 #
 # What earns points:
 #

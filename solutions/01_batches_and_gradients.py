@@ -140,8 +140,8 @@ print("gradients:", [g if g is None else tuple(g.shape) for g in gradients])
 # *Difficulty ●●○ · about 8 minutes · 3 points*
 #
 # Write `batch_gradient(model, loss_fn, x, y)`. It **measures** and changes nothing: it returns a dictionary from the names in
-# `model.named_parameters()` to the gradient of `loss_fn(model(x), y)`, a tensor of the parameter's shape. `loss_fn` takes the
-# prediction first and the target second.
+# `model.named_parameters()` to the gradient of `loss_fn(model(x), y)`, a tensor of the parameter's shape and dtype. `loss_fn`
+# takes the prediction first and the target second.
 #
 # What earns points:
 #

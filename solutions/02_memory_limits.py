@@ -226,7 +226,8 @@ print("the same storage as h's:", storage.data_ptr() == h.untyped_storage().data
 #   parameter, masks, dropout in training mode, and a buffer that scales the model's output.
 # - **1 point · a view, which keeps its whole storage**: a layer whose output is cut into slices, two of which are kept.
 #
-# The last model has a loss function of its own. Whether you call `backward()` does not matter.
+# The last model has a loss function of its own. Whether you call `backward()` does not matter. Otherwise the model, `x` and `y`
+# stay as they are, so that a second call returns the same.
 
 
 # %% exercise="saved_bytes"
@@ -293,8 +294,9 @@ for size, total in zip(sizes, totals, strict=True):
 #
 # *Difficulty ●●○ · about 8 minutes · 3 points*
 #
-# Write `memory_line(sizes, bytes)`. It is given a list of micro-batch sizes, in any order, and a list of the bytes each of them
-# needed, and returns the pair `(fixed, per_sample)` of the least-squares line `bytes = fixed + per_sample · B`.
+# Write `memory_line(sizes, bytes)`. It is given a list of micro-batch sizes, in any order and perhaps with repetitions, and
+# a list of the bytes each of them needed, and returns the pair `(fixed, per_sample)` of the least-squares line
+# `bytes = fixed + per_sample · B`.
 #
 # What earns points:
 #
@@ -389,8 +391,8 @@ for n in (1, 4, 16, 64):
 #
 # What earns points:
 #
-# - **1 point · the largest micro-batch that divides and fits**: both numbers as `int`, Python's or numpy's, because a loop
-#   runs over `range(N)`. Also when the effective batch is prime or large, and when all of it fits.
+# - **1 point · the largest micro-batch that divides and fits**: both numbers as `int`, Python's, numpy's or torch's, because a
+#   loop runs over `range(N)`. Also when the effective batch is prime or large, and when all of it fits.
 # - **1 point · a budget that is used to the last byte**: what needs exactly the budget fits.
 # - **1 point · a ValueError with a reason when nothing fits**: not even one sample. Any words will do, but an empty message
 #   will not.

@@ -50,10 +50,25 @@ class AverageGradients(Exercise[ListTrial]):
                 message = message or f"For {name}, {_in_words(seen.tensors['value'], gradients)}"
                 if trial.count > 1:
                     sums.append(close(seen.tensors["value"].double(), gradients.sum(0), "float64"))
+            elif (dtype := seen.tensors["value"].dtype).itemsize < gradients.dtype.itemsize:
+                given = str(gradients.dtype).removeprefix("torch.")
+                message = message or f"The gradients are {given}, and your tensor is {str(dtype).removeprefix('torch.')}."
             elif not seen.facts["kept"]:
                 message = message or "Your function changed the list of gradients it was given, or a gradient in it."
         mistakes = (mistake("no-scale"),) if sums and all(sums) else ()
         return self.verdict({"mean": message}, mistakes=mistakes, failure=first_failure(observations))
+
+
+def _others(gradients: torch.Tensor) -> dict[str, torch.Tensor]:
+    """What may be taken for the mean, by what it is."""
+    ordered, present = gradients.sort(0).values, (gradients != 0).sum(0).clamp(min=1)
+    return {
+        "their median, number by number": gradients.median(0).values,
+        "their mean without the smallest and the largest number": (ordered[1:-1] if len(ordered) > 2 else ordered).mean(0),
+        "their sum divided by how many are not zero, number by number": gradients.sum(0) / present,
+        "their sum divided by its own length": gradients.sum(0) / gradients.sum(0).norm(),
+        "their mean rounded down to whole numbers": gradients.mean(0).floor(),
+    }
 
 
 def _in_words(value: torch.Tensor, gradients: torch.Tensor) -> str:
@@ -64,6 +79,9 @@ def _in_words(value: torch.Tensor, gradients: torch.Tensor) -> str:
     value, mean = value.to(gradients), gradients.mean(0)
     if not torch.isfinite(value).all():
         return "your tensor holds values that are no longer numbers (NaN or inf)."
+    for words, other in _others(gradients).items():
+        if close(value, other, "float64"):
+            return f"your tensor is {words}, where their mean is due."
     if (off := float((value - mean).norm() / mean.norm())) < CLOSE_BY:
         return f"your tensor is close to their mean, but {100 * off:.1g}% away from it."
     shares = torch.linalg.lstsq(gradients.T, value[:, None]).solution[:, 0]

@@ -12,7 +12,7 @@ from autograder.contract.observation import Observation
 
 @dataclass(frozen=True)
 class ListTrial:
-    """``count`` random gradients of length 5, in the first of which one number is zero."""
+    """``count`` random gradients of length 5, in the first of which one number is zero. The last of five is like the first."""
 
     seed: int
     count: int
@@ -23,6 +23,8 @@ class ListTrial:
         generator = torch.Generator(device="cpu").manual_seed(self.seed % 2**63)
         rows = torch.randn(self.count, 5, generator=generator, dtype=torch.float64, device="cpu")
         rows[0, 0] = 0
+        if self.count == 5:
+            rows[-1] = rows[0]
         return list(rows.to(self.device))
 
 
@@ -34,6 +36,7 @@ def observe_tensor(function: Callable, trial: ListTrial) -> Observation:
     gradients = trial.gradients()
     value = function(gradients)
     kept = len(gradients) == trial.count and all(map(torch.equal, gradients, trial.gradients()))
+    kept = kept and not any(gradient.requires_grad for gradient in gradients)
     if not isinstance(value, torch.Tensor):
         return Observation(facts={"type": type(value).__name__, "kept": kept})
     return Observation({"value": value.detach().cpu()}, {"kept": kept})

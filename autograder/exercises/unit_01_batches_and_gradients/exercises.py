@@ -116,10 +116,10 @@ class BatchGradient(GradientOfBatch):
             "gradient": BatchTrial(batch_problem(seed + 1, device, a, gated=True)),
             "frozen": BatchTrial(batch_problem(seed + 2, device, b, extras=True)),
             "untouched": BatchTrial(batch_problem(seed + 3, device, c, stale=True, gated=True), training=False),
-            "one": BatchTrial(batch_problem(seed + 4, device, 1)),
+            "one": BatchTrial(batch_problem(seed + 4, device, 1, gated=True)),
             "narrow": BatchTrial(batch_problem(seed + 6, device, b, outputs=1)),
             "again": BatchTrial(batch_problem(seed + 5, device, a), calls=3, mixed=True),
-            "overflowed": BatchTrial(batch_problem(seed + 8, device, b, overflowed=True)),
+            "overflowed": BatchTrial(batch_problem(seed + 8, device, b, overflowed=True, extras=True), frozen_stale=True),
         }
 
 
@@ -140,7 +140,7 @@ class AverageSampleGradients(GradientOfBatch):
             "mean": BatchTrial(batch_problem(seed + 1, device, a, gated=True)),
             "summed": BatchTrial(batch_problem(seed + 2, device, b), summed=True),
             "untouched": BatchTrial(batch_problem(seed + 3, device, c, stale=True, gated=True), training=False),
-            "one": BatchTrial(batch_problem(seed + 4, device, 1)),
+            "one": BatchTrial(batch_problem(seed + 4, device, 1, gated=True)),
             "again": BatchTrial(batch_problem(seed + 5, device, a), calls=3, mixed=True),
             "overflowed": BatchTrial(batch_problem(seed + 8, device, b, overflowed=True)),
         }
@@ -172,7 +172,7 @@ class SgdStep(Exercise[BatchTrial]):
             "clean extras": BatchTrial(
                 batch_problem(seed + 6, device, c, stale=True, extras=True), lr=rates[5], frozen_stale=True
             ),
-            "one": BatchTrial(batch_problem(seed + 7, device, 1), lr=rates[0]),
+            "one": BatchTrial(batch_problem(seed + 7, device, 1, gated=True), lr=rates[0]),
             "narrow": BatchTrial(batch_problem(seed + 9, device, c, outputs=1), lr=rates[2]),
             "again": BatchTrial(batch_problem(seed + 8, device, b), lr=rates[1], calls=3, mixed=True),
             "tied": BatchTrial(batch_problem(seed + 10, device, a, tied=True), lr=rates[4]),
@@ -185,7 +185,9 @@ class SgdStep(Exercise[BatchTrial]):
         for name, kept in {"update": "mode", "evaluating": "mode", "frozen": "requires_grad"}.items():
             messages[name], named = update_message(kept, trials[name], observations[name])
             slugs += named
-        in_evaluation = messages["evaluating"] and f"For a model in evaluation mode: {messages['evaluating']}"
+        in_evaluation = messages["evaluating"]
+        if in_evaluation and not messages["frozen"]:  # or the mode need not be what makes the difference
+            in_evaluation = f"For a model in evaluation mode: {in_evaluation}"
         results = {"update": messages["update"] or in_evaluation, "frozen": messages["frozen"]}
         with_rates = [(trials[name], observations[name]) for name in ("update", "loss")]
         if messages["update"] and not any(seen.failure for _, seen in with_rates) and uses_no_rate(*with_rates):

@@ -60,8 +60,14 @@ class BatchTrial:
         return model
 
     def loss_fn(self, prediction: Tensor, target: Tensor) -> Tensor:
-        """A loss that tells its arguments apart and is none of torch's: its mean, or its sum if the trial is ``summed``."""
-        return skewed_loss(prediction, target) * (prediction.numel() if self.summed else 1)
+        """A loss that tells its arguments apart and is none of torch's: its mean, or its sum if the trial is ``summed``.
+
+        The sum needs a row for each sample, even if there is only one.
+        """
+        if not self.summed:
+            return skewed_loss(prediction, target)
+        samples, outputs = prediction.shape
+        return skewed_loss(prediction, target) * samples * outputs
 
     def batch(self) -> tuple[Tensor, Tensor]:
         """All samples: inputs and targets."""
@@ -72,7 +78,7 @@ class BatchTrial:
         return joined(self.problem.with_(seed=self.problem.seed + OTHER_SEED).batches())
 
 
-class DrawingGate(TrainingGate):
+class DrawingGate(TrainingGate, nn.Dropout):
     """A gate that in training mode draws random numbers, as dropout does, but makes nothing of them."""
 
     def forward(self, x: Tensor) -> Tensor:
@@ -115,7 +121,7 @@ def observe_step(function: Callable, trial: BatchTrial) -> Observation:
 
 def _call(function: Callable, model: nn.Module, trial: BatchTrial, *rate: float) -> tuple[object, dict[str, Any]]:
     """What the last call returned, whether it left the batch as it was, and what it did to the model and to chance."""
-    own, attached = list(model.parameters()), _attached(model)
+    own, attached, settings = list(model.parameters()), _attached(model), _settings(model)
     before = {name: p.detach().clone() for name, p in model.named_parameters()}
     batch, other = trial.batch(), trial.other_batch()
     states = []
@@ -130,6 +136,7 @@ def _call(function: Callable, model: nn.Module, trial: BatchTrial, *rate: float)
     reseeded = len(states) > 1 and torch.equal(states[0], states[-1])  # though they began with different seeds
     facts: dict[str, Any] = {"data kept": kept, "own parameters": all(any(p is q for q in own) for p in model.parameters())}
     added = [what for what, count in _attached(model).items() if count > attached[what]]
+    added += ["attributes"] * (_settings(model) != settings and "attributes" not in added)
     return returned, facts | {"left": added + ["seed"] * reseeded}
 
 
@@ -137,6 +144,15 @@ def _attached(model: nn.Module) -> dict[str, int]:
     """How many hooks and how many attributes a model, its layers and its parameters have."""
     things = [*model.modules(), *model.parameters()]
     return {"hooks": count_hooks(model), "attributes": sum(len(vars(thing)) for thing in things)}
+
+
+def _settings(model: nn.Module) -> list[dict[str, object]]:
+    """The attributes of a model and its layers that are plain values, such as the probability of a dropout; not the mode."""
+
+    def is_setting(name: str, value: object) -> bool:
+        return isinstance(value, bool | int | float | str) and name != "training" and not name.startswith("_")
+
+    return [{name: value for name, value in vars(layer).items() if is_setting(name, value)} for layer in model.modules()]
 
 
 def model_state(model: nn.Module) -> tuple[dict[str, Tensor], dict[str, Any]]:

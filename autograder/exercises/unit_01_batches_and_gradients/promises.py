@@ -3,6 +3,7 @@
 from autograder.contract.promises import Promise, Promises
 
 GRADIENTS, SECOND = ("gradient", "frozen", "untouched", "one", "narrow", "again", "overflowed"), ("again",)
+EXTRAS = ("frozen", "overflowed")
 AVERAGES = ("mean", "summed", "untouched", "one", "again", "overflowed")
 UPDATES = ("update", "frozen", "evaluating", "one", "narrow", "again", "tied", "overflowed")
 
@@ -11,16 +12,17 @@ PROMISES = {
         (
             Promise("dictionary", "it returns a dictionary from the names", GRADIENTS, "batch_gradient_as_a_list"),
             Promise("shape", "a tensor of the parameter's shape", GRADIENTS, "batch_gradient_transposed"),
+            Promise("dtype", "shape and dtype", GRADIENTS, "batch_gradient_in_float32"),
             Promise("arguments", "takes the prediction first", GRADIENTS, "batch_gradient_swapped_loss_arguments"),
             Promise("gradient", "every trainable parameter has its gradient", GRADIENTS, "batch_gradient_sum_over_samples"),
             Promise(
                 "any model", "the gradient of `loss_fn(model(x), y)`", ("narrow",), "batch_gradient_squeezes_the_prediction"
             ),
             Promise("one sample", "also for a batch of one sample", ("one",), "batch_gradient_needs_several_samples"),
-            Promise("frozen", "a frozen parameter is not in the dictionary", ("frozen",), "batch_gradient_zeros_for_frozen"),
-            Promise("unused", "An unused one may be left out", ("frozen",), "batch_gradient_unused_not_allowed"),
+            Promise("frozen", "a frozen parameter is not in the dictionary", EXTRAS, "batch_gradient_zeros_for_frozen"),
+            Promise("unused", "An unused one may be left out", EXTRAS, "batch_gradient_unused_not_allowed"),
             Promise("parameters", "to the bit", GRADIENTS, "batch_gradient_also_updates"),
-            Promise("requires_grad", "and `requires_grad`, `x` and `y` too", ("frozen",), "batch_gradient_thaws_everything"),
+            Promise("requires_grad", "and `requires_grad`, `x` and `y` too", EXTRAS, "batch_gradient_thaws_everything"),
             Promise("data", "`x` and `y` too", GRADIENTS, "batch_gradient_clears_the_inputs"),
             Promise("data's requires_grad", "`x` and `y` too", GRADIENTS, "batch_gradient_wants_a_gradient_for_x"),
             Promise("another batch", "so that a second call returns the same", SECOND, "batch_gradient_cached_by_model"),
@@ -28,6 +30,12 @@ PROMISES = {
             Promise("hooks", "No hook and no attribute stays on the model", GRADIENTS, "batch_gradient_forgets_its_hooks"),
             Promise("seed", "you seed no random numbers", SECOND, "batch_gradient_seeds"),
             Promise("infinity", "infinity included", ("overflowed",), "batch_gradient_minus_the_old_one"),
+            Promise(
+                "all of .grad",
+                "Before the call `.grad` may hold anything",
+                ("overflowed",),
+                "batch_gradient_gives_back_what_was_used",
+            ),
             Promise("layers' modes", "and each of its layers", SECOND, "batch_gradient_one_mode_for_all_layers"),
             Promise("stale", "none of it may be in what you return", GRADIENTS, "batch_gradient_on_top_of_the_old_one"),
             Promise(
@@ -54,7 +62,11 @@ PROMISES = {
             Promise("every sample", "for every sample", AVERAGES, "average_sample_gradients_without_the_last"),
             Promise("one sample", "also for a batch of one sample", ("one",), "average_sample_gradients_of_several"),
             Promise("summed", "the gradient of the batch will not do", ("summed",), "average_sample_gradients_whole_batch"),
-            Promise("chance", "may draw random numbers", ("mean",), "average_sample_gradients_vmap_without_chance"),
+            Promise(
+                "rows", "`loss_fn(model(x[i : i + 1]), y[i : i + 1])`", ("summed",), "average_sample_gradients_without_rows"
+            ),
+            Promise("chance", "may draw random numbers", ("mean", "one"), "average_sample_gradients_vmap_without_chance"),
+            Promise("settings", "as in exercise 1", AVERAGES, "average_sample_gradients_dropout_off"),
             Promise("untouched", "as in exercise 1", AVERAGES, "average_sample_gradients_accumulated_in_grad"),
         ),
         (

@@ -60,6 +60,8 @@ class SavedBytes(Exercise[SavedTrial]):
             results[name], count = _count_message(trial, observations[name])
             if count is not None:
                 counts[trial] = count
+        if not any(results.values()):
+            results["plain"] = next(filter(None, map(_left_message, observations.values())), "")
         freed = results["deep"] and observations["deep"].facts.get("let go") is True
         wrong = any(results.values())
         slugs = (name_count(counts) or (("tensors-let-go",) if freed else ())) if wrong else ()
@@ -76,6 +78,13 @@ def _count_message(trial: SavedTrial, seen: Observation) -> tuple[str, float | N
         return f"Your function returned {seen.facts.get('type', type(value).__name__)} where a number of bytes was due.", None
     due = due_bytes(trial)
     return "" if value == due else f"You count {'more' if value > due else 'fewer'} bytes than autograd holds.", value
+
+
+def _left_message(seen: Observation) -> str:
+    """What is wrong with what a function that counts rightly leaves behind; empty if nothing is."""
+    if not seen.facts.get("kept", True):
+        return "Your function changed the model, x or y, which it was only to measure."
+    return "" if seen.facts.get("again", True) else "A later call with the same arguments returns another number."
 
 
 class MemoryLine(Exercise[CallTrial]):
@@ -103,9 +112,16 @@ class MemoryLine(Exercise[CallTrial]):
         trials["exact 2"] = CallTrial((sizes, [gigabytes[0] + gigabytes[1] * size for size in sizes]))
         sizes, off = chance.sample(range(9, 20), 7), [chance.choice([-1, 1]) * chance.randint(200, 900) for _ in range(7)]
         trials["scattered 3"] = CallTrial((sizes, [900 * size - 5000 + shift for size, shift in zip(sizes, off, strict=True)]))
+        sizes, off[3] = [2, 9, 5, 9, 7], -off[1]
+        trials[REPEATED] = CallTrial((sizes, [5000 + 700 * size + shift for size, shift in zip(sizes, off[:5], strict=True)]))
         return trials
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
+        # Slopes between neighbours do not exist where one size is there twice, and their mistake is named elsewhere.
+        verdict = self._judge({name: trial for name, trial in trials.items() if name != REPEATED}, observations)
+        return self._judge(trials, observations) if verdict.passed else verdict
+
+    def _judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
         return judge_calls(
             self,
             trials,
@@ -119,6 +135,10 @@ class MemoryLine(Exercise[CallTrial]):
         )
 
 
+REPEATED = "scattered 4"
+"""The list in which one size is there twice, with other bytes."""
+
+
 def _line_message(trial: CallTrial, found: Plain | None) -> str:
     """What is wrong with a line that is not the right one."""
     if not _is_pair(found):
@@ -127,8 +147,10 @@ def _line_message(trial: CallTrial, found: Plain | None) -> str:
     fixed_right, slope_right = (math.isclose(*numbers, rel_tol=FIT) for numbers in zip(found, due, strict=True))
     if fixed_right or slope_right:
         right, wrong = ("fixed part", "slope") if fixed_right else ("slope", "fixed part")
-        return f"Your {right} is that of the least-squares line, but your {wrong} is not."
+        return f"Your {right} is that of the least-squares line, at least nearly, but your {wrong} is not."
     own, least = (squares(line, *trial.arguments) for line in (found, due))
+    if f"{own:.2g}" == f"{least:.2g}":
+        return "This is not the least-squares line, though the sum of its squares is nearly as small."
     return f"This is not the least-squares line: the sum of its squares is {own:.3g}, where {least:.3g} is possible."
 
 
@@ -169,6 +191,10 @@ class PlanMicroBatches(Exercise[CallTrial]):
         calls["largest 7"] = CallTrial((25, *calls["largest 0"].arguments[1:]))
         calls |= {"full 4": CallTrial((24, 0, -8 * 300, 300)), "full 5": CallTrial((40, -500, -500 - 8 * 700, 700))}
         calls |= {"largest 8": call(41, 60, 1), "largest 9": call(2048, 100, 1)}  # a prime that fits; more than Python recurses
+        # Real numbers of bytes do not fit into 32 bits, and all of a large batch may.
+        large, fixed = chance.choice([2310, 2520, 2730]), 10**9 * chance.randint(12, 14)
+        calls["largest 10"] = CallTrial((large, 10**9 * chance.randint(60, 80), fixed, 15 * 10**6 + 1))
+        calls["largest 11"] = CallTrial((large, 17 * 2**32 + 2**31 - chance.randint(1, 99), fixed, 80 * 10**6 + 1))
         return calls | {
             "none 0": call(24, 1, -chance.randint(1, 99)),
             "none 1": call(36, -2, 0),

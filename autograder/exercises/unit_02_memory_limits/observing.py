@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from autograder.contract.observation import Observation
 from autograder.observing.calls import observe_call, plain
+from autograder.observing.hooks import count_hooks
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ class Gains(nn.Module):
         self.gains = nn.Parameter(torch.ones(outputs + 1))
 
     def forward(self, x: Tensor) -> Tensor:
-        x = x * self.gains[1:]
+        x = x * self.gains[1:] * self.gains.detach()[1:]  # the second is a view of it, too, but does not say so
         return x.masked_fill(x < -1, -1.0)
 
 
@@ -131,14 +132,28 @@ class GatedUnit(nn.Module):
 
 
 def observe_count(function: Callable, trial: SavedTrial) -> Observation:
-    """Call ``function(model, loss_fn, x, y)``. Returns its number and whether kept tensors were freed too early."""
-    model = trial.model()
-    value = function(model, trial.loss_fn, *trial.batch())
-    let_go = {"let go": bool(getattr(model, "let_go", False))}  # for the name of a mistake, never for points
+    """Call ``function(model, loss_fn, x, y)`` three times. Returns its number, and whether kept tensors were freed too early.
+
+    ``kept`` says whether the model, except for its ``.grad``, and the batch are as they were; ``again`` whether all calls
+    returned the same.
+    """
+    model, batch = trial.model(), trial.batch()
+    before = _state(model, *batch)
+    value, *others = (function(model, trial.loss_fn, *batch) for _ in range(3))
+    kept = all(map(torch.equal, before[0], (after := _state(model, *batch))[0])) and before[1:] == after[1:]
+    let_go = bool(getattr(model, "let_go", False))  # for the name of a mistake, never for points
     try:
-        return Observation(facts={"value": plain(value)} | let_go)
+        found = {"value": plain(value), "again": all(plain(other) == plain(value) for other in others)}
     except TypeError:
-        return Observation(facts={"type": type(value).__name__} | let_go)
+        found = {"type": type(value).__name__}
+    return Observation(facts=found | {"kept": kept, "let go": let_go})
+
+
+def _state(model: nn.Module, *batch: Tensor) -> tuple[list[Tensor], list[bool], list[bool], int]:
+    """Copies of tensors of a model and a batch, which of them require a gradient, the modes of layers, and how many hooks."""
+    tensors = [*batch, *model.parameters(), *model.buffers()]
+    modes = [layer.training for layer in model.modules()]
+    return [t.detach().clone() for t in tensors], [t.requires_grad for t in tensors], modes, count_hooks(model)
 
 
 OBSERVERS = {"saved_bytes": observe_count, "memory_line": observe_call, "plan_micro_batches": observe_call}

@@ -3,9 +3,9 @@
 from autograder.contract.promises import Promise, Promises
 
 MODELS = ("plain", "shared", "deep", "gated")
-SCATTERED = ("scattered 0", "scattered 1", "scattered 2", "scattered 3")
+SCATTERED = ("scattered 0", "scattered 1", "scattered 2", "scattered 3", "scattered 4")
 LINES = ("exact 0", "exact 1", "exact 2", *SCATTERED)
-LARGEST, FULL = tuple(f"largest {k}" for k in range(10)), tuple(f"full {k}" for k in range(6))
+LARGEST, FULL = tuple(f"largest {k}" for k in range(12)), tuple(f"full {k}" for k in range(6))
 NONE = ("none 0", "none 1", "none 2", "none 3")
 
 PROMISES = {
@@ -17,6 +17,7 @@ PROMISES = {
             Promise("once", "Count storages, each once", ("shared", "deep", "gated"), "saved_bytes_every_time"),
             Promise("storage", "and with all their bytes", ("gated",), "saved_bytes_elements_of_views"),
             Promise("parameters", "Parameters do not count", ("deep",), "saved_bytes_with_parameters"),
+            Promise("views", "leave out the storages", ("deep",), "saved_bytes_by_type_of_the_base"),
             Promise(
                 "of storages", "leave out the storages that belong to a parameter", ("deep",), "saved_bytes_by_data_pointer"
             ),
@@ -27,6 +28,8 @@ PROMISES = {
             Promise("nested", "that belong to a parameter of the model", ("deep",), "saved_bytes_without_nested_layers"),
             Promise("masks", "Everything else that autograd keeps does count", ("deep",), "saved_bytes_of_floats"),
             Promise("dropout", "dropout in training mode", ("deep",), "saved_bytes_in_evaluation_mode"),
+            Promise("data", "the model, `x` and `y` stay as they are", MODELS, "saved_bytes_of_a_graph_for_x"),
+            Promise("second call", "a second call returns the same", MODELS, "saved_bytes_of_what_is_new"),
             Promise("bytes", "the number of bytes", MODELS, "saved_bytes_four_bytes_each"),
         ),
         (
@@ -45,6 +48,7 @@ PROMISES = {
             Promise("least squares", "lists of points that do not", SCATTERED, "memory_line_first_two"),
             Promise("gigabytes", "also of many gigabytes", ("exact 2",), "memory_line_in_32_bits"),
             Promise("below zero", "may come out below zero", ("scattered 3",), "memory_line_never_negative"),
+            Promise("repeated", "perhaps with repetitions", ("scattered 4",), "memory_line_one_point_for_each_size"),
             Promise("any order", "in any order", SCATTERED, "memory_line_smallest_and_largest"),
         ),
         ("Write `memory_line", "Three correct digits", "Any library", "The pair (fixed, per_sample)"),
@@ -57,7 +61,14 @@ PROMISES = {
             Promise("int", "both numbers as `int`", LARGEST, "plan_micro_batches_float_steps"),
             Promise("prime and whole", "Also when the effective batch is prime", LARGEST, "plan_micro_batches_never_the_whole"),
             Promise("prime that fits", "prime or large, and when all of it fits", LARGEST, "plan_micro_batches_one_for_primes"),
-            Promise("large", "prime or large", ("largest 9", "none 3"), "plan_micro_batches_recursive"),
+            Promise("large", "prime or large", ("largest 9", "largest 11", "none 3"), "plan_micro_batches_recursive"),
+            Promise("large and whole", "when all of it fits", ("largest 10",), "plan_micro_batches_up_to_1024"),
+            Promise(
+                "gigabytes",
+                "with the largest B that fits the budget",
+                ("largest 10", "largest 11"),
+                "plan_micro_batches_in_32_bits",
+            ),
             Promise("last byte", "what needs exactly the budget fits", FULL, "plan_micro_batches_strict"),
             Promise("none", "not even one sample", NONE, "plan_micro_batches_returns_none"),
             Promise("reason", "Any words will do, but an empty message will not.", NONE, "plan_micro_batches_no_reason"),

@@ -8,8 +8,9 @@ from autograder.judging.schemas import call_schema
 
 
 def count_schema(trial: SavedTrial) -> Schema:
-    """Any plain value, and whether something was freed too early."""
-    return Schema((Form(facts={"value": Plain(), "let go": Truth()}), Form(facts={"type": Text(), "let go": Truth()})))
+    """Any plain value, whether a second call returns it as well, and what became of the model and the batch."""
+    more = {"kept": Truth(), "let go": Truth()}
+    return Schema((Form(facts={"value": Plain(), "again": Truth(), **more}), Form(facts={"type": Text(), **more})))
 
 
 SCHEMAS = {"saved_bytes": count_schema, "memory_line": call_schema, "plan_micro_batches": call_schema}

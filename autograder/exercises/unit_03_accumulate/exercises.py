@@ -51,7 +51,7 @@ class AccumulateGradient(Exercise[LoopTrial]):
         chance = trial_random(self.id, seed)
         size = chance.choice([2, 3])
         count = chance.choice([number for number in (3, 4, 5) if number != size])  # or dividing by either would be the same
-        ragged = (*chance.sample([2, 3, 4, 5], 3), 1)
+        ragged = (*chance.sample([2, 3, 4, 5], 4), 1)  # as many micro-batches as nothing in the model has
 
         def problem(offset: int, *calls: Sequence[int], **options: Any) -> Problem:
             basics = Problem(device=device, dtype=best_dtype(device), width=8, gated=True, skewed=True)
@@ -63,17 +63,22 @@ class AccumulateGradient(Exercise[LoopTrial]):
             "ragged": LoopTrial(problem(2, ragged, extras=True, tied=True, depth=3), frozen=True),
             "clean": LoopTrial(problem(3, [size] * count, [size] * count, stale=True, extras=True), frozen=True),
             "overflowed": LoopTrial(problem(6, [size] * count, overflowed=True), frozen=True),
+            "single": LoopTrial(problem(8, [size], stale=True), frozen=True),
             "memory": LoopTrial(problem(4, [16] * 24, width=2, depth=12, coupled=True), frozen=True, meter=True),
+            "ragged memory": LoopTrial(problem(7, [16] * 23 + [8], width=2, depth=12), frozen=True, meter=True),
             "probe": LoopTrial(problem(5, ragged, stale=True), frozen=True),
         }
 
     def judge(self, trials: Mapping[str, LoopTrial], observations: Mapping[str, Observation]) -> Verdict:
         results = {part.name: gradient_message(trials[part.name], observations[part.name]) for part in self.parts}
-        overflowed = gradient_message(trials["overflowed"], observations["overflowed"])
-        if overflowed and not any(results.values()):
-            results["clean"] = f"If .grad holds infinity before the call: {overflowed}"
+        for name, what in SPECIAL.items():
+            message = gradient_message(trials[name], observations[name])
+            if message and not any(results.values()):
+                results["clean"] = f"{what}: {message}"
         failure = first_failure(observations)
-        several = holds_several_graphs(trials["memory"], observations["memory"])
+        if failed := observations["ragged memory"].failure:
+            results["memory"] = results["memory"] or failed.message
+        several = any(holds_several_graphs(trials[name], observations[name]) for name in ("memory", "ragged memory"))
         if several and results["memory"] in ("", JOINED):
             results["memory"] = SEVERAL_GRAPHS
         several = several or results["memory"] == JOINED
@@ -97,6 +102,9 @@ class AccumulateGradient(Exercise[LoopTrial]):
         )
 
 
+SPECIAL = {"overflowed": "If .grad holds infinity before the call", "single": "For a single micro-batch"}
+"""Trials that matter if the others are right, with something in ``.grad``, and what is special there."""
+
 OF_WINDOWS = {"off-by-one-early", "off-by-one-late", "tail-dropped", "tail-stale", "tail-scale", "short-epoch-no-step"}
 """Mistakes that a function without windows cannot make, though its gradient may look like theirs."""
 
@@ -104,8 +112,8 @@ OF_WINDOWS = {"off-by-one-early", "off-by-one-late", "tail-dropped", "tail-stale
 def _without_windows(problem: Problem, found: Diagnosis) -> Diagnosis:
     """The diagnosis of a single gradient, from its weights where that of a loop would speak of windows or knows no name."""
     rows = found.found.coefficients.tolist() if found.found is not None and found.found.linear else []
-    if found.slugs == ("zero-before-step",):
-        return replace(found, slugs=("grad-left-empty",))
+    if "zero-before-step" in found.slugs:  # .grad is then what it was before, or empty
+        return replace(found, slugs=("stale-start",) if "stale-start" in found.slugs else ("grad-left-empty",))
     if len(rows) != 1 or (found.slugs and not OF_WINDOWS & set(found.slugs)):
         return found
     slugs = name_weights(problem.epochs[0], rows[0])
@@ -170,7 +178,7 @@ class SameUpdate(Exercise[CallTrial]):
             ((b, n), (b, n)),
             ((b, n + 1), (b, n)),
             ((b, n), (b + 1, n)),
-            ((b, n), (b + 1, n - 1)) if (b + 1) * (n - 1) != b * n else ((b, n), (b + 2, n - 1)),
+            ((b, n), (b + 1, n - 1)) if (b + 1) * (n - 1) != b * n else ((b, n), (b + 2, n - 2)),
             ((b, 1), (b, n)),
             ((1, b * n), (b, n)),
             ((b, n), (b * k, n * k)),

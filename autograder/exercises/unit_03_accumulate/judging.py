@@ -134,6 +134,14 @@ WRONG_RATES: dict[str, Formula | tuple[Formula, ...]] = {
 RATES_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
     "You subtract lr/N from the rate, where lr/N is due.": lambda lr, n: lr - lr / n,
     "You divide the rate by 1 + log2(N).": lambda lr, n: lr / (1 + math.log2(n)),
+    "You divide the rate by log2(N), or by 1 where that is less.": lambda lr, n: lr / max(1, math.log2(n)),
+    "You divide the rate by N rounded to a power of two.": (
+        lambda lr, n: lr / 2 ** round(math.log2(n)),
+        lambda lr, n: lr / 2 ** math.ceil(math.log2(n)),
+    ),
+    "You never return less than some smallest rate.": tuple(
+        lambda lr, n, least=least: max(lr / n, least) for least in (1e-2, 1e-3, 1e-4)
+    ),
     "You halve the rate N - 1 times, where it has to be divided by N.": lambda lr, n: lr / 2 ** (n - 1),
     "You halve the rate N times, where it has to be divided by N.": lambda lr, n: lr / 2**n,
     "You subtract a number that grows with N from the rate, where the rate has to be divided by N.": tuple(

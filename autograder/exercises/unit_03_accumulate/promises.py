@@ -2,7 +2,7 @@
 
 from autograder.contract.promises import Promise, Promises
 
-EVERYWHERE = ("equal", "ragged", "clean", "memory", "overflowed")
+EVERYWHERE = ("equal", "ragged", "clean", "memory", "overflowed", "single")
 RATES, PAIRS = ("0", "1", "2", "3"), tuple(map(str, range(15)))
 
 PROMISES = {
@@ -12,7 +12,7 @@ PROMISES = {
             Promise("arguments", "`loss_fn(prediction, target)`", EVERYWHERE, "swapped_loss_arguments"),
             Promise("loss", "a mean over the samples of its batch", EVERYWHERE, "loss_of_its_own"),
             Promise("any model", "the gradient of the mean loss over all samples", ("equal",), "squeezes_the_prediction"),
-            Promise("one or more", "a list of one or more pairs", ("equal",), "no_single_micro_batch"),
+            Promise("one or more", "a list of one or more pairs", ("equal", "single"), "no_single_micro_batch"),
             Promise(
                 "every call",
                 "the gradient is right when all have B samples, at every call",
@@ -20,12 +20,16 @@ PROMISES = {
                 "hooks_left_behind",
             ),
             Promise("ragged", "also when their sizes differ", ("ragged",), "mean_of_means"),
-            Promise("stale", "none of it is left", ("clean", "overflowed"), "stale_start"),
+            Promise("stale", "none of it is left", ("clean", "overflowed", "single"), "stale_start"),
             Promise("stale and unused", "may hold anything when you are called", ("clean",), "stale_gradient_of_unused"),
             Promise("infinity", "infinity included", ("overflowed",), "clears_by_multiplying"),
             Promise("cleared again", "after every call none of it is left", ("clean",), "clears_once"),
             Promise("shared", "with a weight that two layers share", ("ragged",), "divides_layer_by_layer"),
-            Promise("memory", "peak memory stays below twelve times", ("memory",), "one_big_batch_summed_losses"),
+            Promise(
+                "memory", "peak memory stays below twelve times", ("memory", "ragged memory"), "one_big_batch_summed_losses"
+            ),
+            Promise("ragged memory", "ragged or not", ("ragged memory",), "one_big_batch_if_ragged"),
+            Promise("single and stale", "none of it is left, at every call", ("single",), "clears_for_several"),
             Promise(
                 "parameters", "leaves the parameters and the micro-batches as they are", EVERYWHERE, "moves_the_parameters"
             ),

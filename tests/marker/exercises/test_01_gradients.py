@@ -89,7 +89,9 @@ RARER = {
         lambda of: each_of(of).mean(0) + 0.01 * flat_parameters(of.model())
     ),
     "It is zero for head.weight, head.bias, and right for the other parameters.": without_head,
-    "All its numbers have the same size, although those of the mean gradient differ.": lambda of: each_of(of).mean(0).sign(),
+    "All its numbers have nearly the same size, as with Adam, although those of the mean gradient differ.": lambda of: (
+        each_of(of).mean(0).sign()
+    ),
     "It is close to the mean gradient, but not the same: it differs by 0.01 of it.": (
         lambda of: (mean := each_of(of).mean(0)) + 0.01 * mean.norm() * torch.eye(len(mean), dtype=mean.dtype)[0]
     ),

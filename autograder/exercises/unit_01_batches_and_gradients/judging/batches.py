@@ -55,6 +55,9 @@ def returned_gradient(trial: BatchTrial, seen: Observation) -> Tensor | str:
             return f"There is no tensor under the name {name!r}."
         if value is not None and value.shape != parameter.shape:
             return f"The tensor under the name {name!r} does not have the parameter's shape."
+        if name in needed and value is not None and value.dtype.itemsize < parameter.dtype.itemsize:
+            found, due = (str(dtype).removeprefix("torch.") for dtype in (value.dtype, parameter.dtype))
+            return f"The tensor under the name {name!r} is {found}, and the parameter is {due}."
         if parameter.requires_grad:
             flat.append(torch.zeros(parameter.numel()) if value is None else value.reshape(-1))
     dtype = trial.problem.torch_dtype

@@ -49,8 +49,8 @@ def vector_in_words(trial: BatchTrial, vector: Tensor) -> str:
         missing = ", ".join(name for name, (_, right) in present.items() if not right)
         return f"It is zero for {missing}, and right for the other parameters."
     sizes = vector[mean != 0].abs()
-    if len(sizes) > 2 and float(sizes.max() - sizes.min()) < 1e-3 * float(sizes.max()):
-        return "All its numbers have the same size, although those of the mean gradient differ."
+    if len(sizes) > 2 and float(sizes.max() - sizes.min()) < 0.1 * float(sizes.max()):
+        return "All its numbers have nearly the same size, as with Adam, although those of the mean gradient differ."
     off = float((vector - mean).norm() / mean.norm())
     return f"It is close to the mean gradient, but not the same: it differs by {off:.1g} of it." if off < CLOSE_BY else ""
 

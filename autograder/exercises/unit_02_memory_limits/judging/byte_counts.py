@@ -56,11 +56,12 @@ class KeptTensor:
 
 @dataclass(frozen=True)
 class Forward:
-    """What autograd kept in a forward pass, and how much memory the model's parameters take, kept or not."""
+    """What autograd kept in a forward pass, and how much memory the model's parameters and the loss take, kept or not."""
 
     kept: tuple[KeptTensor, ...]
     parameter_elements: int
     itemsize: int
+    loss_bytes: int
 
 
 class CountVariant(NamedTuple):
@@ -144,6 +145,12 @@ RARE_COUNTS: dict[str, Callable[[Forward], int]] = {
     "You count what two forward passes of the model keep, where one is due.": lambda forward: (
         sum(_sizes(forward)) + sum(_sizes(forward, lambda tensor: not (tensor.by_loss or tensor.given or tensor.buffer)))
     ),
+    "You count the storage of the loss as well, which nothing keeps for the backward pass.": lambda forward: (
+        sum(_sizes(forward)) + forward.loss_bytes
+    ),
+    "You count what requires a gradient only, and no parameters: x, y, masks and buffers are left out.": lambda forward: sum(
+        _sizes(forward, lambda tensor: tensor.in_graph)
+    ),
     "You count the loss as well, which nothing keeps for the backward pass.": lambda forward: (
         sum(_sizes(forward)) + forward.itemsize
     ),
@@ -190,7 +197,8 @@ def run_forward(trial: SavedTrial) -> Forward:
             )
         )
     assert loss.requires_grad  # and with its graph everything kept stays alive until here, so no address is used twice
-    return Forward(tuple(kept), sum(p.numel() for p in model.parameters()), x.element_size())
+    elements, loss_bytes = sum(p.numel() for p in model.parameters()), loss.untyped_storage().nbytes()
+    return Forward(tuple(kept), elements, x.element_size(), loss_bytes)
 
 
 def play(variant: CountVariant, forward: Forward) -> int:

@@ -84,12 +84,12 @@ def _through_means(slope: Callable[[Sequence[float], Sequence[float]], float]) -
 
 def _neighbours_slopes(sizes: Sequence[float], points: Sequence[float]) -> list[float]:
     ordered = sorted(zip(sizes, points, strict=True))
-    return [(q - p) / (t - s) for (s, p), (t, q) in pairwise(ordered)]
+    return [(q - p) / (t - s) for (s, p), (t, q) in pairwise(ordered) if s != t]
 
 
 def _slopes_of_pairs(sizes: Sequence[float], points: Sequence[float]) -> list[float]:
     pairs = combinations(zip(sizes, points, strict=True), 2)
-    return [(q - p) / (t - s) for (s, p), (t, q) in pairs]
+    return [(q - p) / (t - s) for (s, p), (t, q) in pairs if s != t]
 
 
 def _through_first_point(sizes: Sequence[float], points: Sequence[float]) -> Line:
@@ -170,7 +170,7 @@ def _parabola(sizes: Sequence[float], points: Sequence[float]) -> Line:
 def _least_distances(sizes: Sequence[float], points: Sequence[float]) -> Line:
     """The line with the smallest sum of distances goes through two of the points."""
     pairs = list(zip(sizes, points, strict=True))
-    lines = [least_squares(*zip(*two, strict=True)) for two in combinations(pairs, 2)]
+    lines = [least_squares(*zip(*two, strict=True)) for two in combinations(pairs, 2) if two[0][0] != two[1][0]]
     return min(lines, key=lambda line: sum(abs(p - line[0] - line[1] * s) for s, p in pairs))
 
 
@@ -184,6 +184,12 @@ def _rounded_to(unit: int) -> Formula:
 
 def _in_units_of(unit: int) -> Formula:
     return lambda sizes, points: tuple(number / unit for number in least_squares(sizes, points))
+
+
+def _whole_means(sizes: Sequence[float], points: Sequence[float]) -> Line:
+    size, point = sum(sizes) // len(sizes), sum(points) // len(points)
+    slope = sum((s - size) * (p - point) for s, p in zip(sizes, points, strict=True)) / sum((s - size) ** 2 for s in sizes)
+    return point - slope * size, slope
 
 
 def _shrunk(share: float) -> Formula:
@@ -207,6 +213,8 @@ LINES_IN_WORDS: dict[str, tuple[Formula, ...]] = {
     "Your slope is right, but your fixed part is 0.": (lambda sizes, points: (0.0, least_squares(sizes, points)[1]),),
     "Your numbers are in KiB, where bytes are due.": (_in_units_of(2**10),),
     "Your numbers are in MiB, where bytes are due.": (_in_units_of(2**20),),
+    "Your numbers are in GiB, where bytes are due.": (_in_units_of(2**30),),
+    "Your line does not go through the means of sizes and bytes, but through these means rounded down.": (_whole_means,),
     "Your slopes are all too flat by the same factor, as a penalty on the slope makes them.": tuple(
         map(_shrunk, (0.01, 0.02, 0.05, 0.1))
     ),

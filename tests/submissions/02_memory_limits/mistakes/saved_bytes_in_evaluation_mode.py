@@ -1,4 +1,4 @@
-"""Switches the model to evaluation mode for the measurement and leaves it there, so dropout's masks do not count."""
+"""Switches the model to evaluation mode for the measurement, so dropout's masks do not count."""
 
 import torch
 
@@ -21,4 +21,5 @@ def saved_bytes(model, loss_fn, x, y):
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
         kept = loss_fn(model(x), y)
     del kept
+    model.train()
     return sum(sizes.values())
