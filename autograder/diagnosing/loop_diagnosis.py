@@ -138,7 +138,8 @@ def parameters_in_words(trial: LoopTrial, observation: Observation, due: Fingerp
         kinds[bool((found - wanted).norm() <= LINEAR * wanted.norm())].append(name)
     if not all(kinds.values()):
         return ""
-    return f"Of our model, your updates hold the right gradients of {listing(kinds[True])}, but not of {listing(kinds[False])}."
+    right, wrong = listing(kinds[True]), listing(kinds[False])
+    return f"In your updates some of our model's parameters have the right gradient ({right}), others do not ({wrong})."
 
 
 def difference_in_words(found: Fingerprint, due: Fingerprint, lengths: Tensor | None = None) -> str:

@@ -166,7 +166,7 @@ def test_parameters_whose_gradients_are_right_are_told_from_those_whose_are_not(
             optimizer.step()
 
     remark = diagnose(*observed(loop, frozen=True)).remark
-    assert "right gradients of hidden.0.weight and head.weight, but not of hidden.0.bias and head.bias" in remark
+    assert "(hidden.0.weight and head.weight), others do not (hidden.0.bias and head.bias)" in remark
 
 
 def test_updates_that_lost_a_few_digits_are_told_from_others():
