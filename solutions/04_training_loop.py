@@ -395,7 +395,7 @@ check(repaired_lost_tail)
 # - **1 point · a one-shot stream of micro-batches**: an iterator without a length, fetched at most one window ahead. A loop
 #   whose updates are all right is also tried on a stream with all these difficulties at once.
 # - **1 point · clean gradients at both ends of an epoch**: `.grad` of a parameter that is not frozen may hold anything when you
-#   are called. None of it joins an update, and nothing of one epoch joins an update of the next.
+#   are called, infinity included. None of it joins an update, and nothing of one epoch joins an update of the next.
 # - **1 point · the returned losses**: for each window one number, the mean loss over its samples, as your forwards computed
 #   it before the update; with leftovers and ragged sizes.
 #

@@ -16,7 +16,13 @@ from autograder.observing.loops import LoopTrial
 from autograder.support.counted import counted
 from gradaccum.diagnosis.loop_variants import Schedule
 from gradaccum.diagnosis.naming import Passes, name_mistakes
-from gradaccum.fingerprint import Fingerprint, as_fraction, expected, micro_batch_gradients, solve
+from gradaccum.fingerprint import LINEAR, Fingerprint, as_fraction, expected, micro_batch_gradients, solve
+from gradaccum.fingerprint_words import listing
+
+EARLY = "off-by-one-early"
+
+NEARLY = 0.01
+"""Largest part of an update that lost digits explain: those of 16-bit numbers are less than half of it."""
 
 
 def read_observation(
@@ -78,10 +84,12 @@ def diagnose(trial: LoopTrial, observation: Observation, *elsewhere: tuple[LoopT
     others = {t.problem: read_observation(t, seen) for t, seen in elsewhere if not seen.failure}
     linear: dict[Schedule, Fingerprint] = {p: other for p, other in others.items() if other.linear}
     slugs = name_mistakes(found, trial.problem, passes, linear) if ran else None  # without a forward nothing was cleared
+    if slugs and EARLY in slugs and facts["seen_at_first_update"] >= trial.problem.accumulation_steps:
+        slugs = None  # the update came in time, only without the gradients of some micro-batches that were there
     if slugs is None:
         lengths = observation.tensors["gradients"].norm(dim=1)
         outside = outside_message(observation) if len(found.coefficients) else ""
-        words = outside or difference_in_words(found, due, lengths)
+        words = outside or parameters_in_words(trial, observation, due) or difference_in_words(found, due, lengths)
         return Diagnosis(slugs_so_far, words, found, due)
     shown = None if found.same_as(due) else found  # two equal pictures would say nothing
     return Diagnosis((*slugs_so_far, *_with_evidence(slugs, facts, micro_batches)), "", shown, due)
@@ -115,6 +123,25 @@ def _by_row(first: Fingerprint, second: Fingerprint) -> Fingerprint:
     return replace(first, coefficients=coefficients, residuals=first.residuals.where(take, second.residuals), stale=stale)
 
 
+def parameters_in_words(trial: LoopTrial, observation: Observation, due: Fingerprint) -> str:
+    """Which parameters' gradients are right at all updates, and which are not; empty if it is the same for all of them."""
+    problem, gradients = trial.problem.with_(device="cpu"), observation.tensors["gradients"]
+    if len(gradients) != len(due.coefficients):
+        return ""
+    right_rows = due.coefficients @ micro_batch_gradients(problem)[: len(due.columns)]
+    named = [(name, p.numel()) for name, p in problem.build_model().named_parameters() if p.requires_grad]
+    kinds: dict[bool, list[str]] = {True: [], False: []}
+    sizes = [size for _, size in named]
+    for (name, _), found, wanted in zip(
+        named, gradients.to(right_rows).split(sizes, 1), right_rows.split(sizes, 1), strict=True
+    ):
+        kinds[bool((found - wanted).norm() <= LINEAR * wanted.norm())].append(name)
+    if not all(kinds.values()):
+        return ""
+    right, wrong = listing(kinds[True]), listing(kinds[False])
+    return f"In your updates some of our model's parameters have the right gradient ({right}), others do not ({wrong})."
+
+
 def difference_in_words(found: Fingerprint, due: Fingerprint, lengths: Tensor | None = None) -> str:
     """How two fingerprints differ, in words for students: as a whole, or in the first row that does; empty if none does.
 
@@ -124,6 +151,11 @@ def difference_in_words(found: Fingerprint, due: Fingerprint, lengths: Tensor | 
         share = float(found.residuals.max())
         if math.isinf(share):
             return "Your updates hold values that are no longer numbers (NaN or inf)."
+        alike = found.coefficients.shape == due.coefficients.shape
+        if share < NEARLY and alike and torch.allclose(found.coefficients, due.coefficients, rtol=0, atol=NEARLY):
+            return (
+                "Your updates are those that are due except for less than 1% of each, as if numbers had lost digits on the way."
+            )
         part = f"up to {share:.0%}" if share >= 0.01 else "less than 1%"
         return (
             "Your updates are not a combination of micro-batch gradients at the window's parameters: "

@@ -59,6 +59,8 @@ def rows_relation(found: Sequence[Numbers], due: Sequence[Numbers], each: str, t
     said = {relation(f, d, each, tolerance) for f, d in rows}
     if len(said) == 1 and (words := said.pop()):
         return words
+    if rows and all(_comparable(f, d) and _all_same(sorted(f), sorted(d), tolerance) for f, d in rows):
+        return f"{each} is one that is due, but they are in another order."
     return relation([f for row in found for f in row], [d for row in due for d in row], each, tolerance)
 
 

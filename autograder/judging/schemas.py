@@ -27,7 +27,8 @@ def call_schema(trial: object) -> Schema:
 
 COUNTS: Mapping[str, Fact] = {
     **{name: Whole() for name in ("backwards", "forwards_with_grad", "forwards_without_grad")},
-    **{name: Whole() for name in ("forwards_in_evaluation", "forwards_in_graph", "micro_batches_seen")},
+    **{name: Whole() for name in ("forwards_in_evaluation", "forwards_in_graph")},
+    **{name: Whole() for name in ("micro_batches_seen", "seen_at_first_update")},
     "last_forward_with_grad": Truth(),
 }
 """What is counted of every loop, also of one that failed."""
@@ -56,6 +57,7 @@ def loop_facts(problem: Problem, updates: str) -> dict[str, Fact]:
         "update_epochs": ListOf(Whole(0, epochs - 1), updates),
         "fetched": ListOf(Whole(), updates),
         "losses": ListOf(NoneOr(ListOf(Number(), (0, MAX_LOSSES))), epochs),
+        "losses_changed": Truth(),
         "training_after": Truth(),
         "changed": ListOf(Text(), (0, len(MESSAGES) + len(OUTSIDE))),
         "peak_bytes": Whole(),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,12 +28,19 @@ class LoopTrial:
 def observe_loop(loop: Callable, trial: LoopTrial) -> Observation:
     """Run a loop; observe its gradients, movements, parameters, losses and how often it did what."""
     events: list[Event] = []
+    at_once: list[list[float] | None] = []
+
+    def noting(*arguments: Any) -> object:
+        returned = loop(*arguments)
+        at_once.append(plain_losses(returned))
+        return returned
+
     try:
-        seen = record(loop, trial.problem, frozen=trial.frozen, meter=trial.meter, on_event=events.append)
+        seen = record(noting, trial.problem, frozen=trial.frozen, meter=trial.meter, on_event=events.append)
     except Exception as error:
         return Observation(facts=_counts(events) | {"without_graph": _is_without_graph(error)}, failure=failure_of(error))
     tensors = {"gradients": seen.gradients, "movements": seen.movements, "parameters": seen.parameters}
-    return Observation({name: tensor.cpu() for name, tensor in tensors.items()}, _counts(events) | _facts(seen))
+    return Observation({name: tensor.cpu() for name, tensor in tensors.items()}, _counts(events) | _facts(seen, at_once))
 
 
 def _counts(events: list[Event]) -> dict:
@@ -44,16 +52,24 @@ def _counts(events: list[Event]) -> dict:
         "forwards_without_grad": len(forwards) - len(learning),
         "forwards_in_evaluation": sum(not event.training for event in learning),
         "forwards_in_graph": sum(event.size > 0 for event in learning),  # those inside torch.func show no size
-        "micro_batches_seen": len({(e.epoch, e.micro_batch) for e in learning if e.micro_batch is not None}),
+        "micro_batches_seen": len(_micro_batches(events)),
+        "seen_at_first_update": len(_micro_batches(itertools.takewhile(lambda event: event.kind != "step", events))),
         "last_forward_with_grad": bool(forwards) and forwards[-1].grad_enabled,
     }
 
 
-def _facts(seen: Recording) -> dict:
+def _micro_batches(events: Iterable[Event]) -> set[tuple[int, int]]:
+    """The micro-batches, by epoch and position, that went through the model with gradients on."""
+    return {(e.epoch, e.micro_batch) for e in events if e.kind == "forward" and e.grad_enabled and e.micro_batch is not None}
+
+
+def _facts(seen: Recording, at_once: list[list[float] | None]) -> dict:
+    losses = [plain_losses(value) for value in seen.returned]
     return {
         "update_epochs": list(seen.update_epochs),
         "fetched": list(seen.fetched),
-        "losses": [plain_losses(value) for value in seen.returned],
+        "losses": losses,
+        "losses_changed": repr(losses) != repr(at_once),  # NaN is not equal to itself
         "training_after": seen.training_after,
         "changed": list(seen.changed),
         "peak_bytes": seen.peak_bytes,

@@ -131,7 +131,7 @@ add_mistake(
     "lr-scaled-too",
     "The learning rate is lowered, although the one given is meant for the mean gradient of a whole window, so updates are "
     "shorter than they would be at that rate.",
-    "Averaging the loss and lowering the rate achieve the same thing. Do you need both?",
+    "Averaging the gradient and lowering the rate shorten an update in the same way. Which of the two does the task ask for?",
 )
 add_mistake(
     "sum-reduction",

@@ -20,6 +20,7 @@ from autograder.exercises.unit_04_training_loop.judging import (
     losses_message,
     movement_message,
     moving_losses_message,
+    overflow_message,
     repaired_message,
 )
 from autograder.judging.failures import first_failure
@@ -60,15 +61,19 @@ class Repair(Exercise[LoopTrial]):
         problem = Problem(seed + 1, n, epochs, width=8, gated=True, skewed=True, device=device, dtype=best_dtype(device))
         training, probe = problem.with_(momentum=0.9), problem.with_(seed=seed + 2)
         cut = problem.with_(seed=seed + 3, epochs=((size,) * n,), coupled=True)
-        return {"training": LoopTrial(training), "probe": LoopTrial(probe, frozen=True), "cut": LoopTrial(cut)}
+        cuts = {"cut": LoopTrial(cut)}
+        if self.leftover:
+            cuts["cut leftover"] = LoopTrial(cut.with_(epochs=((size,) * left,)))
+        return {"training": LoopTrial(training), "probe": LoopTrial(probe, frozen=True), **cuts}
 
     def judge(self, trials: Mapping[str, LoopTrial], observations: Mapping[str, Observation]) -> Verdict:
         seen = observations["training"]
         results = {"repaired": repaired_message(trials["training"], seen)}
         if not results["repaired"]:
-            results["repaired"] = cut_message(trials["cut"], observations["cut"])
+            cuts = (cut_message(trials[name], observations[name]) for name in trials if name.startswith("cut"))
+            results["repaired"] = next(filter(None, cuts), "")
             slugs = ("one-big-batch",) * (results["repaired"] == JOINED)
-            return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=observations["cut"].failure)
+            return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=first_failure(observations))
         found = diagnose(trials["probe"], observations["probe"])
         if not (found.slugs or found.remark):
             found = replace(found, remark=training_in_words(trials["training"], seen))
@@ -134,6 +139,7 @@ class TrainEpoch(Exercise[LoopTrial]):
             "stream": LoopTrial(problem(6, [3] * 10, accumulation_steps=2, one_shot=True)),
             "clean": LoopTrial(problem(7, [size] * (n + left), [size] * n, [size] * n, stale=True, skewed=False), frozen=True),
             "losses": LoopTrial(problem(8, [*uneven[1], *uneven[2][:left]], [size] * n), frozen=True),
+            "overflowed": LoopTrial(problem(11, [size] * (n + 1), [size], overflowed=True)),
             "together": LoopTrial(problem(10, [*uneven[2], *uneven[0][:left]], uneven[1][:1], uneven[0], **everything)),
             "probe": LoopTrial(problem(1, *every_kind, stale=True, gated=True), frozen=True),
         }
@@ -149,6 +155,7 @@ class TrainEpoch(Exercise[LoopTrial]):
         results["full"] = results["full"] or for_one(movement("single"))
         results["ragged"] = kept_message(observations["ragged"], MODEL) or results["ragged"]
         results["clean"] = clean_message(trials["clean"], observations["clean"])
+        results["clean"] = results["clean"] or overflow_message(trials["overflowed"], observations["overflowed"])
         if not any(results.values()):
             problem = movement("together") or kept_message(observations["together"])
             if problem and moves_unused(trials["together"], observations["together"]):

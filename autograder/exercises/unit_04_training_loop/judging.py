@@ -14,8 +14,16 @@ from autograder.judging.large_batches import (
     window_samples,
 )
 from autograder.judging.left_behind import DATA, kept_message
-from autograder.judging.reported_losses import loss_mistakes, losses_in_words, moving_window_losses, same_numbers, window_losses
+from autograder.judging.reported_losses import (
+    CHANGED_LATER,
+    loss_mistakes,
+    losses_in_words,
+    moving_window_losses,
+    same_numbers,
+    window_losses,
+)
 from autograder.observing.loops import LoopTrial
+from autograder.support.counted import counted
 
 WRONG_MOVES = "The parameters after training are not those of one large batch per window."
 
@@ -62,6 +70,14 @@ def clean_message(trial: LoopTrial, seen: Observation) -> str:
     return ""
 
 
+def overflow_message(trial: LoopTrial, seen: Observation) -> str:
+    """What is wrong with a loop that finds infinity in ``.grad``: parameters that are no numbers afterwards."""
+    if seen.failure:
+        return seen.failure.message
+    wrong = not bool(seen.tensors["parameters"].isfinite().all())
+    return "Where .grad held infinity before the call, parameters are infinite or NaN after it." if wrong else ""
+
+
 def cut_message(trial: LoopTrial, seen: Observation, joined: int = 1) -> str:
     """What is wrong with how a loop cut a window into forwards; its problem is coupled and has one window.
 
@@ -77,6 +93,8 @@ def losses_message(trial: LoopTrial, seen: Observation) -> tuple[str, tuple[str,
     if seen.failure:
         return seen.failure.message, ()
     returned = seen.facts["losses"]
+    if seen.facts["losses_changed"]:
+        return CHANGED_LATER, ()
     if any(row is None for row in returned):
         return "Return a list with one number for each window.", ()
     due = window_losses(trial.problem)
@@ -85,7 +103,8 @@ def losses_message(trial: LoopTrial, seen: Observation) -> tuple[str, tuple[str,
     slugs = loss_mistakes(trial.problem, returned)
     for found, wanted in zip(returned, due, strict=True):
         if len(found) != len(wanted):
-            return f"The epoch has {len(wanted)} windows, but your function returned {len(found)} losses.", slugs
+            windows, losses = counted(len(wanted), "window"), "1 loss" if len(found) == 1 else f"{len(found)} losses"
+            return f"The epoch has {windows}, but your function returned {losses}.", slugs
     words = "" if slugs else losses_in_words(returned, due, window_samples(trial.problem))
     return f"The numbers returned are not the mean losses of the windows over their samples.{words}", slugs
 
@@ -93,7 +112,7 @@ def losses_message(trial: LoopTrial, seen: Observation) -> tuple[str, tuple[str,
 def moving_losses_message(trial: LoopTrial, seen: Observation) -> str:
     """What is wrong with the losses that a loop returned while it trained as it should."""
     same = same_numbers([row or [] for row in seen.facts["losses"]], moving_window_losses(trial.problem))
-    return "" if same else "The losses are not those that your forwards computed before the update."
+    return "" if same else "The losses are not those that forwards in training mode computed before the update."
 
 
 def is_prefetched(trial: LoopTrial, seen: Observation) -> bool:

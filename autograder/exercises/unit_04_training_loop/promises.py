@@ -2,7 +2,7 @@
 
 from autograder.contract.promises import Promise, Promises
 
-REPAIR = ("training", "cut")
+REPAIR, CUTS = ("training", "cut"), ("cut", "cut leftover")
 AT_RAGGED, AT_EVERY_UPDATE = ("ragged", "together"), ("full", "memory", "leftover", "ragged", "stream", "together")
 
 PROMISES = {
@@ -29,10 +29,11 @@ PROMISES = {
     ),
     "repaired_lost_tail": Promises(
         (
-            Promise("trains", "as in exercise 1, but epochs may end with", ("training",), "lost_tail_unchanged"),
-            Promise("one by one", "as in exercise 1, but", ("cut",), "lost_tail_one_forward"),
+            Promise("trains", "as in exercise 1, but epochs may end with", ("training", *CUTS), "lost_tail_unchanged"),
+            Promise("one by one", "as in exercise 1, but", CUTS, "lost_tail_one_forward"),
+            Promise("leftover, too", "as in exercise 1, but", ("cut leftover",), "lost_tail_leftover_in_one_forward"),
             Promise("full epochs", "Some do not.", REPAIR, "lost_tail_steps_after_the_loop"),
-            Promise("mean", "averaged over the micro-batches it has", ("training",), "lost_tail_divided_by_n"),
+            Promise("mean", "averaged over the micro-batches it has", ("training", CUTS[1]), "lost_tail_divided_by_n"),
             Promise("every leftover", "epochs may end with a leftover window", ("training",), "lost_tail_of_one"),
         ),
         ("lost_tail, repaired",),
@@ -66,12 +67,13 @@ PROMISES = {
             ),
             Promise("ragged", "every sample of a window counts alike", AT_RAGGED, "mean_of_means"),
             Promise("everything", "also tried on a stream with all these difficulties", ("together",), "leftover_not_weighted"),
-            Promise("start", "None of it joins an update", ("clean", "together"), "stale_start"),
+            Promise("start", "None of it joins an update", ("clean", "together", "overflowed"), "stale_start"),
+            Promise("infinity", "infinity included", ("overflowed",), "clears_by_multiplying"),
             Promise("unused start", "may hold anything when you are called", ("together",), "stale_gradient_of_unused"),
             Promise(
                 "end",
                 "nothing of one epoch joins an update of the next",
-                ("full", "single", "leftover", "clean", "together"),
+                ("full", "single", "leftover", "clean", "together", "overflowed"),
                 "gradient_of_last_epoch_kept",
             ),
             Promise("reported", "as your forwards computed it before the update", AT_RAGGED, "losses_after_the_update"),

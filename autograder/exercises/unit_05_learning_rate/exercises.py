@@ -105,6 +105,8 @@ class ScaleLearningRate(Exercise[CallTrial]):
         trials["rule 12"] = CallTrial((trials["rule 1"].arguments[0], *trials["rule 4"].arguments[1:]))
         others = ("cubic", "lin", "", "Linear", "SQRT", " none", "linear\n")
         unknown = {f"unknown {k}": CallTrial((0.1, 32, 64, rule)) for k, rule in enumerate(others)}
+        # Nor is a rule known because the batches leave it nothing to do, or lower the rate.
+        unknown |= {f"unknown {7 + k}": CallTrial((0.1, 32, batch, "cubic")) for k, batch in enumerate((32, 16))}
         return trials | unknown
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -145,8 +147,12 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
         left, uneven = chance.randint(2, n - 1), uneven_sizes(chance, [1, 2, 3, 4], n)
         basics = Problem(accumulation_steps=n, device=device, dtype=best_dtype(device), width=8)
         factors = tuple(round(chance.uniform(0.2, 1.0), 3) for _ in range(40))
+        # The third update and the fourth, of one epoch, have the same rate.
+        level = (*factors[:3], factors[2], *factors[4:])
 
-        def trial(offset: int, *epochs: Iterable[int], frozen: bool = False, **options: Any) -> ScheduleTrial:
+        def trial(
+            offset: int, *epochs: Iterable[int], frozen: bool = False, factors: tuple[float, ...] = factors, **options: Any
+        ) -> ScheduleTrial:
             options = {"skewed": True, "gated": True, "momentum": 0.0 if frozen else 0.5} | options
             problem = basics.with_(seed=seed + offset, epochs=tuple(map(tuple, epochs)), **options)
             return ScheduleTrial(LoopTrial(problem, frozen=frozen), factors)
@@ -157,7 +163,7 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
             "updates": trial(1, *full),
             "no accumulation": trial(5, [2] * 3, accumulation_steps=1),
             "cut": trial(6, [3] * n, coupled=True, momentum=0.0),
-            "leftover": trial(2, *every_kind),
+            "leftover": trial(2, *every_kind, factors=level),
             "rates": trial(3, *full, frozen=True),
             "probe": trial(4, *every_kind, frozen=True),
         }
@@ -183,7 +189,8 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
         if seen.failure:
             found = diagnose(probe.loop, seen)
             return self.verdict(results, mistakes=tuple(map(mistake, found.slugs)), failure=failure)
-        schedule = schedule_mistakes({name: (trials[name], observations[name]) for name in ("probe", "rates")})
+        watched = {name: (trials[name], observations[name]) for name in ("probe", "rates")}
+        schedule = schedule_mistakes(watched, None if moves else trials["rates"])  # as long as "updates", without momentum
         # The rates of a schedule are not the optimizer's first one, so what was in .grad counts here and not the movement.
         gradients = seen.tensors["gradients"]
         found = diagnose(probe.loop, replace(seen, tensors=seen.tensors | {"movements": gradients * probe.loop.problem.lr}))

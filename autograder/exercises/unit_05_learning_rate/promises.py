@@ -7,7 +7,8 @@ from autograder.contract.promises import Promise, Promises
 SIZES = tuple(f"size {k}" for k in range(9))
 RULES = tuple(f"rule {k}" for k in range(12))
 SAME_RATE = "rule 12"
-UNKNOWN = tuple(f"unknown {k}" for k in range(7))
+UNKNOWN = tuple(f"unknown {k}" for k in range(9))
+SPELLINGS, EQUAL = UNKNOWN[3:7], "unknown 7"
 LIVE = ("updates", "no accumulation", "cut", "leftover")
 LOOPS = (*LIVE, "rates", "probe")
 REASON = "a `ValueError` with a reason, in any words"
@@ -59,7 +60,8 @@ PROMISES = {
             Promise("much smaller", "for larger and for smaller batches.", RULES[9:], "scale_learning_rate_floor"),
             Promise("unknown", "for any other text.", UNKNOWN, "scale_learning_rate_anything_goes"),
             Promise("other texts", "for any other text.", UNKNOWN, "scale_learning_rate_part_of_a_name"),
-            Promise("spelling", "for any other text.", UNKNOWN[3:], "scale_learning_rate_any_spelling"),
+            Promise("spelling", "for any other text.", SPELLINGS, "scale_learning_rate_any_spelling"),
+            Promise("whatever the batches", "for any other text.", (EQUAL,), "scale_learning_rate_equal_batches_first"),
             Promise("reason", REASON, UNKNOWN, "scale_learning_rate_silent"),
         ),
         ("Write `scale_learning_rate", "The rate for another effective batch"),
@@ -91,6 +93,7 @@ PROMISES = {
             ),
             Promise("ragged", "Every sample of a window counts alike.", ("leftover", "probe"), "mean_of_means_scheduled"),
             Promise("one for each", "one number for each update, in order", ("rates", "leftover"), "rates_of_micro_batches"),
+            Promise("repeated rates", "one number for each update, in order", ("leftover",), "rates_without_repeats"),
             Promise(
                 "leftover's rate", "on leftovers once the other two parts are right.", ("leftover",), "rates_of_full_windows"
             ),

@@ -156,6 +156,32 @@ def test_the_first_difference_is_put_into_words(change, words):
     assert bool(words) is bool(said)
 
 
+def test_parameters_whose_gradients_are_right_are_told_from_those_whose_are_not():
+    def loop(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+        for window in windows(micro_batches, accumulation_steps):
+            for parameter in model.parameters():
+                parameter.grad = None if parameter.ndim > 1 else parameter.grad  # biases are never cleared
+            for x, y in window:
+                (loss_fn(model(x), y) * len(x) / sum(len(x) for x, _ in window)).backward()
+            optimizer.step()
+
+    remark = diagnose(*observed(loop, frozen=True)).remark
+    assert "(hidden.0.weight and head.weight), others do not (hidden.0.bias and head.bias)" in remark
+
+
+def test_updates_that_lost_a_few_digits_are_told_from_others():
+    def loop(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+        for window in windows(micro_batches, accumulation_steps):
+            optimizer.zero_grad()
+            for x, y in window:
+                (loss_fn(model(x), y) * len(x) / sum(len(x) for x, _ in window)).backward()
+            for parameter in model.parameters():
+                parameter.grad = parameter.grad.half().to(parameter.dtype)
+            optimizer.step()
+
+    assert "as if numbers had lost digits" in diagnose(*observed(loop, frozen=True)).remark
+
+
 def test_a_loop_that_nothing_explains_gets_words_instead_of_a_name():
     def loop(model, loss_fn, optimizer, micro_batches, accumulation_steps):
         optimizer.zero_grad()

@@ -78,6 +78,13 @@ def test_numbers_that_stay_as_the_first_or_the_last_one_due_are_recognised_in_al
     assert rows_relation([[1.0] * 3, [5.0] * 2], due, "Each rate") == ""
 
 
+def test_rows_of_the_right_numbers_in_another_order_are_recognised():
+    due = [[0.3, 0.1, 0.7], [0.2, 0.9]]
+    words = rows_relation([sorted(row) for row in due], due, "Each of your rates")
+    assert words == "Each of your rates is one that is due, but they are in another order."
+    assert rows_relation([[0.1, 0.3, 0.3], [0.2, 0.9]], due, "Each of your rates") == ""
+
+
 CALLS = [((0.3, 4), {}), ((0.2, 9), {}), ((0.7, 16), {})]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 import torch
 from torch import Tensor
@@ -92,7 +93,7 @@ def wrong_noise_scales(trial: NoiseTrial) -> list[tuple[tuple[str, ...], float]]
     ]
 
 
-SCALES_IN_WORDS: dict[str, Callable[[Tensor, int], float]] = {
+SCALES_IN_WORDS: dict[str, Callable[..., float]] = {
     "You divide by S, where the estimate of |G|² is due.": lambda rows, size: (w := _lengths(rows, size)).noise() / w.small,
     "Your L is the square of the mean length, where the squared length of the mean gradient is due.": (
         lambda rows, size: replace(_lengths(rows, size), large=float(rows.norm(dim=1).mean()) ** 2).scale()
@@ -133,6 +134,21 @@ SCALES_IN_WORDS: dict[str, Callable[[Tensor, int], float]] = {
     "Your L averages over the components of each gradient, where it has to average over the micro-batches.": (
         lambda rows, size: replace(_lengths(rows, size), large=float(rows.mean(1).square().sum())).scale()
     ),
+    "You add up standard deviations of components, where the sum of their variances is due.": (
+        lambda rows, size: _with_noise(_lengths(rows, size), size * float(rows.std(0).sum()))
+    ),
+    "You divide component by component and average the quotients, where both sums are due before the division.": (
+        lambda rows, size: float((noise := size * rows.var(0)).div(rows.mean(0).square() - noise / (size * len(rows))).mean())
+    ),
+    "You divide B by N, as if it counted the samples of the whole window.": (
+        lambda rows, size: _lengths(rows, size).scale() / len(rows)
+    ),
+    **{
+        f"Your N is {count} in every window, where the number of its micro-batches is due.": (
+            lambda rows, size, count=count: replace(_lengths(rows, size), count=count).scale()
+        )
+        for count in (2, 3, 4, 8, 16)
+    },
     "You use the first two gradients only.": lambda rows, size: _lengths(rows[:2], size).scale(),
     "You leave the first gradient out where there are more than two.": (
         lambda rows, size: _lengths(rows[1:] if len(rows) > 2 else rows, size).scale()
@@ -151,6 +167,11 @@ def _lengths(rows: Tensor, size: int) -> Lengths:
     return Lengths(*square_lengths(list(rows)), size, len(rows))
 
 
+def _both_sums(sums: tuple[float, float], window: Lengths) -> tuple[float, float]:
+    """Noise and signal of all windows up to this one."""
+    return sums[0] + window.noise(), sums[1] + window.signal()
+
+
 def _with_noise(lengths: Lengths, noise: float) -> float:
     """The noise scale if this is the noise, also in the squared length of the gradient."""
     return noise / (lengths.large - noise / (lengths.size * lengths.count))
@@ -164,6 +185,9 @@ def noise_in_words(trials: Mapping[str, NoiseTrial], observations: Mapping[str, 
     for words, number in SCALES_IN_WORDS.items():
         if not any(value_message(observations[name], number(*window)) for name, window in given.items()):
             return words
+    so_far = list(accumulate((_lengths(*window) for window in given.values()), _both_sums, initial=(0.0, 0.0)))[1:]
+    if not any(value_message(observations[name], noise / signal) for name, (noise, signal) in zip(given, so_far, strict=True)):
+        return "Your number is made of all windows that your function has been given so far, where that of the last one is due."
     return relation([observations[name].facts["value"] for name in trials], list(map(due_of, trials.values())))
 
 

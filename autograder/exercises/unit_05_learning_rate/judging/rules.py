@@ -60,6 +60,9 @@ SIZES_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
         lambda b, n, world_size=1, other=other: size if (size := b * n * world_size) in _PUBLISHED else other
         for other in _PUBLISHED
     ),
+    "You know only the published sizes, and leave the world size out of all others.": lambda b, n, world_size=1: (
+        b * n * world_size if b * n * world_size in _PUBLISHED else b * n
+    ),
 }
 """Rarer sizes, by what makes them."""
 
@@ -142,9 +145,17 @@ RATES_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
         _by_ratio(sqrt=lambda r: 1 + math.log2(r)),
         _by_ratio(sqrt=math.log2),
     ),
+    "The rule linear takes a logarithm of the ratio of the batches, where the ratio itself is due.": (
+        _by_ratio(linear=lambda r: 1 + math.log2(r)),
+        _by_ratio(linear=lambda r: 1 + math.log(r)),
+        _by_ratio(linear=math.log2),
+    ),
     "The rule sqrt leaves the reference batch out.": _with_root(lambda lr, reference, batch: lr * math.sqrt(batch)),
     "The rule sqrt takes the root of the new batch only, where the root of the ratio is due.": _with_root(
         lambda lr, reference, batch: lr * math.sqrt(batch) / reference
+    ),
+    "The rule sqrt takes the root of the reference batch only, where the root of the ratio is due.": _with_root(
+        lambda lr, reference, batch: lr * batch / math.sqrt(reference)
     ),
     "The rule sqrt takes the root of the rate, too.": _with_root(
         lambda lr, reference, batch: math.sqrt(lr * batch / reference)

@@ -17,7 +17,9 @@ from autograder.judging.large_batches import (
     window_gradient,
 )
 from autograder.judging.number_relations import rows_in_words
+from autograder.judging.reported_losses import CHANGED_LATER, Losses, loss_mistakes, same_numbers, window_losses
 from autograder.judging.tolerances import close
+from autograder.support.counted import counted
 from gradaccum.diagnosis.search import Candidate, each_alone, first_match
 from gradaccum.loops.schedules import WRONG_SCHEDULES
 
@@ -41,8 +43,8 @@ def cut_message(trial: ScheduleTrial, seen: Observation) -> str:
 
 
 RATES = 1e-6
-"""Relative difference up to which returned rates are right: a float32 tensor keeps 24 bits. Neighbours in a schedule differ by
-more than 1e-3."""
+"""Relative difference up to which returned rates are right: a float32 tensor keeps 24 bits. Neighbours in a schedule are
+equal, or differ by more than 1e-3."""
 
 
 SAME_RATE = 1e-4
@@ -59,17 +61,21 @@ def rates_message(trial: ScheduleTrial, seen: Observation, updates_right: bool) 
     """
     if seen.failure:
         return seen.failure.message
+    if seen.facts["losses_changed"]:
+        return CHANGED_LATER
     if any(row is None for row in seen.facts["losses"]):
         return "Return a list with one plain number for each update: its rate."
     due = _rates_due(trial)
-    if [len(row) for row in seen.facts["losses"]] != [len(row) for row in due]:
-        return "The list you return does not have one number for each update."
+    for k, (row, wanted) in enumerate(zip(seen.facts["losses"], due, strict=True), 1):
+        if len(row) != len(wanted):
+            numbers, are_due = counted(len(row), "number"), f"{len(wanted)} {'is' if len(wanted) == 1 else 'are'} due"
+            return f"The list you return for epoch {k} has {numbers}, where {are_due}: one for each update."
     used = rates_used(seen)
     shown = len(used) == sum(map(len, due)) and not used.isnan().any()
     if not same_value(seen.facts["losses"], due, RATES):
         returned = torch.tensor([rate for row in seen.facts["losses"] for rate in row]).to(used)
         as_used = not updates_right and _same_rates(used, returned)
-        words = "" if as_used else rows_in_words(seen.facts["losses"], due, "Each of your rates", RATES)
+        words = "" if as_used else _in_words(trial, seen.facts["losses"], due)
         known = "those the updates used, but not" if as_used else "not"
         return f"The numbers returned are {known} the rates that were due.{words and f' {words}'}"
     flat = torch.tensor([rate for row in due for rate in row]).to(used)
@@ -78,6 +84,14 @@ def rates_message(trial: ScheduleTrial, seen: Observation, updates_right: bool) 
     if shown:
         return "The numbers returned are not the rates the updates used."
     return "The rates you return are right, but optimizer.step() did not apply a gradient exactly once for each of them."
+
+
+def _in_words(trial: ScheduleTrial, returned: Losses, due: Losses) -> str:
+    """What the numbers are that were returned in place of rates, as a sentence."""
+    problem = trial.loop.problem
+    if trial.loop.frozen and (same_numbers(returned, window_losses(problem)) or loss_mistakes(problem, returned)):
+        return "They are made of losses."
+    return rows_in_words(returned, due, "Each of your rates", RATES)
 
 
 def _rates_due(trial: ScheduleTrial, ahead: int = 0) -> list[list[float]]:
@@ -122,14 +136,23 @@ Run = tuple[ScheduleTrial, int]
 """A trial, and how many updates a loop made on it."""
 
 
-def schedule_mistakes(runs: Mapping[str, tuple[ScheduleTrial, Observation]]) -> tuple[str, ...]:
-    """The mistakes with the schedule, by the rates that the updates of all runs had; their parameters are frozen."""
+def schedule_mistakes(
+    runs: Mapping[str, tuple[ScheduleTrial, Observation]], right_on: ScheduleTrial | None = None
+) -> tuple[str, ...]:
+    """The mistakes with the schedule, by the rates that the updates of all runs had; their parameters are frozen.
+
+    If the updates were right on windows like those of the trial ``right_on``, no mistake is named that changes their rates.
+    """
     if any(seen.failure for _, seen in runs.values()):
         return ()
     rates = {trial: rates_used(seen) for trial, seen in runs.values()}
     found: dict[Run, Tensor] = {(trial, len(used)): used for trial, used in rates.items()}
     right: Candidate[Play] = Candidate(_rates_due_in_a_row, ())
-    candidates = (right, *each_alone(WRONG_RATES))
+    candidates: list[Candidate[Play]] = [right, *each_alone(WRONG_RATES)]
+    if right_on:
+        updates = sum(map(len, _rates_due(right_on)))
+        due = _rates_due_in_a_row(right_on, updates)
+        candidates = [one for one in candidates if _same_rates(one.variant(right_on, updates), due)]
     match = first_match(candidates, found, lambda play, run: play(*run), _same_rates)
     return match.mistakes if match else ()
 
