@@ -65,7 +65,7 @@ PROMISES = {
             Promise("any momentum for one", "including N = 1", ("call 7",), "matched_bn_momentum_default_for_one"),
             Promise("any N", "the momentum with which N passes leave", CALLS[4:], "matched_bn_momentum_few_passes_only"),
             Promise("any momentum", "several momenta between 0 and 1", ("call 3",), "matched_bn_momentum_small_only"),
-            Promise("each call", "several momenta between 0 and 1", ("call 6",), "matched_bn_momentum_looked_up_by_n"),
+            Promise("each call", "several momenta between 0 and 1", ("call 6", "call 7"), "matched_bn_momentum_looked_up_by_n"),
             Promise("number", "to five digits.", CALLS, "matched_bn_momentum_as_text"),
         ),
         ("Write `matched_bn_momentum", "The momentum whose N passes"),
@@ -76,7 +76,7 @@ PROMISES = {
             Promise("N = 1", "including N = 1", ("call 0", "call 7"), "matched_beta_not_for_one"),
             Promise("any N", "leaves as much of it as the recipe's N did.", CALLS[4:], "matched_beta_few_updates_only"),
             Promise("any beta", "several β between 0 and 1", CALLS, "matched_beta_first_order"),
-            Promise("each call", "several β between 0 and 1", ("call 6",), "matched_beta_looked_up_by_n"),
+            Promise("each call", "several β between 0 and 1", ("call 6", "call 7"), "matched_beta_looked_up_by_n"),
             Promise("number", "to five digits.", CALLS, "matched_beta_as_text"),
         ),
         (

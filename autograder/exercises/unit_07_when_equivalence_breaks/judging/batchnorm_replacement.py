@@ -50,7 +50,7 @@ def replacement_message(trial: NormTrial, seen: Observation, slugs: list[str]) -
     if still := [path for path in old if found[path]["kind"].startswith("BatchNorm")]:
         return f"There is still a {found[still[0]]['kind']} at {still[0]!r}: that is model.get_submodule({still[0]!r})."
     kinds = {found[path]["kind"] for path in old}
-    if kinds != {"GroupNorm"}:
+    if kinds - {"GroupNorm"}:
         slugs.append("not-groupnorm")
         return "A BatchNorm became something other than a GroupNorm."
     if any(found[path].get("groups") != trial.num_groups for path in old):  # a student's own class may have that name

@@ -4,8 +4,8 @@ import torch
 from torch.nn.utils import clip_grad_norm_
 
 EXERCISE = "train_epoch_amp"
-MISTAKES: list[str] = []
-LOST = ["update"]
+MISTAKES = ()
+LOST = ("update",)
 
 
 def train_epoch_amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype):

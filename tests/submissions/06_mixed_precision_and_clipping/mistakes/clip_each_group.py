@@ -5,8 +5,8 @@ import torch
 from gradaccum.loops import windows
 
 EXERCISE = "train_epoch_clipped"
-MISTAKES: list[str] = []
-LOST = ["bound"]
+MISTAKES = ()
+LOST = ("bound",)
 
 
 def train_epoch_clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm):

@@ -3,8 +3,8 @@
 import torch
 
 EXERCISE = "accumulate_in_float32"
-MISTAKES: list[str] = []
-LOST = ["model"]
+MISTAKES = ()
+LOST = ("model",)
 
 
 def accumulate_in_float32(model, loss_fn, micro_batches):

@@ -3,8 +3,12 @@
 from gradaccum.components import COMPONENTS
 
 EXERCISE = "breaks_equivalence"
-MISTAKES: list[str] = []
-LOST = ["layers", "updates", "clipping and losses"]
+MISTAKES = ()
+LOST = (
+    "layers",
+    "updates",
+    "clipping and losses",
+)
 
 
 def breaks_equivalence():

@@ -1,8 +1,8 @@
 """Returns torch's default momentum for N = 1."""
 
 EXERCISE = "matched_bn_momentum"
-MISTAKES: list[str] = []
-LOST = ["momentum"]
+MISTAKES = ()
+LOST = ("momentum",)
 
 
 def matched_bn_momentum(momentum, accumulation_steps):

@@ -5,8 +5,11 @@ import copy
 from torch import nn
 
 EXERCISE = "replace_batchnorm"
-MISTAKES: list[str] = []
-LOST = ["weights", "equivalence"]
+MISTAKES = ()
+LOST = (
+    "weights",
+    "equivalence",
+)
 
 
 def replace_batchnorm(model, num_groups):

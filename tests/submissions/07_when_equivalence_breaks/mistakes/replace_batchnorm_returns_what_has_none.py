@@ -5,8 +5,8 @@ import copy
 from torch import nn
 
 EXERCISE = "replace_batchnorm"
-MISTAKES = ["shares-parameters"]
-LOST = ["original"]
+MISTAKES = ("shares-parameters",)
+LOST = ("original",)
 
 
 def replace_batchnorm(model, num_groups):

@@ -5,8 +5,8 @@ import torch
 from gradaccum.contrastive import info_nce
 
 EXERCISE = "accumulate_contrastive"
-MISTAKES = ["stale-start"]
-LOST = ["clean"]
+MISTAKES = ("stale-start",)
+LOST = ("clean",)
 
 
 def accumulate_contrastive(encode_image, encode_text, logit_scale, micro_batches):
