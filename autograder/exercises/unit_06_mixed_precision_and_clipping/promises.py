@@ -67,7 +67,7 @@ PROMISES = {
             Promise("autocast", "forwards run in `dtype`", FORWARDS, "amp_without_autocast"),
             Promise("any call", "forwards run in `dtype`", FORWARDS, "amp_around_the_hooks"),
             Promise("usual scale", "one epoch in mixed precision.", ("usual scale",), "amp_converts_the_loss"),
-            Promise("rounded", "forwards run in `dtype`", ("telling",), "amp_shows_another_dtype"),
+            Promise("rounded", "forwards run in `dtype`", ("telling", "usual scale"), "amp_shows_another_dtype"),
             Promise("parameters", "one epoch in mixed precision.", AMP, "amp_converts_the_model"),
             Promise("clip", "Clip the unscaled gradient of each window to `max_norm`", ("clip", "leftover"), "amp_never_clips"),
             Promise("unscaled", "Clip the unscaled gradient", ("clip", "leftover"), "amp_clip_before_unscale"),
@@ -107,7 +107,7 @@ PROMISES = {
             Promise(
                 "each addition", "is there only if every addition is in float32.", ("cancelling",), "float32_flushes_pairs"
             ),
-            Promise("samples", "every sample counts alike.", ("ragged",), "float32_mean_of_means"),
+            Promise("samples", "every sample counts alike.", ("ragged", "evaluation"), "float32_mean_of_means"),
             Promise("bfloat16", "computed by the model as it is", ("telling", "cancelling"), "float32_copy_of_the_model"),
             Promise("mode", "computed by the model as it is", SUMS, "float32_evaluates"),
             Promise(
@@ -126,7 +126,7 @@ PROMISES = {
             Promise(
                 "clear",
                 "it may hold anything when you are called.",
-                ("ragged", "telling", "cancelling"),
+                ("ragged", "telling", "cancelling", "evaluation"),
                 "float32_first_holds_more",
             ),
             Promise("each", "with each micro-batch's gradient", SUMS, "float32_piles_up"),
