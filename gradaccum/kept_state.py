@@ -41,4 +41,6 @@ def same_data(found: object, due: object) -> bool:
     """Whether nested tuples and lists of tensors are the same ones."""
     (tensors, form), (others, other_form) = tree_flatten(found), tree_flatten(due)
     pairs = zip(tensors, others, strict=True) if form == other_form else ()
-    return form == other_form and all(torch.equal(a, b) and a.requires_grad == b.requires_grad for a, b in pairs)
+    return form == other_form and all(
+        a.dtype == b.dtype and torch.equal(a, b) and a.requires_grad == b.requires_grad for a, b in pairs
+    )

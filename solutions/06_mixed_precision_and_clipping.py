@@ -194,8 +194,8 @@ explore("order_of_operations")
 #
 # As in unit 04, micro-batches may be ragged, the last window may be shorter, `micro_batches` may be a one-shot stream, and
 # `.grad` may hold anything when you are called. The model is in training mode; leave it there. Every parameter is trained.
-# Update by `optimizer.step()`; the optimizer may have momentum. (`islice` and `windows` are imported, whichever your loop of
-# unit 04 or 05 is built on.)
+# Update by `optimizer.step()`; the optimizer may have momentum and several parameter groups. (`islice` and `windows` are
+# imported, whichever your loop of unit 04 or 05 is built on.)
 #
 # What earns points:
 #
@@ -370,6 +370,7 @@ explore("low_precision_sums")
 # Write `accumulate_in_float32(model, loss_fn, micro_batches)`. The model is in bfloat16, and so are the micro-batches, a list
 # of pairs `(x, y)`. Return a dictionary from the names of `model.named_parameters()` to float32 tensors: the gradient of the
 # mean loss over **all samples**, with each micro-batch's gradient computed by the model as it is and **added up in float32**.
+# Every parameter is trained, and the model may be in either mode.
 #
 # What earns points:
 #

@@ -142,8 +142,9 @@ for name, tried in {"BatchNorm": model, "SyncBatchNorm": synced}.items():
 #
 # - Each GroupNorm keeps the affine `weight` and `bias` of its BatchNorm, in their dtype and on their device. A BatchNorm made
 #   with `affine=False` becomes a GroupNorm with `affine=False`.
-# - The given model stays untouched, and the result shares no parameter or buffer with it. Both models, and all their parts, are
-#   in the mode the given model was in (`model.training`). A GroupNorm works the same in both, so its mode does not count.
+# - The given model stays untouched, and the result shares no parameter or buffer with it, even if there was no BatchNorm to
+#   replace. Both models, and all their parts, are in the mode the given model was in (`model.training`). A GroupNorm works the
+#   same in both, so its mode does not count.
 #
 # What earns points:
 #
@@ -457,7 +458,7 @@ for key, component in COMPONENTS.items():
 # %% [markdown]
 # Write `breaks_equivalence()`. It returns a dictionary with these twelve names as keys, and for each `True` if the two runs end
 # apart by more than rounding, `False` if they end in the same place. The solution is not written down anywhere: the check runs
-# the experiment. You may run experiments of your own.
+# the experiment. You may run experiments of your own. Leave `COMPONENTS` as it is.
 #
 # What earns points, each for getting all of its names right:
 #

@@ -107,7 +107,9 @@ def _examples(trial: TokenLoopTrial) -> Iterator[tuple[str, Tensor]]:
     shifted = movements_of(trial, "targets-shifted")
     fewer = tuple(tuple(tuple(max(0, n - 1) for n in batch) for batch in epoch) for epoch in trial.problem.lengths)
     yield "targets-shifted", shifted
-    yield "targets-shifted", shifted * (_per_window(replace(trial.problem, lengths=fewer)) / own)
+    share = _per_window(replace(trial.problem, lengths=fewer)) / own
+    yield "targets-shifted", shifted * share
+    yield "targets-shifted", movements_of(trial) / share
 
 
 def _per_window(problem: TokenProblem, so_far: bool = False) -> Tensor:

@@ -140,10 +140,10 @@ def holds_several_graphs(trial: LoopTrial, observation: Observation) -> bool:
 
 
 def uses_up_streams(problems: Mapping[str, Problem], observations: Mapping[str, Observation]) -> bool:
-    """Whether a loop makes no update wherever micro-batches come as a one-shot stream, and updates everywhere else."""
+    """Whether no update holds a gradient wherever micro-batches come as a one-shot stream, and some do everywhere else."""
     if any(seen.failure for seen in observations.values()):
         return False
-    return all((len(observations[name].tensors["gradients"]) == 0) == problem.one_shot for name, problem in problems.items())
+    return all((not observations[name].tensors["gradients"].any()) == problem.one_shot for name, problem in problems.items())
 
 
 def window_gradient(problem: Problem, observation: Observation) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import accumulate, combinations
 from typing import Any
 
@@ -13,6 +14,9 @@ Numbers = Sequence[float]
 
 SAME = 1e-9
 """Relative difference up to which two numbers are the same."""
+
+ROUND = 1e-6
+"""Relative difference up to which a number is a round one, so that one in float32 can be."""
 
 LARGE = 1e100
 """Size from which a number is compared with nothing: whole numbers may be too large for a float."""
@@ -116,19 +120,27 @@ def _transformed(found: Numbers, due: Numbers) -> Iterator[tuple[str, Numbers]]:
         yield "the one that was due before it, except for the first", [found[0], *due[:-1]]
     yield "the sum of those that are due up to there", list(accumulate(due))
     yield "the mean of those that are due up to there", [total / (k + 1) for k, total in enumerate(accumulate(due))]
-    yield "the one that is due, cut off behind the decimal point", [float(int(d)) for d in due]
-    yield "the one that is due, rounded up to a whole number", [float(math.ceil(d)) for d in due]
-    for decimals in DECIMALS:
-        yield f"the one that is due, rounded to {counted(decimals, 'decimal')}", [round(d, decimals) for d in due]
-        yield (
-            f"the one that is due, rounded to {counted(decimals + 1, 'significant digit')}",
-            [float(f"{d:.{decimals}e}") for d in due],
-        )
+    for words, rounded in _roundings():
+        if _all_same(found, [rounded(f) for f in found], ROUND):
+            yield f"the one that is due, {words}", [rounded(d) for d in due]
     wrong = [(f, d) for f, d in zip(found, due, strict=True) if not _same(f, d, SAME)]
     if 1 < len(wrong) < len(found) and len({f for f, _ in wrong}) == 1:
         bound = wrong[0][0]
         yield f"the one that is due, but never more than {bound:g}", [min(d, bound) for d in due]
         yield f"the one that is due, but never less than {bound:g}", [max(d, bound) for d in due]
+
+
+def _roundings() -> Iterator[tuple[str, Callable[[float], float]]]:
+    """Ways to round a number, in words."""
+    yield "cut off behind the decimal point", lambda d: float(int(d))
+    yield "rounded up to a whole number", lambda d: float(math.ceil(d))
+    for decimals in DECIMALS:
+        yield f"rounded to {counted(decimals, 'decimal')}", partial(round, ndigits=decimals)
+        yield f"rounded to {counted(decimals + 1, 'significant digit')}", partial(_significant, decimals=decimals)
+
+
+def _significant(number: float, decimals: int) -> float:
+    return float(f"{number:.{decimals}e}")
 
 
 def _with_other_arguments(calls: Sequence[tuple[tuple[Any, ...], Mapping[str, Any]]]) -> Iterator[tuple[str, list[Any]]]:
@@ -139,6 +151,9 @@ def _with_other_arguments(calls: Sequence[tuple[tuple[Any, ...], Mapping[str, An
         argument = f"{ORDINALS[i]} argument"
         for step, words in ((1, "larger"), (-1, "smaller")):
             yield f"for a {argument} that is 1 {words}", [_replaced(call, i, call[0][i] + step) for call in calls]
+        if all(isinstance(call[0][i], int) and call[0][i] > 0 for call in calls):
+            words = f"for a {argument} that is rounded down to a power of two"
+            yield words, [_replaced(call, i, 2 ** (call[0][i].bit_length() - 1)) for call in calls]
         for bound in (value for value in FIXED if value > 1):
             words = f"for a {argument} that is never more than {bound:g}"
             yield words, [_replaced(call, i, min(call[0][i], bound)) for call in calls]

@@ -39,6 +39,7 @@ class Problem:
         epochs: for each epoch the sizes of its micro-batches, in samples.
         lr, momentum: of the SGD optimizer; with momentum an update depends on those before it, so one made by hand shows.
         width, depth: units per hidden layer, number of hidden layers.
+        grouped: whether the optimizer has two groups of parameters, the weights and the biases.
         stale: whether ``.grad`` holds something before the first epoch.
         overflowed: whether ``.grad`` holds infinity before the first epoch, as after a loss that overflowed.
         one_shot: whether an epoch's micro-batches come as a generator without a length instead of a list.
@@ -62,6 +63,7 @@ class Problem:
     momentum: float = 0.0
     width: int = 6
     depth: int = 1
+    grouped: bool = False
     stale: bool = False
     overflowed: bool = False
     one_shot: bool = False
@@ -105,7 +107,9 @@ class Problem:
         return ProbeModel(self.width, self.depth, self.extras, self.gated, self.coupled, self.outputs, self.tied)
 
     def build_optimizer(self, model: nn.Module) -> torch.optim.SGD:
-        return torch.optim.SGD(model.parameters(), lr=self.lr, momentum=self.momentum)
+        every = list(model.parameters())
+        groups = [[p for p in every if p.dim() > 1], [p for p in every if p.dim() <= 1]] if self.grouped else [every]
+        return torch.optim.SGD([{"params": group} for group in groups], lr=self.lr, momentum=self.momentum)
 
     @property
     def loss_fn(self) -> LossFn:

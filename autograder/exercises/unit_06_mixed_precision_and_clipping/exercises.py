@@ -23,6 +23,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_
 )
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_messages import (
     LOST_IN_SUMS,
+    OF_ANOTHER_MODE,
     how_computed,
     in_words_of_sums,
     model_message,
@@ -70,6 +71,13 @@ BINDING, IDLE = 0.1, 1e7
 to be idle for scaled gradients as well."""
 
 
+USUAL_SCALE = 65536.0
+"""Where torch's scaler begins. In float16 this is infinite."""
+
+ALONE = ("no accumulation", "cut", "telling", "usual scale")
+"""Trials in mixed precision that are judged by themselves, and not with the others to find mistakes."""
+
+
 class TrainEpochClipped(Exercise[ClipTrial]):
     """``train_epoch_clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm) -> list[float]``."""
 
@@ -98,7 +106,7 @@ class TrainEpochClipped(Exercise[ClipTrial]):
         # As in unit 04: in this order windows of any width leave something over that a later update shows.
         every_kind = ([*uneven[0], *uneven[1][:left]], [size] * probe_length(2, n, left), [size] * (n - 1))
         return {
-            "bound": trial(1, uneven[0] + uneven[1] + uneven[2], share=BINDING, one_shot=True),
+            "bound": trial(1, uneven[0] + uneven[1] + uneven[2], share=BINDING, one_shot=True, grouped=True),
             "idle": trial(2, [size] * (2 * n + left), [size] * (n - 1), [size] * n, share=IDLE, stale=True),
             "no accumulation": trial(6, [size] * 3, share=IDLE, accumulation_steps=1),
             "cut": trial(7, [2] * n, share=IDLE, coupled=True),
@@ -200,6 +208,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             "no accumulation": trial(7, [2] * 3, of_problem={"accumulation_steps": 1}, scale=1.0, growth_interval=2),
             "cut": trial(8, [2] * n, of_problem={"coupled": True}),
             "telling": trial(9, [2] * n, precision="bfloat16", telling=True),
+            "usual scale": trial(10, [2] * n, telling=True, scale=USUAL_SCALE),
             "clip": trial(3, [*uneven, *uneven[::-1], *uneven], share=BINDING),
             # A good update before the broken window, and one after it, are not two in a row.
             "inf": trial(4, [2] * (3 * n), broken=n + 1, growth_interval=2),
@@ -214,8 +223,10 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         moves = said["float16"] or said["bfloat16"] or for_one(said["no accumulation"])
         cut, joined = cut_message(partial(replay_amp, amp), trials["cut"], observations["cut"], AMP_TOLERANCE)
         rounded = "" if moves else rounding_message(observations["telling"], due["telling"])
+        usual = scale_message(observations["usual scale"], due["usual scale"]) or said["usual scale"]
+        kept = kept_message(observations["float16"])
         results = {
-            "update": moves or cut or rounded or kept_message(observations["float16"]),
+            "update": kept or moves or cut or rounded or (usual and f"With a scale of {USUAL_SCALE:,.0f}: {usual}"),
             "clip": said["clip"] or norms_message(observations["clip"], due["clip"], AMP_TOLERANCE),
             "inf": said["inf"] or scale_message(observations["inf"], due["inf"]),
             "scale": said["growth"] or scale_message(observations["growth"], due["growth"]),
@@ -233,7 +244,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             if not (said[name] or results["scale"]) and scale_message(observations[name], due[name]):
                 results["scale"] = f"{where} the scaler's scale after the epoch is not the one that is due."
         failure = first_failure(observations)
-        several = {name: seen for name, seen in observations.items() if name not in ("no accumulation", "cut", "telling")}
+        several = {name: seen for name, seen in observations.items() if name not in ALONE}
         if failure or not any(results.values()):
             slugs = mistakes_before_refusal(list(several.values()), trials["float16"].loop.problem.accumulation_steps)
             return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure)
@@ -259,7 +270,9 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             slugs = ("model-converted",)
         elif outside := outside_message(observations["float16"]):
             slugs = ()
-        elif rounded or any(autocast_message(observations[name], trials[name]) for name in ("float16", "bfloat16")):
+        elif rounded or any(
+            trials[name].precision not in observations[name].facts["dtypes"] for name in ("float16", "bfloat16")
+        ):
             slugs += ("autocast-missing",)
         if results["clip"] and not said["clip"] and clipped_norms(observations["clip"], due["clip"], trials["clip"].max_norm):
             slugs += ("norm-after-clip",)
@@ -293,6 +306,7 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
             "ragged": Float32SumTrial(seed + 2, 24, True, 1.0, device),
             "telling": Float32SumTrial(seed + 3, 24, False, 1.0, device, telling=True),
             "cancelling": Float32SumTrial(seed + 4, 4, False, 1.0, device, cancelling=True),
+            "evaluation": Float32SumTrial(seed + 5, 4, True, 1.0, device, training=False),
         }
 
     def judge(self, trials: Mapping[str, Float32SumTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -310,4 +324,6 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
             left = sums_message(observations["cancelling"], float32_sums(trials["cancelling"])[()])
             if left and not message:  # forwards of another model cancel otherwise
                 results["sums"] = LOST_IN_SUMS
+            if sums_message(observations["evaluation"], float32_sums(trials["evaluation"])[()]):
+                results["model"] = results["model"] or OF_ANOTHER_MODE
         return self.verdict(results, mistakes=tuple(map(in_words_of_sums, slugs)))

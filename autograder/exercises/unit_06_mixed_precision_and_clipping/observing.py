@@ -38,6 +38,7 @@ class Float32SumTrial:
         cancelling: whether the gradient of the last micro-batch is that of the first with the other sign, and so long that in
             less than float32 nothing is left of the others next to it. Samples of a micro-batch are a power of two, and so are
             the micro-batches: then it makes no difference whether losses or gradients are weighted.
+        training: whether the model is in training mode, or else in evaluation mode.
         telling: whether the gradients tell what computed them: the samples of one forward act on each other, micro-batches have
             one sample, and a target is so near the model's output that the rounding of bfloat16 decides how far it is off.
     """
@@ -47,6 +48,7 @@ class Float32SumTrial:
     ragged: bool
     spread: float
     device: str
+    training: bool = True
     telling: bool = False
     cancelling: bool = False
 
@@ -64,7 +66,7 @@ class Float32SumTrial:
             skewed=not self.cancelling,  # with the other sign, a skewed loss is not the same
             coupled=self.telling,
         )
-        model = problem.build_model().to(torch.bfloat16)
+        model = problem.build_model().to(torch.bfloat16).train(self.training)
         first_x, first_y = problem.batches()[0]
         batches = [
             ((first_x[:1] + self.spread * x).to(torch.bfloat16), (first_y[:1] + self.spread * y).to(torch.bfloat16))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from autograder.contract.promises import Promise, Promises
 
 CLIPPED = ("bound", "idle", "no accumulation", "cut", "norms", "leftover", "probe")
-AMP = ("float16", "bfloat16", "no accumulation", "cut", "telling", "clip", "inf", "growth", "leftover")
-FORWARDS = ("float16", "bfloat16", "telling")
-SUMS = ("sums", "ragged", "telling", "cancelling")
+AMP = ("float16", "bfloat16", "no accumulation", "cut", "telling", "usual scale", "clip", "inf", "growth", "leftover")
+FORWARDS = ("float16", "bfloat16", "telling", "usual scale")
+SUMS = ("sums", "ragged", "telling", "cancelling", "evaluation")
 LIKE_UNIT_04 = "one epoch as in unit 04, and each window's gradient is clipped to `max_norm` before its update."
 MODE = "The model is in training mode; leave it there."
 LIKE_EXERCISE_1 = (
@@ -27,6 +27,7 @@ PROMISES = {
             Promise("before the update", "before its update.", ("bound", "leftover"), "clip_too_late"),
             Promise("threshold", "clipped to `max_norm`", ("bound", "leftover"), "clip_threshold_divided"),
             Promise("whole gradient", "each window's gradient is clipped", ("bound", "leftover"), "clip_each_parameter"),
+            Promise("groups", "the optimizer may have momentum and several parameter groups.", ("bound",), "clip_each_group"),
             Promise("short ones", "equal micro-batches", ("idle", "no accumulation", "cut", "probe"), "clip_always"),
             Promise("norms", "the norm of its gradient before clipping.", ("norms", "bound"), "clipped_norm_returned"),
             Promise(
@@ -41,7 +42,10 @@ PROMISES = {
             Promise("training", MODE, CLIPPED, "clip_evaluates"),
             Promise("mode", MODE, ("idle",), "clip_leaves_evaluation"),
             Promise(
-                "optimizer", "Update by `optimizer.step()`; the optimizer may have momentum.", CLIPPED, "clip_updates_by_hand"
+                "optimizer",
+                "Update by `optimizer.step()`; the optimizer may have momentum and several parameter groups.",
+                CLIPPED,
+                "clip_updates_by_hand",
             ),
             Promise("N = 1", "also with N = 1.", ("no accumulation",), "clip_not_for_one"),
             Promise("one by one", "Micro-batches go through the model one by one.", ("cut",), "clip_one_forward"),
@@ -62,7 +66,8 @@ PROMISES = {
             Promise("dtype", "`dtype` is `torch.float16` or `torch.bfloat16`.", ("bfloat16", "telling"), "amp_always_float16"),
             Promise("autocast", "forwards run in `dtype`", FORWARDS, "amp_without_autocast"),
             Promise("any call", "forwards run in `dtype`", FORWARDS, "amp_around_the_hooks"),
-            Promise("rounded", "forwards run in `dtype`", ("telling",), "amp_shows_another_dtype"),
+            Promise("usual scale", "one epoch in mixed precision.", ("usual scale",), "amp_converts_the_loss"),
+            Promise("rounded", "forwards run in `dtype`", ("telling", "usual scale"), "amp_shows_another_dtype"),
             Promise("parameters", "one epoch in mixed precision.", AMP, "amp_converts_the_model"),
             Promise("clip", "Clip the unscaled gradient of each window to `max_norm`", ("clip", "leftover"), "amp_never_clips"),
             Promise("unscaled", "Clip the unscaled gradient", ("clip", "leftover"), "amp_clip_before_unscale"),
@@ -105,7 +110,7 @@ PROMISES = {
                 ("cancelling",),
                 "float32_flushes_pairs",
             ),
-            Promise("samples", "every sample counts alike.", ("ragged",), "float32_mean_of_means"),
+            Promise("samples", "every sample counts alike.", ("ragged", "evaluation"), "float32_mean_of_means"),
             Promise("bfloat16", "computed by the model as it is", ("telling", "cancelling"), "float32_copy_of_the_model"),
             Promise("mode", "computed by the model as it is", SUMS, "float32_evaluates"),
             Promise(
@@ -116,13 +121,15 @@ PROMISES = {
             ),
             Promise("kept", "Afterwards parameters, their dtype and", SUMS, "float32_trains"),
             Promise("kept mode", "and so are the model's mode", SUMS, "float32_leaves_evaluation"),
+            Promise("either mode", "the model may be in either mode.", ("evaluation",), "float32_always_trains"),
             Promise("frozen", "their `requires_grad` are what they were,", SUMS, "float32_freezes"),
             Promise("data", "and the micro-batches.", SUMS, "float32_empties_the_list"),
+            Promise("dtype of data", "and the micro-batches.", SUMS, "float32_converts_the_list"),
             Promise("hooks", "No hook of yours is left on the model.", SUMS, "float32_leaves_hooks"),
             Promise(
                 "clear",
                 "it may hold anything when you are called.",
-                ("ragged", "telling", "cancelling"),
+                ("ragged", "telling", "cancelling", "evaluation"),
                 "float32_first_holds_more",
             ),
             Promise("each", "with each micro-batch's gradient", SUMS, "float32_piles_up"),

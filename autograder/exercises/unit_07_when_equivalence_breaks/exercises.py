@@ -51,10 +51,10 @@ class ReplaceBatchnorm(Exercise):
     )
 
     def trials(self, seed: int, device: str) -> dict[str, NormTrial]:
-        groups = trial_random(self.id, seed).sample([2, 3, 4, 6], 4)
+        groups = [*trial_random(self.id, seed).sample([2, 3, 4, 6], 4), 1]
         return {
             kind: NormTrial(kind, 10 * seed + k, groups[k], device, training=kind != "deep")
-            for k, kind in enumerate(("flat", "deep", "conv", "double"))
+            for k, kind in enumerate(("flat", "deep", "conv", "double", "none"))
         }
 
     def judge(self, trials: Mapping[str, NormTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -77,11 +77,11 @@ class ReplaceBatchnorm(Exercise):
 
 
 def _calls(coefficients: Sequence[float], steps: Sequence[int]) -> dict[str, CallTrial]:
-    """Calls with one coefficient and number of steps after another, and with the last number of steps a second time.
+    """Calls with one coefficient and number of steps after another, and with the first and the last number of steps once more.
 
     An answer that was looked up by one of the two arguments is then a wrong one.
     """
-    calls = [*zip(coefficients, steps, strict=True), (coefficients[-2], steps[-1])]
+    calls = [*zip(coefficients, steps, strict=True), (coefficients[-2], steps[-1]), (coefficients[3], steps[0])]
     return {f"call {k}": CallTrial(call) for k, call in enumerate(calls)}
 
 

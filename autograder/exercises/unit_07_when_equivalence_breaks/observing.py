@@ -15,8 +15,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from autograder.contract.observation import Observation
+from autograder.contract.observation import Failure, Observation
 from autograder.observing.calls import CallTrial, Plain, observe_call, observe_number, plain
+from autograder.observing.student_calls import CHANGED
+from gradaccum.components import COMPONENTS
 from gradaccum.memory import storage_key
 
 CHANNELS, FEATURES, SAMPLES, STEPS = 12, 5, 12, 4
@@ -31,8 +33,8 @@ class NormTrial:
 
     Attributes:
         kind: ``"flat"`` (BatchNorm1d among the direct children), ``"deep"`` (in blocks within blocks), ``"conv"`` (BatchNorm2d
-            as well, and other layers that are related) or ``"double"`` (float64 after a first layer in float32, one layer
-            without affine weights).
+            as well, and other layers that are related), ``"double"`` (float64 after a first layer in float32, one layer
+            without affine weights) or ``"none"`` (no BatchNorm).
         num_groups: of the GroupNorms that are to replace BatchNorm.
         training: the mode the model is in.
     """
@@ -130,7 +132,11 @@ def _double() -> nn.Module:
     return nn.Sequential(nn.Linear(FEATURES, CHANNELS), nn.BatchNorm1d(CHANNELS), nn.Tanh(), plain, nn.Linear(CHANNELS, 2))
 
 
-MODELS: dict[str, Callable[[], nn.Module]] = {"flat": _flat, "deep": _deep, "conv": _conv, "double": _double}
+def _none() -> nn.Module:
+    return nn.Sequential(nn.Linear(FEATURES, CHANNELS), nn.LayerNorm(CHANNELS), nn.Tanh(), nn.Linear(CHANNELS, 2))
+
+
+MODELS: dict[str, Callable[[], nn.Module]] = {"flat": _flat, "deep": _deep, "conv": _conv, "double": _double, "none": _none}
 
 
 def batchnorms(model: nn.Module) -> dict[str, nn.BatchNorm1d | nn.BatchNorm2d]:
@@ -222,13 +228,25 @@ def measure(model: nn.Module, trial: NormTrial) -> dict[str, Tensor]:
 
 
 def observe_answers(function: Callable, trial: CallTrial) -> Observation:
-    """As :func:`observe_call`; an answer that is no plain data is observed as the name of its type."""
+    """As :func:`observe_call`; an answer that is no plain data is observed as the name of its type.
+
+    A function that changes the components, which it finds in the notebook, has failed.
+    """
 
     def answers() -> object:
         value = function()
         return {key: _plain_or_type(answer) for key, answer in value.items()} if isinstance(value, dict) else value
 
-    return observe_call(answers, trial)
+    components = dict(COMPONENTS)
+    try:
+        seen = observe_call(answers, trial)
+        changed = components != COMPONENTS
+    finally:
+        COMPONENTS.clear()
+        COMPONENTS.update(components)
+    return (
+        Observation(failure=Failure(CHANGED, "Your function changed COMPONENTS, which other cells use.")) if changed else seen
+    )
 
 
 def _plain_or_type(value: object) -> Plain:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from autograder.contract.promises import Promise, Promises
 
-MODELS = ("flat", "deep", "conv", "double")
-CALLS = tuple(f"call {k}" for k in range(7))
+MODELS = ("flat", "deep", "conv", "double", "none")
+CALLS = tuple(f"call {k}" for k in range(8))
 REPLACED = "every `nn.BatchNorm1d` and `nn.BatchNorm2d`, at any depth"
 EVERYTHING_ELSE = (
     "Everything else stays as it was, including related layers such as `nn.BatchNorm3d` or `nn.InstanceNorm2d`, and "
     "a frozen parameter of another layer stays frozen."
 )
 KEPT = "Each GroupNorm keeps the affine `weight` and `bias` of its BatchNorm, in their dtype and on their device."
-UNTOUCHED = "The given model stays untouched, and the result shares no parameter or buffer with it."
+UNTOUCHED = (
+    "The given model stays untouched, and the result shares no parameter or buffer with it, even if there was no BatchNorm to "
+    "replace."
+)
 MODES = "Both models, and all their parts, are in the mode the given model was in (`model.training`)"
 TWELVE = "if the two runs end apart by more than rounding, `False` if they end in the same place."
 
@@ -37,6 +40,7 @@ PROMISES = {
             Promise("untouched", UNTOUCHED, MODELS, "replace_batchnorm_in_place"),
             Promise("gradients of the given model", UNTOUCHED, MODELS, "replace_batchnorm_clears_gradients"),
             Promise("not shared", UNTOUCHED, MODELS, "replace_batchnorm_shares_parameters"),
+            Promise("none", UNTOUCHED, ("none",), "replace_batchnorm_returns_what_has_none"),
             Promise("given mode", MODES, MODELS, "replace_batchnorm_evaluates_both"),
             Promise("mode", MODES, MODELS, "replace_batchnorm_eval_mode"),
             Promise("mode of parts", MODES, ("deep",), "replace_batchnorm_parts_in_another_mode"),
@@ -57,10 +61,11 @@ PROMISES = {
     "matched_bn_momentum": Promises(
         (
             Promise("formula", "as one pass with `momentum` does.", CALLS, "matched_bn_momentum_power"),
-            Promise("N = 1", "and several N, including 1", ("call 0",), "matched_bn_momentum_not_for_one"),
+            Promise("N = 1", "and several N, including 1", ("call 0", "call 7"), "matched_bn_momentum_not_for_one"),
+            Promise("any momentum for one", "and several N, including 1", ("call 7",), "matched_bn_momentum_default_for_one"),
             Promise("any N", "the momentum with which N passes leave", CALLS[4:], "matched_bn_momentum_few_passes_only"),
             Promise("any momentum", "several momenta between 0 and 1", ("call 3",), "matched_bn_momentum_small_only"),
-            Promise("each call", "several momenta between 0 and 1", ("call 6",), "matched_bn_momentum_looked_up_by_n"),
+            Promise("each call", "several momenta between 0 and 1", ("call 6", "call 7"), "matched_bn_momentum_looked_up_by_n"),
             Promise("number", "to five digits.", CALLS, "matched_bn_momentum_as_text"),
         ),
         ("Write `matched_bn_momentum", "The momentum whose N passes"),
@@ -68,10 +73,10 @@ PROMISES = {
     "matched_beta": Promises(
         (
             Promise("formula", "leaves as much of it as the recipe's N did.", CALLS, "matched_beta_root"),
-            Promise("N = 1", "and several N, including 1", ("call 0",), "matched_beta_not_for_one"),
+            Promise("N = 1", "and several N, including 1", ("call 0", "call 7"), "matched_beta_not_for_one"),
             Promise("any N", "leaves as much of it as the recipe's N did.", CALLS[4:], "matched_beta_few_updates_only"),
             Promise("any beta", "several β between 0 and 1", CALLS, "matched_beta_first_order"),
-            Promise("each call", "several β between 0 and 1", ("call 6",), "matched_beta_looked_up_by_n"),
+            Promise("each call", "several β between 0 and 1", ("call 6", "call 7"), "matched_beta_looked_up_by_n"),
             Promise("number", "to five digits.", CALLS, "matched_beta_as_text"),
         ),
         (
@@ -90,6 +95,7 @@ PROMISES = {
             Promise("updates", TWELVE, ("answers",), "breaks_equivalence_blames_optimizers"),
             Promise("twelve", "a dictionary with these twelve names as keys", ("answers",), "breaks_equivalence_forgets_some"),
             Promise("truth values", "and for each `True`", ("answers",), "breaks_equivalence_words"),
+            Promise("components", "Leave `COMPONENTS` as it is.", ("answers",), "breaks_equivalence_writes_into_components"),
         ),
         (
             "Below are twelve",

@@ -147,11 +147,12 @@ class TrainEpochTokens(Exercise):
 
 
 REPORTS_THE_SAME = {
+    "first-class-left-out": {"targets-shifted"},
     "loss-mean-of-means": {"mean-of-means"},
     "loss-scaled-in-log": {"tail-scale", "double-scale"},
     "loss-summed": {"no-scale", "sum-reduction"},
 }
-"""Mistakes in what is reported that need no name of their own if the updates show one of these."""
+"""Mistakes that need no name of their own if the updates show one of these."""
 
 
 def _other_slugs(

@@ -14,6 +14,7 @@ from autograder.contract.verdict import Part, Verdict
 from autograder.exercises.unit_09_contrastive_losses.judging.costs import judge_costs
 from autograder.exercises.unit_09_contrastive_losses.judging.loss_variants import name_gradients
 from autograder.exercises.unit_09_contrastive_losses.judging.messages import (
+    in_words_of_windows,
     loss_message,
     loss_slugs,
     scale_message,
@@ -40,6 +41,15 @@ def _where(
     """What is wrong on a trial, after the case it is about; empty if nothing is."""
     said = message(trial, seen)
     return said if seen.failure or not said else f"{case}: {said}"
+
+
+KEPT = {"clean one": "With a single micro-batch", "clean unused": "With a parameter that is never used"}
+"""By trial, what there is besides old gradients; the same without them are other trials."""
+
+
+def _kept_message(case: str, trial: ContrastiveTrial, seen: Observation) -> str:
+    """What is wrong where only old gradients are new, after the case it is about; empty if nothing is."""
+    return _where(case, trial, seen, towers_message) or _where(case, trial, seen, scale_message)
 
 
 class AccumulateContrastive(Exercise):
@@ -75,6 +85,8 @@ class AccumulateContrastive(Exercise):
             "listed": trial(2, ragged, extras=True),
             "single": trial(6, [size + 2]),
             "clean": trial(3, [size] * count, stale=True),
+            "clean one": trial(8, [size + 2], stale=True),
+            "clean unused": trial(9, [size] * 2, stale=True, extras=True),
             "again": trial(7, [size] * count, again=True),
             "memory": trial(4, [2] * 24, meter=True, patches=96, hidden=3, depth=6),
             "probe": trial(5, ragged, stale=True),
@@ -98,21 +110,27 @@ class AccumulateContrastive(Exercise):
         if not observations["ragged"].failure:
             results["scale"] = results["scale"] or scale_message(trials["ragged"], observations["ragged"])
             results["loss"] = results["loss"] or loss_message(trials["ragged"], observations["ragged"])
+        others: tuple[str, ...] = ()
+        if not any(results.values()):
+            results["clean"] = next(
+                filter(None, (_kept_message(case, trials[n], observations[n]) for n, case in KEPT.items())), ""
+            )
+            others += ("stale-start",) if results["clean"] else ()
         if several:
             results["memory"] = results["memory"] or SEVERAL_GRAPHS
+            others += ("one-big-batch",) if not observations["memory"].failure else ()
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
-        return self._explained(results, trials, observations, several and not observations["memory"].failure, failure)
+        return self._explained(results, trials, observations, others, failure)
 
     def _explained(
         self,
         results: Mapping[str, str],
         trials: Mapping[str, ContrastiveTrial],
         observations: Mapping[str, Observation],
-        several: bool,
+        others: tuple[str, ...],
         failure: Failure | None,
     ) -> Verdict:
-        """The verdict, with the names of the mistakes; ``several`` graphs in memory at once are one of them."""
-        others: tuple[str, ...] = ("one-big-batch",) if several else ()
+        """The verdict, with the names of the mistakes; ``others`` are those that are known already."""
         if not (results["encoders"] or results["clean"]) and needs_equal_sizes(trials["probe"], observations["probe"]):
             others += ("equal-sizes-assumed",)
         if needs_a_list(trials["listed"], observations["listed"], observations["ragged"], results["ragged"]):
@@ -131,7 +149,7 @@ class AccumulateContrastive(Exercise):
         if "directions-added" in slugs and not results["loss"]:  # the returned loss is not the sum of both directions
             slugs = tuple("backward-twice" if slug == "directions-added" else slug for slug in slugs)
         slugs += scale_slugs(problem, variant, seen) + loss_slugs(problem, variant, seen)
-        named = tuple(map(mistake, dict.fromkeys((*slugs, *others))))
+        named = tuple(map(in_words_of_windows, dict.fromkeys((*slugs, *others))))
         return self.verdict(results, mistakes=named, failure=failure)
 
 
@@ -154,7 +172,7 @@ class AccumulationCost(Exercise):
             return CallTrial((chance.choice(sizes), steps, chance.choice([48, 96, 512]), dtype))
 
         dtypes = chance.sample([torch.float16, torch.bfloat16, torch.float32, torch.float64], 4)
-        steps = [2, *chance.sample([3, 4, 5, 7, 8], 3)]
+        steps = [2, *chance.sample([3, 4, 5, 7], 2), chance.choice([9, 12])]
         calls = {f"several {k}": call(*pair) for k, pair in enumerate(zip(steps, dtypes, strict=True))}
         # The last call once more in another dtype: an answer looked up by all that has stayed the same is then a wrong one.
         *same, dtype = calls["several 3"].arguments

@@ -130,7 +130,7 @@ add_mistake(
 )
 add_mistake(
     "encoders-added",
-    "You add up the passes of both encoders.",
+    "You count twice as many passes as a sample makes: as if those of both encoders, or the backward pass, were added.",
     "An image goes through one encoder, a text through the other. How often does each go through its own?",
 )
 add_mistake(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from autograder.contract.promises import Promise, Promises
 
-_LEFT = ("encoders", "ragged", "single", "clean", "again", "memory")
-_SEVERAL = ("encoders", "ragged", "clean", "again", "memory")
+_CLEAN = ("clean", "clean one", "clean unused")
+_LEFT = ("encoders", "ragged", "single", *_CLEAN, "again", "memory")
+_SEVERAL = ("encoders", "ragged", "clean", "clean unused", "again", "memory")
 _MANY = tuple(f"several {k}" for k in range(6))
 _ONE = tuple(f"single {k}" for k in range(4))
 
@@ -23,7 +24,7 @@ PROMISES = {
             Promise("all pairs", _GRADIENT, _SEVERAL, "contrastive_local_negatives"),
             Promise("whole", _GRADIENT, _SEVERAL, "contrastive_window_loss_over_n"),
             Promise("every micro-batch", _GRADIENT, _SEVERAL, "contrastive_zero_every"),
-            Promise("one micro-batch", "one or several, in a list.", ("single",), "contrastive_needs_several"),
+            Promise("one micro-batch", "one or several, in a list.", ("single", "clean one"), "contrastive_needs_several"),
             Promise("loss", "and returns that loss.", ("encoders", "ragged", "single"), "contrastive_returns_nothing"),
             Promise("number", _NUMBER, ("encoders", "ragged", "single"), "contrastive_returns_a_text"),
             Promise("generator", "it may be a generator", ("ragged", "listed"), "contrastive_asks_for_the_length"),
@@ -31,11 +32,13 @@ PROMISES = {
             Promise(
                 "unused",
                 "parameters that are never used; `.grad` of those may stay `None`.",
-                ("ragged", "listed"),
+                ("ragged", "listed", "clean unused"),
                 "contrastive_unused_parameters_not_expected",
             ),
-            Promise("discarded", _DISCARDED, ("clean", "again"), "contrastive_stale_start"),
-            Promise("in logit_scale", "in both encoders and in `logit_scale`.", ("clean", "again"), "contrastive_stale_scale"),
+            Promise("discarded", _DISCARDED, (*_CLEAN, "again"), "contrastive_stale_start"),
+            Promise("in logit_scale", "in both encoders and in `logit_scale`.", (*_CLEAN, "again"), "contrastive_stale_scale"),
+            Promise("discarded for one", _DISCARDED, ("clean one",), "contrastive_one_keeps_old_gradients"),
+            Promise("discarded everywhere", _DISCARDED, ("clean unused",), "contrastive_unused_keep_old_gradients"),
             Promise("unchanged", "No parameter changes", _LEFT, "contrastive_moves_the_parameters"),
             Promise("hooks", _BEHIND, ("again",), "contrastive_hook_left_behind"),
             Promise("every hook", _BEHIND, ("again",), "contrastive_forward_hooks_left_behind"),

@@ -151,6 +151,9 @@ class _Training:
         if self.variant.clip == "each":
             for parameter in self.model.parameters():
                 clip_grad_norm_([parameter], self.max_norm)
+        if self.variant.clip == "group":
+            for group in self.optimizer.param_groups:
+                clip_grad_norm_(group["params"], self.max_norm)
         if self.variant.clip == "value":
             clip_grad_value_(self.model.parameters(), self.max_norm)
         if self.variant.step in ("scaler", "both"):

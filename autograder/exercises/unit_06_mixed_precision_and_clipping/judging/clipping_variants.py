@@ -21,12 +21,12 @@ class ClippingVariant(NamedTuple):
             over N; ``"tail"``: its size over N mean sizes; ``"one"``; ``"sum"``: its samples; ``"twice"``: divided again.
         tail: the leftover window is ``"applied"``, ``"dropped"`` or ``"kept"`` for the next epoch.
         clear: at the ``"start"`` of a window, at its ``"end"`` only, at ``"every"`` micro-batch, or ``"never"``.
-        clip: ``"once"``, unscaled; ``"scaled"``; ``"never"``; ``"full"`` windows only; with a threshold
-            too ``"high"`` by the window's micro-batches, or too ``"low"`` by these or its ``"low samples"``; ``"always"``, also
-            what is shorter; ``"each"`` parameter on its own; after each ``"micro-batch"``, or there to the threshold times the
-            scale (``"micro-batch scaled"``); before each backward (``"early"``) or the last one (``"one early"``); each
-            component by ``"value"``; by the ``"largest"`` component, or the sum of their sizes (``"one norm"``); only
-            ``"matrices"``; or what is longer makes no update (``"skipped"``).
+        clip: ``"once"``, unscaled; ``"scaled"``; ``"never"``; ``"full"`` windows only; with a threshold too ``"high"`` by the
+            window's micro-batches, or too ``"low"`` by these or its ``"low samples"``; ``"always"``, also what is shorter;
+            ``"each"`` parameter on its own; after each ``"micro-batch"``, or there to the threshold times the scale
+            (``"micro-batch scaled"``); each ``"group"`` of the optimizer on its own; before each backward (``"early"``) or the
+            last one (``"one early"``); each component by ``"value"``; by the ``"largest"`` component, or the sum of their
+            sizes (``"one norm"``); only ``"matrices"``; or what is longer makes no update (``"skipped"``).
         unscale: ``"once"``, ``"never"``, or after ``"each"`` micro-batch.
         step: through the ``"scaler"``, the optimizer's own (``"plain"``), or ``"both"``.
         update: the scale moves ``"once"`` per window, is doubled after ``"each"`` micro-batch or after every update
@@ -90,6 +90,9 @@ CLIPPING_IN_WORDS: dict[str, tuple[ClippingVariant, ...]] = {
     "A window whose norm is above the threshold moves nothing, where it has to be clipped.": (ClippingVariant(clip="skipped"),),
     "You clip by the size of the largest number in the gradient, not by its length.": (ClippingVariant(clip="largest"),),
     "You clip by the sum of the sizes of all numbers in the gradient, not by its length.": (ClippingVariant(clip="one norm"),),
+    "You clip the gradient of each parameter group of the optimizer on its own, not the whole.": (
+        ClippingVariant(clip="group"),
+    ),
     "You clip, and measure, only parameters of several dimensions: biases are left out.": (ClippingVariant(clip="matrices"),),
 }
 """The same for rarer loops, by what they do."""

@@ -62,6 +62,10 @@ LOST_IN_SUMS = "Where long gradients cancel, the short ones are lost: some of th
 """Said of sums that are right but for what float32 would have kept."""
 
 
+OF_ANOTHER_MODE = "With a model in evaluation mode, the tensors are not the gradient that it has in this mode."
+"""Said of sums that are right for a model in training mode."""
+
+
 def stalled(seen: Observation, due: dict[str, Tensor]) -> bool:
     """Whether sums point the right way but stopped growing: in bfloat16 somewhere between a fifth and six sevenths."""
     if seen.tensors.keys() != due.keys() or any(seen.tensors[name].shape != due[name].shape for name in due):

@@ -101,7 +101,8 @@ def autocast_message(seen: Observation, trial: AmpTrial) -> str:
     """What is wrong with the dtypes that the model's linear layers computed in; empty if nothing is."""
     wrong = [name for name in seen.facts.get("dtypes", ()) if name != trial.precision]
     if wrong:
-        return f"Asked for {trial.precision}, your function computed the model's output in {wrong[0]}."
+        also = " also" if trial.precision in seen.facts["dtypes"] else ""
+        return f"Asked for {trial.precision}, your function{also} computed the model's output in {wrong[0]}."
     return "" if seen.facts.get("dtypes") else "No forward of the model was seen, so its dtype is not known."
 
 

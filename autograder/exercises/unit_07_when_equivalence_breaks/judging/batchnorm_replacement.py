@@ -50,7 +50,7 @@ def replacement_message(trial: NormTrial, seen: Observation, slugs: list[str]) -
     if still := [path for path in old if found[path]["kind"].startswith("BatchNorm")]:
         return f"There is still a {found[still[0]]['kind']} at {still[0]!r}: that is model.get_submodule({still[0]!r})."
     kinds = {found[path]["kind"] for path in old}
-    if kinds != {"GroupNorm"}:
+    if kinds - {"GroupNorm"}:
         slugs.append("not-groupnorm")
         return "A BatchNorm became something other than a GroupNorm."
     if any(found[path].get("groups") != trial.num_groups for path in old):  # a student's own class may have that name
@@ -107,6 +107,8 @@ def affine_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> str
             return "A layer without weight and bias has been given both."
         for name in (f"{path}.weight", f"{path}.bias") if old.affine else ():
             found, due = seen.tensors.get(f"state/{name}"), state[name]
+            if found is None and seen.facts["layers"][path].get("affine"):
+                return NO_PARAMETER
             if not _near(found, due):
                 slugs.append("loses-affine")
                 return "A GroupNorm's weight or bias is not the BatchNorm's."
@@ -119,7 +121,8 @@ def affine_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> str
 def original_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> str:
     """Check that the given model is unchanged and shares no tensor with the result."""
     model = trial.model()
-    if not any(_is_group_norm(seen, path) for path in batchnorms(model)):
+    norms = batchnorms(model)
+    if norms and not any(_is_group_norm(seen, path) for path in norms):
         return (
             "No BatchNorm has become a GroupNorm in its place, so there is nothing to judge here yet."
             if not seen.facts["same"]
@@ -162,7 +165,13 @@ def addition_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
         return "A weight or bias of the result takes no gradient, while those of the given model do."
     if {*frozen_in(trial.model())} - {*seen.facts["frozen"]}:
         return "A parameter of the result takes a gradient, although it is frozen in the given model."
+    layers, found = seen.facts["layers"], seen.tensors
+    if any(layers[path].get("affine") and f"state/{path}.weight" not in found for path in batchnorms(trial.model())):
+        return NO_PARAMETER
     return "The result does not compute what the given model does with a GroupNorm in the place of each BatchNorm."
+
+
+NO_PARAMETER = "A GroupNorm's weight or bias is no parameter of the result (`nn.Parameter`), so no optimizer can train it."
 
 
 TOLERANCE = 1e-4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import torch
 
@@ -17,6 +18,7 @@ from autograder.exercises.unit_09_contrastive_losses.judging.references import (
 )
 from autograder.exercises.unit_09_contrastive_losses.observing import ContrastiveTrial, Towers
 from autograder.judging.tolerances import TOLERANCE, close
+from gradaccum.diagnosis.catalogue import Mistake, mistake
 from gradaccum.loops.contrastive import one_large_batch
 from gradaccum.problems.contrastive import ContrastiveProblem
 
@@ -151,3 +153,13 @@ def loss_slugs(problem: ContrastiveProblem, variant: LossVariant, seen: Observat
         return ()
     factors = {"loss-summed": n, "loss-scaled-in-log": 1 / n}
     return tuple(slug for slug, factor in factors.items() if abs(loss - factor * wanted) <= 1e-4 * factor * wanted)
+
+
+DIVIDED_IN_LOG = "The loss you return is that of the whole window, divided by the number of micro-batches."
+"""In place of a text that says why: here, the loss that goes backward may be the whole one."""
+
+
+def in_words_of_windows(slug: str) -> Mistake:
+    """The catalogue's entry, in the words of this exercise."""
+    entry = mistake(slug)
+    return replace(entry, message=DIVIDED_IN_LOG) if slug == "loss-scaled-in-log" else entry

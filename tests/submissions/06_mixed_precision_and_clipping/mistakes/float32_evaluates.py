@@ -8,6 +8,7 @@ LOST = ("sums", "ragged")
 
 
 def accumulate_in_float32(model, loss_fn, micro_batches):
+    was = model.training
     model.eval()
     totals = {name: torch.zeros_like(p, dtype=torch.float32) for name, p in model.named_parameters()}
     samples = sum(len(x) for x, _ in micro_batches)
@@ -16,5 +17,5 @@ def accumulate_in_float32(model, loss_fn, micro_batches):
         loss_fn(model(x), y).backward()
         for name, p in model.named_parameters():
             totals[name] += p.grad.float() * len(x) / samples
-    model.train()
+    model.train(was)
     return totals
