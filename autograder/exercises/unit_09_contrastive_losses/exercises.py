@@ -85,11 +85,11 @@ class AccumulateContrastive(Exercise):
             "listed": trial(2, ragged, extras=True),
             "single": trial(6, [size + 2]),
             "clean": trial(3, [size] * count, stale=True),
-            "clean one": trial(8, [size + 2], stale=True),
-            "clean unused": trial(9, [size] * 2, stale=True, extras=True),
             "again": trial(7, [size] * count, again=True),
             "memory": trial(4, [2] * 24, meter=True, patches=96, hidden=3, depth=6),
             "probe": trial(5, ragged, stale=True),
+            "clean one": trial(8, [size + 2], stale=True),
+            "clean unused": trial(9, [size] * 2, stale=True, extras=True),
         }
 
     def judge(self, trials: Mapping[str, ContrastiveTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -168,8 +168,10 @@ class AccumulationCost(Exercise):
     def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
 
-        def call(steps: int, dtype: torch.dtype, sizes: Sequence[int] = (6, 10, 32)) -> CallTrial:
-            return CallTrial((chance.choice(sizes), steps, chance.choice([48, 96, 512]), dtype))
+        def call(
+            steps: int, dtype: torch.dtype, sizes: Sequence[int] = (6, 10, 32), widths: Sequence[int] = (48, 96, 512)
+        ) -> CallTrial:
+            return CallTrial((chance.choice(sizes), steps, chance.choice(widths), dtype))
 
         dtypes = chance.sample([torch.float16, torch.bfloat16, torch.float32, torch.float64], 4)
         steps = [2, *chance.sample([3, 4, 5, 7], 2), chance.choice([9, 12])]
@@ -177,7 +179,7 @@ class AccumulationCost(Exercise):
         # The last call once more in another dtype: an answer looked up by all that has stayed the same is then a wrong one.
         *same, dtype = calls["several 3"].arguments
         calls["several 4"] = CallTrial((*same, next(d for d in dtypes if d.itemsize != dtype.itemsize)))
-        calls["several 5"] = call(steps[1], dtype, [1])
+        calls["several 5"] = call(steps[1], dtype, [1], [7])
         return calls | {f"single {k}": call(1, dtype) for k, dtype in enumerate(dtypes)}
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
