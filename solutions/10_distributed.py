@@ -289,7 +289,7 @@ predict(
 #
 # Each update has to use the mean over the window's samples **of all ranks**. Micro-batches may be ragged, the last window may
 # be shorter, and `.grad` may hold anything when your function is called. Leave the model in training mode, with
-# sharing switched on. What you return does not matter.
+# sharing switched on, and the list as it is. What you return does not matter.
 #
 # Your function runs on two real processes. What earns points:
 #

@@ -327,7 +327,7 @@ for name, goes_backward in {"after backward": True, "without backward": False}.i
 #
 # - `RunMeter(clock)`: made right before the first window begins. `clock()` says what time it is, in seconds.
 # - `meter.micro_batch(loss, samples)`: called after each backward pass, with the micro-batch's mean loss (a tensor with its
-#   graph, *before* it was scaled) and with the number of its samples.
+#   graph, *before* it was scaled) and with the number of its samples. Leave the loss as it is.
 # - `meter.update(lr)`: called after each update with the rate it used, when the next window is about to begin. Returns a
 #   new dictionary with the numbers `"loss"`, `"samples_per_second"`, `"effective_batch"` and `"lr"` of this window. More keys
 #   do no harm.

@@ -150,7 +150,7 @@ add_mistake(
 )
 add_mistake(
     "norm-after-clip",
-    "The norms you return are those after clipping: whatever was above the threshold is reported as the threshold.",
+    "The norms you report are those after clipping: whatever was above the threshold is reported as the threshold.",
     "clip_grad_norm_ returns something. Is it the norm before it clipped, or after?",
 )
 add_mistake(

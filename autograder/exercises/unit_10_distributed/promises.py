@@ -15,7 +15,7 @@ _LARGE = (
 )
 _MEMORY = "the peak memory stays below twelve times that of a loop with one graph alive."
 _ROUNDS = "gradients of all ranks travel once per window, leftover windows too, and after full windows the ranks are identical."
-_LEAVE = "Leave the model in training mode, with sharing switched on."
+_LEAVE = "Leave the model in training mode, with sharing switched on, and the list as it is."
 _FACTOR = (
     "Return a number or a tensor with one number, so that DistributedDataParallel's average over the ranks becomes the mean "
     "over the tokens"
@@ -38,6 +38,7 @@ PROMISES = {
             Promise("stale", "`.grad` may hold anything when your function is called.", ("leftover",), "stale_start"),
             Promise("training mode", _LEAVE, ("full",), "module_left_in_eval_mode"),
             Promise("sharing", _LEAVE, ("full",), "sharing_left_off"),
+            Promise("list", _LEAVE, ("full",), "empties_its_list"),
             Promise("in training mode", _LARGE, ("full",), "eval_mode"),
             Promise("graphs", _MEMORY, ("memory",), "one_big_batch"),
             Promise(

@@ -35,6 +35,9 @@ MAX_NAMED = 3
 
 
 KILLED_AGAIN = "A run that was killed, resumed and killed again does not go on from the last checkpoint of its second process."
+KILLED_AT_ONCE = (
+    "A run that was resumed, and killed before its next update, does not go on from the checkpoint it was resumed from."
+)
 
 
 class LoadCheckpoint(Exercise):
@@ -63,6 +66,7 @@ class LoadCheckpoint(Exercise):
         return {
             "epochs": ResumeTrial(simple, (m, 2 * m), stretch=stretch),
             "again": ResumeTrial(full, (m + n,), resumed_at=m, stretch=stretch),
+            "at once": ResumeTrial(full, (m + 1,), resumed_at=m, stretch=stretch),
             "updates": ResumeTrial(full, tuple(updates), stretch=stretch),
             "window": ResumeTrial(simple, tuple(inside), stretch=stretch),
             "start": ResumeTrial(full, (0,)),
@@ -73,11 +77,13 @@ class LoadCheckpoint(Exercise):
 
     def judge(self, trials: Mapping[str, ResumeTrial], observations: Mapping[str, Observation]) -> Verdict:
         results = {name: resumed_message(trials[name], observations[name]) for name in trials}
-        again = results.pop("again")
+        again, at_once = results.pop("again"), results.pop("at once")
         looked_at = [name for name in ("epochs", "updates", "window") if results[name]]
         if again and not results["updates"]:
             looked_at.append("again")
             results["updates"] = again if observations["again"].failure else KILLED_AGAIN
+        if at_once and not (results["updates"] or results["window"]):
+            results["updates"] = at_once if observations["at once"].failure else KILLED_AT_ONCE
         slugs = [slug for name in looked_at for slug in forgotten(trials[name], observations[name])]
         if "checkpoint-in-memory" in slugs:
             slugs = ["checkpoint-in-memory"]
@@ -133,9 +139,10 @@ class RunMeter(Exercise):
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
         if failure:
             return self.failed(failure)
-        messages, slugs = report_messages(trials, observations)
+        messages, slugs, remark = report_messages(trials, observations)
+        intact = all(seen.facts.get("intact") for seen in observations.values())
         results = {
-            "loss": messages["loss"],
+            "loss": messages["loss"] or ("" if intact else "Your meter changes the losses that it is given."),
             "throughput": messages["samples_per_second"],
             "update": messages["effective_batch"] or messages["lr"],
             "memory": "",
@@ -145,7 +152,7 @@ class RunMeter(Exercise):
         elif any(seen.facts.get("kept") != 0 for seen in observations.values()):
             results["memory"] = "Graphs of micro-batches are still alive when their window is over."
             slugs.append("graph-kept")
-        return self.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))))
+        return self.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))), remark=remark)
 
 
 SILENT = {
@@ -185,10 +192,10 @@ class PlanRun(Exercise):
         cuts = chance.sample([(60, 21), (96, 33), (90, 19), (84, 29), (72, 25), (36, 13)], 3)
         calls = {f"plan {k}": call(*cut, 1, chance.randint(1, 99)) for k, cut in enumerate(cuts)}
         calls |= {"plan 3": call(48, 16, 1, 0), "plan 4": call(40, 70, 1, 7)}
-        # The largest size is odd, though the batch is even; it is one sample; there is one sample only.
+        # The largest size is odd, though the batch is even; it is one sample, in many steps; there is one sample only.
         calls |= {
             "plan 5": call(30, 16, 1, 3),
-            "plan 6": call(chance.choice([23, 29, 31]), 12, 1, 5),
+            "plan 6": call(chance.choice([127, 131, 137]), 12, 1, 5),
             "plan 7": call(1, 3, 1, 9),
         }
         # The same bytes for another batch: an answer that was looked up by them is then a wrong one.

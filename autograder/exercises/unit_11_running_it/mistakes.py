@@ -205,6 +205,6 @@ add_mistake(
 )
 add_mistake(
     "uneven-ranks-not-refused",
-    "The ranks cannot share the recipe's batch evenly, but your function returns as if they could.",
+    "The ranks cannot share the recipe's batch evenly, and your function does not refuse it with a ValueError.",
     "What becomes of the samples that are left over when 26 are shared among 4 ranks?",
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from autograder.contract.promises import Promise, Promises
 
-_WITH_A_CHECKPOINT = ("epochs", "again", "updates", "window", "saving")
-_EVERYTHING = ("again", "updates")
+_WITH_A_CHECKPOINT = ("epochs", "again", "at once", "updates", "window", "saving")
+_EVERYTHING = ("again", "at once", "updates")
 _METERS = ("even", "uneven")
 _PLANS = tuple(f"plan {k}" for k in range(13))
 _RANKED = tuple(f"ranks {k}" for k in range(7))
@@ -57,6 +57,7 @@ PROMISES = {
             Promise("every update", _AGAIN, ("again", "updates", "window", "saving"), "checkpoint_once_per_epoch"),
             Promise("not trained again", _AGAIN, _WITH_A_CHECKPOINT, "checkpoint_trains_again"),
             Promise("killed again", "A resumed run may be killed, too.", ("again",), "checkpoint_numbered_by_a_counter"),
+            Promise("killed at once", "A resumed run may be killed, too.", ("at once",), "checkpoint_removed_after_loading"),
             Promise(
                 "saves as before", "loads and trains on, and saves as before.", ("again",), "checkpoint_numbered_by_a_counter"
             ),
@@ -69,7 +70,7 @@ PROMISES = {
             Promise(
                 "in a window",
                 "the simple run, killed after each micro-batch that does not end a window.",
-                ("window", "saving"),
+                ("window", "saving", "at once"),
                 "mid_window_checkpoint",
             ),
             Promise("torn file", "when only a part of a file is written.", ("saving",), "checkpoint_overwritten"),
@@ -106,6 +107,7 @@ PROMISES = {
             Promise("effective batch", "the samples the update averages over", _METERS, "meter_effective_batch_of_one"),
             Promise("ragged", "the samples the update averages over", ("uneven",), "meter_effective_batch_of_the_last_size"),
             Promise("rate", "called after each update with the rate it used", _METERS, "meter_zero_rate_replaced"),
+            Promise("left alone", "Leave the loss as it is.", _METERS, "meter_scales_the_loss"),
             Promise("graphs", "no graph of the window is alive because of your meter.", _METERS, "meter_graph_kept"),
             Promise(
                 "several",
@@ -142,6 +144,7 @@ PROMISES = {
             Promise("divides", _LARGEST, ("ranks 2", "ranks 3", "ranks 5", "ranks 6"), "plan_divides_recipe_only"),
             Promise("one sample", _LARGEST, ("plan 6", "plan 7", "plan 11", "ranks 5", "ranks 6"), "plan_at_least_two_samples"),
             Promise("steps", "the N that goes with it;", _RANKED, "plan_steps_for_one_rank"),
+            Promise("many steps", "the N that goes with it;", ("plan 6",), "plan_thirty_two_steps_at_most"),
             Promise("effective batch", "B × N × W, which is the recipe's.", _RANKED, "plan_effective_batch_of_one_rank"),
             Promise("any steps", "N need not be a power of two", (*_PLANS, *_RANKED), "plan_powers_of_two"),
             Promise("exactly", "what needs exactly the budget fits.", ("plan 3", "plan 11"), "plan_budget_not_used_up"),

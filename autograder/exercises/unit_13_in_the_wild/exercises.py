@@ -11,7 +11,7 @@ from autograder.contract.observation import Observation
 from autograder.contract.trials import trial_random
 from autograder.contract.verdict import Part, Verdict
 from autograder.diagnosing.token_diagnosis import diagnose_tokens
-from autograder.exercises.unit_13_in_the_wild.judging.answers import answers_message, answers_mistakes
+from autograder.exercises.unit_13_in_the_wild.judging.answers import answers_in_words, answers_message, answers_mistakes
 from autograder.exercises.unit_13_in_the_wild.judging.making import (
     FULL,
     LEFTOVER,
@@ -23,22 +23,26 @@ from autograder.exercises.unit_13_in_the_wild.judging.making import (
     without_error,
 )
 from autograder.exercises.unit_13_in_the_wild.judging.names import WRONG_NAMES, names, names_message
-from autograder.exercises.unit_13_in_the_wild.observing.trainers import UnseenTrial
+from autograder.exercises.unit_13_in_the_wild.observing.trainers import RepairTrial, UnseenTrial
 from autograder.judging.calls import judge_calls
 from autograder.judging.failures import first_failure
+from autograder.judging.left_behind import DATA, kept_message
 from autograder.judging.token_loops import parameters_message
 from autograder.judging.token_words import RENAMED, in_tokens
 from autograder.observing.calls import CallTrial
-from autograder.observing.token_loops import TokenLoopTrial
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.problems import best_dtype
 from gradaccum.problems.tokens import TokenProblem
 
 UNIT = "13_in_the_wild"
 
-ONLY_THERE = "It goes wrong only in a run in which token 0 is a target, too, and some parameters are not used."
-"""Said of a trainer that is right in every other run."""
+ONLY_THERE = {
+    "tokens": "It goes wrong only where some parameters are frozen, or are not used.",
+    "token 0": "It goes wrong only where token 0 is a target, too.",
+}
+"""Said of a trainer that is right in all runs but this one."""
 
+DISTURBED = "Another trainer of your class trains at the same time, and the two disturb each other."
 
 EXACT_ONLY = "All your names would be right if the fingerprints held no error of measurement."
 OWN_TRAIN = "You override train, and nobody calls yours: the library calls its own, with the hooks that you override."
@@ -76,14 +80,18 @@ class NameThoseTrainers(Exercise[CallTrial]):
         said = [name for seen in answered.values() for name in _as_list(seen.facts.get("value"))]
         if len(said) > len(answered) and len(set(map(str, said))) == 1:
             return replace(verdict, mistakes=(mistake("one-name-for-all"),))
-        return verdict
+
+        # What is said of a function that does not read tokens is said of all its names.
+        alike = WRONG_NAMES["tokens-not-read"]
+        everywhere = all(answered[name].facts.get("value") == alike(trial.arguments[0]) for name, trial in asked.items())
+        return replace(verdict, mistakes=tuple(one for one in verdict.mistakes if everywhere or one.slug != "tokens-not-read"))
 
 
 def _as_list(value: object) -> list:
     return value if isinstance(value, list) else []
 
 
-class RepairedTrainer(Exercise[TokenLoopTrial]):
+class RepairedTrainer(Exercise[RepairTrial]):
     """``class RepairedTrainer(Trainer)``: its hooks make up for what is wrong with the trainer of the library."""
 
     id = "RepairedTrainer"
@@ -96,14 +104,16 @@ class RepairedTrainer(Exercise[TokenLoopTrial]):
         Part("empty", "micro-batches and windows without a single token", 0.5),
     )
 
-    def trials(self, seed: int, device: str) -> dict[str, TokenLoopTrial]:
+    def trials(self, seed: int, device: str) -> dict[str, RepairTrial]:
         chance = trial_random(self.id, seed)
         n = chance.choice([3, 4])
         left = chance.randint(2, n - 1)
 
-        def trial(offset: int, *epochs: Lengths, frozen: bool = False, **options: Any) -> TokenLoopTrial:
+        def trial(offset: int, *epochs: Lengths, frozen: bool = False, beside: bool = False, **options: Any) -> RepairTrial:
             basics: dict[str, Any] = {"accumulation_steps": n, "device": device, "dtype": best_dtype(device), "width": 8}
-            return TokenLoopTrial(TokenProblem(seed=seed + offset, lengths=epochs, **basics | options), frozen=frozen)
+            return RepairTrial(
+                TokenProblem(seed=seed + offset, lengths=epochs, **basics | options), frozen=frozen, beside=beside
+            )
 
         def hard(count: int) -> Lengths:
             return uneven(chance, count, n)
@@ -112,31 +122,38 @@ class RepairedTrainer(Exercise[TokenLoopTrial]):
         holes[chance.randrange(n)] = (0,)
         holes[2 * n + chance.randrange(n)] = (0, 0)
         return {
-            "tokens": trial(1, hard(3 * n), gated=True, extras=True, zero_counts=True),
+            "tokens": trial(1, hard(3 * n), gated=True, extras=True),
+            "token 0": trial(9, hard(2 * n), zero_counts=True),
             "no accumulation": trial(2, ((1,), *hard(3)), accumulation_steps=1),
             "leftover": trial(3, hard(n + left)),
             "short": trial(4, hard(n - 1)),
             "epochs": trial(5, hard(n + left), hard(n), hard(2 * n + 1), gated=True),
+            "beside": trial(8, hard(2 * n), beside=True),
             "empty": trial(6, tuple(holes)),
             "probe": trial(7, hard(n + left), hard(2 * n), hard(n - 1), gated=True, frozen=True),
         }
 
-    def judge(self, trials: Mapping[str, TokenLoopTrial], observations: Mapping[str, Observation]) -> Verdict:
+    def judge(self, trials: Mapping[str, RepairTrial], observations: Mapping[str, Observation]) -> Verdict:
         said = {name: parameters_message(trial, observations[name]) for name, trial in trials.items() if name != "probe"}
         results = {
-            "tokens": said["tokens"] or (said["no accumulation"] and f"With N = 1: {said['no accumulation']}"),
+            "tokens": said["tokens"]
+            or said["token 0"]
+            or (said["no accumulation"] and f"With N = 1: {said['no accumulation']}"),
             "leftover": said["leftover"] or (said["short"] and f"In an epoch shorter than a window: {said['short']}"),
             "epochs": said["epochs"],
-            "empty": said["empty"],
+            "empty": said["empty"] or kept_message(observations["empty"], DATA),
         }
         failure = first_failure(observations)
         if not any(results.values()):
-            return self.verdict(results)
+            alone = said["beside"] if observations["beside"].failure else said["beside"] and DISTURBED
+            return self.verdict(results | {"epochs": alone}, failure=failure)
         found = diagnose_tokens(trials["probe"], observations["probe"])
         named = dict.fromkeys(RENAMED.get(slug, slug) for slug in found.slugs)
         shown = {"expected": found.expected, "found": found.found} if found.slugs or found.remark else {}
         lost = [name for name, message in said.items() if message]
-        remark = ONLY_THERE if lost == ["tokens"] and not (shown or failure) else found.remark
+        remark = found.remark
+        if len(lost) == 1 and not (shown or failure):
+            remark = ONLY_THERE.get(lost[0], remark)
         own = observations["probe"].facts.get("own", ())
         if "train" in own:  # what is wrong is then the library's, unless hooks are overridden as well
             named, shown, remark = named if len(own) > 1 else {}, shown if len(own) > 1 else {}, OWN_TRAIN
@@ -164,4 +181,5 @@ class AccumulatesRight(Exercise[UnseenTrial]):
     def judge(self, trials: Mapping[str, UnseenTrial], observations: Mapping[str, Observation]) -> Verdict:
         results = {name: answers_message(trial, observations[name]) for name, trial in trials.items()}
         slugs = answers_mistakes(trials, observations)
-        return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=first_failure(observations))
+        remark = answers_in_words(trials, observations) if any(results.values()) else ""
+        return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=first_failure(observations), remark=remark)

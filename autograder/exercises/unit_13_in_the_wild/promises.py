@@ -3,7 +3,7 @@
 from autograder.contract.promises import Promise, Promises
 
 _NAMES = ("full", "leftovers", "windows")
-_UNEVEN = ("tokens", "leftover", "short", "epochs", "empty")
+_UNEVEN = ("tokens", "token 0", "leftover", "short", "epochs", "beside", "empty")
 _EPOCHS = "their numbers of micro-batches differ, and nothing of one reaches the next."
 _EVERY = (*_UNEVEN, "no accumulation")
 _ALL = ("weights", "windows", "ends", "untold")
@@ -18,6 +18,7 @@ PROMISES = {
                 "tokens", '`"tokens"`: how many tokens each micro-batch has.', ("full", "leftovers"), "names_without_tokens"
             ),
             Promise("leftover", "the leftover is in no update", ("leftovers",), "names_without_leftover"),
+            Promise("own leftover", "a leftover is applied", ("windows",), "names_off_by_one_without_leftover"),
             Promise("clearing", "gradients are never cleared", ("windows",), "names_without_clearing"),
         ),
         asks_nothing=(
@@ -52,7 +53,7 @@ PROMISES = {
             Promise("mean", "averaged over all its tokens.", _UNEVEN, "repaired_leftover_only"),
             Promise("divided once", "averaged over all its tokens.", _UNEVEN, "repaired_divided_again"),
             Promise("padding", "Targets of −100 do not count as tokens.", _EVERY, "repaired_counts_padding"),
-            Promise("token 0", "Targets of −100 do not count as tokens.", ("tokens",), "repaired_zero_is_no_token"),
+            Promise("token 0", "Targets of −100 do not count as tokens.", ("token 0",), "repaired_zero_is_no_token"),
             Promise("subclass", "a subclass of `Trainer`", _EVERY, "repaired_no_subclass"),
             Promise("hooks", "The library calls its own `train`:", _UNEVEN, "repaired_overrides_train"),
             Promise("unused", "some parameters may be frozen or unused.", ("tokens",), "repaired_needs_every_gradient"),
@@ -60,6 +61,13 @@ PROMISES = {
             Promise("leftover", "in each window, leftover or not", ("leftover", "short", "epochs"), "repaired_drops_leftover"),
             Promise("short", "shorter than a window.", ("short",), "repaired_short_epoch_not_applied"),
             Promise("epochs", _EPOCHS, ("epochs",), "repaired_totals_of_the_first_epoch"),
+            Promise("data", "Leave the micro-batches as they are.", ("empty",), "repaired_replaces_padding"),
+            Promise(
+                "another",
+                "Another trainer of your class may train in the meantime.",
+                ("beside",),
+                "repaired_counts_on_the_class",
+            ),
             Promise("empty", "a window without tokens changes nothing.", ("empty",), "repaired_divides_by_nothing"),
         ),
         asks_nothing=(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from autograder.contract.schema import ListOf, Schema, Text
-from autograder.exercises.unit_13_in_the_wild.observing.trainers import METHODS
-from autograder.judging.schemas import call_schema, loop_schema_with
+from autograder.exercises.unit_13_in_the_wild.observing.trainers import DEEDS, METHODS, UnseenTrial
+from autograder.judging.schemas import CALL, call_schema, loop_schema_with
 from autograder.observing.token_loops import TokenLoopTrial
 
 
@@ -13,4 +15,10 @@ def repaired_schema(trial: TokenLoopTrial) -> Schema:
     return loop_schema_with(trial.problem, {"own": ListOf(Text(), (0, len(METHODS)))})
 
 
-SCHEMAS = {"name_those_trainers": call_schema, "RepairedTrainer": repaired_schema, "accumulates_right": call_schema}
+def test_schema(trial: UnseenTrial) -> Schema:
+    """What a regression test returned, and what it did with the trainers."""
+    did = {"did": ListOf(Text(), (0, len(DEEDS)))}
+    return Schema(tuple(replace(form, facts={**form.facts, **did}) for form in CALL.forms))
+
+
+SCHEMAS = {"name_those_trainers": call_schema, "RepairedTrainer": repaired_schema, "accumulates_right": test_schema}

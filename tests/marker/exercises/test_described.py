@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from pkgutil import walk_packages
 from typing import Any
@@ -25,8 +26,12 @@ from autograder.exercises.unit_08_unequal_micro_batches.judging import denominat
 from autograder.exercises.unit_09_contrastive_losses.judging import costs
 from autograder.exercises.unit_10_distributed.judging import token_scale
 from autograder.exercises.unit_11_running_it.judging import plans as plans_of_runs
+from autograder.exercises.unit_11_running_it.judging import wrong_meters
+from autograder.exercises.unit_11_running_it.judging.meter import due as due_reports
+from autograder.exercises.unit_11_running_it.observing.meter import MeterTrial
 from autograder.exercises.unit_12_capstone.judging import batch_sizes
 from autograder.exercises.unit_12_capstone.judging import diagnosis as capstone_runs
+from autograder.exercises.unit_13_in_the_wild.judging import answers
 from autograder.judging.calls import RAISES
 from autograder.marking.in_process import mark_function
 from gradaccum.capstone.variants import RunVariant, train_window
@@ -70,6 +75,37 @@ def capstone_window(variant: RunVariant) -> Callable:
     return lambda run, window, max_norm: train_window(run, window, max_norm, variant)
 
 
+def meter(described: tuple[str, Callable[[MeterTrial], list[float]]]) -> type:
+    key, formula = described
+
+    class Meter:
+        def __init__(self, clock: Callable[[], float]) -> None:
+            self.clock, self.now, self.window, self.run = clock, clock(), [], MeterTrial((), (), (), clock(), "cpu")
+
+        def passed(self) -> float:
+            before, self.now = self.now, self.clock()
+            return self.now - before
+
+        def micro_batch(self, loss: torch.Tensor, samples: int) -> None:
+            self.window.append((samples, loss.item(), self.passed()))
+
+        def update(self, lr: float) -> dict[str, float]:
+            windows, rates = (*self.run.windows, tuple(self.window)), (*self.run.rates, lr)
+            self.run = replace(self.run, windows=windows, seconds=(*self.run.seconds, self.passed()), rates=rates)
+            self.window = []
+            return {name: row[-1] for name, row in (due_reports(self.run) | {key: formula(self.run)}).items()}
+
+    return Meter
+
+
+def regression_test(passes: Callable) -> Callable:
+    def test(make_trainer: Callable) -> bool:
+        make_trainer().train()
+        return passes(make_trainer.args[0])
+
+    return test
+
+
 def of_rows(formula: Callable) -> Callable:
     return lambda gradients, size: formula(torch.stack(list(gradients)).double(), size)
 
@@ -89,8 +125,10 @@ DESCRIBED: dict[str, tuple[Mapping[str, Any], Play]] = {
     "window_denominator": (denominators.DENOMINATORS_IN_WORDS, call),
     "accumulation_cost": (costs.COSTS_IN_WORDS, pair),
     "global_token_scale": (token_scale.FACTORS_IN_WORDS, factor),
+    "RunMeter": (wrong_meters.METERS_IN_WORDS, meter),
     "plan_run": (plans_of_runs.PLANS_IN_WORDS, call),
     "pick_micro_batch_size": (batch_sizes.SIZES_IN_WORDS, call),
+    "accumulates_right": (answers.WRONG_TESTS_IN_WORDS, regression_test),
     "train_window": (capstone_runs.WINDOWS_IN_WORDS, capstone_window),
 }
 """By exercise, what is described, by sentence, and how it is played."""

@@ -15,6 +15,7 @@ from autograder.exercises.unit_10_distributed.judging.references import (
 )
 from autograder.exercises.unit_10_distributed.observing import RanksTrial
 from autograder.judging.large_batches import JOINED, SEVERAL_GRAPHS, holds_several_graphs, is_cut_finely
+from autograder.judging.left_behind import DATA, kept_message
 from autograder.judging.tolerances import close
 
 MAX_DRIFT = 1e-9
@@ -37,11 +38,12 @@ def movement_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
 
 
 def mode_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
-    """Check that the model of every rank, with all of its modules, was left in training mode, and shares gradients."""
+    """Check that every rank left its model, with all modules, in training mode, shares gradients, and left its data alone."""
     if not all(rank.facts["training_after"] and "modes" not in rank.facts["changed"] for rank in ranks):
         return "Your function left the model, or a part of it, in evaluation mode."
-    shares = all(rank.facts["shares_after"] for rank in ranks)
-    return "" if shares else "Your function left sharing switched off (require_backward_grad_sync)."
+    if not all(rank.facts["shares_after"] for rank in ranks):
+        return "Your function left sharing switched off (require_backward_grad_sync)."
+    return next(filter(None, (kept_message(Observation(facts=rank.facts), DATA) for rank in ranks)), "")
 
 
 def graphs_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
@@ -74,7 +76,7 @@ def rounds_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
     windows = windows_due(trial)
     due, carried = gradient_bytes(trial) * windows, [rank.facts["bytes"] for rank in ranks]
     if any(len(rank.facts["update_epochs"]) != windows for rank in ranks):
-        return f"The ranks did not make the {windows} updates that were due."
+        return f"The optimizers of the ranks did not make the {windows} updates that were due."
     if max(carried) > MAX_TRAFFIC * due:
         return (
             f"In {windows} windows each rank took part in {max(rank.facts['rounds'] for rank in ranks)} all-reduces of "

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_11_running_it.judging.meter import difference, due, reported, same
-from autograder.exercises.unit_11_running_it.judging.wrong_meters import wrong_slug
+from autograder.exercises.unit_11_running_it.judging.wrong_meters import meter_in_words, wrong_slug
 from autograder.exercises.unit_11_running_it.observing.meter import KEYS, MeterTrial
 
 RUNS = {"even": "With full windows", "uneven": "With ragged micro-batches"}
@@ -15,10 +15,11 @@ RUNS = {"even": "With full windows", "uneven": "With ragged micro-batches"}
 
 def report_messages(
     trials: Mapping[str, MeterTrial], observations: Mapping[str, Observation]
-) -> tuple[dict[str, str], list[str]]:
-    """What is wrong with the numbers under each key (empty if nothing is), and slugs of mistakes."""
+) -> tuple[dict[str, str], list[str], str]:
+    """What is wrong with the numbers under each key (empty if nothing is), slugs of mistakes, and rarer ones in words."""
     messages: dict[str, str] = {}
     slugs: list[str] = []
+    words: list[str] = []
     named_trials = {RUNS[name]: trial for name, trial in trials.items()}
     named_observations = {RUNS[name]: seen for name, seen in observations.items()}
     for key in KEYS:
@@ -32,9 +33,10 @@ def report_messages(
             messages[key] = difference(named_trials, named_observations, key)
             slug = wrong_slug(list(trials.values()), list(observations.values()), key)
             slugs += [slug] if slug else []
+            words += [] if slug else [meter_in_words(list(trials.values()), list(observations.values()), key)]
         if key == "samples_per_second":
             messages[key] = _clock_message(list(observations.values())) or messages[key]
-    return messages, slugs
+    return messages, slugs, " ".join(filter(None, words))
 
 
 def _clock_message(observations: Sequence[Observation]) -> str:

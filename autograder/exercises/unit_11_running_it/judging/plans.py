@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from autograder.judging.calls import RAISES
@@ -78,9 +79,9 @@ def _sizes_of_powers_of_two(call: Call) -> Plan:
     return _cut(call.share, size, call.ranks)
 
 
-def _filling(call: Call, steps_of: Callable[[int, int], float]) -> Plan:
-    """The largest size that fits, whether or not it divides a share."""
-    size = min(call.share, call.room)
+def _filling(call: Call, steps_of: Callable[[int, int], float], divides: int = 0) -> Plan:
+    """The largest size that fits, whether or not it divides a share; it may have to divide another number."""
+    size = next(size for size in range(min(call.share, call.room), 0, -1) if divides % size == 0)
     return _named(size, steps_of(call.share, size), call.ranks)
 
 
@@ -131,6 +132,8 @@ _WRONG: dict[str, tuple[Callable[[Call], Plan | None], ...]] = {
     "size-divides-recipe-only": (
         *(lambda call, f=f: _dividing_the_recipe(call, f) | {"effective_batch": call.batch} for f in _ROUNDED),
         *(lambda call, f=f: _dividing_the_recipe(call, f) for f in _ROUNDED),
+        *(lambda call, f=f: _filling(call, f, divides=call.batch) | {"effective_batch": call.batch} for f in _ROUNDED),
+        *(lambda call, f=f: _filling(call, f, divides=call.batch) for f in _ROUNDED),
         _dividing_the_recipe_or_nothing,
     ),
     "fixed-forgotten": (lambda call: _plan(call._replace(fixed=0)),),
@@ -170,6 +173,21 @@ def _halving_down(call: Call) -> Plan | None:
     return _cut(call.share, size, call.ranks) if size else None
 
 
+def _with_reserve(call: Call, kept: float) -> Plan | None:
+    return _plan(call._replace(budget=call.budget * kept))
+
+
+def _with_no_more_steps(call: Call, most: int) -> Plan | None:
+    due = _plan(call)
+    return due if due and due["accumulation_steps"] <= most else None
+
+
+def _with_even_steps(call: Call) -> Plan | None:
+    sizes = [size for size in range(1, call.share + 1) if size == call.share or call.share % (2 * size) == 0]
+    fine = [size for size in sizes if size <= call.room]
+    return _cut(call.share, fine[-1], call.ranks) if fine else None
+
+
 def _among(call: Call, sizes: range) -> Plan | None:
     """The plan with the largest of these sizes that fits and divides a share."""
     fine = [size for size in sizes if call.share % size == 0 and size <= call.room]
@@ -192,7 +210,11 @@ def _turned_round(call: Call) -> Plan:
 
 _IN_WORDS: dict[str, tuple[Callable[[Call], Plan | None], ...]] = {
     "B and N have changed places in your plan.": (_turned_round,),
-    "You only halve a rank's share again and again, and miss all other sizes.": (_halving, _halving_down),
+    "You only halve a rank's share again and again, and miss all other sizes.": (
+        _halving,
+        _halving_down,
+        lambda call: (found := _halving_down(call)) and found | {"effective_batch": call.batch},
+    ),
     "You never try a micro-batch of a single sample.": (lambda call: _among(call, range(2, call.share + 1)),),
     "You refuse to plan where each rank reads a single sample.": (lambda call: _plan(call) if call.share > 1 else None,),
     "Your micro-batch is the greatest common divisor of the share and the samples there is room for.": (_common_divisor,),
@@ -218,7 +240,15 @@ _IN_WORDS: dict[str, tuple[Callable[[Call], Plan | None], ...]] = {
     "You prefer a micro-batch that is a multiple of 8 to a larger one that is not.": (
         lambda call: _among(call, range(8, call.share + 1, 8)) or _plan(call),
     ),
-    "You never try a micro-batch of more than 512 samples.": (lambda call: _among(call, range(1, 513)),),
+    "You pay the fixed bytes again for each sample, although they are needed once.": (
+        lambda call: _plan(call._replace(fixed=0, per_sample=call.fixed + call.per_sample)),
+    ),
+    "You keep a part of the budget in reserve.": tuple(partial(_with_reserve, kept=kept) for kept in (0.9, 0.8)),
+    "You want N to be even, although it may be any number.": (_with_even_steps,),
+    "You never try a micro-batch of very many samples, although it fits.": tuple(
+        partial(_among, sizes=range(1, most + 1)) for most in (64, 100, 128, 256, 512)
+    ),
+    "You find no plan that needs very many steps.": tuple(partial(_with_no_more_steps, most=most) for most in (32, 64, 100)),
 }
 
 PLANS_IN_WORDS = {words: tuple(map(_where_there_is_a_plan, formulas)) for words, formulas in _IN_WORDS.items()}

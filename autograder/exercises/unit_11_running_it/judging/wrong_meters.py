@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_11_running_it.judging.meter import due, reported, same, seconds_of
@@ -80,6 +81,39 @@ WRONG: dict[str, dict[str, tuple[Formula, ...]]] = {
 """By key and mistake, what meters that make it report instead."""
 
 
+def _smoothed(trial: MeterTrial, kept: float) -> list[float]:
+    """For each window the mean of the losses so far, in which the one before has a share that is kept."""
+    found: list[float] = []
+    for loss in due(trial)["loss"]:
+        found.append(kept * found[-1] + (1 - kept) * loss if found else loss)
+    return found
+
+
+METERS_IN_WORDS: dict[str, tuple[tuple[str, Formula], ...]] = {
+    "You divide each mean loss by the samples of its micro-batch. A mean times its samples is a sum.": (
+        ("loss", lambda t: [sum(x / n for n, x, _ in w) for w in t.windows]),
+        ("loss", lambda t: [sum(x / n for n, x, _ in w) * sum(n for n, *_ in w) for w in t.windows]),
+        ("loss", lambda t: [sum(x / n for n, x, _ in w) / sum(n for n, *_ in w) for w in t.windows]),
+    ),
+    "The loss you report is smoothed: a part of it comes from the windows before.": tuple(
+        ("loss", partial(_smoothed, kept=kept)) for kept in (0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.5, 0.1)
+    ),
+    "The first window of your meter begins when its clock shows 0, and not when the meter is made.": (
+        ("samples_per_second", lambda t: _over(_samples(t), [s + t.start * (k == 0) for k, s in enumerate(seconds_of(t))])),
+    ),
+    "Your meter reports no speed for the first window, as if nobody knew when that began.": (
+        ("samples_per_second", lambda t: [0.0, *due(t)["samples_per_second"][1:]]),
+    ),
+    "The time of an update counts in its own window and again in the next one.": (
+        (
+            "samples_per_second",
+            lambda t: _over(_samples(t), [s + u for s, u in zip(seconds_of(t), (0, *t.seconds), strict=False)]),
+        ),
+    ),
+}
+"""By what they do, rarer meters: what they report instead under a key."""
+
+
 def _samples(trial: MeterTrial) -> list[float]:
     """The samples of each window."""
     return [float(sum(n for n, *_ in window)) for window in trial.windows]
@@ -107,3 +141,12 @@ def wrong_slug(trials: Sequence[MeterTrial], observations: Sequence[Observation]
     found = {trial: reported(seen, key) for trial, seen in zip(trials, observations, strict=True)}
     match = first_match(each_alone(WRONG.get(key, {})), found, lambda formula, trial: formula(trial), same)
     return match.mistakes[0] if match else None
+
+
+def meter_in_words(trials: Sequence[MeterTrial], observations: Sequence[Observation], key: str) -> str:
+    """The rarer meter that explains what was reported under a key on every trial; empty if none does."""
+    found = [(trial, reported(seen, key)) for trial, seen in zip(trials, observations, strict=True)]
+    for words, several in METERS_IN_WORDS.items():
+        if any(of == key and all(same(numbers, formula(trial)) for trial, numbers in found) for of, formula in several):
+            return words
+    return ""

@@ -42,9 +42,10 @@ def observe_meter(make: Callable, trial: MeterTrial) -> Observation:
     """Let time pass, tell the meter about micro-batches and updates, and return its reports.
 
     ``kept`` counts the graphs of micro-batches that are still alive when their window is over, ``clock_asked`` how often the
-    meter read the clock. Another meter is there, which is told something else.
+    meter read the clock, and ``intact`` says whether it left the losses as they were. Another meter is there, which is told
+    something else.
     """
-    now, kept, asked = trial.start, 0, 0
+    now, kept, asked, intact = trial.start, 0, 0, True
     reports: list[object] = []
 
     def clock() -> float:
@@ -58,14 +59,17 @@ def observe_meter(make: Callable, trial: MeterTrial) -> Observation:
         for samples, value, takes in window:
             loss, graph = _loss(value, trial.device)
             graphs.append(graph)
+            before = loss.item()
             now += takes
             meter.micro_batch(loss, samples)
+            intact = intact and loss.grad_fn is not None and loss.item() == before
             other.micro_batch(torch.tensor(OTHERS_LOSS, device=trial.device), OTHERS_SAMPLES)
             del loss
         now += update_takes
         reports.append(meter.update(rate))
         kept += sum(graph() is not None for graph in graphs)
-    return Observation(facts={"reports": [_plain(report) for report in reports], "kept": kept, "clock_asked": asked})
+    facts = {"reports": [_plain(report) for report in reports], "kept": kept, "clock_asked": asked, "intact": intact}
+    return Observation(facts=facts)
 
 
 def _loss(value: float, device: str) -> tuple[torch.Tensor, weakref.ref[_Anchor]]:

@@ -147,6 +147,12 @@ def _next_larger(config: Config) -> object:
     return sizes[max(0, sizes.index(size) - 1)] if isinstance(size, int) else RAISES
 
 
+def _or_nothing(config: Config) -> object:
+    """The largest size that fits, if it divides the window."""
+    size = largest(config, sizes=range(config.effective_batch, 0, -1))
+    return size if isinstance(size, int) and config.effective_batch % size == 0 else RAISES
+
+
 SIZES_IN_WORDS: dict[str, tuple[Callable[[Config], object], ...]] = {
     "You never try a micro-batch of a single line.": (lambda c: largest(c, sizes=divisors(c.effective_batch)[:-1]),),
     "You never try the whole window as one micro-batch.": (lambda c: largest(c, sizes=divisors(c.effective_batch)[1:]),),
@@ -162,10 +168,15 @@ SIZES_IN_WORDS: dict[str, tuple[Callable[[Config], object], ...]] = {
     "You stop at the first number of lines that does not divide the window, although a larger one may.": (
         lambda c: largest(c, sizes=_before_the_first_gap(c.effective_batch)),
     ),
-    "You round to whole MiB before you compare with the budget.": (
+    "You round bytes to MiB before you compare with the budget.": (
         lambda c: largest(c, lambda size: max(0, bytes_needed(c, size) - -(-c.budget // 2**20) * 2**20 + c.budget)),
         lambda c: largest(c, lambda size: c.budget + round(bytes_needed(c, size) / 2**20) - round(c.budget / 2**20)),
         lambda c: largest(c, lambda size: c.budget + bytes_needed(c, size) // 2**20 - c.budget // 2**20),
+        lambda c: largest(c, lambda size: c.budget + round(10 * bytes_needed(c, size) / 2**20) - round(10 * c.budget / 2**20)),
     ),
+    "You refuse where the whole window does not fit, although a smaller size may.": (
+        lambda c: largest(c, sizes=[c.effective_batch]),
+    ),
+    "You refuse where the largest size that fits does not divide the window, although a smaller one may.": (_or_nothing,),
 }
 """The same for rarer functions, by what they do."""

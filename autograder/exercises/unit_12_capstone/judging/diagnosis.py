@@ -73,7 +73,7 @@ WINDOWS_IN_WORDS = {
     "You clip each parameter on its own, which turns the gradient. The threshold is for the length of the whole.": (
         RIGHT._replace(clip="parameter"),
     ),
-    "You make no update where the gradient is longer than the threshold.": (RIGHT._replace(clip="skip"),),
+    "You make no update where the gradient is much longer than the threshold.": (RIGHT._replace(clip="skip"),),
 }
 """Rarer ways to train a window, by what they do."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_13_in_the_wild.judging.playing import accumulates_right
-from autograder.exercises.unit_13_in_the_wild.observing.trainers import Build, UnseenTrial
+from autograder.exercises.unit_13_in_the_wild.observing.trainers import DEEDS, Build, UnseenTrial
 
 DOES = {
     "one": "does not divide its losses",
@@ -75,14 +75,35 @@ WRONG_TESTS: dict[str, Callable[[Build], bool]] = {
 """Which trainers pass a test with a mistake, by its slug."""
 
 
+WRONG_TESTS_IN_WORDS: dict[str, Callable[[Build], bool]] = {
+    "Your test passes every trainer of which it can be told what its updates hold, right or wrong.": lambda build: (
+        accumulates_right(build) or not (build.accented or not build.updates)
+    ),
+    "Your test passes trainers that never apply a leftover window, and tells all others apart.": lambda build: (
+        accumulates_right(build) or (build.ends == "full" and bool(build.updates))
+    ),
+}
+"""Which trainers pass a test, by what it does."""
+
+
+def answers_in_words(trials: Mapping[str, UnseenTrial], observations: Mapping[str, Observation]) -> str:
+    """What a wrong test does with trainers, or which of them it passes; empty if there is nothing to say."""
+    did = [set(seen.facts.get("did", ())) for seen in observations.values()]
+    deeds = set.union(*did) - ({"trains none"} - set.intersection(*did))
+    fitting = [words for words, passes in WRONG_TESTS_IN_WORDS.items() if _explains(passes, trials, observations)]
+    return next((DEEDS[deed] for deed in DEEDS if deed in deeds), next(iter(fitting), ""))
+
+
 def answers_mistakes(trials: Mapping[str, UnseenTrial], observations: Mapping[str, Observation]) -> list[str]:
     """The slug of the mistake that explains every answer, if one does."""
-    said: dict[Build, bool] = {}
-    for name, trial in trials.items():
-        answers = answers_of(trial, observations[name])
-        if answers is None:
-            return []
-        said |= answers
-    if all(answer is accumulates_right(build) for build, answer in said.items()):
+    if _explains(accumulates_right, trials, observations):
         return []
-    return [slug for slug, passes in WRONG_TESTS.items() if all(answer is passes(b) for b, answer in said.items())][:1]
+    return [slug for slug, passes in WRONG_TESTS.items() if _explains(passes, trials, observations)][:1]
+
+
+def _explains(
+    passes: Callable[[Build], bool], trials: Mapping[str, UnseenTrial], observations: Mapping[str, Observation]
+) -> bool:
+    """Whether these trainers pass a test, and no others."""
+    said = [answers_of(trial, observations[name]) for name, trial in trials.items()]
+    return all(one is not None and all(answer is passes(build) for build, answer in one.items()) for one in said)

@@ -19,8 +19,8 @@ FULL, LEFTOVER, WINDOWS = "full", "leftovers", "windows"
 
 ASKED = {
     FULL: ("right", "right", "no-scale", "mean-of-means", "wrong-total", "wrong-total"),
-    LEFTOVER: ("right", "right", "mean-of-means", "tail-scale", "tail-scale", "tail-dropped"),
-    WINDOWS: ("right", "zero-every", "never-zero", "step-every", "off-by-one-early", "off-by-one-early"),
+    LEFTOVER: ("right", "right", "no-scale", "mean-of-means", "wrong-total", "tail-scale", "tail-scale", "tail-dropped"),
+    WINDOWS: ("right", *("zero-every", "never-zero", "off-by-one-early") * 2, "step-every"),
 }
 """The names asked for in one call, which shuffles them.
 
@@ -30,6 +30,9 @@ too many for each micro-batch is a small part of them.
 
 EVEN, MANY = {(LEFTOVER, 0)}, {(FULL, 1), (FULL, 5)}
 """Parts and numbers of those with equally many tokens, and of those with many."""
+
+WHOLE = {1: 0, 2: 0, 3: 1}
+"""By the numbers of those of the last part whose own windows are all full: how many micro-batches more than 2 N they have."""
 
 
 def uneven(chance: random.Random, count: int, steps: int, sequences: int = 2) -> Lengths:
@@ -58,6 +61,8 @@ def _with_name(chance: random.Random, name: str, part: str, number: int) -> Buil
     while True:
         steps = chance.randint(3, 5)
         left = 0 if part == FULL else chance.randint(1, steps - 1)
+        if part == WINDOWS:
+            left = WHOLE.get(number, chance.randint(2, steps) if name == "off-by-one-early" else left)
         count = 2 * steps + left
         lengths = (
             ((chance.randint(2, 9),),) * count if even or name == "tail-scale" else uneven(chance, count, steps, sequences=1)

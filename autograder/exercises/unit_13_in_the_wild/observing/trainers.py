@@ -6,7 +6,7 @@ nearly every build does so on some data and not on others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -26,16 +26,44 @@ METHODS = ("train", "on_epoch_begin", "compute_loss", "backward", "should_step",
 """What a trainer may override."""
 
 
-def observe_repaired(make: Callable[..., Any], trial: TokenLoopTrial) -> Observation:
+@dataclass(frozen=True)
+class RepairTrial(TokenLoopTrial):
+    """How a trainer is watched, and whether another one of its class trains an epoch in the middle of its first window."""
+
+    beside: bool = False
+
+
+class _Interrupted(list):
+    """Micro-batches, after the first of which something else happens, once."""
+
+    def __init__(self, micro_batches: Sequence, happens: Callable[[], None]):
+        super().__init__(micro_batches)
+        self._happens = [happens]
+
+    def __iter__(self) -> Iterator[Any]:
+        for k, micro_batch in enumerate(super().__iter__()):
+            if k == 1 and self._happens:
+                self._happens.pop()()
+            yield micro_batch
+
+
+def observe_repaired(make: Callable[..., Any], trial: RepairTrial) -> Observation:
     """Make a student's trainer, give it one epoch after the other, and record what the library's own ``train`` does with it."""
     made: list[Any] = []
 
+    def train_another() -> None:
+        problem = trial.problem
+        model = problem.build_model()
+        another = make(model, problem.build_optimizer(model), problem.batches(), problem.accumulation_steps)
+        with torch.enable_grad():
+            Trainer.train(another)
+
     def loop(model: Any, loss_fn: Any, optimizer: Any, micro_batches: Sequence, accumulation_steps: int) -> None:
-        if not made:
+        if first := not made:
             made.append(make(model, optimizer, micro_batches, accumulation_steps))
             if not isinstance(made[0], Trainer):
                 raise TypeError(f"{type(made[0]).__name__} is not a subclass of Trainer")
-        made[0].data = micro_batches
+        made[0].data = _Interrupted(micro_batches, train_another) if trial.beside and first else micro_batches
         Trainer.train(made[0])
 
     seen = observe_loop(loop, trial)
@@ -116,17 +144,30 @@ class Build:
 
 
 class Built(Trainer):
-    """The trainer of a build, ready to train."""
+    """The trainer of a build, ready to train. It adds itself to those that were made."""
 
-    def __init__(self, build: Build):
+    def __init__(self, build: Build, made: list[Built] | None = None):
         problem = build.problem
         model = problem.build_model()
         rule = torch.optim.AdamW if build.adam else torch.optim.SGD
         super().__init__(model, rule(model.parameters(), lr=0.01), problem.batches(), build.steps, build.epochs)
-        self._build, self._index = build, -1
+        self._build, self._index, self._began = build, -1, False
+        self._given = {name: vars(self)[name] for name in ("data", "accumulation_steps", "epochs")}
+        if made is not None:
+            made.append(self)
+
+    @property
+    def changed(self) -> list[str]:
+        """Those of its attributes that others have taken the place of since it was made, by name."""
+        return [name for name, value in self._given.items() if vars(self).get(name) is not value]
+
+    @property
+    def began(self) -> bool:
+        """Whether it has begun to train."""
+        return self._began
 
     def on_epoch_begin(self) -> None:
-        self._index = -1
+        self._index, self._began = -1, True
         if self._build.clear != "never":
             self.optimizer.zero_grad()
 
@@ -170,6 +211,16 @@ class Built(Trainer):
         return self._build.weights[self._index] / self._build.counts()[self._index]
 
 
+DEEDS = {
+    "trains none": "Your test trains no trainer.",
+    "leaves one out": "Your test makes several trainers of a kind and leaves one of them untrained.",
+    "data": "Your test gives a trainer other data.",
+    "accumulation_steps": "Your test sets the accumulation_steps of a trainer.",
+    "epochs": "Your test sets the epochs of a trainer.",
+}
+"""What may be why a regression test is wrong, in words."""
+
+
 @dataclass(frozen=True)
 class UnseenTrial:
     """Trainers that a regression test is given, one after the other. Neither names nor places say which are right."""
@@ -178,5 +229,20 @@ class UnseenTrial:
 
 
 def observe_test(function: Callable[..., Any], trial: UnseenTrial) -> Observation:
-    """What a student's regression test says of each trainer. It may make a trainer as often as it likes."""
-    return observe_call(lambda: [function(partial(Built, build)) for build in trial.builds], CallTrial())
+    """What a student's regression test says of each trainer, and what it ``did`` with them, as keys of :data:`DEEDS`.
+
+    It may make a trainer as often as it likes.
+    """
+    made: list[list[Built]] = [[] for _ in trial.builds]
+
+    def ask() -> list[Any]:
+        return [function(partial(Built, build, trainers)) for build, trainers in zip(trial.builds, made, strict=True)]
+
+    seen = observe_call(ask, CallTrial())
+    trained = [[trainer for trainer in trainers if trainer.began] for trainers in made]
+    did = {name for trainers in trained for trainer in trainers for name in trainer.changed}
+    if not any(trained):
+        did.add("trains none")
+    elif any(0 < len(some) < len(trainers) for some, trainers in zip(trained, made, strict=True)):
+        did.add("leaves one out")
+    return replace(seen, facts=seen.facts | {"did": sorted(did)})
