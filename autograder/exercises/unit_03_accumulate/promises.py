@@ -29,7 +29,7 @@ PROMISES = {
                 "memory", "peak memory stays below twelve times", ("memory", "ragged memory"), "one_big_batch_summed_losses"
             ),
             Promise("ragged memory", "ragged or not", ("ragged memory",), "one_big_batch_if_ragged"),
-            Promise("single and stale", "none of it is left, at every call", ("single",), "clears_for_several"),
+            Promise("single and stale", "after every call none of it is left", ("single",), "clears_for_several"),
             Promise(
                 "parameters", "leaves the parameters and the micro-batches as they are", EVERYWHERE, "moves_the_parameters"
             ),
