@@ -112,8 +112,8 @@ OF_WINDOWS = {"off-by-one-early", "off-by-one-late", "tail-dropped", "tail-stale
 def _without_windows(problem: Problem, found: Diagnosis) -> Diagnosis:
     """The diagnosis of a single gradient, from its weights where that of a loop would speak of windows or knows no name."""
     rows = found.found.coefficients.tolist() if found.found is not None and found.found.linear else []
-    if "zero-before-step" in found.slugs:  # .grad is then what it was before, or empty
-        return replace(found, slugs=("stale-start",) if "stale-start" in found.slugs else ("grad-left-empty",))
+    if "zero-before-step" in found.slugs:  # .grad is empty, or what it was before
+        return replace(found, slugs=("grad-not-filled",))
     if len(rows) != 1 or (found.slugs and not OF_WINDOWS & set(found.slugs)):
         return found
     slugs = name_weights(problem.epochs[0], rows[0])

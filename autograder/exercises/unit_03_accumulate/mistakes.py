@@ -5,8 +5,8 @@ from __future__ import annotations
 from gradaccum.diagnosis.catalogue import add_mistake
 
 add_mistake(
-    "grad-left-empty",
-    ".grad holds nothing when your function returns: it was cleared after the last backward, or never filled.",
+    "grad-not-filled",
+    "None of your gradient is in .grad when your function returns: it was cleared after the last backward, or never filled.",
     "What is in .grad at the end of your function, and which line put it there?",
 )
 add_mistake(

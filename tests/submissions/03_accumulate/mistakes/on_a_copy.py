@@ -3,7 +3,7 @@
 import copy
 
 EXERCISE = "accumulate_gradient"
-MISTAKES = ("stale-start",)
+MISTAKES = ("grad-not-filled",)
 LOST = ("equal", "ragged", "clean", "memory")
 
 

@@ -3,7 +3,7 @@
 import torch
 
 EXERCISE = "accumulate_gradient"
-MISTAKES = ("grad-left-empty",)
+MISTAKES = ("grad-not-filled",)
 LOST = ("equal", "ragged", "clean", "memory")
 
 

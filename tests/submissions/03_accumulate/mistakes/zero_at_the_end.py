@@ -1,7 +1,7 @@
 """Tidies up after itself: clears .grad as its last act."""
 
 EXERCISE = "accumulate_gradient"
-MISTAKES = ("grad-left-empty",)
+MISTAKES = ("grad-not-filled",)
 LOST = ("equal", "ragged", "clean", "memory")
 
 
