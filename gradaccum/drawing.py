@@ -1,4 +1,4 @@
-"""The look of the course's pictures: colours, figures, and the drawing of a fingerprint. Needs matplotlib."""
+"""The look of the course's pictures: figures, shades, and the drawing of a fingerprint. Needs matplotlib."""
 
 from __future__ import annotations
 
@@ -21,11 +21,7 @@ from PIL import Image
 
 from gradaccum.fingerprint import LINEAR, Fingerprint, as_fraction
 from gradaccum.still import ON_DARK_PAGES, PICTURE
-from gradaccum.theme import BLUE as BLUE
-from gradaccum.theme import GREEN as GREEN
-from gradaccum.theme import GREY as GREY
-from gradaccum.theme import PURPLE as PURPLE
-from gradaccum.theme import VERMILLION as VERMILLION
+from gradaccum.theme import BLUE, GREEN, GREY, PURPLE, VERMILLION
 
 PALE_BLUE = "#8fc1de"
 

@@ -1,4 +1,4 @@
-"""Colours on pages of any theme, light or dark, and the card that verdicts and reports are.
+"""Colours on pages of any theme, light or dark, and the card on which verdicts and reports are shown.
 
 HTML keeps the page's own text colour and lays thin tints over the page's own background, so one piece of HTML fits JupyterLab,
 VS Code, the site and an exported notebook, whatever their theme; nothing asks for its name. What a sanitiser removes of it,

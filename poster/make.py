@@ -24,13 +24,14 @@ from torch.nn.functional import mse_loss
 from torch.nn.parallel import DistributedDataParallel
 
 import gradaccum
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, draw_fingerprint, new_figure
+from gradaccum.drawing import draw_fingerprint, new_figure
 from gradaccum.fingerprint import Fingerprint, expected, fingerprint
 from gradaccum.loops import GALLERY
 from gradaccum.loops.contrastive import info_nce
 from gradaccum.loops.gallery import without_annotations
 from gradaccum.problems import Problem
 from gradaccum.ranks import on_ranks
+from gradaccum.theme import BLUE, GREEN, GREY, VERMILLION
 from gradaccum.watching.seen import Seen
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from autograder.contract.observation import Observation
 
 MESSAGES = {
-    "modes": "Your function left the model, or a part of it, in another mode (training or evaluation) than it was in.",
+    "modes": "Your function left the model, or a part of it, in another mode (training or evaluation) than it found it in.",
     "frozen": "A frozen parameter was changed.",
     "requires_grad": "Your function changed which parameters are frozen (requires_grad).",
     "dtypes": "Your function changed the dtype of parameters or buffers.",

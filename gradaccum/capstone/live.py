@@ -21,8 +21,9 @@ from gradaccum.capstone.config import LARGE, MIB, SMALL, Config
 from gradaccum.capstone.model import CharGPT, token_loss
 from gradaccum.capstone.run import History, Run
 from gradaccum.capstone.text import LETTERS, encode, floor, log_lines
-from gradaccum.drawing import BLUE, DPI, GREEN, GREY, VERMILLION, as_svg, erase, new_figure, tidy
+from gradaccum.drawing import DPI, as_svg, erase, new_figure, tidy
 from gradaccum.recording import LiveBytes
+from gradaccum.theme import BLUE, GREEN, GREY, VERMILLION
 from gradaccum.threads import one_thread
 
 SIZE = (9.6, 3.5)

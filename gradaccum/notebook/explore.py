@@ -15,9 +15,10 @@ from typing import Any
 import ipywidgets as widgets
 
 from gradaccum import phenomena, still
-from gradaccum.drawing import DPI, GREEN, VERMILLION, as_png, as_svg, erase, new_figure
+from gradaccum.drawing import DPI, as_png, as_svg, erase, new_figure
 from gradaccum.notebook.keyboard import KEYS_STAY_HERE
 from gradaccum.phenomena import Listing
+from gradaccum.theme import GREEN, VERMILLION
 from gradaccum.threads import one_thread
 
 FRAME = 700

@@ -10,8 +10,8 @@ from typing import Any
 import ipywidgets as widgets
 
 from gradaccum import still
-from gradaccum.drawing import GREEN, VERMILLION
 from gradaccum.notebook.keyboard import KEYS_STAY_HERE
+from gradaccum.theme import GREEN, VERMILLION
 
 
 def predict(

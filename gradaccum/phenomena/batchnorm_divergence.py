@@ -10,9 +10,10 @@ from matplotlib.figure import Figure
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, Style, tidy
+from gradaccum.drawing import Style, tidy
 from gradaccum.phenomena import control
 from gradaccum.problems import flat_gradients
+from gradaccum.theme import BLUE, GREEN, GREY, VERMILLION
 
 TITLE = "BatchNorm divergence"
 SIZE = (9.6, 3.8)

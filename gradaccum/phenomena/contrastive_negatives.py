@@ -12,12 +12,13 @@ from matplotlib.figure import Figure
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gradaccum.drawing import BLUE, GREEN, GREY, PALE_BLUE, SHADES, VERMILLION, Style, tidy
+from gradaccum.drawing import PALE_BLUE, SHADES, Style, tidy
 from gradaccum.loops.contrastive import cached_features, local_negatives, negatives_so_far, one_large_batch, temperature_times_n
 from gradaccum.memory import bytes_held, saved_tensors
 from gradaccum.phenomena import control
 from gradaccum.problems import flat_gradients, trainable
 from gradaccum.problems.contrastive import ContrastiveProblem, Encoders
+from gradaccum.theme import BLUE, GREEN, GREY, VERMILLION
 
 TITLE = "Contrastive negatives"
 SIZE = (9.9, 3.9)

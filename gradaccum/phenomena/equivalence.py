@@ -9,10 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, Style, tidy
+from gradaccum.drawing import Style, tidy
 from gradaccum.fingerprint import batch_gradient
 from gradaccum.phenomena import control
 from gradaccum.problems import Problem
+from gradaccum.theme import BLUE, GREEN, GREY, VERMILLION
 
 TITLE = "B×N equivalence"
 SIZE = (9.6, 3.6)

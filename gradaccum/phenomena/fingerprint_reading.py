@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
-from gradaccum.drawing import BLUE, GREY, draw_fingerprint
+from gradaccum.drawing import draw_fingerprint
 from gradaccum.fingerprint import Fingerprint, fingerprint
 from gradaccum.fingerprint_words import number
 from gradaccum.loops import GALLERY
 from gradaccum.phenomena import control
 from gradaccum.problems import Problem
+from gradaccum.theme import BLUE, GREY
 
 TITLE = "How to read a fingerprint"
 SIZE = (8.0, 2.1)

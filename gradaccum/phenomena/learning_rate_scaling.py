@@ -11,8 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from gradaccum.drawing import BAND, BLUE, GREEN, GREY, VERMILLION, Style, tidy
+from gradaccum.drawing import BAND, Style, tidy
 from gradaccum.phenomena import control
+from gradaccum.theme import BLUE, GREEN, GREY, VERMILLION
 
 TITLE = "Learning rate × effective batch"
 SIZE = (9.8, 3.9)

@@ -10,8 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, Style, tidy
+from gradaccum.drawing import Style, tidy
 from gradaccum.phenomena import control
+from gradaccum.theme import BLUE, GREEN, GREY, VERMILLION
 
 TITLE = "Low-precision sums"
 SIZE = (9.6, 3.7)

@@ -13,9 +13,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from gradaccum.drawing import BLUE, GREEN, GREY, PALE_BLUE, PURPLE, VERMILLION, tidy
+from gradaccum.drawing import PALE_BLUE, tidy
 from gradaccum.memory import bytes_held, saved_tensors
 from gradaccum.phenomena import control
+from gradaccum.theme import BLUE, GREEN, GREY, PURPLE, VERMILLION
 
 TITLE = "Where the memory goes"
 SIZE = (9.8, 3.9)

@@ -11,8 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 from torch import Tensor
 
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, Style, tidy
+from gradaccum.drawing import Style, tidy
 from gradaccum.phenomena import control
+from gradaccum.theme import BLUE, GREEN, GREY, VERMILLION
 
 TITLE = "Missing 1/N"
 SIZE = (9.6, 3.8)

@@ -13,8 +13,9 @@ from matplotlib.patches import Circle
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, Style, tidy
+from gradaccum.drawing import Style, tidy
 from gradaccum.phenomena import control
+from gradaccum.theme import BLUE, GREEN, GREY, VERMILLION
 
 TITLE = "Order of operations"
 SIZE = (9.6, 3.9)

@@ -14,13 +14,14 @@ from matplotlib.figure import Figure
 from torch import nn
 
 from gradaccum.collectives import ALL_REDUCE, Collectives
-from gradaccum.drawing import BLUE, GREEN, GREY, ON_DARK, ON_PALE, PALE_BLUE, VERMILLION, tidy
+from gradaccum.drawing import ON_DARK, ON_PALE, PALE_BLUE, tidy
 from gradaccum.fingerprint import batch_gradient
 from gradaccum.loops.ddp import DDP_GALLERY
 from gradaccum.phenomena import control
 from gradaccum.problems import Problem
 from gradaccum.ranks import single_rank
 from gradaccum.recording import Loop, record
+from gradaccum.theme import BLUE, GREEN, GREY, VERMILLION
 
 TITLE = "Ranks over time"
 SIZE = (9.6, 3.9)

@@ -10,9 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, Style, tidy
+from gradaccum.drawing import Style, tidy
 from gradaccum.phenomena import control
 from gradaccum.resuming import Run, RunProblem, put_state, state_of
+from gradaccum.theme import BLUE, GREEN, GREY, VERMILLION
 
 TITLE = "Killed and resumed"
 SIZE = (9.6, 3.9)

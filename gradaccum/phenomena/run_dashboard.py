@@ -12,9 +12,10 @@ from matplotlib.patches import Rectangle
 from torch import nn
 from torch.nn import functional as F
 
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, Style, tidy
+from gradaccum.drawing import Style, tidy
 from gradaccum.phenomena import control
 from gradaccum.recording import LiveBytes
+from gradaccum.theme import BLUE, GREEN, GREY, VERMILLION
 
 TITLE = "Run dashboard"
 SIZE = (8.6, 4.2)

@@ -15,10 +15,11 @@ from gradaccum.capstone.config import Config
 from gradaccum.capstone.model import CharGPT, token_loss
 from gradaccum.capstone.run import Run
 from gradaccum.capstone.variants import MISTAKES, RIGHT, RunVariant, Window, joined, train_window
-from gradaccum.drawing import BAND, BLUE, GREEN, GREY, VERMILLION, Style, tidy
+from gradaccum.drawing import BAND, Style, tidy
 from gradaccum.loops import windows
 from gradaccum.phenomena import control
 from gradaccum.problems import flat_parameters
+from gradaccum.theme import BLUE, GREEN, GREY, VERMILLION
 
 TITLE = "Where a run parts from the large batch"
 SIZE = (9.6, 3.8)

@@ -10,8 +10,9 @@ from matplotlib.figure import Figure
 from torch import Tensor
 from torch.nn import functional as F
 
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, Style, tidy
+from gradaccum.drawing import Style, tidy
 from gradaccum.phenomena import control
+from gradaccum.theme import BLUE, GREEN, GREY, VERMILLION
 
 TITLE = "Gradients of samples"
 SIZE = (9.8, 3.8)

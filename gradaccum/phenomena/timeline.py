@@ -11,25 +11,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
-from gradaccum.drawing import (
-    BLUE,
-    GREEN,
-    GREY,
-    ON_DARK,
-    ON_PALE,
-    PALE_BLUE,
-    VERMILLION,
-    Style,
-    draw_fingerprint,
-    draw_strip,
-    tidy,
-)
+from gradaccum.drawing import ON_DARK, ON_PALE, PALE_BLUE, Style, draw_fingerprint, draw_strip, tidy
 from gradaccum.fingerprint import Fingerprint, expected, read, solve
 from gradaccum.fingerprint_words import listing, number
 from gradaccum.loops import GALLERY
 from gradaccum.phenomena import control
 from gradaccum.problems import Problem, flat_gradient, trainable
 from gradaccum.recording import Event, Loop, Recording, record
+from gradaccum.theme import BLUE, GREEN, GREY, VERMILLION
 
 TITLE = "Loop timeline"
 SIZE = (9.6, 4.3)

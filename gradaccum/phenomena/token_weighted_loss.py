@@ -8,13 +8,14 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
-from gradaccum.drawing import BLUE, GREEN, GREY, VERMILLION, tidy
+from gradaccum.drawing import tidy
 from gradaccum.fingerprint import as_fraction, batch_gradient, expected, read
 from gradaccum.fingerprint_words import listing
 from gradaccum.loops.tokens import TOKEN_LOOPS, as_loop
 from gradaccum.phenomena import control
 from gradaccum.problems.tokens import TokenProblem, counted, one_large_batch, padded_length
 from gradaccum.recording import record
+from gradaccum.theme import BLUE, GREEN, GREY, VERMILLION
 
 TITLE = "Token-weighted loss"
 SIZE = (9.6, 4.2)

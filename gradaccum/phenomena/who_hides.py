@@ -11,8 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from gradaccum.drawing import BAND, BLUE, GREEN, GREY, VERMILLION, tidy
+from gradaccum.drawing import BAND, tidy
 from gradaccum.phenomena import control
+from gradaccum.theme import BLUE, GREEN, GREY, VERMILLION
 
 TITLE = "Who hides the mistake"
 SIZE = (9.2, 3.6)

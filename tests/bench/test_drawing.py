@@ -10,10 +10,11 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 from PIL import Image
 
-from gradaccum.drawing import BLUE, GREY, ON_PALE, VERMILLION, as_png, as_svg, draw_fingerprint, draw_strip, erase, new_figure
+from gradaccum.drawing import ON_PALE, as_png, as_svg, draw_fingerprint, draw_strip, erase, new_figure
 from gradaccum.fingerprint import expected, fingerprint
 from gradaccum.loops import GALLERY
 from gradaccum.problems import Problem
+from gradaccum.theme import BLUE, GREY, VERMILLION
 
 PROBLEM = Problem(seed=5, accumulation_steps=3, epochs=((2, 2), (2, 2, 2, 2, 1)), width=8, stale=True, gated=True)
 

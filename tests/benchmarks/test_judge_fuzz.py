@@ -35,7 +35,7 @@ def quick_or_slow(exercise: Exercise):
     return pytest.param(exercise, id=f"{exercise.unit}-{exercise.id}", marks=marks)
 
 
-@pytest.mark.parametrize("exercise", map(quick_or_slow, all_exercises().values()))
+@pytest.mark.parametrize("exercise", [*map(quick_or_slow, all_exercises().values())])
 def test_no_judge_raises_on_forged_observations(exercise):
     chance = random.Random(exercise.id)
     trials, known = trials_of(exercise, 0), judge_fuzz.bases(exercise, most=2)

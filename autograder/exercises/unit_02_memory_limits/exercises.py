@@ -117,7 +117,7 @@ class MemoryLine(Exercise[CallTrial]):
         return trials
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
-        # Slopes between neighbours do not exist where one size is there twice, and their mistake is named elsewhere.
+        # Between two points of the same size there is no slope, so mistakes with slopes are named by the other lists.
         verdict = self._judge({name: trial for name, trial in trials.items() if name != REPEATED}, observations)
         return self._judge(trials, observations) if verdict.passed else verdict
 
@@ -150,7 +150,7 @@ def _line_message(trial: CallTrial, found: Plain | None) -> str:
         return f"Your {right} is that of the least-squares line, at least nearly, but your {wrong} is not."
     own, least = (squares(line, *trial.arguments) for line in (found, due))
     if f"{own:.2g}" == f"{least:.2g}":
-        return "This is not the least-squares line, though the sum of its squares is nearly as small."
+        return "This is not the least-squares line, though its squares add up to nearly as little."
     return f"This is not the least-squares line: the sum of its squares is {own:.3g}, where {least:.3g} is possible."
 
 

@@ -177,7 +177,7 @@ add_mistake(
 )
 add_mistake(
     "halves-only",
-    "You make the batch smaller step by step, by a half each time for instance, until it fits, and miss sizes in between.",
+    "You shrink the batch step by step, for instance by half each time, until it fits, and miss the sizes in between.",
     "Which numbers divide 12? Not only 12, 6 and 3.",
 )
 add_mistake(

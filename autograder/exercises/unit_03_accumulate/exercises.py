@@ -51,7 +51,7 @@ class AccumulateGradient(Exercise[LoopTrial]):
         chance = trial_random(self.id, seed)
         size = chance.choice([2, 3])
         count = chance.choice([number for number in (3, 4, 5) if number != size])  # or dividing by either would be the same
-        ragged = (*chance.sample([2, 3, 4, 5], 4), 1)  # as many micro-batches as nothing in the model has
+        ragged = (*chance.sample([2, 3, 4, 5], 4), 1)  # five micro-batches: nothing in the model has five of anything
 
         def problem(offset: int, *calls: Sequence[int], **options: Any) -> Problem:
             basics = Problem(device=device, dtype=best_dtype(device), width=8, gated=True, skewed=True)

@@ -105,7 +105,7 @@ class ScaleLearningRate(Exercise[CallTrial]):
         trials["rule 12"] = CallTrial((trials["rule 1"].arguments[0], *trials["rule 4"].arguments[1:]))
         others = ("cubic", "lin", "", "Linear", "SQRT", " none", "linear\n")
         unknown = {f"unknown {k}": CallTrial((0.1, 32, 64, rule)) for k, rule in enumerate(others)}
-        # Nor is a rule known because the batches leave it nothing to do, or lower the rate.
+        # An unknown rule is one even where the batches leave it nothing to do, or would lower the rate.
         unknown |= {f"unknown {7 + k}": CallTrial((0.1, 32, batch, "cubic")) for k, batch in enumerate((32, 16))}
         return trials | unknown
 

@@ -44,11 +44,11 @@ def _where(
 
 
 KEPT = {"clean one": "With a single micro-batch", "clean unused": "With a parameter that is never used"}
-"""By trial, what there is besides old gradients; the same without them are other trials."""
+"""By trial, what there is besides old gradients. Other trials have the same without them."""
 
 
 def _kept_message(case: str, trial: ContrastiveTrial, seen: Observation) -> str:
-    """What is wrong where only old gradients are new, after the case it is about; empty if nothing is."""
+    """What is wrong in a trial of :data:`KEPT`, with its case in front; empty if nothing is."""
     return _where(case, trial, seen, towers_message) or _where(case, trial, seen, scale_message)
 
 

@@ -129,7 +129,7 @@ def test_every_public_loop_is_watched_or_is_no_loop_over_micro_batches():
 
 
 @pytest.mark.filterwarnings("ignore:In CPU autocast", "ignore:Detected call of", "ignore:Converting a tensor")
-@pytest.mark.parametrize("public", map(fast_or_slow, LOOPS, range(len(LOOPS))))
+@pytest.mark.parametrize("public", [*map(fast_or_slow, LOOPS, range(len(LOOPS)))])
 def test_public_loop_is_named_as_by_its_fingerprint(public):
     problem = TOKENS if public.exercise == "train_epoch_tokens" else PROBLEM
     loop = AS_LOOP[public.exercise](getattr(load(public.path), public.exercise))

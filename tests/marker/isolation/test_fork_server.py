@@ -20,6 +20,7 @@ from autograder.isolation.fork_server_protocol import STOP, Ended, ForkRequest
 from autograder.isolation.namespaces import Bounds
 
 BOUNDS = Bounds(memory=2**30, processes=8, disk=2**20)
+UNLIMITED = Bounds(memory=0, processes=8, disk=2**20)  # a fork of this process begins with all the memory that this one has
 REQUEST = ForkRequest(BOUNDS, "/somewhere")
 
 
@@ -40,6 +41,18 @@ def in_a_fork(work: Callable[[], object]) -> int:
         finally:
             os._exit(77)
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+def in_a_fork_server(serve: Callable[[], Ended]) -> Ended:
+    """How a submission ended for a fork server that is a fork of this process.
+
+    A fork server counts whatever its children use, and kills those that a submission left: this process has children that
+    other tests need.
+    """
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        in_a_fork(lambda: serve().send(theirs))
+        return Ended.receive(ours)
 
 
 def something_arrives(receiver: socket.socket) -> bool:
@@ -64,14 +77,14 @@ def test_a_fork_whose_server_died_ends_without_answering_for_it(control, monkeyp
 def test_namespaces_that_the_kernel_refuses_are_an_error(control, monkeypatch):
     ours, theirs = control
     monkeypatch.setattr(fork_server.namespaces, "unshare", refuse)
-    ended = fork_server._serve(REQUEST, os.dup(ours.fileno()), theirs, base=0, isolate=True)
+    ended = in_a_fork_server(lambda: fork_server._serve(REQUEST, os.dup(ours.fileno()), theirs, base=0, isolate=True))
     assert ended == Ended(error="no namespaces here")
 
 
 def test_a_fork_that_is_killed_before_it_has_namespaces_is_an_end_of_the_submission(control, monkeypatch):
     ours, theirs = control
     monkeypatch.setattr(fork_server.namespaces, "unshare", lambda: os.kill(os.getpid(), signal.SIGKILL))
-    ended = fork_server._serve(REQUEST, os.dup(ours.fileno()), theirs, base=0, isolate=True)
+    ended = in_a_fork_server(lambda: fork_server._serve(REQUEST, os.dup(ours.fileno()), theirs, base=0, isolate=True))
     assert ended == Ended(-signal.SIGKILL)
 
 
@@ -79,11 +92,14 @@ def test_an_end_is_noticed_where_the_kernel_has_no_descriptors_of_processes(cont
     def unknown(process: int) -> int:
         raise OSError(errno.ENOSYS, "Function not implemented")
 
+    def supervise() -> Ended:
+        process = os.fork()
+        if process == 0:
+            os._exit(3)
+        return fork_server._supervise(process, control[1], UNLIMITED, base=0, isolate=False)
+
     monkeypatch.setattr(os, "pidfd_open", unknown)
-    process = os.fork()
-    if process == 0:
-        os._exit(3)
-    assert fork_server._supervise(process, control[1], BOUNDS, base=0, isolate=False) == Ended(3)
+    assert in_a_fork_server(supervise) == Ended(3)
 
 
 def test_a_fork_server_that_dies_without_an_answer_ends_the_submission_without_an_error(control):

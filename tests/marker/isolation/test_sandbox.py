@@ -353,4 +353,5 @@ def test_all_processes_of_a_submission_share_its_memory_limit(marker):
 
 @pytest.mark.slow
 def test_memory_shared_between_processes_is_not_counted_for_each(marker):
-    assert mark_taking(marker, processes=5, megabytes=1, seconds=0.2).score == 1
+    marks = mark_taking(marker, processes=5, megabytes=1, seconds=0.2)  # in each of five calls; 40 may run at a time
+    assert marks.score == 1

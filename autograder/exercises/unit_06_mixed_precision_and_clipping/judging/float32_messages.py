@@ -62,7 +62,7 @@ LOST_IN_SUMS = "Where long gradients cancel, the short ones are lost: some of th
 """Said of sums that are right but for what float32 would have kept."""
 
 
-OF_ANOTHER_MODE = "With a model in evaluation mode, the tensors are not the gradient that it has in this mode."
+OF_ANOTHER_MODE = "For a model in evaluation mode, your tensors are not the gradient that it has in that mode."
 """Said of sums that are right for a model in training mode."""
 
 

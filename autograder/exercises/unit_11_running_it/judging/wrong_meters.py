@@ -111,7 +111,7 @@ METERS_IN_WORDS: dict[str, tuple[tuple[str, Formula], ...]] = {
         ),
     ),
 }
-"""By what they do, rarer meters: what they report instead under a key."""
+"""Rarer wrong meters, by what they do: what they report under a key instead of what is due."""
 
 
 def _samples(trial: MeterTrial) -> list[float]:

@@ -168,7 +168,7 @@ SIZES_IN_WORDS: dict[str, tuple[Callable[[Config], object], ...]] = {
     "You stop at the first number of lines that does not divide the window, although a larger one may.": (
         lambda c: largest(c, sizes=_before_the_first_gap(c.effective_batch)),
     ),
-    "You round bytes to MiB before you compare with the budget.": (
+    "You round bytes to MiB before you compare them with the budget.": (
         lambda c: largest(c, lambda size: max(0, bytes_needed(c, size) - -(-c.budget // 2**20) * 2**20 + c.budget)),
         lambda c: largest(c, lambda size: c.budget + round(bytes_needed(c, size) / 2**20) - round(c.budget / 2**20)),
         lambda c: largest(c, lambda size: c.budget + bytes_needed(c, size) // 2**20 - c.budget // 2**20),

@@ -76,7 +76,7 @@ WRONG_TESTS: dict[str, Callable[[Build], bool]] = {
 
 
 WRONG_TESTS_IN_WORDS: dict[str, Callable[[Build], bool]] = {
-    "Your test passes every trainer of which it can be told what its updates hold, right or wrong.": lambda build: (
+    "Your test passes every trainer whose updates can be read, right or wrong.": lambda build: (
         accumulates_right(build) or not (build.accented or not build.updates)
     ),
     "Your test passes trainers that never apply a leftover window, and tells all others apart.": lambda build: (

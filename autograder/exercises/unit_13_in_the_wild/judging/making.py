@@ -32,7 +32,7 @@ EVEN, MANY = {(LEFTOVER, 0)}, {(FULL, 1), (FULL, 5)}
 """Parts and numbers of those with equally many tokens, and of those with many."""
 
 WHOLE = {1: 0, 2: 0, 3: 1}
-"""By the numbers of those of the last part whose own windows are all full: how many micro-batches more than 2 N they have."""
+"""How many micro-batches beyond 2 N a trainer of the last part has, by its number, if that leaves no window unfilled."""
 
 
 def uneven(chance: random.Random, count: int, steps: int, sequences: int = 2) -> Lengths:

@@ -158,7 +158,7 @@ class Built(Trainer):
 
     @property
     def changed(self) -> list[str]:
-        """Those of its attributes that others have taken the place of since it was made, by name."""
+        """The names of the attributes that have been replaced since it was made."""
         return [name for name, value in self._given.items() if vars(self).get(name) is not value]
 
     @property
@@ -218,7 +218,7 @@ DEEDS = {
     "accumulation_steps": "Your test sets the accumulation_steps of a trainer.",
     "epochs": "Your test sets the epochs of a trainer.",
 }
-"""What may be why a regression test is wrong, in words."""
+"""What a regression test may wrongly do with trainers, in words."""
 
 
 @dataclass(frozen=True)
