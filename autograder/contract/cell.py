@@ -13,8 +13,10 @@ class Cell:
         name: how to name it to the student.
         source: the code.
         id: of the cell in the submission's notebook; empty where there is no notebook.
+        given: whether it is one of the released notebook that is not for the student to fill in, as it was released.
     """
 
     name: str
     source: str
     id: str = ""
+    given: bool = False

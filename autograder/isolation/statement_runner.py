@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from autograder.contract.cell import Cell
 from autograder.isolation.cell_reports import MAX_PRINTED, CellReport
+from autograder.isolation.demonstrations import demonstrations
 from autograder.isolation.limits import Limits
 from autograder.isolation.written_modules import make_importable, written_modules
 from autograder.observing.student_calls import TimeLimitExceeded, seeded, silenced, stopwatch, time_limit, type_name
@@ -120,12 +121,15 @@ def run(
     loaded = Loaded(types.ModuleType("__main__"))
     loaded.namespace["display"] = lambda *args, **kwargs: None
     flags, used, printed = 0, stopwatch(), _Printed()
+    shown = demonstrations(_statements(cells))
     loaded.printed = printed.texts
     troubles: dict[int, tuple[Statement, Trouble]] = {}
     latest: dict[str, int] = {}
 
     def attempt(number: int, statement: Statement) -> bool:
         nonlocal flags
+        if number in shown:
+            return True
         before(number)
         printed.cell = statement.cell.name
         trouble: Trouble | None

@@ -31,6 +31,7 @@ VISIBLE_MODULES = (
     "autograder.exercises.*.observing.*",
     "autograder.isolation",
     "autograder.isolation.cell_reports",
+    "autograder.isolation.demonstrations",
     "autograder.isolation.fork_server",
     "autograder.isolation.fork_server_protocol",
     "autograder.isolation.huge_pages",

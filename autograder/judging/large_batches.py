@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -25,11 +26,15 @@ JOINED = "Samples of several micro-batches go through the model together."
 NOT_ONE_EACH = "A forward did not get the samples of exactly one micro-batch."
 CUT_OTHERWISE = "With 24 micro-batches the gradient is not that of forwards with one micro-batch each, or with a few."
 
+METERED: dict[str, Any] = {"width": 4, "depth": 3}
+METERED_WINDOW = (32,) * 24
+"""The model and the micro-batches on which a loop's memory is counted: the graph of one micro-batch is several times as large
+as the gradients. Counting takes time for each operation, however large it is: hence few layers, and many samples."""
+
 MEMORY = 12.0
-"""How many times the reference's peak memory a loop may use, on a deep, narrow model with 24 small micro-batches. There own
-buffers need below 1.3 times as much; torch.func, which keeps the graph of a micro-batch while it differentiates, 2.8; copies of
-a whole window's data 5.3; a gradient for every sample of a micro-batch 7.4. A window whose graphs are alive together needs at
-least 18 times as much."""
+"""How many times the reference's peak memory a loop may use on :data:`METERED_WINDOW`. There own buffers need below 1.2 times
+as much; torch.func, which keeps the graph of a micro-batch while it differentiates, 2; copies of a whole window's data 6.1; a
+gradient for every sample of a micro-batch 7. A window whose graphs are alive together needs at least 16.7 times as much."""
 
 
 def for_one(message: str) -> str:

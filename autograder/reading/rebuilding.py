@@ -28,15 +28,21 @@ class RebuiltNotebook:
     Attributes:
         content: a valid notebook of format 4, as plain data.
         names: how to name its code cells to the student, by id.
+        given: the ids of those that are as released and not for the student to fill in.
     """
 
     content: dict[str, Any]
     names: dict[str, str]
+    given: frozenset[str]
 
     def code(self) -> tuple[Cell, ...]:
         """The code to run, in order; without the checks, since marking observes the functions itself."""
         code = [cell for cell in self.content["cells"] if cell["cell_type"] == "code" and not _is_graded_check(cell)]
-        return tuple(Cell(self.names[cell["id"]], cell["source"], cell["id"]) for cell in code if cell["source"].strip())
+        return tuple(
+            Cell(self.names[name], cell["source"], name, name in self.given)
+            for cell in code
+            if cell["source"].strip() and (name := cell["id"])
+        )
 
 
 def rebuilt_notebook(template: Template, matched: Sequence[MatchedCell], damage: str = "") -> RebuiltNotebook:
@@ -54,6 +60,7 @@ def rebuilt_notebook(template: Template, matched: Sequence[MatchedCell], damage:
     ids = (name for k in count(1) if (name := f"student-{k}") not in template.ids)
     cells: list[dict[str, Any]] = []
     names: dict[str, str] = {}
+    given: set[str] = set()
 
     def put(cell: dict[str, Any], name: str) -> None:
         cells.append(cell)
@@ -76,11 +83,12 @@ def rebuilt_notebook(template: Template, matched: Sequence[MatchedCell], damage:
             put(cell | {"source": "# {} stands in {}.".format(*answered[slot])}, _released_name(cell))
         else:
             put(cell, seen.get(slot, _released_name(cell)))
+            given |= set() if cell["metadata"].get("nbgrader", {}).get("solution") else {cell["id"]}
         put_all(layout.after.get(slot, ()))
     content = template.notebook(cells)
     if damage:
         content["metadata"].setdefault("gradaccum", {})["damaged"] = damage
-    return RebuiltNotebook(content, names)
+    return RebuiltNotebook(content, names, frozenset(given))
 
 
 def unreadable(notebook: Mapping[str, Any], reason: str) -> NotebookNode:

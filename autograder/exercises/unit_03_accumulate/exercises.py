@@ -25,7 +25,14 @@ from autograder.exercises.unit_03_accumulate.judging import (
 )
 from autograder.judging.calls import in_words, judge_calls
 from autograder.judging.failures import first_failure
-from autograder.judging.large_batches import CUT_OTHERWISE, JOINED, SEVERAL_GRAPHS, holds_several_graphs
+from autograder.judging.large_batches import (
+    CUT_OTHERWISE,
+    JOINED,
+    METERED,
+    METERED_WINDOW,
+    SEVERAL_GRAPHS,
+    holds_several_graphs,
+)
 from autograder.observing.calls import CallTrial, Plain
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
@@ -64,8 +71,8 @@ class AccumulateGradient(Exercise[LoopTrial]):
             "clean": LoopTrial(problem(3, [size] * count, [size] * count, stale=True, extras=True), frozen=True),
             "overflowed": LoopTrial(problem(6, [size] * count, overflowed=True), frozen=True),
             "single": LoopTrial(problem(8, [size], stale=True), frozen=True),
-            "memory": LoopTrial(problem(4, [16] * 24, width=2, depth=12, coupled=True), frozen=True, meter=True),
-            "ragged memory": LoopTrial(problem(7, [16] * 23 + [8], width=2, depth=12), frozen=True, meter=True),
+            "memory": LoopTrial(problem(4, METERED_WINDOW, **METERED, coupled=True), frozen=True, meter=True),
+            "ragged memory": LoopTrial(problem(7, (*METERED_WINDOW[:-1], 16), **METERED), frozen=True, meter=True),
             "probe": LoopTrial(problem(5, ragged, stale=True), frozen=True),
         }
 

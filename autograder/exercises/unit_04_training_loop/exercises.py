@@ -27,6 +27,8 @@ from autograder.judging.failures import first_failure
 from autograder.judging.large_batches import (
     JOINED,
     MAX_JOINED,
+    METERED,
+    METERED_WINDOW,
     SEVERAL_GRAPHS,
     for_one,
     holds_several_graphs,
@@ -133,7 +135,7 @@ class TrainEpoch(Exercise[LoopTrial]):
         return {
             "full": LoopTrial(problem(2, [size] * (2 * n), [size] * n, gated=True, momentum=0.9)),
             "single": LoopTrial(problem(9, [1, 1, 1], [1], accumulation_steps=1)),
-            "memory": LoopTrial(problem(3, [16] * 24, accumulation_steps=24, width=2, depth=12, coupled=True), meter=True),
+            "memory": LoopTrial(problem(3, METERED_WINDOW, accumulation_steps=24, **METERED, coupled=True), meter=True),
             "leftover": LoopTrial(problem(4, [size] * (n + left), [size] * (n - 1), [size], [size] * (n + 1))),
             "ragged": LoopTrial(problem(5, uneven[0] + uneven[2], extras=True)),
             "stream": LoopTrial(problem(6, [3] * 10, accumulation_steps=2, one_shot=True)),

@@ -92,11 +92,11 @@ class TrainEpochTokens(Exercise):
         )
         # As all sequences have the same length, they may be counted instead of tokens; coupled, the parameters show which of
         # them went through the model together.
-        deep: dict[str, Any] = {"accumulation_steps": 24, "width": 8, "depth": 12, "coupled": True, "weigh_by": "sequences"}
+        metered: dict[str, Any] = {"accumulation_steps": 24, "width": 12, "depth": 3, "coupled": True, "weigh_by": "sequences"}
         return {
             "tokens": trial(1, full, unequal_lengths(chance, n, n), full[:n], gated=True, extras=True, zero_counts=True),
             "no accumulation": trial(9, ((1,), (3, 2), (1,), (2,)), accumulation_steps=1),
-            "memory": replace(trial(2, ((4,) * 16,) * 24, **deep), meter=True),
+            "memory": replace(trial(2, ((4,) * 16,) * 24, **metered), meter=True),
             "leftover": trial(3, unequal_lengths(chance, 2 * n, n) + left, left, stale=True, one_shot=True),
             "empty": trial(4, tuple(empty), one_shot=True),
             "bare": trial(5, bare),

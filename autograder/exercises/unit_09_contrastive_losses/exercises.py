@@ -86,7 +86,7 @@ class AccumulateContrastive(Exercise):
             "single": trial(6, [size + 2]),
             "clean": trial(3, [size] * count, stale=True),
             "again": trial(7, [size] * count, again=True),
-            "memory": trial(4, [2] * 24, meter=True, patches=96, hidden=3, depth=6),
+            "memory": trial(4, [2] * 24, meter=True, patches=192, hidden=3, depth=2),
             "probe": trial(5, ragged, stale=True),
             "clean one": trial(8, [size + 2], stale=True),
             "clean unused": trial(9, [size] * 2, stale=True, extras=True),

@@ -29,7 +29,7 @@ from autograder.exercises.unit_10_distributed.judging.messages import (
 from autograder.exercises.unit_10_distributed.judging.references import RankSeen, all_ranks, ranks_seen
 from autograder.exercises.unit_10_distributed.judging.token_scale import WRONG, factor_message, factors_in_words, scale_slugs
 from autograder.exercises.unit_10_distributed.observing import DEVICE, RanksTrial, TokenTrial
-from autograder.judging.large_batches import training_in_words
+from autograder.judging.large_batches import METERED, METERED_WINDOW, training_in_words
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.problems import Problem
@@ -73,7 +73,7 @@ class DdpTrainEpoch(Exercise):
             problem = Problem(seed + offset, epochs=tuple(map(tuple, epochs)), **basics, **options)
             return RanksTrial(LoopTrial(problem, frozen=frozen))
 
-        deep = Problem(seed + 4, 24, ((16,) * 24,), width=2, depth=12, coupled=True, **common)
+        deep = Problem(seed + 4, 24, (METERED_WINDOW,), coupled=True, **METERED, **common)
         moving: dict[str, Any] = {"momentum": MOMENTUM, "skewed": True}
         every_kind = ([*uneven[0], *uneven[1][:left]], [size] * probe_length(1, n, left), [size] * (n - 1))
         return {

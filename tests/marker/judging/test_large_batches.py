@@ -11,6 +11,8 @@ from autograder.contract.observation import Observation
 from autograder.diagnosing.loop_diagnosis import read_observation
 from autograder.judging.large_batches import (
     MAX_JOINED,
+    METERED,
+    METERED_WINDOW,
     holds_several_graphs,
     is_cut_finely,
     is_one_forward,
@@ -26,7 +28,7 @@ from gradaccum.loops import GALLERY, right, windows
 from gradaccum.problems import Problem, flat_parameters, joined
 
 PROBLEM = Problem(seed=2, accumulation_steps=3, epochs=((2, 1, 4, 3, 2), (2, 2)), width=8)
-MEMORY = LoopTrial(Problem(accumulation_steps=24, epochs=((16,) * 24,), width=2, depth=12), meter=True)
+MEMORY = LoopTrial(Problem(accumulation_steps=24, epochs=(METERED_WINDOW,), **METERED), meter=True)
 
 SIZES = st.lists(st.integers(1, 5), min_size=1, max_size=7).map(tuple)
 PROBLEMS = st.builds(
@@ -186,7 +188,8 @@ def test_forwards_of_a_few_micro_batches_are_fine_where_only_memory_bounds_them(
     problem = MEMORY.problem.with_(coupled=True)
     x, y = joined(problem.batches())
     model = problem.build_model()
-    for size, fine in ((32, True), (7 * 16, True), (12 * 16, False), (24, False)):  # of 16 samples each
+    for joined_ones, fine in ((2, True), (7, True), (12, False), (1.5, False)):
+        size = int(joined_ones * METERED_WINDOW[0])
         pieces = zip(x.split(size), y.split(size), strict=True)
         shares = [batch_gradient(model, problem.loss_fn, piece) * len(piece[0]) / len(x) for piece in pieces]
         assert is_cut_finely(problem, torch.stack(shares).sum(0), MAX_JOINED) == fine
@@ -207,11 +210,11 @@ def window_gradient(problem: Problem, size: int) -> torch.Tensor:
     ("size", "finely", "one_forward"),
     [
         pytest.param(1, True, False, marks=pytest.mark.slow),
-        (8, True, False),
-        (16, True, False),
-        pytest.param(32, False, False, marks=pytest.mark.slow),
-        (24 * 8, False, False),
-        (24 * 16, False, True),
+        (METERED_WINDOW[0] // 2, True, False),
+        (METERED_WINDOW[0], True, False),
+        pytest.param(METERED_WINDOW[0] * 2, False, False, marks=pytest.mark.slow),
+        (sum(METERED_WINDOW) // 2, False, False),
+        (sum(METERED_WINDOW), False, True),
     ],
 )
 def test_the_gradient_of_a_coupled_model_shows_how_large_its_forwards_were(size, finely, one_forward):

@@ -19,7 +19,7 @@ from gradaccum.problems.contrastive import ContrastiveProblem
 
 MEMORY = 4.0
 """How many times the reference's peak memory a function may use, on long images and texts in 24 micro-batches of two pairs.
-Right functions of every kind need less than 1.8 times as much; a window whose graphs are alive together at least 16 times."""
+Right functions of every kind need less than 1.6 times as much; a window whose graphs are alive together at least 10 times."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,92 @@
+"""Which statements of a notebook only demonstrate something.
+
+The cells that students were given compute, print and plot, for up to three seconds in some units. To mark what a student wrote,
+only what that uses has to be run.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import symtable
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from autograder.contract.cell import Cell
+from autograder.reading.python_source import bound_names
+
+BY_NAME = {"__import__", "__main__", "eval", "exec", "globals", "locals", "vars"}
+"""Who mentions one of these may use a name without mentioning it."""
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+
+
+class _Statement(Protocol):
+    """A statement at the top level of a cell, or a piece of one that is not Python."""
+
+    @property
+    def node(self) -> ast.stmt | None: ...
+
+    @property
+    def source(self) -> str: ...
+
+    @property
+    def cell(self) -> Cell: ...
+
+
+def demonstrations(statements: Iterable[_Statement]) -> set[int]:
+    """The numbers of the statements that need not be run: those of given cells that the student's code does not need.
+
+    It needs the given functions and values that it uses, directly or through others, and whatever else uses a variable that it
+    uses: this may change it. What only asks a module for something, such as a seed, is run as well.
+    """
+    given: dict[int, _Given] = {}
+    used = set[str]()
+    for number, statement in enumerate(statements):
+        names = set(_global_names(statement.source))
+        if statement.cell.given and statement.node is not None:
+            given[number] = _Given(statement.node, bound_names(statement.node), names)
+        else:
+            used |= names
+    if used & BY_NAME:
+        return set()
+    constant = set(dir(builtins)).union(*(one.bound for one in given.values() if isinstance(one.node, _DEFINITIONS)))
+    while needed := {number: one for number, one in given.items() if one.is_needed(used, constant)}:
+        used = used.union(*(one.names for one in needed.values()))
+        given = {number: one for number, one in given.items() if number not in needed}
+    return set(given)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """A statement of a given cell, the names that it gives a value, and all that it uses."""
+
+    node: ast.stmt
+    bound: Collection[str]
+    names: Collection[str]
+
+    def is_needed(self, used: Collection[str], constant: Collection[str]) -> bool:
+        if isinstance(self.node, _DEFINITIONS):
+            return any(name in used for name in self.bound)
+        variables = [name for name in self.names if name not in constant]
+        return any(name in used for name in variables) or (not variables and _asks_a_module(self.node))
+
+
+def _asks_a_module(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute)
+
+
+def _global_names(source: str) -> Iterator[str]:
+    """The names that code at the top level of a module uses or gives a value, also in its functions, without their own."""
+    try:
+        tables = [symtable.symtable(source, "", "exec")]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        yield from re.findall(r"\w+", source)
+        return
+    while tables:
+        table = tables.pop()
+        at_top = table.get_type() == "module"
+        yield from (symbol.get_name() for symbol in table.get_symbols() if at_top or symbol.is_global())
+        tables.extend(table.get_children())
