@@ -34,6 +34,9 @@ with collection_paused():
 TICK = 0.05
 """Seconds between two looks at what a submission uses."""
 
+FEW = 4
+"""Submissions after which a fork server expects many more."""
+
 NO_SANDBOX, UNKNOWN_END = 255, 254
 """Exit statuses of the first process of a pid namespace whose set-up failed, and of one that failed itself later. Student code
 cannot bring the first about, since it runs only when the set-up is over."""
@@ -44,7 +47,7 @@ def main() -> None:
     control, device, isolate = socket.socket(fileno=int(sys.argv[1])), sys.argv[2], sys.argv[3:] == ["isolate"]
     worker.get_ready(device)
     namespaces.adopt_orphans()
-    base = _anonymous_memory(psutil.Process())
+    base, served = _anonymous_memory(psutil.Process()), 0
     control.sendall(READY)
     while received := ForkRequest.receive(control):
         request, channel = received
@@ -53,6 +56,10 @@ def main() -> None:
             continue
         control.sendall(READY)
         _serve(request, channel, control, base, isolate).send(control)
+        served += 1
+        if served == FEW:
+            worker.get_faster()
+            base = _anonymous_memory(psutil.Process())
 
 
 def _another(control: socket.socket, channel: int) -> socket.socket:
