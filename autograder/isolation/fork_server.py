@@ -1,9 +1,10 @@
-"""The fork server, ``python -m autograder.isolation.fork_server FD DEVICE [isolate]``: a process with torch that forks.
+"""The fork server, ``python -m autograder.isolation.fork_server FD DEVICE [isolate] [many]``: a process with torch that forks.
 
 It forks a process for each submission and never touches what a submission says. Over the socket FD it is told what a submission
 may use, and handed the socket over which that one is observed (see :mod:`autograder.isolation.worker`); it answers how the
 process ended (see :mod:`autograder.isolation.fork_server_protocol`). Every fork starts from the same memory, so nothing leaks
-from one submission to the next. With ``isolate`` each one gets namespaces of its own.
+from one submission to the next. With ``isolate`` each one gets namespaces of its own; with ``many`` it takes longer to start and less for
+each submission.
 """
 
 from __future__ import annotations
@@ -34,9 +35,6 @@ with collection_paused():
 TICK = 0.05
 """Seconds between two looks at what a submission uses."""
 
-FEW = 4
-"""Submissions after which a fork server expects many more."""
-
 NO_SANDBOX, UNKNOWN_END = 255, 254
 """Exit statuses of the first process of a pid namespace whose set-up failed, and of one that failed itself later. Student code
 cannot bring the first about, since it runs only when the set-up is over."""
@@ -44,10 +42,11 @@ cannot bring the first about, since it runs only when the set-up is over."""
 
 def main() -> None:
     """Serve until the other side hangs up."""
-    control, device, isolate = socket.socket(fileno=int(sys.argv[1])), sys.argv[2], sys.argv[3:] == ["isolate"]
-    worker.get_ready(device)
+    control, device, options = socket.socket(fileno=int(sys.argv[1])), sys.argv[2], sys.argv[3:]
+    isolate = "isolate" in options
+    worker.get_ready(device, "many" in options)
     namespaces.adopt_orphans()
-    base, served = _anonymous_memory(psutil.Process()), 0
+    base = _anonymous_memory(psutil.Process())
     control.sendall(READY)
     while received := ForkRequest.receive(control):
         request, channel = received
@@ -56,10 +55,6 @@ def main() -> None:
             continue
         control.sendall(READY)
         _serve(request, channel, control, base, isolate).send(control)
-        served += 1
-        if served == FEW:
-            worker.get_faster()
-            base = _anonymous_memory(psutil.Process())
 
 
 def _another(control: socket.socket, channel: int) -> socket.socket:

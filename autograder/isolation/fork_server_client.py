@@ -125,19 +125,20 @@ class ForkServer:
         sandbox: ``"bwrap"`` or ``"none"``.
         device: ``"cpu"`` or ``"cuda"``.
         control: leads to one that another process has started, see :meth:`another`.
+        many: whether it is to get ready for many submissions, which takes longer.
 
     Raises:
         SandboxError: bubblewrap is wanted and not there.
     """
 
-    def __init__(self, sandbox: str, device: str, control: socket.socket | None = None):
+    def __init__(self, sandbox: str, device: str, control: socket.socket | None = None, many: bool = False):
         if sandbox not in SANDBOXES:
             raise ValueError(f"unknown sandbox {sandbox!r}; choose one of {', '.join(SANDBOXES)}")
         if not hasattr(os, "fork"):
             raise ChildError("files can be marked on Linux and macOS; on Windows use check() in the notebook, or WSL")
         if sandbox == BWRAP:
             require_bwrap()
-        self._sandbox, self._device = sandbox, device
+        self._sandbox, self._device, self._many = sandbox, device, many
         self._lock = threading.Lock()
         self._server = _Server(control) if control else None
 
@@ -210,8 +211,8 @@ class ForkServer:
         packages = folder_for_packages()
         with theirs:
             number = theirs.fileno()
-            isolate = ["isolate"] if self._sandbox == BWRAP else []
-            command = [sys.executable, "-P", "-m", "autograder.isolation.fork_server", str(number), self._device, *isolate]
+            options = [*(["isolate"] if self._sandbox == BWRAP else []), *(["many"] if self._many else [])]
+            command = [sys.executable, "-P", "-m", "autograder.isolation.fork_server", str(number), self._device, *options]
             environment: dict[str, str] = {}
             if self._sandbox == BWRAP:
                 copy_visible_modules(Path(packages.name))

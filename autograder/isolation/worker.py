@@ -115,11 +115,16 @@ def observe_exercise(
     return {name: wire.plain(observation) for name, observation in observations.items()}
 
 
-def get_ready(device: str = "cpu") -> None:
+def get_ready(device: str = "cpu", many: bool = False) -> None:
     """Import and set up what every submission needs, in the process they are forked from. It is left with one thread.
 
     If its forks are to use a GPU it computes nothing and asks nothing of CUDA. Either would cost them the GPU: a fork inherits
     neither CUDA from its parent nor the threads that autograd has where it sees a GPU.
+
+    Args:
+        device: of the submissions.
+        many: whether so many follow that it pays to import what only some of them use, and to have forks copy less. Both take
+            as long as half of all the rest.
     """
     torch.set_num_threads(1)
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -132,17 +137,12 @@ def get_ready(device: str = "cpu") -> None:
         _install_stand_ins()
         if device == "cpu":
             _run_first_loop("cpu")
-    freeze_objects()
-
-
-def get_faster() -> None:
-    """Do what takes as long as half of :func:`get_ready`, and pays only where many submissions follow."""
-    with collection_paused():
-        for name in USUAL_IMPORTS:
+        for name in USUAL_IMPORTS if many else ():
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
     freeze_objects()
-    use_huge_pages()
+    if many:
+        use_huge_pages()
 
 
 def _install_stand_ins() -> None:

@@ -63,7 +63,7 @@ class LocalWorkers:
 
     def __init__(self, number: int, sandbox: str, device: str):
         self._number, self._sandbox, self._device = number, sandbox, device
-        self._fork_server = ForkServer(sandbox, device)
+        self._fork_server = ForkServer(sandbox, device, many=number > 1)
         self._context = _context()
         self._workers: list[_Worker] = []
 

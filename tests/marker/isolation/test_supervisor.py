@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.isolation.fork_server import FEW
-from autograder.isolation.limits import Limits
-from autograder.marking.marker import Marker, mark_file
-from autograder.reading.submissions import read_submission
+from autograder.marking.marker import mark_file
 
 MEAN = "def average_gradients(gradients):\n{body}    return sum(gradients) / len(gradients)\n"
 
@@ -97,14 +94,3 @@ def test_run_is_loaded_in_a_second_process_which_has_run_the_same_cells(write, t
     second = said.rpartition("cells")[2]
     assert "loaded-where-saved" not in second.partition("kept ")[0]
     assert "kept " in second  # what was killed while it was saved is saved again after loading
-
-
-@pytest.mark.slow
-def test_fork_server_gets_ready_for_many_submissions_once_there_were_a_few_and_marks_as_before(write):
-    """Until then it imports nothing that one submission alone would wait for."""
-    source = "import sys\nprint('ipywidgets' in sys.modules)\n" + MEAN.format(body="")
-    submission = read_submission(write("00_start_here.py", source))
-    with Marker() as marker:
-        marks = [marker.mark(submission, limits=Limits(memory=2**28)) for _ in range(FEW + 1)]
-    assert [one.reports[0].printed for one in marks] == ["False\n"] * FEW + ["True\n"]
-    assert {one.score for one in marks} == {1}
