@@ -3,8 +3,8 @@
 It forks a process for each submission and never touches what a submission says. Over the socket FD it is told what a submission
 may use, and handed the socket over which that one is observed (see :mod:`autograder.isolation.worker`); it answers how the
 process ended (see :mod:`autograder.isolation.fork_server_protocol`). Every fork starts from the same memory, so nothing leaks
-from one submission to the next. With ``isolate`` each one gets namespaces of its own; with ``many`` it takes longer to start and less for
-each submission.
+from one submission to the next. With ``isolate`` each one gets namespaces of its own; with ``many`` it takes longer to start
+and less for each submission.
 """
 
 from __future__ import annotations
