@@ -99,8 +99,8 @@ def early_clear(model, loss_fn, optimizer, micro_batches, accumulation_steps):
 show_fingerprint(early_clear, two_windows)
 
 # %% [markdown]
-# Read a row as a sentence: *update 1 holds a quarter of micro-batch 4, and nothing else.* The loop trains on a quarter of the
-# data, at a quarter of the rate.
+# Update 1 holds a quarter of micro-batch 4, and nothing else: the loop trains on a quarter of the data, at a quarter of the
+# rate.
 
 # %% [markdown]
 # ## Exercise 1 · `repaired_early_clear`
@@ -277,7 +277,7 @@ while window := list(islice(stream, 4)):
 # %% [markdown]
 # ## A leftover that is lost
 #
-# This loop divides by what the window has. Count its rows.
+# This loop divides by what the window has. Count the rows.
 
 # %%
 with_leftover = Problem(seed=4, accumulation_steps=4, epochs=((2,) * 10,), width=8)

@@ -284,7 +284,8 @@ for name, each in {"accumulation": False, "an update per micro-batch": True}.ite
 
 # %% [markdown]
 # The optimizer sees one gradient per window, the large batch's, so its state becomes the large batch's, too. The claim is true
-# only of a *different* training run, one that updates after every micro-batch.
+# only of a *different* training run, one that updates after every micro-batch. The same goes for weight decay, which shrinks
+# the weights at each **update**: once per window, as with the large batch, and N times in that other run.
 #
 # Nor are the older gradients of a window *stale*, or "temporally coupled", as some say: in unit 03 nothing aged between two
 # updates.
@@ -348,26 +349,11 @@ check(matched_beta)
 # ## What else does β change?
 #
 # Momentum is more than memory. In torch's SGD a gradient moves the weights by lr at first, then by lr·β, lr·β² and so on: by
-# **lr / (1 − β)** in all. So matching β for N = 4 also changes how far a run gets. Under a constant gradient, it gets as far
-# per sample as the recipe at the rate lr · N · (1 − β⁴) / (1 − β), here for lr = 0.01 and β = 0.9:
+# **lr / (1 − β)** in all. So matching β for N = 4 also changes how far a run gets. Under a constant gradient, yours gets as
+# far per sample as the recipe's at the rate lr · N · (1 − β⁴) / (1 − β), here for lr = 0.01 and β = 0.9:
 
 # %%
 print(f"lr = {0.01 * 4 * (1 - 0.9**4) / (1 - 0.9):.3f}")
-
-# %% [markdown]
-# ## Weight decay
-#
-# Weight decay shrinks the weights at each **update**. With one update per window it does so once, as with the large batch. Here
-# all gradients are zero, so that only the decay is left:
-
-# %%
-for updates in (1, 4):
-    w = torch.ones(1, requires_grad=True)
-    optimizer = torch.optim.AdamW([w], lr=0.1, weight_decay=0.1)
-    for _ in range(updates):
-        w.grad = torch.zeros(1)
-        optimizer.step()
-    print(f"updates per window: {updates}   a weight of 1 becomes {w.item():.4f}")
 
 # %% [markdown]
 # ## Explore: who hides the mistake
