@@ -118,7 +118,13 @@ def tidy(axes: Axes, title: str = "", x: str = "", y: str = "", y_away: float = 
 
 
 def draw_fingerprint(
-    axes: Axes, fingerprint: Fingerprint, title: str, due: Fingerprint | None = None, peak: float = 1.0, rows: int = 0
+    axes: Axes,
+    fingerprint: Fingerprint,
+    title: str,
+    due: Fingerprint | None = None,
+    peak: float = 1.0,
+    rows: int = 0,
+    room: int = 0,
 ) -> None:
     """Draw a fingerprint: a row for each update, a column for each micro-batch, the coefficients as fractions.
 
@@ -132,6 +138,7 @@ def draw_fingerprint(
         due: a fingerprint to compare with; cells that differ from it get a frame, dashed where the whole update is missing.
         peak: the coefficient with the darkest shade; the same for pictures that will be compared.
         rows: the number of updates to leave room for, if that is more than the fingerprints have.
+        room: likewise, the number of micro-batches.
     """
     columns, slots = len(fingerprint.columns), _slots(fingerprint, due)
     before = fingerprint.stale is not None and bool((fingerprint.stale.abs() > DIFFERENT).any())
@@ -140,7 +147,7 @@ def draw_fingerprint(
     _draw_cells(axes, list(_cells(fingerprint, due, slots, before)), peak)
     if not updates:
         axes.text((columns - 1) / 2, 0, "no update at all", ha="center", va="center", color=GREY, backgroundcolor="white")
-    axes.set_xlim(-1.9 if before else -0.6, columns - 0.4 + 2.2 * any(notes.values()))
+    axes.set_xlim(-1.9 if before else -0.6, max(columns, room) - 0.4 + 2.2 * any(notes.values()))
     axes.set_ylim(max(rows, len(slots), 1) - 0.4, -0.6)
     if before:
         axes.text(-1.3, -0.65, "before", ha="center", va="bottom", fontsize=8)
@@ -151,7 +158,9 @@ def draw_fingerprint(
         "update", (0, 1), (-11.5, 0), "axes fraction", "offset points", va="top", ha="right", rotation=90, fontsize=9.5
     )
     new_epochs = [k for k in range(1, columns) if fingerprint.columns[k][0] != fingerprint.columns[k - 1][0]]
-    _draw_column_numbers(axes, title, columns, f"micro-batch{', dotted line: next epoch' if new_epochs else ''}")
+    low, high = axes.get_xlim()
+    right = (columns - 0.4 - low) / (high - low) if room > columns else 1.0
+    _draw_column_numbers(axes, title, columns, f"micro-batch{', dotted line: next epoch' if new_epochs else ''}", right)
     for k in new_epochs:
         axes.plot([k - 0.5] * 2, [-0.6, len(slots) - 0.4], color=GREY, linewidth=1, linestyle=":")
 
@@ -164,11 +173,14 @@ def draw_strip(axes: Axes, coefficients: Sequence[float], title: str, peak: floa
     _draw_column_numbers(axes, title, columns, "micro-batch")
 
 
-def _draw_column_numbers(axes: Axes, title: str, columns: int, meaning: str) -> None:
-    """Title and numbers above the cells. Plain texts: an axis and its ticks are five artists for each number."""
+def _draw_column_numbers(axes: Axes, title: str, columns: int, meaning: str, right: float = 1.0) -> None:
+    """Title and numbers above the cells; ``meaning`` ends at ``right``, as a share of the axes' width.
+
+    Plain texts: an axis and its ticks are five artists for each number.
+    """
     axes.set_axis_off()
     axes.set_title(title, fontsize=10.5, loc="left", fontweight="bold", y=1.0, pad=15)
-    axes.set_title(meaning, fontsize=8, loc="right", color=GREY, y=1.0, pad=15)
+    axes.set_title(meaning, fontsize=8, loc="right", color=GREY, x=right, y=1.0, pad=15)
     top = axes.get_ylim()[1]
     for k in range(columns):
         axes.text(k, top - 0.05, str(k + 1), ha="center", va="bottom", fontsize=8)

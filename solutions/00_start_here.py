@@ -69,7 +69,7 @@
 # | [10 · Distributed](10_distributed.ipynb) | how do ranks and windows multiply? | 10 |
 # | [11 · Running it](11_running_it.ipynb) | how do you stop, resume, watch and plan a run? | 10 |
 # | [12 · Capstone](12_capstone.ipynb) | can you train a small GPT inside a memory budget? | 20 |
-# | [13 · In the wild](13_in_the_wild.ipynb) | what do the updates of a trainer that you did not write hold? | 10 |
+# | [13 · In the wild](13_in_the_wild.ipynb) | what is in the updates of a trainer that you did not write? | 10 |
 
 # %% [markdown]
 # ## Your machine

@@ -299,8 +299,8 @@ print(f"after zero_grad():    {model.head.bias.grad}")
 #
 # What earns points:
 #
-# - **1 point · the update**: every parameter has moved by minus `lr` times its gradient, also for a batch of one sample and at
-#   a second call with another `lr`, and also one that two layers share; the model is in the mode it was in, training or
+# - **1 point · the update**: every parameter, also one that two layers share, has moved by minus `lr` times its gradient, also
+#   for a batch of one sample and at a second call with another `lr`; the model is in the mode it was in, training or
 #   evaluation, and so is each of its layers.
 # - **1 point · models with frozen and unused parameters**: those do not move, and nothing breaks.
 # - **1 point · clean gradients before and after**: `.grad` of any parameter may hold anything when you are called, infinity

@@ -19,9 +19,8 @@
 # a new epoch began. With 63 micro-batches in an epoch, say, and N = 8, the last 7 got no update. They stayed in `.grad` and
 # joined the next epoch, whose first update then held 15.
 #
-# `optimizer.step()` applies what is in `.grad`, and `optimizer.zero_grad()` throws it away. Each belongs in the loop once per
-# window. One line too high or one indent too deep, and the loop still runs and the loss still falls, but it trains something
-# else.
+# `optimizer.step()` applies what is in `.grad`, and `optimizer.zero_grad()` throws it away, each once per window. One line too
+# high or one indent too deep, and the loss still falls, but the loop trains something else.
 #
 # *About 45 minutes, 10 points. You need unit [03 · Accumulate](03_accumulate.ipynb).*
 
@@ -58,14 +57,12 @@ from gradaccum.showing import show_fingerprint
 # %% [markdown]
 # ## Explore: loop timeline
 #
-# Time runs to the right, with a block for every forward, backward, update (*step*) and clear. Below is the memory at the same
-# time. On the right is the loop's **fingerprint**, with a row for each update and a column for each micro-batch. Above it you
-# see what `.grad` holds at the **moment** you choose.
+# Time runs to the right, with a block for every forward, backward, update (*step*) and clear. Below is the memory, on the
+# right the loop's **fingerprint**, and above that what `.grad` holds at the **moment** you choose.
 #
 # 1. You begin with the loop of the question. Step through its first window. Which blocks empty `.grad`?
-# 2. Press **Fix**. When does the first update come? Does a single parameter move before it? And what comes right after it?
-# 3. Where is the memory highest, and does it grow from one micro-batch of a window to the next? Press **Fill the memory** to
-#    see a loop in which it does.
+# 2. Press **Fix**. When does the first update come, and what comes right after it? Does any parameter move before it?
+# 3. Where is the memory highest? Does it grow from one micro-batch of a window to the next? With **Fill the memory** it does.
 
 # %%
 explore("timeline")
@@ -74,8 +71,8 @@ explore("timeline")
 # <details><summary>What you should have seen</summary>
 #
 # 1. The clears after the first three backwards. Only a quarter of micro-batch 4 is left for the update.
-# 2. After the last backward of the window. Nothing moves before. Then comes a clear; without it, the next window would be
-#    added on top of this one.
+# 2. After the last backward of the window. Then comes a clear; without it, the next window would be added on top. Nothing
+#    moves before the update.
 # 3. Early in a backward: most of one micro-batch's graph is still there, and gradients join it. Nothing but `.grad` stays, and
 #    that does not grow: `backward()` frees what the graph holds unless `retain_graph=True` asks it not to.
 # </details>
@@ -83,7 +80,7 @@ explore("timeline")
 # %% [markdown]
 # ## Clearing too early
 #
-# This is the loop from your prediction. Cells that differ from those of a right loop are framed.
+# This is the loop of your prediction.
 
 # %%
 two_windows = Problem(seed=4, accumulation_steps=4, epochs=((2,) * 8,), width=8)
@@ -102,8 +99,8 @@ def early_clear(model, loss_fn, optimizer, micro_batches, accumulation_steps):
 show_fingerprint(early_clear, two_windows)
 
 # %% [markdown]
-# Read a row as a sentence: *update 1 holds a quarter of micro-batch 4, and nothing else.* There is no error and no warning,
-# and the loss goes down: the loop trains on a quarter of the data, at a quarter of the rate.
+# Update 1 holds a quarter of micro-batch 4, and nothing else: the loop trains on a quarter of the data, at a quarter of the
+# rate.
 
 # %% [markdown]
 # ## Exercise 1 · `repaired_early_clear`
@@ -163,8 +160,8 @@ def eager_step(model, loss_fn, optimizer, micro_batches, accumulation_steps):
 show_fingerprint(eager_step, two_windows)
 
 # %% [markdown]
-# Every micro-batch is there, and yet nothing is accumulated. Each of the eight updates comes from two samples and is a quarter
-# as long as it should be. Worse, the second is computed at parameters that the first has already moved.
+# Every micro-batch is there, but nothing is accumulated. Each update comes from two samples and is a quarter as long as it
+# should be. Worse, the second is computed at parameters that the first has moved.
 
 # %% [markdown]
 # ## Exercise 2 · `repaired_eager_step`
@@ -198,14 +195,13 @@ check(repaired_eager_step)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# You need to know how many micro-batches have been through `backward()`. `enumerate(micro_batches, 1)` counts from 1.
+# How many micro-batches have been through `backward()`? `enumerate(micro_batches, 1)` counts from 1.
 # </details>
 
 # %% [markdown]
 # ## A loop that looks mended
 #
-# Tutorials that warn of the two mistakes above often print this as the correction. `step` and `zero_grad` are where they
-# belong. Read the fingerprint.
+# Tutorials often print this as the correction. `step` and `zero_grad` are where they belong. Read the fingerprint.
 
 
 # %%
@@ -222,14 +218,14 @@ def looks_mended(model, loss_fn, optimizer, micro_batches, accumulation_steps):
 show_fingerprint(looks_mended, two_windows)
 
 # %% [markdown]
-# The blocks are right, but filled with 1 where 1/4 was due: the update is N times too long, as with N times the learning rate.
-# With plain SGD that is right only if the loss *sums* over samples, in the large batch too, or if the rate was divided by N.
+# The blocks are right, but filled with 1: the update is N times too long, as with N times the learning rate. With plain SGD
+# that is right only if the loss *sums* over samples, in the large batch too, or if the rate was divided by N.
 
 # %% [markdown]
 # ## Explore: missing 1/N
 #
-# A model of two parameters is trained twice from the same start, once with the division (green) and once without. On the left
-# you see both paths, on the right the length of each update, compared with the one due from the same point.
+# A model of two parameters is trained with the division (green) and without. On the left are both paths, on the right the
+# length of each update, compared with the one due from the same point.
 #
 # 1. With **SGD**, how much too long is every update? Change N. Does the mistake always do harm?
 # 2. Press **Hide it**. Where did the mistake go?
@@ -241,18 +237,17 @@ explore("missing_scale")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. N times. With N = 2 this problem is even learned faster, because its rate was low. With N = 4 the same loop leaves the
-#    picture. So the loss alone will not tell you.
-# 2. AdamW divides each component by its own typical size. A gradient N times as large has a typical size N times as large, so
-#    the factor cancels, except for a tiny constant in the denominator.
-# 3. Clipping shortens every long gradient to the same length. While both gradients are clipped, both loops take the same step.
-#    Near the goal gradients are short, nothing is clipped, and the mistake is back.
+# 1. N times. With N = 2 this problem is even learned faster, because its rate was low, so the loss alone will not tell you.
+#    With N = 4 the loop leaves the picture.
+# 2. AdamW divides each component by its own typical size, which is N times as large as well. So the factor cancels, except for
+#    a tiny constant in the denominator.
+# 3. Clipping shortens every long gradient to the same length. Near the goal gradients are short, and the mistake is back.
 #
-# Hidden is not harmless: change the optimizer or the threshold, and the rate is N times too high.
+# Hidden is not harmless: with another optimizer or threshold, the rate is N times too high.
 # </details>
 
 # %% [markdown]
-# ## Predict: leftovers
+# ## Leftovers
 #
 # Data sets rarely come in multiples of N. [Stanford Alpaca](https://github.com/tatsu-lab/stanford_alpaca) fine-tuned 7 billion
 # parameters on 52,002 examples, with 4 GPUs, micro-batches of 4 and N = 8. What does each GPU see in an epoch?
@@ -262,22 +257,12 @@ micro_batches = -(-52_002 // (4 * 4))  # rounded up
 full, leftover = divmod(micro_batches, 8)
 print(f"{micro_batches:,} micro-batches a GPU: {full} full windows of 8, {leftover} left over")
 
-# %%
-predict(
-    "An epoch has 10 micro-batches of equal size, and N = 4. The last two make a leftover window. "
-    "How much should each of the two weigh in its update?",
-    choices=("1/4", "1/2", "1", "nothing: leave them out"),
-    answer="1/2",
-    because="An update averages over the samples it has, and here each micro-batch has half of them. With 1/4 the last "
-    "update of every epoch would be half as long as it should be.",
-)
-
 # %% [markdown]
 # ## Cutting a stream into windows
 #
-# To divide by what a window *has*, you must either know that before its first `backward()`, or scale `.grad` just before the
-# update. Fetching one window at a time is often simplest: `islice` takes the next few items from any stream and needs no
-# length.
+# Divide by what a window *has*: two micro-batches left over weigh 1/2 each. Divided by N = 4, their update would be half as
+# long as it should be. So you must know their number before the first `backward()`, or scale `.grad` just before the update.
+# Fetching one window at a time is often simplest: `islice` takes the next few items from any stream, whatever its length.
 
 # %%
 stream = iter("abcdefghij")  # ten micro-batches
@@ -285,14 +270,14 @@ while window := list(islice(stream, 4)):
     print(window)
 
 # %% [markdown]
-# The `iter` is needed: on a list, `islice` would begin at the front again and again, and the loop would never end.
+# Without `iter`, `islice` would take the front of a list again and again, and the loop would never end.
 #
-# One window of data is cheap: data are small compared with a graph. The whole epoch would not be, and a stream may never end.
+# One window of data is small compared with a graph. A whole epoch is not, and a stream may never end.
 
 # %% [markdown]
 # ## A leftover that is lost
 #
-# This loop divides by what the window has, and still its epoch ends too early. Count the rows.
+# This loop divides by what the window has. Count the rows.
 
 # %%
 with_leftover = Problem(seed=4, accumulation_steps=4, epochs=((2,) * 10,), width=8)
@@ -314,8 +299,7 @@ show_fingerprint(lost_tail, with_leftover)
 
 # %% [markdown]
 # Loops that count `(i + 1) % N == 0` lose their leftover as well, unless they act on it after the loop. Some leave it in
-# `.grad`, where it joins the next epoch, like the loop from the beginning of this unit. Here are two epochs of seven
-# micro-batches:
+# `.grad` for the next epoch, like the one at the top of this unit. Here are two epochs of seven micro-batches:
 
 # %%
 two_epochs = Problem(seed=4, accumulation_steps=4, epochs=((2,) * 7, (2,) * 7), width=10)
@@ -428,43 +412,34 @@ check(train_epoch)
 # %% [markdown]
 # <details><summary>Hint 1: a plan</summary>
 #
-# For each window: clear, count its samples, run each micro-batch forward and backward with its weight, update.
+# For each window: clear, count samples, run each micro-batch forward and backward with its weight, update.
 # </details>
 #
 # <details><summary>Hint 2: the weight</summary>
 #
-# Unit 03, ragged micro-batches: a micro-batch is weighted by its share of the samples. Of which samples, those of the epoch or
-# those of the window?
+# As in unit 03, a micro-batch is weighted by its share of the samples. Of those in the epoch or in the window?
 # </details>
 #
 # <details><summary>Hint 3: the losses</summary>
 #
-# If each loss is weighted so that the gradients add up to the gradient of a mean, what do the weighted losses themselves add up
-# to? Plain numbers (`loss.item()`) are safest to collect: a loss that has been through `backward()` holds no activations any
-# more, but one that has not keeps its whole graph alive.
+# If the weighted gradients add up to the gradient of a mean, what do the weighted losses add up to? Collect plain numbers
+# (`loss.item()`): a loss that has not been through `backward()` keeps its whole graph alive.
 # </details>
 #
 # <details><summary>Hint 4: the fingerprint in the verdict is hard to read</summary>
 #
-# Its data are nasty on purpose: several epochs with leftovers, ragged micro-batches and an epoch shorter than one window. Look
-# at the first framed cell only, and read its row as a sentence. A column *before* stands for what `.grad` held when you were
-# called.
+# Its data are nasty on purpose, with every difficulty at once. Look at the first framed cell only, and read its row as a
+# sentence. A column *before* stands for what `.grad` held when you were called.
 # </details>
 
 # %% [markdown]
 # ## Explore: the gallery
 #
-# Here are the right loop and many wrong ones, each with its fingerprint. All of them run without an error. Find
+# Here are the right loop and many wrong ones, none of which raises an error. Find
 #
-# 1. the one whose first window is one micro-batch wide: it updates when `i % N == 0`, and 0 passes that test;
-# 2. the one that divides the leftover by N, although it has fewer;
+# 1. the one whose first window is one micro-batch wide: it updates when `i % N == 0`, which is true of 0;
+# 2. the one that divides the leftover by N;
 # 3. the one whose rows descend like stairs: early micro-batches are counted again with every later one.
-#
-# <details><summary>Who would write the first of them?</summary>
-#
-# [Fabric's documentation](https://lightning.ai/docs/fabric/stable/advanced/gradient_accumulation.html) printed a loop with this
-# condition when we [recorded it](../docs/trainers.md), and that loop did not divide either.
-# </details>
 
 # %%
 explore("gallery", loop="zero-every")
@@ -509,26 +484,25 @@ check(name_that_loop)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# Describe a row first, then look for the sentence that says the same. Three questions are enough: how many rows are there, how
-# wide is each, and what do its numbers add up to?
+# Three questions are enough: how many rows are there, how wide is each, and what do its numbers add up to?
 # </details>
 
 
 # %% [markdown]
 # ## What to remember
 #
-# - Once per window: **clear, accumulate, update.** Nothing moves in between.
-# - Clear too early, and only the last micro-batch counts. Update too early, and nothing accumulates. Never clear, and
-#   everything counts again and again.
-# - `step` and `zero_grad` in the right place do not make a loop right: **without the 1/N every update is N times too long**,
-#   and Adam or clipping can hide that.
+# - Once per window: **clear, accumulate, update.**
+# - Clear too early, and only the last micro-batch counts. Update too early, and nothing accumulates.
+# - **Without the 1/N every update is N times too long**, and Adam or clipping can hide that.
 # - A leftover window is a window: **apply it, and average over what it has.**
-# - Do not trust a falling loss. **Read the fingerprint**: in a right loop, each row is one block and adds up to 1.
+# - Do not trust a falling loss. **Read the fingerprint**: a right row is one block and adds up to 1.
 #
 # <details><summary>References</summary>
 #
 # - The reports: [torchtune PR 2745](https://github.com/meta-pytorch/torchtune/pull/2745), [Lightning issue
-#   19987](https://github.com/Lightning-AI/pytorch-lightning/issues/19987)
+#   19987](https://github.com/Lightning-AI/pytorch-lightning/issues/19987). [Fabric's
+#   documentation](https://lightning.ai/docs/fabric/stable/advanced/gradient_accumulation.html) printed a loop that updates
+#   when `i % N == 0` when we [recorded it](../docs/trainers.md), and that loop did not divide either
 # - PyTorch: [`Optimizer.zero_grad`](https://pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html),
 #   [`Tensor.backward`](https://pytorch.org/docs/stable/generated/torch.Tensor.backward.html) with `retain_graph`
 # - [The claims ledger](../docs/claims.md): rows 4 to 7 and 37; [real trainers](../docs/trainers.md)

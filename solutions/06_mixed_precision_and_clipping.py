@@ -22,8 +22,8 @@
 # Whenever such a scale falls, an update is skipped, and with accumulation that is a whole window: in the run of unit 02 (8
 # GPUs, N = 64, B = 2), a thousand sequences read for nothing.
 #
-# Clipping, scaling and unscaling each have a place where they belong, and other places where they run without an error.
-# Accumulation adds more such places.
+# Clipping, scaling and unscaling each have one right place, and others where they run without an error. Accumulation adds more
+# of those.
 #
 # *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 
@@ -77,8 +77,8 @@ print(f"norm of .grad now:        {flat_gradient(model).norm():.3f}")
 # %% [markdown]
 # ## Where to clip, and at what threshold?
 #
-# Texts on accumulation say that the threshold "may need adjustment". When, and by how much? Try it: the same window clipped
-# after averaging, after summing, and piece by piece.
+# Texts on accumulation say that the threshold "may need adjustment". Try it: the same window clipped after averaging, after
+# summing, and piece by piece.
 
 
 # %%
@@ -159,15 +159,14 @@ predict(
 # %% [markdown]
 # ## Explore: order of operations
 #
-# You see one window of four micro-batches, a model of two parameters, and a real `GradScaler`. On the left is the length of
-# `.grad` after each operation (each tick is a factor of 1,000). On the right is the update that results, with the threshold as
-# a dotted circle.
+# Here are a window of four micro-batches, a model of two parameters and a real `GradScaler`. On the left is the length of
+# `.grad` after each operation (each tick is a factor of 1,000), on the right the update that results, with the threshold as a
+# dotted circle.
 #
 # 1. You begin with a common mistake. By what factor is the update too short? Change the scale.
 # 2. Press **Hide it**. Why is the same code right now?
 # 3. Go through the other orders. Which of them turn the update, and which only change its length? Which one is hidden by
 #    clipping? Set the threshold to 1,000 to be sure.
-# 4. Press **Overflow**. What becomes of the window?
 
 # %%
 explore("order_of_operations")
@@ -175,12 +174,11 @@ explore("order_of_operations")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. By the scale. The threshold is meant for unscaled gradients, and what is clipped here is that many times longer.
+# 1. By the scale: what is clipped here is that many times longer than the gradients that the threshold is meant for.
 # 2. With a scale of 1 there is nothing to unscale. So a test without a scaler does not find this mistake.
 # 3. Whatever happens *between* the micro-batches turns the update: clipping parts, unscaling early ones again, a scale that
 #    moves. Stepping without the scaler looks right as long as clipping cuts the gradient to the length that was due. Without
 #    clipping the update is 256 times too long.
-# 4. The whole window is gone and the scale is halved, as it should be.
 # </details>
 
 # %% [markdown]
@@ -232,7 +230,7 @@ check(train_epoch_clipped)
 # %% [markdown]
 # <details><summary>Hint 1: where</summary>
 #
-# The threshold is for the gradient that an update uses. After which line is that gradient complete, and which line reads it?
+# After which line is the gradient of an update complete, and which line reads it?
 # </details>
 #
 # <details><summary>Hint 2: the norms</summary>
@@ -243,13 +241,13 @@ check(train_epoch_clipped)
 # %% [markdown]
 # ## "Works identically"?
 #
-# One text says that mixed precision with accumulation "works identically". It does not. A scaler thinks in **updates**, not in
+# One text says that mixed precision with accumulation "works identically". But a scaler thinks in **updates**, not in
 # micro-batches:
 #
 # - **For every micro-batch**: autocast, scale the loss, backward.
 # - **Once per window, in this order**: `unscale_`, clip, `scaler.step`, `scaler.update`.
 # - **Within a window the scale must not move**, because gradients in different units do not add up.
-# - **One inf costs the whole window**: `scaler.step` skips the update, and `scaler.update` lowers the scale. Holding the
+# - **One inf costs the whole window**: `scaler.step` skips the update, `scaler.update` lowers the scale, and holding the
 #   schedule back is up to you.
 #
 # (Rows 17 and 18 of [the claims ledger](../docs/claims.md).)
@@ -318,7 +316,7 @@ check(train_epoch_amp)
 #
 # <details><summary>Hint 3: windows with inf</summary>
 #
-# You don't have to look for them. Who calls `optimizer.step`, you or the scaler?
+# Who calls `optimizer.step`, you or the scaler?
 # </details>
 
 # %% [markdown]
@@ -338,8 +336,8 @@ predict(
 # %% [markdown]
 # ## Explore: low-precision sums
 #
-# On the left you see how wrong a running sum is after N additions, for three dtypes; on the right the sum itself, in the dtype
-# you choose. All axes are logarithmic, and an error of exactly 0 is drawn at the lower end.
+# On the left is the error of a running sum after N additions, for three dtypes, on the right the sum itself, in the dtype you
+# choose. All axes are logarithmic; an error of exactly 0 is drawn at the lower end.
 #
 # 1. Where does bfloat16 stop growing? Where does float16?
 # 2. Press **Like gradients**. Real ones differ and partly cancel. How large is the error at N = 4, at 64, at 1,024?
@@ -360,7 +358,9 @@ explore("low_precision_sums")
 # ## Where the sum is kept
 #
 # These errors come from a **low-precision `.grad`**. They matter when the model itself was converted, as is common for large
-# ones. Under autocast the sum is float32, because the parameters are, and with them `.grad`.
+# ones. Under autocast the sum is float32, because the parameters are, and with them `.grad`. So when a text warns that very
+# small micro-batches "accumulate numerical errors", ask where the sum is kept: in bfloat16 it is true, in float32 it is not
+# (row 19 of [the claims ledger](../docs/claims.md)).
 
 # %% [markdown]
 # ## Exercise 3 · `accumulate_in_float32`
@@ -415,31 +415,6 @@ check(accumulate_in_float32)
 #
 # `(a + b).float()` adds in bfloat16 and converts the result. Convert first, then add.
 # </details>
-
-# %% [markdown]
-# ## Stretch: do small micro-batches lose precision?
-#
-# One text warns that very small micro-batches "accumulate numerical errors". That depends on where the sum is kept. Here 256
-# samples in N micro-batches have gradients in bfloat16, which are added up in bfloat16 or in float32 and compared with a sum
-# in float64. (Row 19 of [the claims ledger](../docs/claims.md). Not graded.)
-
-
-# %%
-def sums(n, dtype):
-    problem = Problem(seed=8, accumulation_steps=n, epochs=((256 // n,) * n,), dtype="float32")
-    model = problem.build_model().bfloat16()
-    total, exact = 0, 0
-    for x, y in problem.batches():
-        loss = problem.loss_fn(model(x.bfloat16()), y.bfloat16()) / n
-        gradients = torch.autograd.grad(loss, list(model.parameters()))
-        g = torch.cat([each.flatten() for each in gradients])
-        total, exact = total + g.to(dtype), exact + g.double()
-    return float((total - exact).norm() / exact.norm())
-
-
-for n in (4, 64, 256):
-    low, high = sums(n, torch.bfloat16), sums(n, torch.float32)
-    print(f"N = {n:3}: bfloat16 sum {low:.2%} off, float32 sum {high:.0e} off")
 
 # %% [markdown]
 # ## One for the road

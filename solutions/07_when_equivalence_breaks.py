@@ -59,7 +59,6 @@ from torch.nn.utils import parameters_to_vector
 from autograder.check import check
 from gradaccum.components import COMPONENTS
 from gradaccum.explore import explore
-from gradaccum.phenomena import who_hides
 
 # %% [markdown]
 # ## Explore: BatchNorm divergence
@@ -68,11 +67,9 @@ from gradaccum.phenomena import who_hides
 # itself. The right side shows the **running mean** after each window: how much of the distance from zero to the data's true
 # mean it has covered.
 #
-# 1. Go from N = 16 down to N = 2. Is the gradient right for any of them? How many samples does a micro-batch have where the
-#    error is longer than the gradient itself?
+# 1. Go from N = 16 down to N = 2. Is the gradient right for any of them? Where is the error longer than the gradient itself?
 # 2. Why is the running mean so far ahead of the large batch's?
-# 3. Tick **Momentum corrected for N**, which slows the running statistics down. Which side of the picture does it repair, and
-#    which does it not?
+# 3. Tick **Momentum corrected for N**, which slows the running statistics down. Which side of the picture does it repair?
 # 4. Choose **GroupNorm**, then **LayerNorm**. Does N matter?
 
 # %%
@@ -81,18 +78,17 @@ explore("batchnorm_divergence")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. No, it is off even at N = 2, and it gets worse as micro-batches get smaller. With 2 samples the error is longer than the
-#    gradient itself.
+# 1. No, and it gets worse as micro-batches get smaller. With 2 samples the error is longer than the gradient itself.
 # 2. It is updated at every forward pass in training mode, so N times per window.
 # 3. It repairs the running mean. The gradient stays as wrong as it was: running statistics take no part in training mode.
-# 4. No. The gradients agree up to rounding for every N.
+# 4. No. The gradients agree up to rounding.
 # </details>
 
 # %% [markdown]
 # ## Why: does a sample see the others?
 #
-# Accumulation rests on one thing: the gradient of a batch is the mean of its samples' gradients. This holds as long as each
-# sample goes through the model **on its own**. So ask of a layer: does the output for one sample change when the others change?
+# The gradient of a batch is the mean of its samples' gradients as long as each sample goes through the model **on its own**.
+# So ask of a layer: does the output for one sample change when the others change?
 
 # %%
 torch.manual_seed(0)
@@ -113,9 +109,9 @@ for layer in (*batchnorms, nn.GroupNorm(2, 8), nn.LayerNorm(8), nn.RMSNorm(8)):
 # %% [markdown]
 # ## SyncBatchNorm does not help
 #
-# You may read the advice to "use sync BN across micro-batches". `SyncBatchNorm` joins the **ranks** of one forward pass, that
-# is, the devices that share a batch (unit 10): they exchange their statistics at one moment. With a single rank it is an
-# ordinary BatchNorm. Micro-batches, however, come one after another: when the first is normalized, the second is yet to come.
+# You may read the advice to "use sync BN across micro-batches". But `SyncBatchNorm` joins the **ranks** of one forward pass,
+# the devices that share a batch (unit 10). With a single rank it is an ordinary BatchNorm. Micro-batches come one after
+# another: when the first is normalized, the second is yet to come.
 
 # %%
 window = batchnorm_divergence.window(0)
@@ -183,10 +179,9 @@ check(replace_batchnorm)
 #
 # <details><summary>Hint 2: any depth</summary>
 #
-# `model.named_children()` gives a module's own children with their names, and `setattr(module, name, new)` replaces one of
-# them. If a child is not a BatchNorm, do the same with *its* children. A function that changes a module in place can call
-# itself; call it on the copy. (Or go through `model.named_modules()`. `model.get_submodule(path)` understands its paths, but
-# `setattr` does not.)
+# `module.named_children()` gives a module's own children with their names, and `setattr(module, name, new)` replaces one of
+# them. If a child is not a BatchNorm, do the same with *its* children: a function may call itself. Call it on the copy. (Or go
+# through `model.named_modules()`. `model.get_submodule(path)` understands its paths, but `setattr` does not.)
 # </details>
 #
 # <details><summary>Hint 3: weights</summary>
@@ -288,18 +283,18 @@ for name, each in {"accumulation": False, "an update per micro-batch": True}.ite
     print(f"{name}: ends {off:.0e} away from the large batch")
 
 # %% [markdown]
-# The optimizer sees one gradient per window. It is the large batch's gradient, so its state becomes the large batch's, too.
-# The claim is true only of a *different* training run, one that updates after every micro-batch.
+# The optimizer sees one gradient per window, the large batch's, so its state becomes the large batch's, too. The claim is true
+# only of a *different* training run, one that updates after every micro-batch. The same goes for weight decay, which shrinks
+# the weights at each **update**: once per window, as with the large batch, and N times in that other run.
 #
-# You may also read that the older gradients of a window are *stale*, or "temporally coupled". In unit 03 you measured that
-# nothing ages between two updates.
+# Nor are the older gradients of a window *stale*, or "temporally coupled", as some say: in unit 03 nothing aged between two
+# updates.
 
 # %% [markdown]
 # ## Explore: momentum effects
 #
-# How long does an optimizer remember? That depends on what you count. This is SGD with momentum β. The left side shows the
-# loss of two runs over the same samples. The right side shows how much of a gradient is still in the updates that come after
-# it.
+# How long does an optimizer remember? This is SGD with momentum β. On the left are the losses of two runs over the same
+# samples, on the right how much of a gradient is still in the updates that come after it.
 #
 # 1. It opens with an update per micro-batch. In each run, after how many samples has a gradient's weight halved?
 # 2. Now **Count** updates. What happens to the difference on the right? And on the left?
@@ -351,69 +346,20 @@ check(matched_beta)
 # </details>
 
 # %% [markdown]
-# ## Stretch: what else does β change?
+# ## What else does β change?
 #
 # Momentum is more than memory. In torch's SGD a gradient moves the weights by lr at first, then by lr·β, lr·β² and so on: by
-# **lr / (1 − β)** in all. Matching β therefore changes how far a run gets. This question is not graded.
-
-
-# %%
-def distance_covered(beta, lr, updates):
-    w = torch.zeros(1, dtype=torch.float64, requires_grad=True)
-    optimizer = torch.optim.SGD([w], lr=lr, momentum=beta)
-    for _ in range(updates):
-        w.grad = torch.ones_like(w)
-        optimizer.step()
-    return -w.item()
-
-
-predict(
-    "A recipe has lr = 0.01 and β = 0.9. You accumulate N = 4, average, and use β⁴. "
-    "Which lr moves the weights as far per sample, under a constant gradient?",
-    choices=("0.01, unchanged", "about 0.029", "0.04, N times as large", "about 0.138"),
-    answer="about 0.138",
-    because=lambda: (
-        "Over 4,000 micro-batches the recipe goes "
-        f"{distance_covered(0.9, 0.01, 4000):.0f}. "
-        f"In 1,000 updates with β⁴, lr = 0.01 goes {distance_covered(0.9**4, 0.01, 1000):.0f}, "
-        f"0.04 goes {distance_covered(0.9**4, 0.04, 1000):.0f}, and 0.01 · N · (1 − β⁴) / (1 − β) = 0.1376 goes "
-        f"{distance_covered(0.9**4, 0.01 * 4 * (1 - 0.9**4) / (1 - 0.9), 1000):.0f}."
-    ),
-)
-
-# %% [markdown]
-# ## Weight decay
-#
-# Weight decay shrinks the weights at each **update**. With one update per window it does so once, as with the large batch. Here
-# all gradients are zero, so that only the decay is left:
+# **lr / (1 − β)** in all. So matching β for N = 4 also changes how far a run gets. Under a constant gradient, yours gets as
+# far per sample as the recipe's at the rate lr · N · (1 − β⁴) / (1 − β), here for lr = 0.01 and β = 0.9:
 
 # %%
-for updates in (1, 4):
-    w = torch.ones(1, requires_grad=True)
-    optimizer = torch.optim.AdamW([w], lr=0.1, weight_decay=0.1)
-    for _ in range(updates):
-        w.grad = torch.zeros(1)
-        optimizer.step()
-    print(f"updates per window: {updates}   a weight of 1 becomes {w.item():.4f}")
-
-# %% [markdown]
-# ## Predict again
-#
-# In unit 04 you saw AdamW hide a missing 1/N. How general is that?
-
-# %%
-predict(
-    "You forget the 1/N. Which optimizers end where they should after ten updates, so that no loss curve tells you?",
-    choices=("none of them", "AdamW only", "AdamW and RMSprop", "AdamW, RMSprop and SGD with momentum"),
-    answer="AdamW and RMSprop",
-    because=lambda: who_hides.describe(who_hides.compute(who_hides.PRESETS["Break"])),
-)
+print(f"lr = {0.01 * 4 * (1 - 0.9**4) / (1 - 0.9):.3f}")
 
 # %% [markdown]
 # ## Explore: who hides the mistake
 #
-# Each line is one optimizer, trained twice: with the mistake and as one large batch. The axis is logarithmic. In the grey
-# area no plot can tell the two runs apart.
+# In unit 04 AdamW hid a missing 1/N. Which others do? Each line is one optimizer, trained twice: with the mistake and as one
+# large batch. The axis is logarithmic. In the grey area no plot can tell the two runs apart.
 #
 # 1. Which two hide a missing 1/N? Which hide a division made twice?
 # 2. Clipping hides the mistake at the first update. Why does it no longer hide it at the tenth?
@@ -426,17 +372,16 @@ explore("who_hides")
 # <details><summary>What you should have seen</summary>
 #
 # 1. RMSprop and AdamW, both times: they divide the gradient by its own running size, so a constant factor cancels, except for
-#    the tiny constant ε in the denominator. (Adam with `weight_decay` adds the decay to the gradient, and then the factor does
-#    not cancel.)
-# 2. Clipping cuts every long gradient to the same length. Near the goal the gradients are short, and nothing is cut any more.
+#    ε in the denominator. (Adam with `weight_decay` adds the decay to the gradient, and then the factor does not cancel.)
+# 2. Near the goal the gradients are short, and nothing is clipped any more.
 # 3. Rounding errors of about 1e-16.
 # </details>
 
 # %% [markdown]
 # ## Exact, or not?
 #
-# Some texts call it a myth that accumulation replicates a large batch exactly. Others claim that it does, without conditions.
-# It is exact, up to rounding, if
+# Some texts call it a myth that accumulation replicates a large batch exactly, others claim it without conditions. It is
+# exact, up to rounding, if
 #
 # - each sample goes through the model on its own: **no BatchNorm in training mode**;
 # - the loss is a mean over samples, with **no comparison between the samples of a batch**, such as contrastive losses make;
@@ -498,8 +443,8 @@ check(breaks_equivalence)
 # - **BatchNorm in training mode breaks it**: the gradient is a different one, and running statistics move N times. The momentum
 #   $1-(1-m)^{1/N}$ repairs the running mean, **not the gradient**. GroupNorm, LayerNorm and RMSNorm are exact.
 # - SyncBatchNorm joins ranks, **not micro-batches over time**.
-# - **Optimizer state and weight decay are the same**, and no gradient of a window is stale. Compared with an update per
-#   micro-batch, the memory in samples is N times as long. $\beta^N$ makes up for that, and changes lr / (1 − β).
+# - **Optimizer state and weight decay are the same.** Compared with an update per micro-batch, the memory in samples is N
+#   times as long. $\beta^N$ makes up for that, and changes lr / (1 − β).
 # - **Adam, RMSprop and clipping hide a wrong scale.** Check gradients, not curves.
 #
 # <details><summary>References</summary>

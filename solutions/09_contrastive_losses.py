@@ -154,7 +154,7 @@ print("largest gradient, with micro-batches of one pair:", largest)
 #
 # 1. **without gradients**: encode everything and keep the features;
 # 2. **with gradients**: encode one micro-batch again, and start backward from its features, with the gradient of the *whole
-#    window's* loss for them. Free its graph, and take the next.
+#    window's* loss with respect to them. Free its graph, and take the next.
 #
 # Some descriptions put the pass with gradients first. That cannot work: the first gradient already needs all features. The
 # method is known as a *gradient cache* ([Gao et al. 2021](https://arxiv.org/abs/2101.06983)).
@@ -295,8 +295,8 @@ for slug in ("temperature-times-n", "window-loss-over-n"):
 # %% [markdown]
 # ## Both passes must make the same features
 #
-# The gradient for the features belongs to the features of the *first* pass. If the second pass makes other features, it does
-# not fit. Dropout draws new numbers each time:
+# The gradient with respect to the features belongs to those of the *first* pass. If the second pass makes others, it does not
+# fit. Dropout draws new numbers each time:
 
 # %%
 dropping = nn.Sequential(encode_image, nn.Dropout(0.1))

@@ -128,7 +128,7 @@ explore("run_drift")
 # </details>
 #
 # So this is how you check a loop: **run it next to the large batch, in float64, on something tiny, and look at the weights.**
-# The marks do the same.
+# Marking does the same.
 
 # %% [markdown]
 # ## The budget

@@ -238,7 +238,7 @@ seen
 # Override hooks, as many as you like. **The library calls its own `train`**: a `train` of yours would never run.
 # One trainer is given one epoch after the other: before each, the marker assigns `trainer.data`, a list of micro-batches, and
 # then has the trainer train for one epoch. Leave the micro-batches as they are. Another trainer of your class may train in the
-# meantime. The marks use plain SGD; some parameters may be frozen or unused.
+# meantime. Marking uses plain SGD; some parameters may be frozen or unused.
 #
 # What earns points, each by comparing the parameters after each epoch with those of one large batch per window:
 #

@@ -50,18 +50,18 @@ def add_mistake(slug: str, message: str, hint: str) -> None:
 # Stepping
 add_mistake(
     "step-every",
-    "Your loop updates the parameters after every micro-batch, although an update is due only after N of them.",
+    "The loop updates the parameters after every micro-batch, although an update is due only after N of them.",
     "How many micro-batches go into one update? Count them before you call the optimizer.",
 )
 add_mistake(
     "off-by-one-early",
-    "Your updates come too early: the first window closes before it holds N micro-batches.",
+    "Updates come too early: the first window closes before it holds N micro-batches.",
     "Try your condition for an update on the first value of your counter, then on the next. How many micro-batches have "
     "been through backward when it is first true?",
 )
 add_mistake(
     "off-by-one-late",
-    "Your updates come one micro-batch too late: the first window holds N + 1 micro-batches.",
+    "Updates come one micro-batch too late: the first window holds N + 1 micro-batches.",
     "Count aloud: by the time of the first update, how many micro-batches have been through backward?",
 )
 add_mistake(

@@ -69,7 +69,7 @@ class Result:
 
     Attributes:
         measured: by N.
-        fixed, per_sample: the model ``bytes = fixed + per_sample · B``, drawn through the two smallest micro-batches.
+        fixed, per_sample: the line ``bytes = fixed + per_sample · B``, drawn through the two smallest micro-batches.
         device: where it was measured.
     """
 
@@ -245,15 +245,15 @@ def _name_layers(axes: Axes, result: Result) -> None:
 
 
 def _draw_line(axes: Axes, result: Result) -> None:
-    tidy(axes, "Against B: measured and model", "micro-batch size B", "")
+    tidy(axes, "Totals against B", "micro-batch size B", "")
     sizes = [SAMPLES // n for n in CUTS]
-    model = [(result.fixed + result.per_sample * size) / KIB for size in (0, SAMPLES)]
+    line = [(result.fixed + result.per_sample * size) / KIB for size in (0, SAMPLES)]
     axes.axhline(BUDGET / KIB, color=VERMILLION, linestyle="--", linewidth=1.6)
-    axes.plot([0, SAMPLES], model, color=GREY, linestyle=":", linewidth=1.6)
+    axes.plot([0, SAMPLES], line, color=GREY, linestyle=":", linewidth=1.6)
     axes.plot(sizes, [result.measured[n].total / KIB for n in CUTS], linestyle="", marker="o", color=BLUE, markersize=5)
     chosen = SAMPLES // result.settings.accumulation_steps
     axes.plot([chosen], [result.chosen.total / KIB], marker="o", markersize=12, markerfacecolor="none", color="black")
-    said = f"model: {result.fixed / KIB:.0f} + {result.per_sample / KIB:.2f} · B"
+    said = f"line: {result.fixed / KIB:.0f} + {result.per_sample / KIB:.2f} · B"
     axes.text(0.04, 0.93, "● measured, in KiB", color=BLUE, fontsize=9.5, transform=axes.transAxes)
     axes.text(0.04, 0.865, f"┈ {said}", color=GREY, fontsize=9.5, transform=axes.transAxes)
     axes.set(xlim=(0, 540), ylim=(0, TOP), xticks=[0, 128, 256, 512], yticks=[])  # heights as on the left

@@ -66,11 +66,9 @@ def draw(result: Result, figure: Figure) -> None:
     figure.subplots_adjust(left=0.06, right=0.99, bottom=0.07, top=0.91, hspace=0.3)
     due, found = figure.subplots(2, 1)
     peak = max(1.0, float(result.found.coefficients.max()))
-    draw_fingerprint(due, result.due, "due", peak=peak, rows=ROWS)
+    draw_fingerprint(due, result.due, "due", peak=peak, rows=ROWS, room=MAX_COLUMNS)
     said = "found: the same" if result.release.seen["outcome"] == "due" else "found (framed: not as due)"
-    draw_fingerprint(found, result.found, said, result.due, peak=peak, rows=ROWS)
-    for axes in (due, found):
-        axes.set_xlim(-0.6, MAX_COLUMNS - 0.4)
+    draw_fingerprint(found, result.found, said, result.due, peak=peak, rows=ROWS, room=MAX_COLUMNS)
     bottom = len(result.found.coefficients) - 0.35
     for k, count in enumerate(result.release.matrix["counts"]):
         found.text(k, bottom, f"{count:g}" if count else "?", ha="center", va="top", fontsize=8)

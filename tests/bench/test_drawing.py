@@ -91,6 +91,14 @@ def test_room_for_more_updates_keeps_the_size_of_the_cells():
     assert drawn("right", rows=7).get_ylim() == drawn("step-every", rows=7).get_ylim()
 
 
+def test_room_for_more_micro_batches_leaves_their_label_above_the_last_of_those_there_are():
+    axes = drawn("right", room=20)
+    assert axes.get_xlim()[1] == pytest.approx(19.6)
+    [label] = [text for text in axes.get_children() if getattr(text, "get_text", str)().startswith("micro-batch")]
+    right = label.get_window_extent().x1
+    assert axes.transData.inverted().transform((right, 0))[0] == pytest.approx(len(PROBLEM.epochs[0] + PROBLEM.epochs[1]) - 0.4)
+
+
 def test_a_strip_shows_one_row():
     axes = new_figure(4, 1).add_axes((0, 0, 1, 0.5))
     draw_strip(axes, [0.25, 0, 1], "now")

@@ -60,7 +60,7 @@ PROMISES = {
             "You are given",
             "`model(x)` gives",
             "`optimizer`.",
-            "The marks use plain SGD",
+            "Marking uses plain SGD",
             "The logits at a position",
             "`accumulation_steps`, N.",
             "`ignore_index`.",

@@ -1,4 +1,4 @@
-"""Unit 13, in the wild: what do the updates of a trainer that you did not write hold?"""
+"""Unit 13, in the wild: what is in the updates of a trainer that you did not write?"""
 
 from __future__ import annotations
 
