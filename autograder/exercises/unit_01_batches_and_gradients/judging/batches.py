@@ -14,6 +14,7 @@ LEFT = {
     "hooks": "the hooks of the model",
     "attributes": "the attributes of the model",
     "seed": "torch's random numbers, which it seeds",
+    "same draws": "torch's random numbers, which it makes the same for every sample",
 }
 """What a function may have left behind, in words."""
 
@@ -55,16 +56,15 @@ def returned_gradient(trial: BatchTrial, seen: Observation) -> Tensor | str:
             return f"There is no tensor under the name {name!r}."
         if value is not None and value.shape != parameter.shape:
             return f"The tensor under the name {name!r} does not have the parameter's shape."
-        if name in needed and value is not None and value.dtype.itemsize < parameter.dtype.itemsize:
+        if name in needed and value is not None and value.dtype != parameter.dtype:
             found, due = (str(dtype).removeprefix("torch.") for dtype in (value.dtype, parameter.dtype))
             return f"The tensor under the name {name!r} is {found}, and the parameter is {due}."
         if parameter.requires_grad:
             flat.append(torch.zeros(parameter.numel()) if value is None else value.reshape(-1))
-    dtype = trial.problem.torch_dtype
     unknown = [name for name in seen.tensors if name.startswith("returned/") and name[9:] not in parameters]
     if unknown:
         return f"There is no parameter called {unknown[0][9:][:40]!r}."
-    return torch.cat([part.to(dtype) for part in flat])
+    return torch.cat([part.double() for part in flat])
 
 
 def frozen_returned(trial: BatchTrial, seen: Observation) -> bool:

@@ -74,6 +74,12 @@ def changed_message(trial: BatchTrial, seen: Observation) -> Found:
     return message, tuple(CHANGED[what] for what in changed if what in CHANGED)
 
 
+def left_message(trial: BatchTrial, seen: Observation) -> str:
+    """What a function that updates a model left behind or changed that has no part of its own; empty if nothing."""
+    changed = [] if seen.failure else [what for what in changes(trial, seen) if what not in CHANGED]
+    return f"Your function changed what it should leave alone: {', '.join(changed)}." if changed else ""
+
+
 def update_message(kept: str, trial: BatchTrial, seen: Observation) -> Found:
     """What is wrong with an update of the parameters.
 
