@@ -7,15 +7,11 @@ from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial, model_state
+from autograder.judging import left_behind
 from gradaccum.fingerprint import LINEAR
 from gradaccum.problems import trainable
 
-LEFT = {
-    "hooks": "the hooks of the model",
-    "attributes": "the attributes of the model",
-    "seed": "torch's random numbers, which it seeds",
-    "same draws": "torch's random numbers, which it makes the same for every sample",
-}
+LEFT = {**left_behind.LEFT, "same draws": "torch's random numbers, which it makes the same for every sample"}
 """What a function may have left behind, in words."""
 
 
