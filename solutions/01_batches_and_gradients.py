@@ -224,7 +224,7 @@ for reduction in ("mean", "sum"):
 #   also for a batch of one sample.
 # - **1 point · the same for a loss_fn that adds its samples**: there the two differ, so the gradient of the batch will not do.
 # - **1 point · leaving parameters, .grad and mode as they were**: as in exercise 1. A layer may draw random numbers in
-#   training mode, as dropout does.
+#   training mode, as dropout does: new ones for every sample.
 #
 # Neither speed nor memory counts.
 
@@ -301,7 +301,8 @@ print(f"after zero_grad():    {model.head.bias.grad}")
 #
 # - **1 point · the update**: every parameter, also one that two layers share, has moved by minus `lr` times its gradient, also
 #   for a batch of one sample and at a second call with another `lr`; the model is in the mode it was in, training or
-#   evaluation, and so is each of its layers.
+#   evaluation, and so is each of its layers. No hook and no attribute stays on the model, `x` and `y` stay as they are, and you
+#   seed no random numbers.
 # - **1 point · models with frozen and unused parameters**: those do not move, and nothing breaks.
 # - **1 point · clean gradients before and after**: `.grad` of any parameter may hold anything when you are called, infinity
 #   included; none of it joins in. When you return, `.grad` of every trainable parameter, used or unused, is `None` or zero.

@@ -257,7 +257,8 @@ for norm in (nn.LayerNorm(8), nn.BatchNorm1d(8)):
 #
 # What earns points:
 #
-# - **2 points · micro-batches of equal size**: the gradient is right when all have B samples, at every call.
+# - **2 points · micro-batches of equal size**: the gradient is right when all have B samples, at every call; no hook and no
+#   attribute stays on the model, and you seed no random numbers.
 # - **2 points · ragged micro-batches**: also when their sizes differ, in a model with a frozen and an unused parameter, and
 #   with a weight that two layers share.
 # - **1 point · discarding what .grad held before**: `.grad` of a parameter that is not frozen may hold anything when you are

@@ -26,6 +26,13 @@ OUTSIDE = {
 }
 """What tells why updates are wrong, and is not wrong by itself."""
 
+LEFT = {
+    "hooks": "the hooks of the model",
+    "attributes": "the attributes of the model",
+    "seed": "torch's random numbers, which it seeds",
+}
+"""What a function may have left behind, in words."""
+
 DATA = ("data",)
 """What concerns the micro-batches: once these have changed, the parameters after training differ as well."""
 
@@ -40,3 +47,9 @@ def outside_message(seen: Observation) -> str:
     """What a loop changed between its updates, in words; empty if nothing."""
     changed = seen.facts.get("changed", ())
     return next((message for kind, message in OUTSIDE.items() if kind in changed), "")
+
+
+def left_message(changed: Iterable[str]) -> str:
+    """That a function changed these things, given in words; empty if there are none."""
+    listed = ", ".join(changed)
+    return f"Your function changed what it should leave alone: {listed}." if listed else ""

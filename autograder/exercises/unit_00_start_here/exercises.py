@@ -42,17 +42,17 @@ class AverageGradients(Exercise[ListTrial]):
         sums: list[bool] = []
         for name, trial in trials.items():
             seen, gradients = observations[name], torch.stack(trial.gradients()).cpu()
+            precision = str(gradients.dtype).removeprefix("torch.")
             if seen.failure:
                 message = message or seen.failure.message
             elif "value" not in seen.tensors:
                 message = message or f"Your function returned {seen.facts['type']} where a tensor was due."
-            elif not close(seen.tensors["value"].double(), gradients.mean(0), "float64"):
-                message = message or f"For {name}, {_in_words(seen.tensors['value'], gradients)}"
+            elif not close(seen.tensors["value"].double(), gradients.double().mean(0), precision):
+                message = message or f"For {name}, {_in_words(seen.tensors['value'], gradients.double())}"
                 if trial.count > 1:
-                    sums.append(close(seen.tensors["value"].double(), gradients.sum(0), "float64"))
-            elif (dtype := seen.tensors["value"].dtype).itemsize < gradients.dtype.itemsize:
-                given = str(gradients.dtype).removeprefix("torch.")
-                message = message or f"The gradients are {given}, and your tensor is {str(dtype).removeprefix('torch.')}."
+                    sums.append(close(seen.tensors["value"].double(), gradients.double().sum(0), precision))
+            elif (dtype := str(seen.tensors["value"].dtype).removeprefix("torch.")) != precision:
+                message = message or f"The gradients are {precision}, and your tensor is {dtype}."
             elif not seen.facts["kept"]:
                 message = message or "Your function changed the list of gradients it was given, or a gradient in it."
         mistakes = (mistake("no-scale"),) if sums and all(sums) else ()
@@ -68,6 +68,8 @@ def _others(gradients: torch.Tensor) -> dict[str, torch.Tensor]:
         "their sum divided by how many are not zero, number by number": gradients.sum(0) / present,
         "their sum divided by its own length": gradients.sum(0) / gradients.sum(0).norm(),
         "their mean rounded down to whole numbers": gradients.mean(0).floor(),
+        "the mean of their numbers without the signs": gradients.abs().mean(0),
+        "the mean of their numbers cut off at -1 and 1": gradients.clamp(-1, 1).mean(0),
     }
 
 
@@ -84,12 +86,23 @@ def _in_words(value: torch.Tensor, gradients: torch.Tensor) -> str:
             return f"your tensor is {words}, where their mean is due."
     if (off := float((value - mean).norm() / mean.norm())) < CLOSE_BY:
         return f"your tensor is close to their mean, but {100 * off:.1g}% away from it."
-    shares = torch.linalg.lstsq(gradients.T, value[:, None]).solution[:, 0]
-    if float((value - shares @ gradients).norm()) > SAME * float(value.norm()):
+    different = gradients.unique(dim=0)
+    alike = [[k for k, gradient in enumerate(gradients, 1) if torch.equal(gradient, one)] for one in different]
+    columns, values = different.flatten(1).T, value.reshape(-1, 1)
+    shares = torch.linalg.lstsq(columns, values).solution[:, 0]
+    if float((values[:, 0] - columns @ shares).norm()) > SAME * float(value.norm()):
         return "your tensor is neither their mean nor any other weighted sum of them."
-    present = [(k, as_fraction(share)) for k, share in enumerate(shares.tolist(), 1) if abs(share) > SAME]
-    if len(present) == count and float(shares.max() - shares.min()) < SAME:
-        held = f"{present[0][1]} of each"
+    # Which of two equal gradients a share is of cannot be told.
+    present = sorted((places, float(share)) for places, share in zip(alike, shares, strict=True) if abs(share) > SAME)
+    of_each = [share / len(places) for places, share in present]
+    if len(present) == len(alike) and max(of_each) - min(of_each) < SAME:
+        held = f"{as_fraction(of_each[0])} of each"
     else:
-        held = ", ".join(f"{share} of gradient {k}" for k, share in present) or "none of them"
+        held = ", ".join(f"{as_fraction(share)} of {_called(places)}" for places, share in present) or "none of them"
     return f"{as_fraction(1 / count)} of each gradient is due, and your tensor holds {held}."
+
+
+def _called(places: list[int]) -> str:
+    """``"gradient 2"``, or ``"gradients 1 and 5, which are equal"``."""
+    numbers = " and ".join(map(str, places))
+    return f"gradient {numbers}" if len(places) == 1 else f"gradients {numbers}, which are equal"

@@ -12,20 +12,23 @@ from autograder.contract.observation import Observation
 
 @dataclass(frozen=True)
 class ListTrial:
-    """``count`` random gradients of length 5, in the first of which one number is zero. The last of five is like the first."""
+    """``count`` random gradients of five numbers, one of which is zero. The last of five gradients is like the first.
+
+    Two gradients are in float32, and have an axis of length 1.
+    """
 
     seed: int
     count: int
     device: str
 
     def gradients(self) -> list[torch.Tensor]:
-        """One tensor ``(5,)`` for each gradient, in float64."""
+        """One tensor ``(5,)`` in float64 for each gradient; of two, ``(5, 1)`` in float32."""
         generator = torch.Generator(device="cpu").manual_seed(self.seed % 2**63)
         rows = torch.randn(self.count, 5, generator=generator, dtype=torch.float64, device="cpu")
         rows[0, 0] = 0
         if self.count == 5:
             rows[-1] = rows[0]
-        return list(rows.to(self.device))
+        return list((rows[:, :, None].float() if self.count == 2 else rows).to(self.device))
 
 
 def observe_tensor(function: Callable, trial: ListTrial) -> Observation:

@@ -12,6 +12,7 @@ from autograder.exercises.unit_01_batches_and_gradients.judging.messages import 
     changed_message,
     clean_message,
     gradient_message,
+    left_message,
     loss_message,
     update_message,
     uses_no_rate,
@@ -39,6 +40,7 @@ def batch_problem(
     overflowed: bool = False,
     tied: bool = False,
     outputs: int = OUTPUTS,
+    dtype: str = "",
 ) -> Problem:
     """A batch of so many samples as micro-batches of one sample each; options as of :class:`gradaccum.problems.Problem`."""
     return Problem(
@@ -46,7 +48,7 @@ def batch_problem(
         samples,
         ((1,) * samples,),
         device=device,
-        dtype=best_dtype(device),
+        dtype=dtype or best_dtype(device),
         width=8,
         gated=gated,
         extras=extras,
@@ -59,8 +61,8 @@ def batch_problem(
 
 
 SPECIAL = {
-    "one": ("", "For a batch of one sample"),
-    "narrow": ("", "For a model with a single output"),
+    "one": ("", "For a batch of one sample, whose numbers are all zero"),
+    "narrow": ("", "For a model in float32 with a single output"),
     "again": ("untouched", "At a later call with the same model"),
     "tied": ("", "For a model in which two layers share a weight"),
     "overflowed": ("untouched", "If .grad holds infinity before the call"),
@@ -116,9 +118,9 @@ class BatchGradient(GradientOfBatch):
             "gradient": BatchTrial(batch_problem(seed + 1, device, a, gated=True)),
             "frozen": BatchTrial(batch_problem(seed + 2, device, b, extras=True)),
             "untouched": BatchTrial(batch_problem(seed + 3, device, c, stale=True, gated=True), training=False),
-            "one": BatchTrial(batch_problem(seed + 4, device, 1, gated=True)),
-            "narrow": BatchTrial(batch_problem(seed + 6, device, b, outputs=1)),
-            "again": BatchTrial(batch_problem(seed + 5, device, a), calls=3, mixed=True),
+            "one": BatchTrial(batch_problem(seed + 4, device, 1, gated=True), zeros=True),
+            "narrow": BatchTrial(batch_problem(seed + 6, device, b, outputs=1, dtype="float32")),
+            "again": BatchTrial(batch_problem(seed + 5, device, a, gated=True), calls=3, mixed=True),
             "overflowed": BatchTrial(batch_problem(seed + 8, device, b, overflowed=True, extras=True), frozen_stale=True),
         }
 
@@ -140,8 +142,8 @@ class AverageSampleGradients(GradientOfBatch):
             "mean": BatchTrial(batch_problem(seed + 1, device, a, gated=True)),
             "summed": BatchTrial(batch_problem(seed + 2, device, b), summed=True),
             "untouched": BatchTrial(batch_problem(seed + 3, device, c, stale=True, gated=True), training=False),
-            "one": BatchTrial(batch_problem(seed + 4, device, 1, gated=True)),
-            "again": BatchTrial(batch_problem(seed + 5, device, a), calls=3, mixed=True),
+            "one": BatchTrial(batch_problem(seed + 4, device, 1, gated=True), zeros=True),
+            "again": BatchTrial(batch_problem(seed + 5, device, a, gated=True), calls=3, mixed=True),
             "overflowed": BatchTrial(batch_problem(seed + 8, device, b, overflowed=True)),
         }
 
@@ -172,9 +174,9 @@ class SgdStep(Exercise[BatchTrial]):
             "clean extras": BatchTrial(
                 batch_problem(seed + 6, device, c, stale=True, extras=True), lr=rates[5], frozen_stale=True
             ),
-            "one": BatchTrial(batch_problem(seed + 7, device, 1, gated=True), lr=rates[0]),
-            "narrow": BatchTrial(batch_problem(seed + 9, device, c, outputs=1), lr=rates[2]),
-            "again": BatchTrial(batch_problem(seed + 8, device, b), lr=rates[1], calls=3, mixed=True),
+            "one": BatchTrial(batch_problem(seed + 7, device, 1, gated=True), lr=rates[0], zeros=True),
+            "narrow": BatchTrial(batch_problem(seed + 9, device, c, outputs=1, dtype="float32"), lr=rates[2]),
+            "again": BatchTrial(batch_problem(seed + 8, device, b, gated=True), lr=rates[1], calls=3, mixed=True),
             "tied": BatchTrial(batch_problem(seed + 10, device, a, tied=True), lr=rates[4]),
             "overflowed": BatchTrial(batch_problem(seed + 11, device, b, overflowed=True), lr=rates[3]),
         }
@@ -205,6 +207,8 @@ class SgdStep(Exercise[BatchTrial]):
                 kept = "" if "mode-changed" in named else _kept(name, observations[name])
                 results[lost] = results[lost] or (message and f"{what}: {message}{kept}")
                 slugs += named
+        left = (left_message(trial, observations[name]) for name, trial in trials.items())
+        results["update"] = results["update"] or next(filter(None, left), "")
         results["loss"], named = loss_message(trials["loss"], observations["loss"])
         slugs += named
         return _verdict(self, results, slugs, observations)

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from autograder.contract.observation import Observation
-from autograder.observing.hooks import count_hooks
+from autograder.observing.hooks import attached, left_attached
 from autograder.observing.loops import plain_losses
-from gradaccum.problems import Problem, joined
+from gradaccum.problems import MicroBatch, Problem, joined
 from gradaccum.problems.ingredients import TrainingGate
 from gradaccum.problems.problem import skewed_loss
 
@@ -36,6 +36,7 @@ class BatchTrial:
             the same batch with other parameters and another batch.
         frozen_stale: whether ``.grad`` of a frozen parameter holds something as well, as if it had been frozen only recently.
         mixed: whether the first layer is in the other mode than the model.
+        zeros: whether all inputs are zero, so that the gradient of the first layer's weight is zero, too.
     """
 
     problem: Problem
@@ -45,6 +46,7 @@ class BatchTrial:
     calls: int = 1
     frozen_stale: bool = False
     mixed: bool = False
+    zeros: bool = False
 
     @property
     def samples(self) -> int:
@@ -71,7 +73,15 @@ class BatchTrial:
 
     def batch(self) -> tuple[Tensor, Tensor]:
         """All samples: inputs and targets."""
-        return joined(self.problem.batches())
+        return joined(self._samples_of(self.problem))
+
+    def exact(self) -> tuple[nn.Module, list[MicroBatch]]:
+        """The problem's model and each sample as a batch of one, on the CPU in float64, to compute what is due."""
+        problem = self.problem.with_(device="cpu", dtype="float64")
+        return problem.build_model().train(self.training), self._samples_of(problem)
+
+    def _samples_of(self, problem: Problem) -> list[MicroBatch]:
+        return [(torch.zeros_like(x) if self.zeros else x, y) for x, y in problem.batches()]
 
     def other_batch(self) -> tuple[Tensor, Tensor]:
         """As many other samples, for the calls before the last."""
@@ -79,10 +89,19 @@ class BatchTrial:
 
 
 class DrawingGate(TrainingGate, nn.Dropout):
-    """A gate that in training mode draws random numbers, as dropout does, but makes nothing of them."""
+    """A gate that in training mode draws random numbers, as dropout does, but makes nothing of them.
+
+    It notes where torch's generator stood, and for how many samples they were drawn.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.draws: list[tuple[Tensor, int]] = []
 
     def forward(self, x: Tensor) -> Tensor:
         if self.training:
+            if x.device.type == "cpu":
+                self.draws.append((torch.default_generator.get_state(), len(x)))
             torch.rand_like(x)
         return super().forward(x)
 
@@ -121,38 +140,34 @@ def observe_step(function: Callable, trial: BatchTrial) -> Observation:
 
 def _call(function: Callable, model: nn.Module, trial: BatchTrial, *rate: float) -> tuple[object, dict[str, Any]]:
     """What the last call returned, whether it left the batch as it was, and what it did to the model and to chance."""
-    own, attached, settings = list(model.parameters()), _attached(model), _settings(model)
+    own, before_call = list(model.parameters()), attached(model)
+    draws = model.gate.draws if isinstance(model.gate, DrawingGate) else []
     before = {name: p.detach().clone() for name, p in model.named_parameters()}
     batch, other = trial.batch(), trial.other_batch()
-    states = []
+    states, drawn = [], []
     for left in reversed(range(trial.calls)):
         with torch.no_grad():
             for name, p in model.named_parameters():
                 p.copy_(before[name] + (left == 2) * OTHER_PARAMETERS)
+        draws.clear()
         torch.default_generator.manual_seed(left)
         returned = function(model, trial.loss_fn, *(batch if left != 1 else other), *(r * (0.5 if left else 1) for r in rate))
         states.append(torch.default_generator.get_state())
+        drawn.append([state for state, _ in draws])
     kept = all(torch.equal(now, was) and not now.requires_grad for now, was in zip(batch, trial.batch(), strict=True))
-    reseeded = len(states) > 1 and torch.equal(states[0], states[-1])  # though they began with different seeds
+    # Calls began with different seeds, and so do the samples of a call, which are drawn for one after the other.
+    reseeded = len(states) > 1 and (
+        torch.equal(states[0], states[-1]) or (drawn[0] != [] and _same_states(drawn[0], drawn[-1]))
+    )
+    alone = [state for state, samples in draws if samples == 1]
+    repeated = trial.samples > 1 and len(alone) > 1 and _same_states(alone, alone[:1] * len(alone))
     facts: dict[str, Any] = {"data kept": kept, "own parameters": all(any(p is q for q in own) for p in model.parameters())}
-    added = [what for what, count in _attached(model).items() if count > attached[what]]
-    added += ["attributes"] * (_settings(model) != settings and "attributes" not in added)
-    return returned, facts | {"left": added + ["seed"] * reseeded}
+    left_behind = left_attached(before_call, attached(model)) + ["seed"] * reseeded + ["same draws"] * repeated
+    return returned, facts | {"left": left_behind}
 
 
-def _attached(model: nn.Module) -> dict[str, int]:
-    """How many hooks and how many attributes a model, its layers and its parameters have."""
-    things = [*model.modules(), *model.parameters()]
-    return {"hooks": count_hooks(model), "attributes": sum(len(vars(thing)) for thing in things)}
-
-
-def _settings(model: nn.Module) -> list[dict[str, object]]:
-    """The attributes of a model and its layers that are plain values, such as the probability of a dropout; not the mode."""
-
-    def is_setting(name: str, value: object) -> bool:
-        return isinstance(value, bool | int | float | str) and name != "training" and not name.startswith("_")
-
-    return [{name: value for name, value in vars(layer).items() if is_setting(name, value)} for layer in model.modules()]
+def _same_states(some: list[Tensor], others: list[Tensor]) -> bool:
+    return len(some) == len(others) and all(map(torch.equal, some, others))
 
 
 def model_state(model: nn.Module) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -2,10 +2,12 @@
 
 from autograder.contract.promises import Promise, Promises
 
-GRADIENTS, SECOND = ("gradient", "frozen", "untouched", "one", "narrow", "again", "overflowed"), ("again",)
+GRADIENTS = ("gradient", "frozen", "untouched", "one", "narrow", "again", "overflowed")
+SECOND = ("again",)
 EXTRAS = ("frozen", "overflowed")
 AVERAGES = ("mean", "summed", "untouched", "one", "again", "overflowed")
 UPDATES = ("update", "frozen", "evaluating", "one", "narrow", "again", "tied", "overflowed")
+EVERY_UPDATE = (*UPDATES, "clean", "loss", "clean extras")
 
 PROMISES = {
     "batch_gradient": Promises(
@@ -18,7 +20,9 @@ PROMISES = {
             Promise(
                 "any model", "the gradient of `loss_fn(model(x), y)`", ("narrow",), "batch_gradient_squeezes_the_prediction"
             ),
+            Promise("other dtypes", "shape and dtype", ("narrow",), "batch_gradient_under_autocast"),
             Promise("one sample", "also for a batch of one sample", ("one",), "batch_gradient_needs_several_samples"),
+            Promise("zero", "every trainable parameter has its gradient", ("one",), "batch_gradient_without_zeros"),
             Promise("frozen", "a frozen parameter is not in the dictionary", EXTRAS, "batch_gradient_zeros_for_frozen"),
             Promise("unused", "An unused one may be left out", EXTRAS, "batch_gradient_unused_not_allowed"),
             Promise("parameters", "to the bit", GRADIENTS, "batch_gradient_also_updates"),
@@ -29,6 +33,7 @@ PROMISES = {
             Promise("same arguments", "so that a second call returns the same", SECOND, "batch_gradient_cached_by_arguments"),
             Promise("hooks", "No hook and no attribute stays on the model", GRADIENTS, "batch_gradient_forgets_its_hooks"),
             Promise("seed", "you seed no random numbers", SECOND, "batch_gradient_seeds"),
+            Promise("seed put back", "you seed no random numbers", SECOND, "batch_gradient_seeds_and_puts_back"),
             Promise("infinity", "infinity included", ("overflowed",), "batch_gradient_minus_the_old_one"),
             Promise(
                 "all of .grad",
@@ -65,7 +70,10 @@ PROMISES = {
             Promise(
                 "rows", "`loss_fn(model(x[i : i + 1]), y[i : i + 1])`", ("summed",), "average_sample_gradients_without_rows"
             ),
-            Promise("chance", "may draw random numbers", ("mean", "one"), "average_sample_gradients_vmap_without_chance"),
+            Promise(
+                "chance", "may draw random numbers", ("mean", "one", "again"), "average_sample_gradients_vmap_without_chance"
+            ),
+            Promise("new numbers", "new ones for every sample", ("mean", "again"), "average_sample_gradients_with_one_mask"),
             Promise("settings", "as in exercise 1", AVERAGES, "average_sample_gradients_dropout_off"),
             Promise("untouched", "as in exercise 1", AVERAGES, "average_sample_gradients_accumulated_in_grad"),
         ),
@@ -96,6 +104,9 @@ PROMISES = {
             Promise("one sample", "also for a batch of one sample", ("one",), "sgd_step_of_several"),
             Promise("second call", "at a second call", SECOND, "sgd_step_momentum_between_calls"),
             Promise("other rate", "at a second call with another `lr`", SECOND, "sgd_step_first_rate_stays"),
+            Promise("attached", "No hook and no attribute stays", EVERY_UPDATE, "sgd_step_keeps_its_optimizer"),
+            Promise("data", "`x` and `y` stay as they are", EVERY_UPDATE, "sgd_step_centres_the_inputs_and_back"),
+            Promise("seed", "you seed no random numbers", SECOND, "sgd_step_seeds"),
             Promise("shared", "also one that two layers share", ("tied",), "sgd_step_layer_by_layer"),
             Promise("infinity", "infinity included", ("overflowed",), "sgd_step_clears_by_multiplying"),
             Promise("mode", "the model is in the mode it was in", ("evaluating", "again"), "sgd_step_train_first"),

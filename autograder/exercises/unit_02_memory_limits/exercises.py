@@ -66,6 +66,8 @@ class SavedBytes(Exercise[SavedTrial]):
         wrong = any(results.values())
         slugs = (name_count(counts) or (("tensors-let-go",) if freed else ())) if wrong else ()
         remark = count_in_words(counts) if wrong and not slugs else ""
+        if wrong and not slugs and not remark and not all(seen.facts.get("again", True) for seen in observations.values()):
+            remark = "A later call with the same arguments returns another number."
         return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=first_failure(observations), remark=remark)
 
 
@@ -190,6 +192,7 @@ class PlanMicroBatches(Exercise[CallTrial]):
         # The same bytes for another batch: an answer that was looked up by them is then a wrong one.
         calls["largest 7"] = CallTrial((25, *calls["largest 0"].arguments[1:]))
         calls |= {"full 4": CallTrial((24, 0, -8 * 300, 300)), "full 5": CallTrial((40, -500, -500 - 8 * 700, 700))}
+        calls["full 6"] = CallTrial((24, 900, 900 - 8 * 300, 300))
         calls |= {"largest 8": call(41, 60, 1), "largest 9": call(2048, 100, 1)}  # a prime that fits; more than Python recurses
         # Real numbers of bytes do not fit into 32 bits, and all of a large batch may.
         large, fixed = chance.choice([2310, 2520, 2730]), 10**9 * chance.randint(12, 14)

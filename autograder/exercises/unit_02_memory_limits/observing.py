@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from autograder.contract.observation import Observation
 from autograder.observing.calls import observe_call, plain
-from autograder.observing.hooks import count_hooks
+from autograder.observing.hooks import attached, left_attached
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class SavedTrial:
 
     Attributes:
         kind: ``"plain"`` (one linear layer), ``"shared"`` (a tensor that two operations keep), ``"deep"`` (weights are kept
-            too, one of them frozen, as well as a slice of a parameter, masks, a buffer, and activations of the weights' shape),
-            ``"gated"`` (slices of a larger tensor are kept).
+            too, one of them frozen, as well as a slice of a parameter, masks, a buffer, and activations of the weights' shape;
+            its first layer is in evaluation mode), ``"gated"`` (slices of larger tensors are kept, of which x is one).
         samples: in the batch.
         width: of the layers.
     """
@@ -49,13 +49,14 @@ class SavedTrial:
         return model
 
     def batch(self) -> tuple[Tensor, Tensor]:
-        """Inputs ``(samples, width)`` and targets as the model's predictions; neither shares its memory with anything."""
+        """Inputs ``(samples, width)`` and targets as the model's predictions; inputs of ``"gated"`` lie in a larger storage."""
         outputs = 2 if self.kind == "plain" else 3
         generator = torch.Generator().manual_seed(self.seed + 1)
-        shapes = (self.samples, self.width), (self.samples, outputs)
+        more = 2 if self.kind == "gated" else 0
+        shapes = (self.samples + more, self.width), (self.samples, outputs)
         x, y = (torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes)
         placed = {"device": self.device, "dtype": getattr(torch, self.dtype)}
-        return x.to(**placed), y.to(**placed)
+        return x.to(**placed)[more:], y.to(**placed)
 
     @property
     def loss_fn(self) -> Callable[[Tensor, Tensor], Tensor]:
@@ -74,11 +75,11 @@ class WatchedSequential(nn.Sequential):
     ``let_go`` says whether an input that a GELU keeps was freed before the forward had ended.
     """
 
-    let_go = False
     scale: Tensor
 
     def __init__(self, *layers: nn.Module) -> None:
         super().__init__(*layers)
+        self.let_go = False
         self.register_buffer("scale", torch.linspace(0.5, 1.5, 3))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -103,12 +104,13 @@ def deep_model(width: int, hidden: int, depth: int = 10) -> WatchedSequential:
         layers += [nn.Linear(hidden, hidden), nn.GELU()]
     middle = layers[2]
     assert isinstance(middle, nn.Linear)
+    layers[0].eval()
     middle.weight = nn.Parameter((torch.randn(hidden + 1, hidden) / hidden**0.5)[1:])  # its storage begins before it does
     return WatchedSequential(*layers, nn.Linear(hidden, 3).requires_grad_(False), nn.Sequential(Gains(3), nn.Dropout(0.2)))
 
 
 class Gains(nn.Module):
-    """Scales by all but the first number of a parameter, which autograd keeps a slice of, and cuts off with a mask."""
+    """Scales by all but the first number of a parameter, which autograd keeps a slice of, and cuts off with two equal masks."""
 
     def __init__(self, outputs: int) -> None:
         super().__init__()
@@ -116,7 +118,7 @@ class Gains(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         x = x * self.gains[1:] * self.gains.detach()[1:]  # the second is a view of it, too, but does not say so
-        return x.masked_fill(x < -1, -1.0)
+        return x.masked_fill(x < -1, -1.0).masked_fill(x < -1, -1.0)
 
 
 class GatedUnit(nn.Module):
@@ -138,10 +140,13 @@ def observe_count(function: Callable, trial: SavedTrial) -> Observation:
     returned the same.
     """
     model, batch = trial.model(), trial.batch()
-    before = _state(model, *batch)
+    before, own = _state(model, *batch), attached(model)
     value, *others = (function(model, trial.loss_fn, *batch) for _ in range(3))
     kept = all(map(torch.equal, before[0], (after := _state(model, *batch))[0])) and before[1:] == after[1:]
     let_go = bool(getattr(model, "let_go", False))  # for the name of a mistake, never for points
+    if isinstance(model, WatchedSequential):
+        model.let_go = False
+    kept = kept and not left_attached(own, attached(model))
     try:
         found = {"value": plain(value), "again": all(plain(other) == plain(value) for other in others)}
     except TypeError:
@@ -149,11 +154,11 @@ def observe_count(function: Callable, trial: SavedTrial) -> Observation:
     return Observation(facts=found | {"kept": kept, "let go": let_go})
 
 
-def _state(model: nn.Module, *batch: Tensor) -> tuple[list[Tensor], list[bool], list[bool], int]:
-    """Copies of tensors of a model and a batch, which of them require a gradient, the modes of layers, and how many hooks."""
+def _state(model: nn.Module, *batch: Tensor) -> tuple[list[Tensor], list[bool], list[bool]]:
+    """Copies of tensors of a model and a batch, which of them require a gradient, and the modes of layers."""
     tensors = [*batch, *model.parameters(), *model.buffers()]
     modes = [layer.training for layer in model.modules()]
-    return [t.detach().clone() for t in tensors], [t.requires_grad for t in tensors], modes, count_hooks(model)
+    return [t.detach().clone() for t in tensors], [t.requires_grad for t in tensors], modes
 
 
 OBSERVERS = {"saved_bytes": observe_count, "memory_line": observe_call, "plan_micro_batches": observe_call}

@@ -5,7 +5,7 @@ from autograder.contract.promises import Promise, Promises
 MODELS = ("plain", "shared", "deep", "gated")
 SCATTERED = ("scattered 0", "scattered 1", "scattered 2", "scattered 3", "scattered 4")
 LINES = ("exact 0", "exact 1", "exact 2", *SCATTERED)
-LARGEST, FULL = tuple(f"largest {k}" for k in range(12)), tuple(f"full {k}" for k in range(6))
+LARGEST, FULL = tuple(f"largest {k}" for k in range(12)), tuple(f"full {k}" for k in range(7))
 NONE = ("none 0", "none 1", "none 2", "none 3")
 
 PROMISES = {
@@ -29,6 +29,10 @@ PROMISES = {
             Promise("masks", "Everything else that autograd keeps does count", ("deep",), "saved_bytes_of_floats"),
             Promise("dropout", "dropout in training mode", ("deep",), "saved_bytes_in_evaluation_mode"),
             Promise("data", "the model, `x` and `y` stay as they are", MODELS, "saved_bytes_of_a_graph_for_x"),
+            Promise("attributes", "the model, `x` and `y` stay as they are", MODELS, "saved_bytes_noted_on_the_model"),
+            Promise("modes", "another in evaluation mode", ("deep",), "saved_bytes_in_training_mode"),
+            Promise("of x", "`x` is a slice as well", ("gated",), "saved_bytes_of_copies"),
+            Promise("equal ones", "Count storages, each once", ("deep",), "saved_bytes_of_different_values"),
             Promise("second call", "a second call returns the same", MODELS, "saved_bytes_of_what_is_new"),
             Promise("bytes", "the number of bytes", MODELS, "saved_bytes_four_bytes_each"),
         ),
@@ -75,9 +79,10 @@ PROMISES = {
             Promise(
                 "signs",
                 "the others may be zero or negative",
-                ("full 3", "full 4", "full 5", "none 2"),
+                ("full 3", "full 4", "full 5", "full 6", "none 2"),
                 "plan_micro_batches_positive_only",
             ),
+            Promise("fixed below zero", "may be zero or negative", ("full 6",), "plan_micro_batches_fixed_at_least_zero"),
             Promise(
                 "budget below zero",
                 "the others may be zero or negative",

@@ -22,6 +22,7 @@ from autograder.exercises.unit_03_accumulate.judging import (
     name_loss,
     name_weights,
     same_samples,
+    times_in_words,
 )
 from autograder.judging.calls import in_words, judge_calls
 from autograder.judging.failures import first_failure
@@ -33,6 +34,7 @@ from autograder.judging.large_batches import (
     SEVERAL_GRAPHS,
     holds_several_graphs,
 )
+from autograder.judging.left_behind import LEFT, left_message
 from autograder.observing.calls import CallTrial, Plain
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
@@ -73,7 +75,7 @@ class AccumulateGradient(Exercise[LoopTrial]):
             "single": LoopTrial(problem(8, [size], stale=True), frozen=True),
             "memory": LoopTrial(problem(4, METERED_WINDOW, **METERED, coupled=True), frozen=True, meter=True),
             "ragged memory": LoopTrial(problem(7, (*METERED_WINDOW[:-1], 16), **METERED), frozen=True, meter=True),
-            "probe": LoopTrial(problem(5, ragged, stale=True), frozen=True),
+            "probe": LoopTrial(problem(5, ragged, stale=True, tied=True, depth=3), frozen=True),
         }
 
     def judge(self, trials: Mapping[str, LoopTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -82,6 +84,8 @@ class AccumulateGradient(Exercise[LoopTrial]):
             message = gradient_message(trials[name], observations[name])
             if message and not any(results.values()):
                 results["clean"] = f"{what}: {message}"
+        left = {what for seen in observations.values() for what in seen.facts.get("left", ())}
+        results["equal"] = results["equal"] or left_message(words for what, words in LEFT.items() if what in left)
         failure = first_failure(observations)
         if failed := observations["ragged memory"].failure:
             results["memory"] = results["memory"] or failed.message
@@ -105,7 +109,7 @@ class AccumulateGradient(Exercise[LoopTrial]):
             failure=failure,
             expected=found.expected,
             found=found.found,
-            remark=found.remark,
+            remark=found.remark or ("" if slugs else times_in_words(*elsewhere[0])),
         )
 
 
@@ -137,7 +141,8 @@ class SumFormLr(Exercise[CallTrial]):
 
     def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
-        widths = (chance.randint(2, 5), 1e-1), (chance.randint(6, 40), 1e-5), (1, 1e-2)
+        # No power of two, and more than any bound that somebody may set.
+        widths = (chance.choice([3, 5]), 1e-1), (chance.randint(65, 99), 1e-5), (1, 1e-2)
         pairs = [(chance.uniform(1, 9) * scale, n) for n, scale in widths]
         pairs.append((pairs[0][0], pairs[1][1]))  # an answer that was looked up by one of the two is then a wrong one
         return {str(k): CallTrial(pair) for k, pair in enumerate(pairs)}
@@ -191,7 +196,7 @@ class SameUpdate(Exercise[CallTrial]):
             ((b, n), (b * k, n * k)),
             ((2 * b, 3), (3 * b, 2)),  # numbers that do not divide one another
             ((1000 * b, n), (1000 * b + 1, n)),
-            ((2, 4), (2, 6)),  # with one greatest common divisor
+            ((2, 4), (2, 2524)),  # with one greatest common divisor, and products that have the same last digits
             ((4, 6), (3, 12)),  # with one least common multiple
             ((16, 1), (2, 4)),  # with one power
         ]

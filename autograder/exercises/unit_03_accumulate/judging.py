@@ -44,9 +44,13 @@ def gradient_message(trial: LoopTrial, seen: Observation) -> str:
     used = (due != 0).any(0)
     if problem.stale and _are_close(problem, gradients[:, used], due[:, used]):
         return "The .grad of a parameter that no loss depends on still holds what it held before."
-    if len(due) > 1 and _are_close(problem, gradients[:1], due[:1]):
+    if len(gradients) != len(due) or not _are_close(problem, gradients[:1], due[:1]):
+        return WRONG_GRADIENT
+    calls = zip(problem.epochs, gradients.to(due), due, strict=True)
+    wrong = [sizes for sizes, found, right in calls if not close(found, right, problem.dtype)]
+    if problem.epochs[0] in wrong:
         return WRONG_LATER
-    return WRONG_GRADIENT
+    return f"For {'a single micro-batch' if len(wrong[0]) == 1 else 'micro-batches of other sizes'}: {WRONG_GRADIENT}"
 
 
 WRONG_LATER = "At the first call .grad holds the right gradient, at a later one it does not."
@@ -84,6 +88,18 @@ def name_weights(sizes: Sequence[int], found: Sequence[float]) -> tuple[str, ...
         if all(abs(a - b) <= MATCH for a, b in zip(row, found, strict=True)):
             return (slug,)
     return ("micro-batch-left-out",) if 1 < len(present) < len(sizes) else ()
+
+
+def times_in_words(trial: LoopTrial, seen: Observation) -> str:
+    """How many times what is due is in ``.grad`` after the first call, as a sentence; empty if it is no multiple."""
+    if seen.failure or not len(seen.tensors["gradients"]):
+        return ""
+    due = _mean_gradients(trial.problem, trial.problem.loss_fn)[0]
+    found = seen.tensors["gradients"][0].cpu().to(due)
+    factor = float(found @ due / due.square().sum())
+    if not factor or close(found, due, trial.problem.dtype) or not close(found, factor * due, trial.problem.dtype):
+        return ""
+    return f"For micro-batches of equal size, {factor:.3g} times what is due is in .grad."
 
 
 def _mean_gradients(problem: Problem, loss_fn: LossFn) -> Tensor:
@@ -142,6 +158,8 @@ RATES_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
     "You never return less than some smallest rate.": tuple(
         lambda lr, n, least=least: max(lr / n, least) for least in (1e-2, 1e-3, 1e-4)
     ),
+    "You take the N-th root of the rate.": lambda lr, n: lr ** (1 / n),
+    "You round 1/N before you multiply.": tuple(lambda lr, n, digits=digits: lr * round(1 / n, digits) for digits in (1, 2, 3)),
     "You halve the rate N - 1 times, where it has to be divided by N.": lambda lr, n: lr / 2 ** (n - 1),
     "You halve the rate N times, where it has to be divided by N.": lambda lr, n: lr / 2**n,
     "You subtract a number that grows with N from the rate, where the rate has to be divided by N.": tuple(

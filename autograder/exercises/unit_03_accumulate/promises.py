@@ -3,6 +3,7 @@
 from autograder.contract.promises import Promise, Promises
 
 EVERYWHERE = ("equal", "ragged", "clean", "memory", "overflowed", "single")
+EVERY_TRIAL = (*EVERYWHERE, "ragged memory", "probe")
 RATES, PAIRS = ("0", "1", "2", "3"), tuple(map(str, range(15)))
 
 PROMISES = {
@@ -17,7 +18,7 @@ PROMISES = {
                 "every call",
                 "the gradient is right when all have B samples, at every call",
                 ("equal", "clean"),
-                "hooks_left_behind",
+                "counts_samples_of_all_calls",
             ),
             Promise("ragged", "also when their sizes differ", ("ragged",), "mean_of_means"),
             Promise("stale", "none of it is left", ("clean", "overflowed", "single"), "stale_start"),
@@ -34,6 +35,8 @@ PROMISES = {
                 "parameters", "leaves the parameters and the micro-batches as they are", EVERYWHERE, "moves_the_parameters"
             ),
             Promise("data", "leaves the parameters and the micro-batches as they are", EVERYWHERE, "empties_the_list"),
+            Promise("attached", "no hook and no attribute stays on the model", EVERY_TRIAL, "notes_the_samples_on_the_model"),
+            Promise("seed", "you seed no random numbers", EVERY_TRIAL, "seeds"),
             Promise("frozen", "frozen parameters frozen", ("ragged", "clean"), "unfreezes_everything"),
             Promise("mode", "and the model in training mode", EVERYWHERE, "eval_mode_left_behind"),
         ),
@@ -61,6 +64,7 @@ PROMISES = {
             Promise("pairs", "says whether both make the same updates", PAIRS, "same_update_sum"),
             Promise("either way", "all must be right", PAIRS, "same_update_at_least"),
             Promise("exactly", "all must be right", ("11",), "same_update_roughly"),
+            Promise("all digits", "all must be right", ("12",), "same_update_last_digit"),
             Promise("truth values", "`True` or `False`", PAIRS, "same_update_in_words"),
         ),
         ("Two people", "One works", "All five conditions", "Whether two configurations"),

@@ -7,14 +7,11 @@ from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial, model_state
+from autograder.judging import left_behind
 from gradaccum.fingerprint import LINEAR
 from gradaccum.problems import trainable
 
-LEFT = {
-    "hooks": "the hooks of the model",
-    "attributes": "the attributes of the model",
-    "seed": "torch's random numbers, which it seeds",
-}
+LEFT = {**left_behind.LEFT, "same draws": "torch's random numbers, which it makes the same for every sample"}
 """What a function may have left behind, in words."""
 
 
@@ -55,16 +52,15 @@ def returned_gradient(trial: BatchTrial, seen: Observation) -> Tensor | str:
             return f"There is no tensor under the name {name!r}."
         if value is not None and value.shape != parameter.shape:
             return f"The tensor under the name {name!r} does not have the parameter's shape."
-        if name in needed and value is not None and value.dtype.itemsize < parameter.dtype.itemsize:
+        if name in needed and value is not None and value.dtype != parameter.dtype:
             found, due = (str(dtype).removeprefix("torch.") for dtype in (value.dtype, parameter.dtype))
             return f"The tensor under the name {name!r} is {found}, and the parameter is {due}."
         if parameter.requires_grad:
             flat.append(torch.zeros(parameter.numel()) if value is None else value.reshape(-1))
-    dtype = trial.problem.torch_dtype
     unknown = [name for name in seen.tensors if name.startswith("returned/") and name[9:] not in parameters]
     if unknown:
         return f"There is no parameter called {unknown[0][9:][:40]!r}."
-    return torch.cat([part.to(dtype) for part in flat])
+    return torch.cat([part.double() for part in flat])
 
 
 def frozen_returned(trial: BatchTrial, seen: Observation) -> bool:

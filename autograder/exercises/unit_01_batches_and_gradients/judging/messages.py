@@ -28,6 +28,7 @@ from autograder.exercises.unit_01_batches_and_gradients.judging.sample_shares im
     unmix,
 )
 from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial
+from autograder.judging import left_behind
 
 Found = tuple[str, tuple[str, ...]]
 """A message for the student and the slugs of mistakes."""
@@ -70,8 +71,12 @@ def gradient_message(part: str, trial: BatchTrial, seen: Observation) -> Found:
 def changed_message(trial: BatchTrial, seen: Observation) -> Found:
     """What a function changed that it had to leave alone."""
     changed = changes(trial, seen)
-    message = f"Your function changed what it should leave alone: {', '.join(changed)}." if changed else ""
-    return message, tuple(CHANGED[what] for what in changed if what in CHANGED)
+    return left_behind.left_message(changed), tuple(CHANGED[what] for what in changed if what in CHANGED)
+
+
+def left_message(trial: BatchTrial, seen: Observation) -> str:
+    """What a function that updates a model left behind or changed that has no part of its own; empty if nothing."""
+    return "" if seen.failure else left_behind.left_message(what for what in changes(trial, seen) if what not in CHANGED)
 
 
 def update_message(kept: str, trial: BatchTrial, seen: Observation) -> Found:
@@ -86,7 +91,7 @@ def update_message(kept: str, trial: BatchTrial, seen: Observation) -> Found:
         return seen.failure.message, ()
     message, slugs = _movement_message(trial, seen)
     if kept in changes(trial, seen):
-        return message or f"Your function changed what it should leave alone: {kept}.", (*slugs, CHANGED[kept])
+        return message or left_behind.left_message([kept]), (*slugs, CHANGED[kept])
     return message, slugs
 
 

@@ -18,8 +18,7 @@ CLOSE_BY = 0.05
 
 def vector_in_words(trial: BatchTrial, vector: Tensor) -> str:
     """How this vector ``(P,)`` follows from the batch, as a sentence; empty if in no known way."""
-    problem = trial.problem.with_(device="cpu")
-    model, batches = problem.build_model().train(trial.training), problem.batches()
+    model, batches = trial.exact()
 
     def rows_of(samples: Iterable[MicroBatch]) -> Tensor:
         return torch.stack([batch_gradient(model, trial.loss_fn, sample) for sample in samples])
@@ -42,17 +41,33 @@ def vector_in_words(trial: BatchTrial, vector: Tensor) -> str:
     decay = float((vector - mean) @ weights / weights.square().sum())
     if _same(vector, mean + decay * weights):
         return f"It is the mean gradient plus {decay:.3g} times the parameters, as weight decay adds them."
-    pieces = zip(*(one.split([p.numel() for p in trainable(model)]) for one in (vector, mean)), strict=True)
-    names = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
-    present = {name: (bool(piece.any()), _same(piece, due)) for name, (piece, due) in zip(names, pieces, strict=True)}
-    if any(some for some, _ in present.values()) and all(right or not some for some, right in present.values()):
-        missing = ", ".join(name for name, (_, right) in present.items() if not right)
-        return f"It is zero for {missing}, and right for the other parameters."
     sizes = vector[mean != 0].abs()
     if len(sizes) > 2 and float(sizes.max() - sizes.min()) < 0.1 * float(sizes.max()):
         return "All its numbers have nearly the same size, as with Adam, although those of the mean gradient differ."
-    off = float((vector - mean).norm() / mean.norm())
-    return f"It is close to the mean gradient, but not the same: it differs by {off:.1g} of it." if off < CLOSE_BY else ""
+    if (off := float((vector - mean).norm() / mean.norm())) < CLOSE_BY:
+        return f"It is close to the mean gradient, but not the same: it differs by {off:.1g} of it."
+    pieces = zip(*(one.split([p.numel() for p in trainable(model)]) for one in (vector, mean)), strict=True)
+    names = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
+    factors = {name: _factor(piece, due) for name, (piece, due) in zip(names, pieces, strict=True) if piece.any() or due.any()}
+    return _by_parameter(factors)
+
+
+def _factor(piece: Tensor, due: Tensor) -> float | None:
+    """How many times what is due a parameter's piece of a vector is; None if it is no multiple of it."""
+    factor = round(float(piece @ due / due.square().sum().clamp_min(1e-12)), 6)
+    return factor if _same(piece, factor * due) else None
+
+
+def _by_parameter(factors: dict[str, float | None]) -> str:
+    """What is so of some parameters only, as a sentence; empty if nothing."""
+    names = {factor: ", ".join(name for name in factors if factors[name] == factor) for factor in factors.values()}
+    right = names.pop(1, "")
+    if None in names:
+        return f"It is right for {right}, but not for the other parameters." if right else ""
+    if not names or (len(names) == 1 and not right):
+        return ""
+    parts = [f"{f'{factor:g} times what is due' if factor else 'zero'} for {which}" for factor, which in names.items()]
+    return f"It is {', '.join(parts)}{', and right for the other parameters' * bool(right)}."
 
 
 def _same(one: Tensor, other: Tensor) -> bool:

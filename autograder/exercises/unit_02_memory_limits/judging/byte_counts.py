@@ -33,6 +33,7 @@ class KeptTensor:
         itemsize: bytes of each.
         floating: whether these are floating-point numbers.
         parameter: ``"trainable"`` or ``"frozen"`` if it is one, else empty.
+        starts_parameter: whether it begins where a parameter does.
         shaped_like_parameter: whether it has the shape of one, possibly transposed.
         given: whether it is x or y.
         buffer: whether it is a buffer of the model.
@@ -47,6 +48,7 @@ class KeptTensor:
     itemsize: int
     floating: bool
     parameter: str
+    starts_parameter: bool
     shaped_like_parameter: bool
     given: bool
     buffer: bool
@@ -71,7 +73,7 @@ class CountVariant(NamedTuple):
         once: each ``"storage"``, each ``"start"`` of a tensor in memory, each ``"size"``, or ``"never"``.
         graph: whether tensors that require a gradient count.
         parameters: which of them count: ``"none"``, ``"frozen"`` or ``"all"``; or ``"subtracted"``, all of them from everything
-            that is kept; or ``"shape"``, none, nor what has a parameter's shape.
+            that is kept; or ``"shape"``, none, nor what has a parameter's shape; or ``"inside"``, those that begin elsewhere.
         size: of a tensor: its ``"storage"`` or only its own ``"elements"``.
         given: whether x and y count.
         buffers: whether buffers of the model count.
@@ -96,6 +98,7 @@ CHOICES: Choices = {
         "none": (),
         "frozen": ("counts-parameters",),
         "all": ("counts-parameters",),
+        "inside": ("counts-parameters",),
         "subtracted": ("parameters-subtracted",),
         "shape": ("parameters-by-shape",),
     },
@@ -118,6 +121,8 @@ def name_count(counts: Mapping[SavedTrial, float]) -> tuple[str, ...] | None:
     if counts and not any(counts.values()):
         return ("nothing-saved",)
     forwards = {trial: run_forward(trial) for trial in counts}
+    if counts and all(count == play(CountVariant(), run_forward(trial, training=False)) for trial, count in counts.items()):
+        return ("eval-mode",)
     match = first_match(count_variants(), counts, lambda variant, trial: play(variant, forwards[trial]), operator.eq)
     return match.mistakes if match else None
 
@@ -169,13 +174,16 @@ def _moot(variant: CountVariant) -> tuple[str, ...]:
     return ("counts-twice",) if variant.once == "start" and variant.size == "elements" else ()
 
 
-def run_forward(trial: SavedTrial) -> Forward:
-    """Run the trial's forward pass and note what autograd keeps."""
+def run_forward(trial: SavedTrial, *, training: bool = True) -> Forward:
+    """Run the trial's forward pass and note what autograd keeps; all in evaluation mode if not in ``training``."""
     model, (x, y) = trial.model(), trial.batch()
+    if not training:
+        model.eval()
     with torch.random.fork_rng(devices=[]):
         prediction, before_loss = saved_tensors(lambda: model(x))
     loss, by_loss = saved_tensors(lambda: trial.loss_fn(prediction, y))
     parameters = {storage_key(p): "trainable" if p.requires_grad else "frozen" for p in model.parameters()}
+    starts = {p.data_ptr() for p in model.parameters()}
     shapes = {shape for p in model.parameters() for shape in (p.shape, p.shape[::-1])}
     kept = []
     for place, tensor in enumerate([*before_loss, *by_loss]):
@@ -189,6 +197,7 @@ def run_forward(trial: SavedTrial) -> Forward:
                 itemsize=tensor.element_size(),
                 floating=tensor.is_floating_point(),
                 parameter=parameters.get(key, ""),
+                starts_parameter=tensor.data_ptr() in starts,
                 shaped_like_parameter=tensor.shape in shapes,
                 given=key in (storage_key(x), storage_key(y)),
                 buffer=key in map(storage_key, model.buffers()),
@@ -210,6 +219,8 @@ def play(variant: CountVariant, forward: Forward) -> int:
     units = {"bytes": forward.itemsize, "elements": 1, "four": 4}
     for tensor in forward.kept:
         if variant.parameters == "shape" and tensor.shaped_like_parameter:
+            continue
+        if variant.parameters == "inside" and tensor.starts_parameter:
             continue
         if tensor.parameter not in counted or (tensor.given and not variant.given) or (tensor.buffer and not variant.buffers):
             continue

@@ -144,6 +144,8 @@ WRONG_LINES: dict[str, tuple[Formula, ...]] = {
         _weighted(lambda size, point: size),
         _weighted(lambda size, point: size**2),
         _weighted(lambda size, point: point**-2),
+        _weighted(lambda size, point: 1 / size),
+        _weighted(lambda size, point: size**-2),
     ),
     "line-divisors-differ": (
         _through_means(lambda sizes, points: least_squares(sizes, points)[1] * (len(sizes) - 1) / len(sizes)),
@@ -196,7 +198,40 @@ def _shrunk(share: float) -> Formula:
     return _through_means(lambda sizes, points: least_squares(sizes, points)[1] / (1 + share))
 
 
+def _one_for_each_size(choose: Callable[[list[float]], float]) -> Formula:
+    """The formula of least squares with one point for each size, chosen from all bytes measured there."""
+
+    def line(sizes: Sequence[float], points: Sequence[float]) -> Line:
+        at = {size: choose([p for s, p in zip(sizes, points, strict=True) if s == size]) for size in sizes}
+        return least_squares(list(at), list(at.values()))
+
+    return line
+
+
+def _never_below_zero(refit: Formula) -> Formula:
+    """The formula of least squares, or of another line where the fixed part of the former is negative."""
+
+    def line(sizes: Sequence[float], points: Sequence[float]) -> Line:
+        fixed, per_sample = least_squares(sizes, points)
+        return (fixed, per_sample) if fixed >= 0 else refit(sizes, points)
+
+    return line
+
+
 LINES_IN_WORDS: dict[str, tuple[Formula, ...]] = {
+    "Of points with the same size you use only one.": (
+        _one_for_each_size(lambda points: points[-1]),
+        _one_for_each_size(lambda points: points[0]),
+        _one_for_each_size(min),
+        _one_for_each_size(max),
+    ),
+    "You make one point of those with the same size, their mean, and give it the weight of a single one.": (
+        _one_for_each_size(fmean),
+    ),
+    "Your fixed part is never below zero.": (
+        _never_below_zero(_through_zero),
+        _never_below_zero(lambda sizes, points: (0.0, least_squares(sizes, points)[1])),
+    ),
     "Your slope is the median of the slopes between pairs of points, where the line of least squares is due.": (
         _median_slope,
         _through_means(lambda sizes, points: median(_slopes_of_pairs(sizes, points))),

@@ -161,6 +161,12 @@ WRONG_PLANS: dict[str, tuple[Formula, ...]] = {
 """By mistake, the formulas that make it."""
 
 PLANS_IN_WORDS: dict[str, tuple[Formula, ...]] = {
+    "You refuse a fixed part below zero, although it may be negative.": (
+        _where_something_fits(lambda *call: plan(*call) if call[2] >= 0 else RAISES),
+    ),
+    "You take a fixed part below zero for zero.": (
+        _where_something_fits(lambda effective, budget, fixed, each: plan(effective, budget, max(0, fixed), each)),
+    ),
     "Your plans are those of a budget that is a little smaller. You may use it to the last byte.": tuple(
         _where_something_fits(_with_reserve(share)) for share in (0.001, 0.01, 0.02, 0.05, 0.1)
     ),

@@ -1,4 +1,6 @@
-"""Keeps the optimizer of the first call on the model, so that a later call's lr is ignored."""
+"""Keeps the optimizer of the first call for each model, so that a later call's lr is ignored."""
+
+import weakref
 
 import torch
 
@@ -7,12 +9,15 @@ MISTAKES = ()
 LOST = ("update",)
 
 
+OPTIMIZERS = weakref.WeakKeyDictionary()
+
+
 def sgd_step(model, loss_fn, x, y, lr):
-    if not hasattr(model, "_sgd"):
-        model._sgd = torch.optim.SGD(model.parameters(), lr=lr)
+    if model not in OPTIMIZERS:
+        OPTIMIZERS[model] = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=lr)
     model.zero_grad()
     loss = loss_fn(model(x), y)
     loss.backward()
-    model._sgd.step()
+    OPTIMIZERS[model].step()
     model.zero_grad()
     return loss.item()
