@@ -65,8 +65,9 @@ class EffectiveBatchSize(Exercise[CallTrial]):
     def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
         b, n, w = (chance.randint(2, 40) for _ in range(3))
+        large = chance.randint(20_000, 40_000)  # samples, so that one size is far above the published ones
         good = [*(CallTrial(arguments) for arguments, _ in PUBLISHED), CallTrial((b, n)), CallTrial((1, 1))]
-        sizes = {f"size {k}": trial for k, trial in enumerate([*good, CallTrial((n, b), {"world_size": w})])}
+        sizes = {f"size {k}": trial for k, trial in enumerate([*good, CallTrial((large, b), {"world_size": w})])}
         bad = {"zero": 0, "negative": -2, "fraction": 2.5, "text": "2", "none": None}
         refused = {
             f"{name} {k}": CallTrial(tuple(value if j == k else 4 for j in range(3)))
@@ -146,7 +147,7 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
         n = chance.choice([3, 4])
         left, uneven = chance.randint(2, n - 1), uneven_sizes(chance, [1, 2, 3, 4], n)
         basics = Problem(accumulation_steps=n, device=device, dtype=best_dtype(device), width=8)
-        factors = tuple(round(chance.uniform(0.2, 1.0), 3) for _ in range(40))
+        factors = tuple(chance.uniform(0.2, 1.0) for _ in range(40))  # in all digits, of which a result may lose none
         # The third update and the fourth, of one epoch, have the same rate.
         level = (*factors[:3], factors[2], *factors[4:])
 

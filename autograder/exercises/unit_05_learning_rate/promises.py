@@ -32,6 +32,7 @@ PROMISES = {
             Promise("integer", "as an integer.", SIZES, "effective_batch_size_float"),
             Promise("ranks", "with and without a world size.", SIZES, "effective_batch_size_one_device"),
             Promise("one", "and three others", SIZES, "effective_batch_size_not_of_one"),
+            Promise("large", "and three others", ("size 8",), "effective_batch_size_capped"),
             Promise("zero", WHOLE, refused("zero"), "effective_batch_size_zero"),
             Promise("negative", WHOLE, refused("negative"), "effective_batch_size_negative"),
             Promise("fraction", WHOLE, refused("fraction"), "effective_batch_size_fraction"),
@@ -93,6 +94,7 @@ PROMISES = {
             ),
             Promise("ragged", "Every sample of a window counts alike.", ("leftover", "probe"), "mean_of_means_scheduled"),
             Promise("one for each", "one number for each update, in order", ("rates", "leftover"), "rates_of_micro_batches"),
+            Promise("digits", "the rate that each update used.", ("rates", "leftover"), "rates_rounded"),
             Promise("repeated rates", "one number for each update, in order", ("leftover",), "rates_without_repeats"),
             Promise(
                 "leftover's rate", "on leftovers once the other two parts are right.", ("leftover",), "rates_of_full_windows"
