@@ -62,6 +62,9 @@ LOST_IN_SUMS = "Where long gradients cancel, the short ones are lost: some of th
 """Said of sums that are right but for what float32 would have kept."""
 
 
+NOT_FINITE = "Where .grad held infinity before the call, your tensors are not finite."
+"""Said of sums that are right where it held something else."""
+
 OF_ANOTHER_MODE = "For a model in evaluation mode, your tensors are not the gradient that it has in that mode."
 """Said of sums that are right for a model in training mode."""
 
@@ -90,6 +93,8 @@ def model_message(observations: Iterable[Observation]) -> str:
             return "The tensors you return are not float32."
         if seen.facts["moved"]:
             return "Your function changed the model's parameters or their dtype."
+        if seen.facts["converted"]:
+            return "While forwards run, parameters of the model are not in bfloat16: that is not the model as it is."
         if seen.facts["hooked"]:
             return "Your function leaves hooks on the model, so whoever uses it next runs them, too."
         if changed := kept_message(seen):

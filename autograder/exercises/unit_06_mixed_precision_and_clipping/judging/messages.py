@@ -10,7 +10,7 @@ import torch
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import AmpTrial, ClipTrial
-from autograder.judging.large_batches import JOINED, NOT_ONE_EACH
+from autograder.judging.large_batches import JOINED, NOT_ONE_EACH, large_batch_gradients
 from autograder.judging.number_relations import rows_in_words
 
 T = TypeVar("T", ClipTrial, AmpTrial)
@@ -53,7 +53,32 @@ def lengths_in_words(seen: Observation, due: Observation, scale: float = 1.0) ->
     return ""
 
 
+AFTER_INFINITY = "Where .grad held infinity before the call, the parameters after training are not those that are due."
+
+AS_IN_LOW_PRECISION = (
+    "Where long gradients cancel, what the others add up to is wrong, as in sums of fewer digits than float32."
+)
+
+WITHOUT_NAN = "Where a gradient is infinite and none is NaN, the parameters after training are not those that are due."
+
 LEFTOVER_NOT_CLIPPED = "A leftover window whose norm is above the threshold is not clipped as it should be."
+
+
+def on_both_sides(trial: ClipTrial) -> ClipTrial:
+    """The same trial with a threshold between the norms of two windows in a row, the shorter one first if any is."""
+    norms = large_batch_gradients(trial.loop.problem).norm(dim=1)
+    k = int((norms[1:] / norms[:-1]).argmax())
+    return replace(trial, max_norm=float(norms[k : k + 2].log().mean().exp()))
+
+
+def mixed_message(seen: Observation, due: Observation) -> str:
+    """What is wrong with movements where some norms are above the threshold and others below it; empty if nothing is."""
+    if seen.failure:
+        return seen.failure.message
+    found, wanted = seen.tensors["movements"], due.tensors["movements"]
+    if found.shape == wanted.shape and (found - wanted).norm() <= CLIP_TOLERANCE * wanted.norm():
+        return ""
+    return "Where some norms are above the threshold and others below it, the updates are not those that are due."
 
 
 def cut_message(replay: Callable[[T], Observation], trial: T, seen: Observation, tolerance: float) -> tuple[str, bool]:
