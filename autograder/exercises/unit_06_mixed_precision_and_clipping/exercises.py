@@ -30,6 +30,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_m
     how_computed,
     in_words_of_sums,
     model_message,
+    sums_in_words,
     sums_message,
 )
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_mistakes import wrong_sums
@@ -43,6 +44,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages 
     WITHOUT_NAN,
     always_clipped,
     autocast_message,
+    calls_message,
     clipped_norms,
     cut_message,
     lengths_in_words,
@@ -122,7 +124,7 @@ class TrainEpochClipped(Exercise[ClipTrial]):
             "both sides": on_both_sides(trial(8, [size] * (6 * n), share=IDLE, frozen=True)),
             "overflowed": trial(9, [size] * n, share=IDLE, overflowed=True),
             "leftover": trial(5, [*uneven[1], *uneven[2][:left]], share=BINDING),
-            "probe": trial(4, *every_kind, share=IDLE, frozen=True, stale=True),
+            "probe": trial(4, *every_kind, share=IDLE, frozen=True, stale=True, grouped=True),
         }
 
     def judge(self, trials: Mapping[str, ClipTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -298,10 +300,16 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         if applied and not torch.isfinite(observations["infinite"].tensors["parameters"]).all():
             slugs += ("inf-applied",)
         remark = rare.mistakes[0] if rare and not slugs else outside
-        if moves and not (slugs or remark):
+        if not any(seen.facts[call] for seen in observations.values() for call in SCALER_CALLS):
+            remark = (
+                remark
+                or "You never use the scaler that you are given: neither to unscale, nor to step, nor to update its scale."
+            )
+        for name, seen in several.items():
+            remark = remark or outside_message(seen) or calls_message(seen, due[name])
+        if moves and not remark:
             remark = lengths_in_words(observations["float16"], due["float16"], trials["float16"].scale)
-        if not (slugs or remark or any(seen.facts[call] for seen in observations.values() for call in SCALER_CALLS)):
-            remark = "You never use the scaler that you are given: neither to unscale, nor to step, nor to update its scale."
+        remark = "" if slugs else remark
         return self.verdict(results, mistakes=tuple(map(mistake, slugs)), remark=remark)
 
 
@@ -337,8 +345,10 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
         failure = first_failure(observations)
         if failure or any("type" in seen.facts for seen in observations.values()):
             return self.verdict(results, failure=failure)
+        remark = ""
         if results["sums"] or results["ragged"]:
             slugs = wrong_sums(trials["ragged"], observations, sums)
+            remark = "" if slugs else sums_in_words(observations, sums)
         else:
             message, slugs = how_computed(trials["telling"], observations["telling"])
             results["model"] = results["model"] or message
@@ -349,4 +359,4 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
                 results["ragged"] = NOT_FINITE
             elif sums_message(observations["evaluation"], float32_sums(trials["evaluation"])[()]):
                 results["model"] = results["model"] or OF_ANOTHER_MODE
-        return self.verdict(results, mistakes=tuple(map(in_words_of_sums, slugs)))
+        return self.verdict(results, mistakes=tuple(map(in_words_of_sums, slugs)), remark=remark)

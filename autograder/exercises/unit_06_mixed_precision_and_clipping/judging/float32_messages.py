@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import torch
@@ -37,6 +37,23 @@ def sums_message(seen: Observation, due: dict[str, Tensor], tolerance: float = S
         return shapes_message(seen.tensors, due)
     if not sums_distance(seen.tensors, due) <= tolerance:
         return "The tensors are not the gradient of the mean loss over all samples."
+    return ""
+
+
+def sums_in_words(observations: Mapping[str, Observation], due: Mapping[str, Mapping[tuple, dict[str, Tensor]]]) -> str:
+    """What wrong sums are made of, or how long they are, as a sentence; empty if neither is simple."""
+    found = {name: observations[name].tensors for name in due}
+    right = {name: sums[()] for name, sums in due.items()}
+    if any(sums_distance(found[name], right[name]) == torch.inf for name in due):
+        return ""
+    both = {name: right["sums"][name] + right["ragged"][name] for name in right["ragged"]}
+    if sums_distance(found["sums"], right["sums"]) <= SUM_TOLERANCE and sums_distance(found["ragged"], both) <= SUM_TOLERANCE:
+        return "At a second call your sums go on from those of the first, instead of beginning at zero."
+    for name, trial in (("sums", 600), ("ragged", 24)):
+        a, b = _flat(found[name], right[name]), _flat(right[name], right[name])
+        factor = float(a @ b / b.square().sum())
+        if abs(factor - 1) > SUM_TOLERANCE and (a - factor * b).norm() <= SUM_TOLERANCE * a.norm():
+            return f"With {trial} micro-batches your tensors are {factor:.3g} times the gradient that is due."
     return ""
 
 

@@ -12,6 +12,7 @@ from autograder.contract.observation import Observation
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import AmpTrial, ClipTrial
 from autograder.judging.large_batches import JOINED, NOT_ONE_EACH, large_batch_gradients
 from autograder.judging.number_relations import rows_in_words
+from autograder.support.counted import counted
 
 T = TypeVar("T", ClipTrial, AmpTrial)
 
@@ -42,13 +43,17 @@ def lengths_in_words(seen: Observation, due: Observation, scale: float = 1.0) ->
     Each was measured when its update was made, in the unit that the optimizer saw.
     """
     found, wanted = (each.tensors["gradients"].double().norm(dim=1) for each in (seen, due))
-    if len(found) != len(wanted) or not wanted.all():
+    if len(found) != len(wanted):
+        return f"Where {counted(len(wanted), 'update')} are due, your loop makes {len(found)}."
+    if not wanted.all():
         return ""
     ratios = [float(ratio) for ratio in found / wanted]
     if scale != 1 and ratios and abs(ratios[0] * scale - 1) <= AMP_TOLERANCE:
         return "At update 1 the gradient is divided by the scale once more than is due."
     for u, ratio in enumerate(ratios):
         if not abs(ratio - 1) <= AMP_TOLERANCE:
+            if not ratio:
+                return f"At update {u + 1} the gradient is zero, where one is due."
             return f"At update {u + 1} the gradient is {ratio:.2g} times as long as the one that is due."
     return ""
 
@@ -189,6 +194,14 @@ def always_clipped(seen: Observation, due: Observation, trial: ClipTrial) -> boo
         return False
     lengthened = wanted / wanted.norm(dim=1, keepdim=True) * trial.max_norm
     return bool((found - lengthened).norm() <= CLIP_TOLERANCE * lengthened.norm())
+
+
+def calls_message(seen: Observation, due: Observation) -> str:
+    """How often a loop updates the scale, in words; empty if once for each window."""
+    calls, windows = seen.facts["scaler_updates"], sum(map(len, due.facts["losses"]))
+    if calls == windows:
+        return ""
+    return f"On some data your loop calls scaler.update {counted(calls, 'time')} for {counted(windows, 'window')}."
 
 
 def scale_message(seen: Observation, due: Observation) -> str:
