@@ -111,7 +111,7 @@ def model_message(observations: Iterable[Observation]) -> str:
         if seen.facts["moved"]:
             return "Your function changed the model's parameters or their dtype."
         if seen.facts["converted"]:
-            return "While forwards run, parameters of the model are not in bfloat16: that is not the model as it is."
+            return "Forwards run with parameters that are not in bfloat16: that is not the model as it is."
         if seen.facts["hooked"]:
             return "Your function leaves hooks on the model, so whoever uses it next runs them, too."
         if changed := kept_message(seen):
