@@ -289,9 +289,9 @@ for update in range(1, 5):
 # `train_epoch` of unit 04, at the schedule's rates. Update by `optimizer.step()`; the optimizer may have momentum. The schedule
 # moves on once per update, after it. Return a list with the rate that each update used.
 #
-# The same scheduler comes back in the next epoch and goes on where it was. The model is in training mode; leave it there. Every
-# parameter is trained, `micro_batches` is a list, and no gradient waits in `.grad` when you are first called.
-# `windows(micro_batches, accumulation_steps)`, imported at the top, cuts it into windows.
+# The same scheduler comes back in the next epoch and goes on where it was. Leave no hook on the optimizer. The model is in
+# training mode; leave it there. Every parameter is trained, `micro_batches` is a list, and no gradient waits in `.grad` when
+# you are first called. `windows(micro_batches, accumulation_steps)`, imported at the top, cuts it into windows.
 #
 # What earns points:
 #

@@ -197,8 +197,8 @@ explore("order_of_operations")
 #
 # What earns points:
 #
-# - **1 point · windows whose norm is above the threshold**: full windows, ragged micro-batches; and a leftover window,
-#   once you also have the next point.
+# - **1 point · windows whose norm is above the threshold**: full windows, ragged micro-batches; and a leftover window, as
+#   well as norms on both sides of the threshold, once you also have the next point.
 # - **1 point · windows whose norm is below it, and leftovers**: equal micro-batches, three epochs, leftover windows, also with
 #   N = 1. Micro-batches go through the model one by one.
 # - **1 point · the returned norms**: one for each window, before clipping.
@@ -267,8 +267,8 @@ check(train_epoch_clipped)
 #
 # What earns points:
 #
-# - **1 point · updates in float16 and bfloat16, leftovers included**: forwards run in `dtype`, one for each micro-batch;
-#   nothing is clipped. N = 1 counts here, too.
+# - **1 point · updates in float16 and bfloat16, leftovers included**: forwards run in `dtype`, one for each micro-batch, and
+#   gradients are added up in float32; nothing is clipped. N = 1 counts here, too.
 # - **1 point · clipping unscaled gradients**: all norms are above the threshold, that of a leftover window included; the
 #   returned norms count here.
 # - **1 point · windows with infinite gradients change nothing but the scale**: one of nine or twelve micro-batches is broken.

@@ -24,6 +24,8 @@ from autograder.exercises.unit_05_learning_rate.judging.rules import (
 )
 from autograder.exercises.unit_05_learning_rate.judging.schedules import (
     cut_message,
+    hook_message,
+    left_message,
     movement_message,
     rates_in_words,
     rates_message,
@@ -34,7 +36,6 @@ from autograder.exercises.unit_05_learning_rate.observing import NoiseTrial, Sch
 from autograder.judging.calls import judge_calls
 from autograder.judging.failures import first_failure
 from autograder.judging.large_batches import JOINED, for_one
-from autograder.judging.left_behind import kept_message
 from autograder.observing.calls import CallTrial
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
@@ -65,8 +66,9 @@ class EffectiveBatchSize(Exercise[CallTrial]):
     def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
         b, n, w = (chance.randint(2, 40) for _ in range(3))
+        large = chance.randint(20_000, 40_000)  # samples, so that one size is far above the published ones
         good = [*(CallTrial(arguments) for arguments, _ in PUBLISHED), CallTrial((b, n)), CallTrial((1, 1))]
-        sizes = {f"size {k}": trial for k, trial in enumerate([*good, CallTrial((n, b), {"world_size": w})])}
+        sizes = {f"size {k}": trial for k, trial in enumerate([*good, CallTrial((large, b), {"world_size": w})])}
         bad = {"zero": 0, "negative": -2, "fraction": 2.5, "text": "2", "none": None}
         refused = {
             f"{name} {k}": CallTrial(tuple(value if j == k else 4 for j in range(3)))
@@ -146,7 +148,7 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
         n = chance.choice([3, 4])
         left, uneven = chance.randint(2, n - 1), uneven_sizes(chance, [1, 2, 3, 4], n)
         basics = Problem(accumulation_steps=n, device=device, dtype=best_dtype(device), width=8)
-        factors = tuple(round(chance.uniform(0.2, 1.0), 3) for _ in range(40))
+        factors = tuple(chance.uniform(0.2, 1.0) for _ in range(40))  # in all digits, of which a result may lose none
         # The third update and the fourth, of one epoch, have the same rate.
         level = (*factors[:3], factors[2], *factors[4:])
 
@@ -174,7 +176,7 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
 
         moves = message("updates") or for_one(message("no accumulation"))
         results = {
-            "updates": moves or kept_message(observations["updates"]) or cut_message(trials["cut"], observations["cut"]),
+            "updates": moves or left_message(observations["updates"]) or cut_message(trials["cut"], observations["cut"]),
             "leftover": message("leftover"),
         }
         results["rates"] = rates_message(trials["rates"], observations["rates"], not results["updates"])
@@ -198,7 +200,7 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
         if named and not found.slugs and not found.remark:
             return self.verdict(results, mistakes=named, failure=failure)  # two equal fingerprints would say nothing
         in_words = (rates_in_words(trials[name], observations[name]) for name in ("rates", "probe"))
-        remark = found.remark or ("" if named else next(filter(None, in_words), ""))
+        remark = found.remark or ("" if named else hook_message(seen) or next(filter(None, in_words), ""))
         return self.verdict(results, mistakes=named, failure=failure, expected=found.expected, found=found.found, remark=remark)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -55,8 +55,9 @@ class ScheduleTrial:
 
 
 def observe_scheduled(function: Callable, trial: ScheduleTrial) -> Observation:
-    """Run a loop that also takes a scheduler; the schedule goes on from epoch to epoch."""
+    """Run a loop that also takes a scheduler, which goes on from epoch to epoch; observe also hooks on the optimizer."""
     schedulers: list[torch.optim.lr_scheduler.LRScheduler] = []
+    hooked: list[bool] = []
 
     def loop(
         model: nn.Module,
@@ -67,9 +68,17 @@ def observe_scheduled(function: Callable, trial: ScheduleTrial) -> Observation:
     ) -> object:
         if not schedulers:
             schedulers.append(trial.build_scheduler(optimizer))
-        return function(model, loss_fn, optimizer, schedulers[0], micro_batches, accumulation_steps)
+        before = _step_hooks(optimizer)
+        returned = function(model, loss_fn, optimizer, schedulers[0], micro_batches, accumulation_steps)
+        hooked.append(_step_hooks(optimizer) > before)
+        return returned
 
-    return observe_loop(loop, trial.loop)
+    seen = observe_loop(loop, trial.loop)
+    return replace(seen, facts=seen.facts | {"hooked": any(hooked)})
+
+
+def _step_hooks(optimizer: torch.optim.Optimizer) -> int:
+    return len(optimizer._optimizer_step_pre_hooks) + len(optimizer._optimizer_step_post_hooks)
 
 
 def observe_noise_scale(function: Callable, trial: NoiseTrial) -> Observation:

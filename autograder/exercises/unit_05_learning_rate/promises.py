@@ -32,6 +32,7 @@ PROMISES = {
             Promise("integer", "as an integer.", SIZES, "effective_batch_size_float"),
             Promise("ranks", "with and without a world size.", SIZES, "effective_batch_size_one_device"),
             Promise("one", "and three others", SIZES, "effective_batch_size_not_of_one"),
+            Promise("large", "and three others", ("size 8",), "effective_batch_size_capped"),
             Promise("zero", WHOLE, refused("zero"), "effective_batch_size_zero"),
             Promise("negative", WHOLE, refused("negative"), "effective_batch_size_negative"),
             Promise("fraction", WHOLE, refused("fraction"), "effective_batch_size_fraction"),
@@ -78,6 +79,7 @@ PROMISES = {
             Promise("own rate", "at the schedule's rates.", LOOPS, "lr_multiplied"),
             Promise("list", "Return a list with the rate that each update used.", ("rates", "leftover"), "rates_not_returned"),
             Promise("goes on", "goes on where it was.", ("updates", "leftover", "rates", "probe"), "schedule_restarts"),
+            Promise("hooks", "Leave no hook on the optimizer.", ("updates",), "schedule_leaves_a_hook"),
             Promise("training", "The model is in training mode", LOOPS, "schedule_evaluates"),
             Promise("mode", "The model is in training mode; leave it there.", ("updates",), "schedule_leaves_evaluation"),
             Promise("clear", "no gradient waits in `.grad` when you are first called.", LOOPS, "zero_every_scheduled"),
@@ -93,6 +95,7 @@ PROMISES = {
             ),
             Promise("ragged", "Every sample of a window counts alike.", ("leftover", "probe"), "mean_of_means_scheduled"),
             Promise("one for each", "one number for each update, in order", ("rates", "leftover"), "rates_of_micro_batches"),
+            Promise("digits", "the rate that each update used.", ("rates", "leftover"), "rates_rounded"),
             Promise("repeated rates", "one number for each update, in order", ("leftover",), "rates_without_repeats"),
             Promise(
                 "leftover's rate", "on leftovers once the other two parts are right.", ("leftover",), "rates_of_full_windows"

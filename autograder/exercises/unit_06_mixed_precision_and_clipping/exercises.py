@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache, partial
 from typing import Any
 
+import torch
+
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
 from autograder.contract.trials import probe_length, trial_random, uneven_sizes
@@ -23,24 +25,32 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_
 )
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_messages import (
     LOST_IN_SUMS,
+    NOT_FINITE,
     OF_ANOTHER_MODE,
     how_computed,
     in_words_of_sums,
     model_message,
+    sums_in_words,
     sums_message,
 )
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_mistakes import wrong_sums
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_sums import float32_sums
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages import (
+    AFTER_INFINITY,
     AMP_TOLERANCE,
+    AS_IN_LOW_PRECISION,
     CLIP_TOLERANCE,
     LEFTOVER_NOT_CLIPPED,
+    WITHOUT_NAN,
     always_clipped,
     autocast_message,
+    calls_message,
     clipped_norms,
     cut_message,
     lengths_in_words,
+    mixed_message,
     norms_message,
+    on_both_sides,
     one_norm_each,
     parameters_message,
     rounding_message,
@@ -74,7 +84,7 @@ to be idle for scaled gradients as well."""
 USUAL_SCALE = 65536.0
 """Where torch's scaler begins. In float16 this is infinite."""
 
-ALONE = ("no accumulation", "cut", "telling", "usual scale")
+ALONE = ("no accumulation", "cut", "telling", "usual scale", "cancelling", "infinite")
 """Trials in mixed precision that are judged by themselves, and not with the others to find mistakes."""
 
 
@@ -111,8 +121,10 @@ class TrainEpochClipped(Exercise[ClipTrial]):
             "no accumulation": trial(6, [size] * 3, share=IDLE, accumulation_steps=1),
             "cut": trial(7, [2] * n, share=IDLE, coupled=True),
             "norms": trial(3, [*uneven[2], *uneven[1][:left]], [size] * n, share=0.5, frozen=True),
+            "both sides": on_both_sides(trial(8, [size] * (6 * n), share=IDLE, frozen=True)),
+            "overflowed": trial(9, [size] * n, share=IDLE, overflowed=True),
             "leftover": trial(5, [*uneven[1], *uneven[2][:left]], share=BINDING),
-            "probe": trial(4, *every_kind, share=IDLE, frozen=True, stale=True),
+            "probe": trial(4, *every_kind, share=IDLE, frozen=True, stale=True, grouped=True),
         }
 
     def judge(self, trials: Mapping[str, ClipTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -124,10 +136,11 @@ class TrainEpochClipped(Exercise[ClipTrial]):
         joined = False
         if whole:
             results["bound"] = LEFTOVER_NOT_CLIPPED if said["leftover"] else ""
+            results["bound"] = results["bound"] or mixed_message(observations["both sides"], due["both sides"])
             results["idle"], joined = cut_message(
                 partial(replay_clipped, clipped), trials["cut"], observations["cut"], CLIP_TOLERANCE
             )
-            results["idle"] = results["idle"] or kept_message(observations["idle"])
+            results["idle"] = results["idle"] or kept_message(observations["idle"]) or (said["overflowed"] and AFTER_INFINITY)
             results["norms"] = results["norms"] or norms["idle"] or norms["bound"]
         failure = first_failure(observations)
         if not any(results.values()):
@@ -201,17 +214,21 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             return AmpTrial(LoopTrial(problem), precision, scale, float(share * norms.min()), **options)
 
         epochs = ([*uneven, *[2] * (n - 1)], [2] * n)
+        whole_windows = {"accumulation_steps": 4, "skewed": False}  # a power of two, and a loss that is even in its error
         return {
             "float16": trial(1, *epochs),
             # What .grad held before, or holds of the window before, would vanish beside gradients that are scaled.
             "bfloat16": trial(2, *epochs, precision="bfloat16", of_problem={"stale": True}, scale=1.0, growth_interval=2),
             "no accumulation": trial(7, [2] * 3, of_problem={"accumulation_steps": 1}, scale=1.0, growth_interval=2),
             "cut": trial(8, [2] * n, of_problem={"coupled": True}),
-            "telling": trial(9, [2] * n, precision="bfloat16", telling=True),
+            "telling": trial(9, [2] * n, precision="bfloat16", telling=True, scale=USUAL_SCALE, growth_interval=1),
             "usual scale": trial(10, [2] * n, telling=True, scale=USUAL_SCALE),
+            "cancelling": trial(11, [2] * 4, precision="bfloat16", of_problem=whole_windows, cancelling=True),
             "clip": trial(3, [*uneven, *uneven[::-1], *uneven], share=BINDING),
             # A good update before the broken window, and one after it, are not two in a row.
             "inf": trial(4, [2] * (3 * n), broken=n + 1, growth_interval=2),
+            # With one sample and one output there is nothing to add up that could turn infinity into NaN.
+            "infinite": trial(13, [1] * (3 * n), of_problem={"outputs": 1, "skewed": False}, broken=n + 1, growth_interval=2),
             "growth": trial(5, [2] * (2 * n), growth_interval=1),
             "leftover": trial(6, [*uneven, *[2] * (n - 1)], share=BINDING, growth_interval=2),
         }
@@ -225,12 +242,15 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         rounded = "" if moves else rounding_message(observations["telling"], due["telling"])
         usual = scale_message(observations["usual scale"], due["usual scale"]) or said["usual scale"]
         kept = kept_message(observations["float16"])
+        usual = usual and f"With a scale of {USUAL_SCALE:,.0f}: {usual}"
         results = {
-            "update": kept or moves or cut or rounded or (usual and f"With a scale of {USUAL_SCALE:,.0f}: {usual}"),
+            "update": kept or moves or cut or rounded or usual or (AS_IN_LOW_PRECISION if said["cancelling"] else ""),
             "clip": said["clip"] or norms_message(observations["clip"], due["clip"], AMP_TOLERANCE),
             "inf": said["inf"] or scale_message(observations["inf"], due["inf"]),
             "scale": said["growth"] or scale_message(observations["growth"], due["growth"]),
         }
+        applied = bool(said["infinite"] and not results["inf"])
+        results["inf"] = results["inf"] or (WITHOUT_NAN if applied else "")
         whole = not (moves or rounded or results["clip"])
         leftover = observations["leftover"]
         if whole and parameters_message(leftover, due["leftover"], AMP_TOLERANCE):
@@ -239,6 +259,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         if not (said["inf"] or results["clip"]) and not one_norm_each(observations["inf"], due["inf"]):
             results["clip"] = "With infinite gradients in a window, your list does not have one number for each window."
         places = {"bfloat16": "In bfloat16", "no accumulation": "With N = 1"}
+        places |= {"telling": f"Where it begins at {USUAL_SCALE:,.0f},"}
         places |= {"leftover": "With a leftover window"} if not moves else {}  # which is part of ``moves``
         for name, where in places.items():
             if not (said[name] or results["scale"]) and scale_message(observations[name], due[name]):
@@ -276,11 +297,19 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             slugs += ("autocast-missing",)
         if results["clip"] and not said["clip"] and clipped_norms(observations["clip"], due["clip"], trials["clip"].max_norm):
             slugs += ("norm-after-clip",)
+        if applied and not torch.isfinite(observations["infinite"].tensors["parameters"]).all():
+            slugs += ("inf-applied",)
         remark = rare.mistakes[0] if rare and not slugs else outside
-        if moves and not (slugs or remark):
+        if not any(seen.facts[call] for seen in observations.values() for call in SCALER_CALLS):
+            remark = (
+                remark
+                or "You never use the scaler that you are given: neither to unscale, nor to step, nor to update its scale."
+            )
+        for name, seen in several.items():
+            remark = remark or outside_message(seen) or calls_message(seen, due[name])
+        if moves and not remark:
             remark = lengths_in_words(observations["float16"], due["float16"], trials["float16"].scale)
-        if not (slugs or remark or any(seen.facts[call] for seen in observations.values() for call in SCALER_CALLS)):
-            remark = "You never use the scaler that you are given: neither to unscale, nor to step, nor to update its scale."
+        remark = "" if slugs else remark
         return self.verdict(results, mistakes=tuple(map(mistake, slugs)), remark=remark)
 
 
@@ -306,7 +335,7 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
             "ragged": Float32SumTrial(seed + 2, 24, True, 1.0, device),
             "telling": Float32SumTrial(seed + 3, 24, False, 1.0, device, telling=True),
             "cancelling": Float32SumTrial(seed + 4, 4, False, 1.0, device, cancelling=True),
-            "evaluation": Float32SumTrial(seed + 5, 4, True, 1.0, device, training=False),
+            "evaluation": Float32SumTrial(seed + 5, 4, True, 1.0, device, training=False, overflowed=True),
         }
 
     def judge(self, trials: Mapping[str, Float32SumTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -316,14 +345,18 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
         failure = first_failure(observations)
         if failure or any("type" in seen.facts for seen in observations.values()):
             return self.verdict(results, failure=failure)
+        remark = ""
         if results["sums"] or results["ragged"]:
             slugs = wrong_sums(trials["ragged"], observations, sums)
+            remark = "" if slugs else sums_in_words(observations, sums)
         else:
             message, slugs = how_computed(trials["telling"], observations["telling"])
             results["model"] = results["model"] or message
             left = sums_message(observations["cancelling"], float32_sums(trials["cancelling"])[()])
             if left and not message:  # forwards of another model cancel otherwise
                 results["sums"] = LOST_IN_SUMS
-            if sums_message(observations["evaluation"], float32_sums(trials["evaluation"])[()]):
+            if not all(torch.isfinite(tensor).all() for tensor in observations["evaluation"].tensors.values()):
+                results["ragged"] = NOT_FINITE
+            elif sums_message(observations["evaluation"], float32_sums(trials["evaluation"])[()]):
                 results["model"] = results["model"] or OF_ANOTHER_MODE
-        return self.verdict(results, mistakes=tuple(map(in_words_of_sums, slugs)))
+        return self.verdict(results, mistakes=tuple(map(in_words_of_sums, slugs)), remark=remark)

@@ -25,6 +25,11 @@ FAR = 4096
 thousandth, and bfloat16 loses them."""
 
 
+LONG = 256
+"""In mixed precision, such targets are this many outputs away: a power of two, so that the two errors are exactly opposite.
+Next to their gradients bfloat16 loses the others, and float16 a tenth of them; float32 keeps them to a ten-thousandth."""
+
+
 @dataclass(frozen=True)
 class Float32SumTrial:
     """Many nearly equal micro-batches for a bfloat16 model.
@@ -39,6 +44,7 @@ class Float32SumTrial:
             less than float32 nothing is left of the others next to it. Samples of a micro-batch are a power of two, and so are
             the micro-batches: then it makes no difference whether losses or gradients are weighted.
         training: whether the model is in training mode, or else in evaluation mode.
+        overflowed: whether ``.grad`` holds infinity at first.
         telling: whether the gradients tell what computed them: the samples of one forward act on each other, micro-batches have
             one sample, and a target is so near the model's output that the rounding of bfloat16 decides how far it is off.
     """
@@ -49,6 +55,7 @@ class Float32SumTrial:
     spread: float
     device: str
     training: bool = True
+    overflowed: bool = False
     telling: bool = False
     cancelling: bool = False
 
@@ -62,6 +69,7 @@ class Float32SumTrial:
             device=self.device,
             dtype="float32",
             stale=True,
+            overflowed=self.overflowed,
             gated=True,
             skewed=not self.cancelling,  # with the other sign, a skewed loss is not the same
             coupled=self.telling,
@@ -84,11 +92,21 @@ class Float32SumTrial:
 
 
 def observe_float32_sums(function: Callable, trial: Float32SumTrial) -> Observation:
-    """Returns the tensors by name, whether the model was ``moved`` or left ``hooked``, and what else was ``changed``."""
+    """Returns tensors by name, whether the model was ``moved``, ``converted`` or left ``hooked``, and what was ``changed``."""
     model, loss_fn, batches = trial.build()
     state, given = state_of(model), [(x.clone(), y.clone()) for x, y in batches]
     before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
-    value = function(model, loss_fn, batches)
+    converted: list[bool] = []
+    linear = [layer for layer in model.modules() if isinstance(layer, nn.Linear)]
+    hooks = [
+        layer.register_forward_pre_hook(lambda layer, _: converted.append(layer.weight.dtype != torch.bfloat16))
+        for layer in linear
+    ]
+    try:
+        value = function(model, loss_fn, batches)
+    finally:
+        for hook in hooks:
+            hook.remove()
     if not isinstance(value, Mapping):
         return Observation(facts={"type": type(value).__name__})
     tensors = {str(name): t.detach().cpu() for name, t in value.items() if isinstance(t, Tensor)}
@@ -98,7 +116,8 @@ def observe_float32_sums(function: Callable, trial: Float32SumTrial) -> Observat
     )
     changed = [what for what, value in state_of(model).items() if what in ("modes", "requires_grad") and value != state[what]]
     changed += [] if same_data(batches, given) else ["data"]
-    return Observation(tensors, {"moved": not kept, "hooked": count_hooks(model) > 0, "changed": changed})
+    facts = {"moved": not kept, "converted": any(converted), "hooked": count_hooks(model) > 0, "changed": changed}
+    return Observation(tensors, facts)
 
 
 @dataclass(frozen=True)
@@ -126,6 +145,8 @@ class AmpTrial:
         max_norm: clipping threshold, for unscaled gradients.
         broken: micro-batch of the epoch whose targets are infinite, or None.
         telling: whether targets are so near the model's outputs that their rounding decides how far they are off.
+        cancelling: whether the gradient of an epoch's last micro-batch is that of the first with the other sign, and so long
+            that a sum in less than float32 loses the others next to it.
     """
 
     loop: LoopTrial
@@ -135,6 +156,7 @@ class AmpTrial:
     growth_interval: int = 1000
     broken: int | None = None
     telling: bool = False
+    cancelling: bool = False
 
 
 @torch.no_grad()
@@ -142,6 +164,15 @@ def _near_outputs(model: nn.Module, x: Tensor, y: Tensor, precision: torch.dtype
     """Targets near what the model makes of ``x`` in this precision, off in the directions of ``y``."""
     with torch.autocast(x.device.type, dtype=precision):
         return model(x).float() * (1 + NEARNESS * y.sign())
+
+
+@torch.no_grad()
+def _opposite(model: nn.Module, batches: list[MicroBatch], precision: torch.dtype) -> list[MicroBatch]:
+    """The micro-batches, of which the last is now the first with targets on the other side of what the model makes of it."""
+    x, _ = batches[0]
+    with torch.autocast(x.device.type, dtype=precision):
+        out = model(x).float()
+    return [(x, out * (1 + LONG)), *batches[1:-1], (x, out * (1 - LONG))]
 
 
 SCALER_CALLS = ("unscales", "scaler_steps", "scaler_updates")
@@ -202,6 +233,8 @@ def observe_amp(function: Callable, trial: AmpTrial) -> Observation:
         batches = [(x, torch.full_like(y, torch.inf) if k == trial.broken else y) for k, (x, y) in enumerate(micro_batches)]
         if trial.telling:
             batches = [(x, _near_outputs(before, x, y, precision)) for x, y in batches]
+        if trial.cancelling:
+            batches = _opposite(before, batches, precision)
         try:
             return function(model, loss_fn, optimizer, scaler, batches, accumulation_steps, trial.max_norm, precision)
         finally:

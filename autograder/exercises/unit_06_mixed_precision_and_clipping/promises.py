@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from autograder.contract.promises import Promise, Promises
 
-CLIPPED = ("bound", "idle", "no accumulation", "cut", "norms", "leftover", "probe")
-AMP = ("float16", "bfloat16", "no accumulation", "cut", "telling", "usual scale", "clip", "inf", "growth", "leftover")
+CLIPPED = ("bound", "idle", "no accumulation", "cut", "norms", "both sides", "overflowed", "leftover", "probe")
+LONG = ("bound", "both sides", "leftover")
+AMP = (
+    *("float16", "bfloat16", "no accumulation", "cut", "telling", "usual scale", "cancelling"),
+    *("clip", "inf", "infinite", "growth", "leftover"),
+)
 FORWARDS = ("float16", "bfloat16", "telling", "usual scale")
 SUMS = ("sums", "ragged", "telling", "cancelling", "evaluation")
 LIKE_UNIT_04 = "one epoch as in unit 04, and each window's gradient is clipped to `max_norm` before its update."
@@ -21,14 +25,23 @@ PROMISES = {
             Promise("loss", LIKE_UNIT_04, CLIPPED, "clip_own_loss"),
             Promise("arguments of the loss", LIKE_UNIT_04, CLIPPED, "clip_loss_swapped"),
             Promise("mean", LIKE_UNIT_04, CLIPPED, "clip_no_scale"),
-            Promise("clip", LIKE_UNIT_04, ("bound", "leftover"), "clip_never"),
-            Promise("once", LIKE_UNIT_04, ("bound", "leftover", "norms"), "clip_per_micro_batch"),
-            Promise("complete", LIKE_UNIT_04, ("bound", "idle", "leftover", "norms"), "clip_too_early"),
-            Promise("before the update", "before its update.", ("bound", "leftover"), "clip_too_late"),
-            Promise("threshold", "clipped to `max_norm`", ("bound", "leftover"), "clip_threshold_divided"),
-            Promise("whole gradient", "each window's gradient is clipped", ("bound", "leftover"), "clip_each_parameter"),
+            Promise("clip", LIKE_UNIT_04, LONG, "clip_never"),
+            Promise("once", LIKE_UNIT_04, (*LONG, "norms"), "clip_per_micro_batch"),
+            Promise("complete", LIKE_UNIT_04, (*LONG, "idle", "norms"), "clip_too_early"),
+            Promise("before the update", "before its update.", LONG, "clip_too_late"),
+            Promise("threshold", "clipped to `max_norm`", LONG, "clip_threshold_divided"),
+            Promise("whole gradient", "each window's gradient is clipped", LONG, "clip_each_parameter"),
             Promise("groups", "the optimizer may have momentum and several parameter groups.", ("bound",), "clip_each_group"),
-            Promise("short ones", "equal micro-batches", ("idle", "no accumulation", "cut", "probe"), "clip_always"),
+            Promise("same threshold", "norms on both sides of the threshold", ("both sides",), "clip_threshold_follows"),
+            Promise(
+                "infinity", "`.grad` may hold anything when you are called.", ("overflowed",), "clip_clears_by_multiplying"
+            ),
+            Promise(
+                "short ones",
+                "equal micro-batches",
+                tuple(name for name in CLIPPED if name not in ("bound", "norms", "leftover")),
+                "clip_always",
+            ),
             Promise("norms", "the norm of its gradient before clipping.", ("norms", "bound"), "clipped_norm_returned"),
             Promise(
                 "list", "Return a list with one number for each window", ("norms", "bound", "idle"), "clip_nothing_returned"
@@ -36,9 +49,14 @@ PROMISES = {
             Promise("each norm", "one for each window, before clipping.", ("norms", "idle"), "clip_norms_of_full_windows"),
             Promise("ragged", "micro-batches may be ragged", ("bound", "leftover", "norms", "probe"), "clip_mean_of_means"),
             Promise("leftover", "the last window may be shorter", ("idle", "leftover", "norms", "probe"), "clip_tail_dropped"),
-            Promise("clipped leftover", "and a leftover window, once you also have", ("leftover",), "clip_full_windows_only"),
+            Promise("clipped leftover", "and a leftover window, as well", ("leftover",), "clip_full_windows_only"),
             Promise("stream", "`micro_batches` may be a one-shot stream", ("bound",), "clip_needs_a_length"),
-            Promise("clear", "`.grad` may hold anything when you are called.", ("idle", "probe"), "clip_keeps_old_gradients"),
+            Promise(
+                "clear",
+                "`.grad` may hold anything when you are called.",
+                ("idle", "overflowed", "probe"),
+                "clip_keeps_old_gradients",
+            ),
             Promise("training", MODE, CLIPPED, "clip_evaluates"),
             Promise("mode", MODE, ("idle",), "clip_leaves_evaluation"),
             Promise(
@@ -60,9 +78,10 @@ PROMISES = {
             Promise(
                 "scaler",
                 "one epoch in mixed precision.",
-                ("bfloat16", "no accumulation", "inf", "growth", "leftover"),
+                ("bfloat16", "no accumulation", "telling", "inf", "infinite", "growth", "leftover"),
                 "amp_scaler_unused",
             ),
+            Promise("sums", "gradients are added up in float32;", ("cancelling",), "amp_sums_in_bfloat16"),
             Promise("dtype", "`dtype` is `torch.float16` or `torch.bfloat16`.", ("bfloat16", "telling"), "amp_always_float16"),
             Promise("autocast", "forwards run in `dtype`", FORWARDS, "amp_without_autocast"),
             Promise("any call", "forwards run in `dtype`", FORWARDS, "amp_around_the_hooks"),
@@ -82,15 +101,19 @@ PROMISES = {
             Promise("training", LIKE_EXERCISE_1, AMP, "amp_evaluates"),
             Promise("mode", LIKE_EXERCISE_1, ("float16",), "amp_leaves_evaluation"),
             Promise("optimizer", "the optimizer may have momentum.", AMP, "amp_steps_twice"),
-            Promise("one by one", "one for each micro-batch;", ("cut",), "amp_one_forward"),
+            Promise("one by one", "one for each micro-batch, and", ("cut",), "amp_one_forward"),
             Promise("N = 1", "N = 1 counts here, too.", ("no accumulation",), "amp_not_for_one"),
-            Promise("both dtypes", "Use the scaler with both.", ("bfloat16",), "amp_scaler_for_float16_only"),
+            Promise("both dtypes", "Use the scaler with both.", ("bfloat16", "telling"), "amp_scaler_for_float16_only"),
             Promise("one step", "and the scale at the end has to be exact.", ("no accumulation",), "amp_no_scaler_for_one"),
             Promise(
                 "leftover counts", "and the scale at the end has to be exact.", ("leftover",), "amp_no_update_after_leftover"
             ),
             Promise("counting", "and the scale at the end has to be exact.", ("inf",), "amp_halves_the_scale_by_hand"),
-            Promise("inf", "one of nine or twelve micro-batches is broken.", ("inf",), "amp_inf_applied"),
+            Promise("inf", "one of nine or twelve micro-batches is broken.", ("inf", "infinite"), "amp_inf_applied"),
+            Promise(
+                "inf without NaN", "one of nine or twelve micro-batches is broken.", ("infinite",), "amp_looks_for_nan_only"
+            ),
+            Promise("large scales", "and the scale at the end has to be exact.", ("telling",), "amp_scale_capped"),
             Promise("inf lowers the scale", "the scale at the end has to be exact.", ("inf",), "amp_skips_infinities_itself"),
             Promise("scale", "a scaler that doubles its scale after every good update.", AMP, "amp_scale_doubled_inside"),
         ),
@@ -111,7 +134,9 @@ PROMISES = {
                 "float32_flushes_pairs",
             ),
             Promise("samples", "every sample counts alike.", ("ragged", "evaluation"), "float32_mean_of_means"),
-            Promise("bfloat16", "computed by the model as it is", ("telling", "cancelling"), "float32_copy_of_the_model"),
+            Promise("bfloat16", "computed by the model as it is", SUMS, "float32_copy_of_the_model"),
+            Promise("parameters", "computed by the model as it is", SUMS, "float32_parameters_under_autocast"),
+            Promise("infinity", "it may hold anything when you are called.", ("evaluation",), "float32_clears_by_multiplying"),
             Promise("mode", "computed by the model as it is", SUMS, "float32_evaluates"),
             Promise(
                 "one by one",

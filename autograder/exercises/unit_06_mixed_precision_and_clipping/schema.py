@@ -27,7 +27,14 @@ def amp_schema(trial: AmpTrial) -> Schema:
 
 def sums_schema(trial: Float32SumTrial) -> Schema:
     """Tensors of any name and shape, since the student's function chooses them."""
-    return Schema((Form({"*": Array()}, {"moved": Truth(), "hooked": Truth(), "changed": ListOf(Text(), (0, 3))}), NO_VALUE))
+    return Schema(
+        (
+            Form(
+                {"*": Array()}, {"moved": Truth(), "hooked": Truth(), "converted": Truth(), "changed": ListOf(Text(), (0, 3))}
+            ),
+            NO_VALUE,
+        )
+    )
 
 
 SCHEMAS = {

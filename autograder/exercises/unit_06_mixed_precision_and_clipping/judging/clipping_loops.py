@@ -57,6 +57,10 @@ def play(
     dtype: torch.dtype | None,
 ) -> list[float]:
     """A ``train_epoch_amp`` that is written in this way; without a dtype it computes in the model's own precision."""
+    if variant.autocast == "epoch":
+        with torch.autocast(next(model.parameters()).device.type, dtype=dtype):
+            inside = variant._replace(autocast="forward")
+            return play(inside, model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype)
     training = _Training(variant, model, loss_fn, optimizer, scaler, max_norm, dtype)
     norms: list[float] = []
     spoilt = False

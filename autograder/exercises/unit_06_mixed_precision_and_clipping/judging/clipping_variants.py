@@ -32,6 +32,7 @@ class ClippingVariant(NamedTuple):
         update: the scale moves ``"once"`` per window, is doubled after ``"each"`` micro-batch or after every update
             (``"doubled"``), or ``"never"`` moves.
         scale: whether losses are multiplied by it.
+        autocast: around each ``"forward"``, or around the whole ``"epoch"``.
         infinite: windows with infinities go ``"through"`` the scaler, are ``"skipped"`` before it sees them, go through it and
             are not cleared afterwards (``"kept"``), or lose the micro-batches whose loss is infinite (``"left out"``). Or their
             infinite numbers become 0 (``"zeroed"``), the epoch ends with them (``"stopped"``), or the scale is set by hand
@@ -47,6 +48,7 @@ class ClippingVariant(NamedTuple):
     step: str = "scaler"
     update: str = "once"
     scale: bool = True
+    autocast: str = "forward"
     infinite: str = "through"
 
 
@@ -106,6 +108,9 @@ SCALING_IN_WORDS: dict[str, tuple[ClippingVariant, ...]] = {
     ),
     "After a window with infinite gradients you set the scale yourself, so the scaler goes on counting good updates.": (
         ClippingVariant(infinite="halved"),
+    ),
+    "One autocast spans several updates. It keeps its copies of the parameters, so later windows use old ones.": (
+        ClippingVariant(autocast="epoch"),
     ),
     "You double the scale yourself after every update, whatever the scaler's own count says.": (
         ClippingVariant(update="doubled"),

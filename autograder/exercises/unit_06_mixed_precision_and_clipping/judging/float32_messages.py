@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import torch
@@ -40,6 +40,23 @@ def sums_message(seen: Observation, due: dict[str, Tensor], tolerance: float = S
     return ""
 
 
+def sums_in_words(observations: Mapping[str, Observation], due: Mapping[str, Mapping[tuple, dict[str, Tensor]]]) -> str:
+    """What wrong sums are made of, or how long they are, as a sentence; empty if neither is simple."""
+    found = {name: observations[name].tensors for name in due}
+    right = {name: sums[()] for name, sums in due.items()}
+    if any(sums_distance(found[name], right[name]) == torch.inf for name in due):
+        return ""
+    both = {name: right["sums"][name] + right["ragged"][name] for name in right["ragged"]}
+    if sums_distance(found["sums"], right["sums"]) <= SUM_TOLERANCE and sums_distance(found["ragged"], both) <= SUM_TOLERANCE:
+        return "At a second call your sums go on from those of the first, instead of beginning at zero."
+    for name, trial in (("sums", 600), ("ragged", 24)):
+        a, b = _flat(found[name], right[name]), _flat(right[name], right[name])
+        factor = float(a @ b / b.square().sum())
+        if abs(factor - 1) > SUM_TOLERANCE and (a - factor * b).norm() <= SUM_TOLERANCE * a.norm():
+            return f"With {trial} micro-batches your tensors are {factor:.3g} times the gradient that is due."
+    return ""
+
+
 def shapes_message(found: dict[str, Tensor], due: dict[str, Tensor]) -> str:
     """Which of these names or shapes is wrong; one of them has to be."""
     if found and found.keys() - due.keys():
@@ -61,6 +78,9 @@ def sums_distance(found: dict[str, Tensor], due: dict[str, Tensor]) -> float:
 LOST_IN_SUMS = "Where long gradients cancel, the short ones are lost: some of them are not added up in float32."
 """Said of sums that are right but for what float32 would have kept."""
 
+
+NOT_FINITE = "Where .grad held infinity before the call, your tensors are not finite."
+"""Said of sums that are right where it held something else."""
 
 OF_ANOTHER_MODE = "For a model in evaluation mode, your tensors are not the gradient that it has in that mode."
 """Said of sums that are right for a model in training mode."""
@@ -90,6 +110,8 @@ def model_message(observations: Iterable[Observation]) -> str:
             return "The tensors you return are not float32."
         if seen.facts["moved"]:
             return "Your function changed the model's parameters or their dtype."
+        if seen.facts["converted"]:
+            return "Forwards run with parameters that are not in bfloat16: that is not the model as it is."
         if seen.facts["hooked"]:
             return "Your function leaves hooks on the model, so whoever uses it next runs them, too."
         if changed := kept_message(seen):

@@ -10,8 +10,9 @@ import torch
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import AmpTrial, ClipTrial
-from autograder.judging.large_batches import JOINED, NOT_ONE_EACH
+from autograder.judging.large_batches import JOINED, NOT_ONE_EACH, large_batch_gradients
 from autograder.judging.number_relations import rows_in_words
+from autograder.support.counted import counted
 
 T = TypeVar("T", ClipTrial, AmpTrial)
 
@@ -42,18 +43,47 @@ def lengths_in_words(seen: Observation, due: Observation, scale: float = 1.0) ->
     Each was measured when its update was made, in the unit that the optimizer saw.
     """
     found, wanted = (each.tensors["gradients"].double().norm(dim=1) for each in (seen, due))
-    if len(found) != len(wanted) or not wanted.all():
+    if len(found) != len(wanted):
+        return f"Where {counted(len(wanted), 'update')} are due, your loop makes {len(found)}."
+    if not wanted.all():
         return ""
     ratios = [float(ratio) for ratio in found / wanted]
     if scale != 1 and ratios and abs(ratios[0] * scale - 1) <= AMP_TOLERANCE:
         return "At update 1 the gradient is divided by the scale once more than is due."
     for u, ratio in enumerate(ratios):
         if not abs(ratio - 1) <= AMP_TOLERANCE:
+            if not ratio:
+                return f"At update {u + 1} the gradient is zero, where one is due."
             return f"At update {u + 1} the gradient is {ratio:.2g} times as long as the one that is due."
     return ""
 
 
+AFTER_INFINITY = "Where .grad held infinity before the call, the parameters after training are not those that are due."
+
+AS_IN_LOW_PRECISION = (
+    "Where long gradients cancel, what the others add up to is wrong, as in sums of fewer digits than float32."
+)
+
+WITHOUT_NAN = "Where a gradient is infinite and none is NaN, the parameters after training are not those that are due."
+
 LEFTOVER_NOT_CLIPPED = "A leftover window whose norm is above the threshold is not clipped as it should be."
+
+
+def on_both_sides(trial: ClipTrial) -> ClipTrial:
+    """The same trial with a threshold between the norms of two windows in a row, the shorter one first if any is."""
+    norms = large_batch_gradients(trial.loop.problem).norm(dim=1)
+    k = int((norms[1:] / norms[:-1]).argmax())
+    return replace(trial, max_norm=float(norms[k : k + 2].log().mean().exp()))
+
+
+def mixed_message(seen: Observation, due: Observation) -> str:
+    """What is wrong with movements where some norms are above the threshold and others below it; empty if nothing is."""
+    if seen.failure:
+        return seen.failure.message
+    found, wanted = seen.tensors["movements"], due.tensors["movements"]
+    if found.shape == wanted.shape and (found - wanted).norm() <= CLIP_TOLERANCE * wanted.norm():
+        return ""
+    return "Where some norms are above the threshold and others below it, the updates are not those that are due."
 
 
 def cut_message(replay: Callable[[T], Observation], trial: T, seen: Observation, tolerance: float) -> tuple[str, bool]:
@@ -164,6 +194,14 @@ def always_clipped(seen: Observation, due: Observation, trial: ClipTrial) -> boo
         return False
     lengthened = wanted / wanted.norm(dim=1, keepdim=True) * trial.max_norm
     return bool((found - lengthened).norm() <= CLIP_TOLERANCE * lengthened.norm())
+
+
+def calls_message(seen: Observation, due: Observation) -> str:
+    """How often a loop updates the scale, in words; empty if once for each window."""
+    calls, windows = seen.facts["scaler_updates"], sum(map(len, due.facts["losses"]))
+    if calls == windows:
+        return ""
+    return f"On some data your loop calls scaler.update {counted(calls, 'time')} for {counted(windows, 'window')}."
 
 
 def scale_message(seen: Observation, due: Observation) -> str:

@@ -1,0 +1,27 @@
+"""Never lets the scale grow beyond 65,536."""
+
+import torch
+from torch.nn.utils import clip_grad_norm_
+
+from gradaccum.loops import windows
+
+EXERCISE = "train_epoch_amp"
+MISTAKES = ()
+LOST = ("scale",)
+
+
+def train_epoch_amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype):
+    norms = []
+    for window in windows(micro_batches, accumulation_steps):
+        optimizer.zero_grad()
+        samples = sum(len(x) for x, _ in window)
+        for x, y in window:
+            with torch.autocast(x.device.type, dtype=dtype):
+                loss = loss_fn(model(x), y) * len(x) / samples
+            scaler.scale(loss).backward()
+        scaler.unscale_(optimizer)
+        norms.append(float(clip_grad_norm_(model.parameters(), max_norm)))
+        scaler.step(optimizer)
+        scaler.update()
+        scaler.update(min(scaler.get_scale(), 65536.0))
+    return norms
