@@ -99,7 +99,31 @@ def call_relation(
         made = _numbers_of(formula, others)
         if made is not None and not _all_same(made, due, tolerance) and _all_same(found, made, tolerance):
             return f"Each of your numbers is the one that is due {words}."
-    return ""
+    fine = [_same(f, d, tolerance) for f, d in zip(found, due, strict=True)]
+    return _right_by_argument([arguments for arguments, _ in calls], fine)
+
+
+MAX_LISTED = 8
+"""Values of an argument that a sentence lists."""
+
+
+def _right_by_argument(calls: Sequence[tuple[Any, ...]], fine: Sequence[bool]) -> str:
+    """Which values of an argument decide whether a number is right, as a sentence; empty if those of none do, or of several.
+
+    Numbers differ from call to call anyway, so an argument of another kind decides before them.
+    """
+    said: dict[bool, list[str]] = {True: [], False: []}
+    for i, ordinal in zip(range(min(map(len, calls))), ORDINALS, strict=False):
+        values = {
+            kind: sorted({str(call[i]) for call, f in zip(calls, fine, strict=True) if f is kind}) for kind in (True, False)
+        }
+        few = sum(map(len, values.values())) <= MAX_LISTED
+        if all(values.values()) and few and not {*values[True]} & {*values[False]}:
+            right, wrong = (" or ".join(values[kind]) for kind in (True, False))
+            words = f"Your numbers are right where the {ordinal} argument is {right}, and wrong where it is {wrong}."
+            said[all(_is_number(call[i]) for call in calls)].append(words)
+    deciding = said[False] or said[True]
+    return deciding[0] if len(deciding) == 1 else ""
 
 
 def _transformed(found: Numbers, due: Numbers) -> Iterator[tuple[str, Numbers]]:

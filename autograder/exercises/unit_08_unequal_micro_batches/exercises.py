@@ -141,8 +141,7 @@ class TrainEpochTokens(Exercise):
             return self.verdict(results, mistakes=tuple(map(in_tokens, shown_otherwise)), failure=failure)
         found = diagnose_tokens(trials["probe"], observations["probe"])
         others = _other_slugs(trials, observations, results, found.slugs)
-        others = tuple(others)
-        if results["empty"] and "empty-skipped" not in others and not results["leftover"]:
+        if results["empty"] and not results["leftover"]:
             results["empty"] += skipped_message(trials["empty"], observations["empty"])
         slugs = (*found.slugs, *(slug for slug in others if not REPORTS_THE_SAME.get(slug, set()) & set(found.slugs)))
         if uses_up_streams({name: trial.problem for name, trial in trials.items()}, observations):
