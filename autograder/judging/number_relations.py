@@ -8,6 +8,8 @@ from functools import partial
 from itertools import accumulate, combinations
 from typing import Any
 
+import torch
+
 from autograder.support.counted import counted
 
 Numbers = Sequence[float]
@@ -110,18 +112,22 @@ MAX_LISTED = 8
 def _right_by_argument(calls: Sequence[tuple[Any, ...]], fine: Sequence[bool]) -> str:
     """Which values of an argument decide whether a number is right, as a sentence; empty if those of none do, or of several.
 
-    Numbers differ from call to call anyway, so an argument of another kind decides before them.
+    Numbers differ from call to call anyway, so an argument of another kind decides before them. Only what is as short as a
+    word is listed: never tensors or lists.
     """
     said: dict[bool, list[str]] = {True: [], False: []}
     for i, ordinal in zip(range(min(map(len, calls))), ORDINALS, strict=False):
-        values = {
-            kind: sorted({str(call[i]) for call, f in zip(calls, fine, strict=True) if f is kind}) for kind in (True, False)
-        }
-        few = sum(map(len, values.values())) <= MAX_LISTED
-        if all(values.values()) and few and not {*values[True]} & {*values[False]}:
-            right, wrong = (" or ".join(values[kind]) for kind in (True, False))
-            words = f"Your numbers are right where the {ordinal} argument is {right}, and wrong where it is {wrong}."
-            said[all(_is_number(call[i]) for call in calls)].append(words)
+        column = [call[i] for call in calls]
+        numeric = all(map(_is_number, column))
+        if not (numeric or all(isinstance(value, bool | str | torch.dtype) for value in column)):
+            continue
+        kinds = ({value for value, f in zip(column, fine, strict=True) if f is kind} for kind in (True, False))
+        right, wrong = (sorted(values, key=None if numeric else str) for values in kinds)
+        if right and wrong and not {*right} & {*wrong} and len(right) + len(wrong) <= MAX_LISTED:
+            listed, others = (" or ".join(str(value)[:20] for value in values) for values in (right, wrong))
+            said[numeric].append(
+                f"Your numbers are right where the {ordinal} argument is {listed}, and wrong where it is {others}."
+            )
     deciding = said[False] or said[True]
     return deciding[0] if len(deciding) == 1 else ""
 
