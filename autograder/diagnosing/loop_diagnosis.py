@@ -100,7 +100,7 @@ def _linear_reading(trial: LoopTrial, observation: Observation) -> tuple[Fingerp
     found = read_observation(trial, observation)
     if found.linear:
         return found, ()
-    mixed = _by_row(found, read_observation(trial, observation, training=False))
+    mixed = by_row(found, read_observation(trial, observation, training=False))
     if mixed.linear:
         return mixed, ("eval-mode",)
     gradients = observation.tensors["gradients"]
@@ -115,7 +115,7 @@ def _linear_reading(trial: LoopTrial, observation: Observation) -> tuple[Fingerp
     return (part, ("detached",)) if part.linear else (found, ())
 
 
-def _by_row(first: Fingerprint, second: Fingerprint) -> Fingerprint:
+def by_row(first: Fingerprint, second: Fingerprint) -> Fingerprint:
     """For each row the reading that explains it better, or the first: the mode may change from window to window."""
     take = first.residuals <= second.residuals
     stale = None if first.stale is None or second.stale is None else first.stale.where(take, second.stale)
@@ -154,7 +154,8 @@ def difference_in_words(found: Fingerprint, due: Fingerprint, lengths: Tensor | 
         alike = found.coefficients.shape == due.coefficients.shape
         if share < NEARLY and alike and torch.allclose(found.coefficients, due.coefficients, rtol=0, atol=NEARLY):
             return (
-                "Your updates are those that are due except for less than 1% of each, as if numbers had lost digits on the way."
+                "Your updates are those that are due except for less than 1% of each, as if numbers had lost digits on the way "
+                "or a small term had come in."
             )
         part = f"up to {share:.0%}" if share >= 0.01 else "less than 1%"
         return (
@@ -170,7 +171,7 @@ def difference_in_words(found: Fingerprint, due: Fingerprint, lengths: Tensor | 
         return f"Your loop made {counted(made, 'update')} where {len(due.coefficients)} were due."
     for u, (row, right_row) in enumerate(zip(found.coefficients, due.coefficients, strict=True)):
         if not torch.allclose(row, right_row, atol=1e-4):
-            return f"Update {u + 1} holds {_row_in_words(row)}; due were {_row_in_words(right_row)}."
+            return _rows_in_words(u, row, right_row)
     for u, rate in enumerate(found.rates.tolist()):
         if abs(rate - 1) > 1e-4:
             # Of a factor near 1 its digits would say nothing: something else is small beside the gradient, as weight decay is.
@@ -198,6 +199,14 @@ def _with_evidence(slugs: tuple[str, ...], facts: dict[str, Any], micro_batches:
         return slugs
     cleared = {"zero-every"} | (set() if backwards else {"zero-before-step"})
     return tuple(other if slug in cleared else slug for slug in slugs)
+
+
+def _rows_in_words(u: int, row: Tensor, right_row: Tensor) -> str:
+    """How a row differs from the one due: share by share, or by how much where the shares look alike."""
+    share = float(((row - right_row).abs() / right_row.abs().clamp(min=1e-9)).max())
+    if share < 0.01:
+        return f"Update {u + 1} holds what is due of each micro-batch except for up to {share:.1g} of it."
+    return f"Update {u + 1} holds {_row_in_words(row)}; due were {_row_in_words(right_row)}."
 
 
 def _row_in_words(row: Tensor) -> str:

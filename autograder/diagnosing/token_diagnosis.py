@@ -17,9 +17,9 @@ from autograder.judging.token_loops import (
     losses_of_windows,
     movements_of,
     moves_like,
+    window_tokens,
 )
 from autograder.observing.token_loops import TokenLoopTrial, observe_tokens
-from gradaccum.loops import windows
 from gradaccum.loops.tokens import TOKEN_LOOPS
 from gradaccum.problems import MicroBatch
 from gradaccum.problems.tokens import PADDING_TOO, TokenProblem
@@ -114,7 +114,7 @@ def _examples(trial: TokenLoopTrial) -> Iterator[tuple[str, Tensor]]:
 
 def _per_window(problem: TokenProblem, so_far: bool = False) -> Tensor:
     """``(U, 1)``, how much of what the problem weighs by each window holds, or it and the earlier ones of its epoch."""
-    counts = [torch.tensor([sum(w) for w in windows(epoch, problem.accumulation_steps)]) for epoch in problem.epochs]
+    counts = [torch.tensor(epoch) for epoch in window_tokens(problem)]
     return torch.cat([count.cumsum(0) if so_far else count for count in counts])[:, None]
 
 

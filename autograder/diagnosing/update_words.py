@@ -20,6 +20,8 @@ SAME = 1e-4
 ROUND = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Lengths to which gradients are usually clipped."""
 
+CLIPPED = "No gradient is longer than {:g} at its update: longer ones are clipped to this length, where none is due."
+
 Blocks = list[set[int]]
 """The micro-batches in each update, by their number."""
 
@@ -158,7 +160,7 @@ def _other_weights(found: Fingerprint, due: Fingerprint, lengths: Tensor | None)
     factors = {u: float(ratios[u][0]) for u in wrong}
     right = [u for u in range(len(ratios)) if u not in factors]
     if lengths is not None and (limit := _limit(factors, right, lengths)) is not None:
-        return f"No gradient is longer than {limit:g} at its update: longer ones are clipped to this length, where none is due."
+        return CLIPPED.format(limit)
     if all(abs(factors[u] - _if_all_like_first(windows[u].sizes)) <= SAME for u in wrong):
         return f"{which} is weighed as if each of its micro-batches held as much as the first."
     for step, words in ((1, "more"), (-1, "less")):

@@ -8,6 +8,8 @@ from functools import partial
 from itertools import accumulate, combinations
 from typing import Any
 
+import torch
+
 from autograder.support.counted import counted
 
 Numbers = Sequence[float]
@@ -99,7 +101,35 @@ def call_relation(
         made = _numbers_of(formula, others)
         if made is not None and not _all_same(made, due, tolerance) and _all_same(found, made, tolerance):
             return f"Each of your numbers is the one that is due {words}."
-    return ""
+    fine = [_same(f, d, tolerance) for f, d in zip(found, due, strict=True)]
+    return _right_by_argument([arguments for arguments, _ in calls], fine)
+
+
+MAX_LISTED = 8
+"""Values of an argument that a sentence lists."""
+
+
+def _right_by_argument(calls: Sequence[tuple[Any, ...]], fine: Sequence[bool]) -> str:
+    """Which values of an argument decide whether a number is right, as a sentence; empty if those of none do, or of several.
+
+    Numbers differ from call to call anyway, so an argument of another kind decides before them. Only what is as short as a
+    word is listed: never tensors or lists.
+    """
+    said: dict[bool, list[str]] = {True: [], False: []}
+    for i, ordinal in zip(range(min(map(len, calls))), ORDINALS, strict=False):
+        column = [call[i] for call in calls]
+        numeric = all(map(_is_number, column))
+        if not (numeric or all(isinstance(value, bool | str | torch.dtype) for value in column)):
+            continue
+        kinds = ({value for value, f in zip(column, fine, strict=True) if f is kind} for kind in (True, False))
+        right, wrong = (sorted(values, key=None if numeric else str) for values in kinds)
+        if right and wrong and not {*right} & {*wrong} and len(right) + len(wrong) <= MAX_LISTED:
+            listed, others = (" or ".join(str(value)[:20] for value in values) for values in (right, wrong))
+            said[numeric].append(
+                f"Your numbers are right where the {ordinal} argument is {listed}, and wrong where it is {others}."
+            )
+    deciding = said[False] or said[True]
+    return deciding[0] if len(deciding) == 1 else ""
 
 
 def _transformed(found: Numbers, due: Numbers) -> Iterator[tuple[str, Numbers]]:

@@ -30,6 +30,11 @@ def losses_of_windows(problem: TokenProblem) -> Losses:
     return window_losses(problem)
 
 
+def window_tokens(problem: TokenProblem) -> Losses:
+    """For each epoch what each of its windows holds, counted as the problem weighs it."""
+    return [[float(sum(window)) for window in windows(sizes, problem.accumulation_steps)] for sizes in problem.epochs]
+
+
 def losses_after_updates(problem: TokenProblem) -> Losses:
     """The mean loss of each window of a problem, computed after its update."""
     model = problem.build_model()

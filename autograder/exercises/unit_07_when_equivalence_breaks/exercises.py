@@ -152,18 +152,19 @@ class BreaksEquivalence(Exercise):
     )
 
     def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
-        return {"answers": CallTrial()}
+        return {"answers": CallTrial(), "again": CallTrial()}
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
-        seen = observations["answers"]
-        answers = seen.facts.get("value")
-        if seen.failure or not isinstance(answers, dict):
-            message = seen.failure.message if seen.failure else "Your function did not return a dictionary."
-            return self.verdict({part.name: message for part in self.parts}, failure=seen.failure)
-        results: dict[str, str] = {}
+        results = {part.name: "" for part in self.parts}
         slugs: list[str] = []
-        for part in self.parts:
-            wrong = wrong_answers(part.name, answers)
-            slugs += [MISTAKEN[key] for key in wrong if isinstance(answers.get(key), bool | int)]
-            results[part.name] = answer_message(wrong[0], answers) if wrong else ""
+        for name, where in (("answers", ""), ("again", "Called a second time: ")):
+            seen = observations[name]
+            answers = seen.facts.get("value")
+            if seen.failure or not isinstance(answers, dict):
+                message = seen.failure.message if seen.failure else f"{where}Your function did not return a dictionary."
+                return self.verdict({part: said or message for part, said in results.items()}, failure=seen.failure)
+            for part in results:
+                wrong = wrong_answers(part, answers)
+                slugs += [MISTAKEN[key] for key in wrong if not where and isinstance(answers.get(key), bool | int)]
+                results[part] = results[part] or (where + answer_message(wrong[0], answers) if wrong else "")
         return self.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))))

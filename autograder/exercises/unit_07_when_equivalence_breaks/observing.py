@@ -17,6 +17,7 @@ from torch.nn import functional as F
 
 from autograder.contract.observation import Failure, Observation
 from autograder.observing.calls import CallTrial, Plain, observe_call, observe_number, plain
+from autograder.observing.hooks import count_hooks
 from autograder.observing.student_calls import CHANGED
 from gradaccum.components import COMPONENTS
 from gradaccum.memory import storage_key
@@ -53,7 +54,8 @@ class NormTrial:
         """
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
-            model = MODELS[self.kind]()
+            dtype = torch.float64 if self.kind == "double" and not self.device.startswith("mps") else torch.float32
+            model = MODELS[self.kind]().to(dtype)
             for layer in batchnorms(model).values():
                 if layer.affine:
                     layer.weight.data.uniform_(0.5, 1.5)
@@ -62,8 +64,7 @@ class NormTrial:
                 assert layer.running_var is not None
                 layer.running_mean.normal_()
                 layer.running_var.uniform_(0.5, 2.0)
-        dtype = torch.float64 if self.kind == "double" and not self.device.startswith("mps") else torch.float32
-        model.to(device=self.device, dtype=dtype).train(self.training)
+        model.to(self.device).train(self.training)
         first = next(module for module in model.modules() if isinstance(module, nn.Linear | nn.Conv2d)).float()
         first.get_parameter("bias").requires_grad_(False)
         for parameter in model.parameters():
@@ -173,6 +174,11 @@ def frozen_in(model: nn.Module) -> list[str]:
     return [name for name, parameter in model.named_parameters() if not parameter.requires_grad]
 
 
+def _attributes(model: nn.Module) -> dict[str, set[str]]:
+    """The names of all attributes of a model and of its parts, by path."""
+    return {path: set(vars(module)) for path, module in model.named_modules()}
+
+
 def _grads_kept(given: nn.Module, due: nn.Module) -> bool:
     """Whether ``.grad`` of every parameter holds what it holds in another model with the same parameters."""
     found = dict(given.named_parameters())
@@ -204,6 +210,7 @@ def observe_replacement(function: Callable, trial: NormTrial) -> Observation:
         "frozen": frozen_in(result),
         "given frozen": frozen_in(given),
         "grads kept": _grads_kept(given, trial.model()),
+        "marked": _attributes(given) != _attributes(trial.model()) or count_hooks(given) > 0,
         "places": {name: [str(tensor.dtype), tensor.device.type] for name, tensor in state.items()},
     }
     tensors = {f"state/{name}": tensor.detach().clone() for name, tensor in state.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from autograder.contract.promises import Promise, Promises
 
 MODELS = ("flat", "deep", "conv", "double", "none")
+ANSWERS = ("answers", "again")
 CALLS = tuple(f"call {k}" for k in range(8))
 REPLACED = "every `nn.BatchNorm1d` and `nn.BatchNorm2d`, at any depth"
 EVERYTHING_ELSE = (
@@ -34,9 +35,13 @@ PROMISES = {
             Promise("frozen", EVERYTHING_ELSE, MODELS, "replace_batchnorm_thaws"),
             Promise("weight", KEPT, MODELS, "replace_batchnorm_loses_affine"),
             Promise("bias", KEPT, MODELS, "replace_batchnorm_loses_bias"),
+            Promise("no digit lost", KEPT, ("double",), "replace_batchnorm_by_way_of_float32"),
             Promise("dtype", KEPT, ("double",), "replace_batchnorm_float32_weights"),
             Promise("own dtype", KEPT, ("double",), "replace_batchnorm_dtype_of_the_first"),
             Promise("no affine", "becomes a GroupNorm with `affine=False`.", ("double",), "replace_batchnorm_always_affine"),
+            Promise("all without affine", REPLACED, ("double",), "replace_batchnorm_leaves_what_has_no_weights"),
+            Promise("attributes of the given model", UNTOUCHED, MODELS, "replace_batchnorm_marks_the_given_model"),
+            Promise("buffers not shared", UNTOUCHED, ("conv",), "replace_batchnorm_shares_buffers"),
             Promise("untouched", UNTOUCHED, MODELS, "replace_batchnorm_in_place"),
             Promise("gradients of the given model", UNTOUCHED, MODELS, "replace_batchnorm_clears_gradients"),
             Promise("not shared", UNTOUCHED, MODELS, "replace_batchnorm_shares_parameters"),
@@ -90,12 +95,13 @@ PROMISES = {
     ),
     "breaks_equivalence": Promises(
         (
-            Promise("truth", TWELVE, ("answers",), "breaks_equivalence_trusts_the_loss"),
-            Promise("layers", TWELVE, ("answers",), "breaks_equivalence_blames_every_norm"),
-            Promise("updates", TWELVE, ("answers",), "breaks_equivalence_blames_optimizers"),
-            Promise("twelve", "a dictionary with these twelve names as keys", ("answers",), "breaks_equivalence_forgets_some"),
-            Promise("truth values", "and for each `True`", ("answers",), "breaks_equivalence_words"),
-            Promise("components", "Leave `COMPONENTS` as it is.", ("answers",), "breaks_equivalence_writes_into_components"),
+            Promise("truth", TWELVE, ANSWERS, "breaks_equivalence_trusts_the_loss"),
+            Promise("layers", TWELVE, ANSWERS, "breaks_equivalence_blames_every_norm"),
+            Promise("updates", TWELVE, ANSWERS, "breaks_equivalence_blames_optimizers"),
+            Promise("twelve", "a dictionary with these twelve names as keys", ANSWERS, "breaks_equivalence_forgets_some"),
+            Promise("truth values", "and for each `True`", ANSWERS, "breaks_equivalence_words"),
+            Promise("each call", "It returns a dictionary", ("again",), "breaks_equivalence_names_used_up"),
+            Promise("components", "Leave `COMPONENTS` as it is.", ANSWERS, "breaks_equivalence_writes_into_components"),
         ),
         (
             "Below are twelve",

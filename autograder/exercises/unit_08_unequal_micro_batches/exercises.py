@@ -28,12 +28,15 @@ from autograder.exercises.unit_08_unequal_micro_batches.judging.denominators imp
     denominator_message,
 )
 from autograder.exercises.unit_08_unequal_micro_batches.judging.messages import (
+    clipped_message,
     empty_windows_message,
+    ignoring_message,
     is_one_big_batch,
     live_losses_message,
     losses_message,
     mode_and_memory_message,
     movements_message,
+    skipped_message,
     stopped_message,
 )
 from autograder.judging.calls import judge_calls
@@ -115,8 +118,10 @@ class TrainEpochTokens(Exercise):
         if results["bare"] and not results["leftover"]:  # a loop without its leftover window would seem to stop there, too
             results["bare"] = stopped_message(trials["bare"], observations["bare"]) or results["bare"]
         results["bare"] = results["bare"] or one
-        results["ignore"] = movements_message(trials["ignore"], observations["ignore"])
-        results["ignore"] = results["ignore"] or movements_message(trials["ignore another"], observations["ignore another"])
+        ignoring = [(trials[name], observations[name]) for name in ("ignore", "ignore another")]
+        results["ignore"] = next(filter(None, (movements_message(*one) for one in ignoring)), "")
+        if not any(results[name] for name in moves):
+            results["ignore"] = ignoring_message(*ignoring) or results["ignore"]
         results["ignore"] = results["ignore"] or kept_message(observations["ignore"], DATA)
         results["losses"] = losses_message(trials["losses"], observations["losses"])
         if not (results["losses"] or results["leftover"]):
@@ -136,14 +141,17 @@ class TrainEpochTokens(Exercise):
             return self.verdict(results, mistakes=tuple(map(in_tokens, shown_otherwise)), failure=failure)
         found = diagnose_tokens(trials["probe"], observations["probe"])
         others = _other_slugs(trials, observations, results, found.slugs)
+        if results["empty"] and not results["leftover"]:
+            results["empty"] += skipped_message(trials["empty"], observations["empty"])
         slugs = (*found.slugs, *(slug for slug in others if not REPORTS_THE_SAME.get(slug, set()) & set(found.slugs)))
         if uses_up_streams({name: trial.problem for name, trial in trials.items()}, observations):
             slugs += ("stream-used-up",)
         if "retained-graph" in slugs:
             slugs = tuple(slug for slug in slugs if slug != "one-big-batch")
+        remark = found.remark or ("" if slugs else clipped_message(observations))
         shown = {"expected": found.expected, "found": found.found} if found.slugs or found.remark else {}
         named = dict.fromkeys(RENAMED.get(slug, slug) for slug in slugs)
-        return self.verdict(results, mistakes=tuple(map(in_tokens, named)), failure=failure, remark=found.remark, **shown)
+        return self.verdict(results, mistakes=tuple(map(in_tokens, named)), failure=failure, remark=remark, **shown)
 
 
 REPORTS_THE_SAME = {
@@ -165,9 +173,9 @@ def _other_slugs(
     if is_one_big_batch(trials["memory"], observations["memory"]):
         yield "one-big-batch"
     padding, ignore = "padding-counted" in named, (trials["ignore"], observations["ignore"])
-    if results["ignore"] and not ignore[1].failure and ignores_only_usual(*ignore, counts_padding=padding):
-        yield "ignore-index-fixed"
     another = trials["ignore another"], observations["ignore another"]
+    if movements_message(*another) and not ignore[1].failure and ignores_only_usual(*ignore, counts_padding=padding):
+        yield "ignore-index-fixed"
     if results["ignore"] and not another[1].failure and leaves_out_zeros(*another):
         yield "first-class-left-out"
     names = "empty", "bare", "bare one"

@@ -23,10 +23,13 @@ from autograder.exercises.unit_09_contrastive_losses.judging.messages import (
     towers_in_words,
     towers_message,
 )
-from autograder.exercises.unit_09_contrastive_losses.judging.references import found_towers, holds_several_graphs
+from autograder.exercises.unit_09_contrastive_losses.judging.references import (
+    found_towers,
+    holds_several_graphs,
+    holds_the_window,
+)
 from autograder.exercises.unit_09_contrastive_losses.judging.special_inputs import needs_a_list, needs_equal_sizes
 from autograder.exercises.unit_09_contrastive_losses.observing import ContrastiveTrial
-from autograder.judging.large_batches import SEVERAL_GRAPHS
 from autograder.observing.calls import CallTrial
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.problems import best_dtype
@@ -42,6 +45,12 @@ def _where(
     said = message(trial, seen)
     return said if seen.failure or not said else f"{case}: {said}"
 
+
+TOO_MUCH = "As much is in memory at once as the graphs of several micro-batches take."
+"""Whether they are graphs, the count of bytes does not say: a loss that compares all pairs may take as much."""
+
+FIRST, ONLY_FIRST = "encoders", "Your function is right when it is called first, and wrong whenever it is called again."
+"""The trial that is observed before all others, and what to say if it is the only one with the right gradients."""
 
 KEPT = {"clean one": "With a single micro-batch", "clean unused": "With a parameter that is never used"}
 """By trial, what there is besides old gradients. Other trials have the same without them."""
@@ -117,8 +126,8 @@ class AccumulateContrastive(Exercise):
             )
             others += ("stale-start",) if results["clean"] else ()
         if several:
-            results["memory"] = results["memory"] or SEVERAL_GRAPHS
-            others += ("one-big-batch",) if not observations["memory"].failure else ()
+            results["memory"] = results["memory"] or TOO_MUCH
+            others += ("one-big-batch",) if holds_the_window(trials["memory"], observations["memory"]) else ()
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
         return self._explained(results, trials, observations, others, failure)
 
@@ -143,7 +152,9 @@ class AccumulateContrastive(Exercise):
         explained = name_gradients(problem, found) if found else None
         if explained is None:
             unnamed = not others and any(results[part] for part in ("encoders", "clean", "ragged"))
-            remark = towers_in_words(problem, found) if unnamed else ""
+            later = (towers_message(trials[one], observations[one]) for one in trials if one != FIRST)
+            spent = not towers_message(trials[FIRST], observations[FIRST]) and all(later)
+            remark = (ONLY_FIRST if spent else towers_in_words(problem, found)) if unnamed else ""
             return self.verdict(results, mistakes=tuple(map(mistake, others)), failure=failure, remark=remark)
         variant, slugs = explained
         if "directions-added" in slugs and not results["loss"]:  # the returned loss is not the sum of both directions

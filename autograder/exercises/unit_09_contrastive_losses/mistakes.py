@@ -43,6 +43,11 @@ add_mistake(
     "Compare your call of info_nce with the one at the beginning of the unit.",
 )
 add_mistake(
+    "scale-not-exponentiated",
+    "Your similarities are multiplied by logit_scale itself. What belongs there is its exponential.",
+    "What does the formula say of t, and what is logit_scale?",
+)
+add_mistake(
     "backward-twice",
     "The loss you return is right, but every gradient is twice the one due: the loss goes backward twice.",
     "Count the calls that send the window's loss backward.",

@@ -95,8 +95,8 @@ class DdpTrainEpoch(Exercise):
                 ranks[name] = ranks_seen(trial, seen)
         messages = {
             "full": (
-                (movement_message, "full"),
                 (mode_message, "full"),
+                (movement_message, "full"),
                 (graphs_message, "memory"),
             ),
             "leftover": ((movement_message, "leftover"),),
@@ -113,10 +113,12 @@ class DdpTrainEpoch(Exercise):
             results["full"] = single and f"With N = 1: {single}"
         if not any(results.values()):
             return self.verdict(results)
+        of_all = True
         if all(name in failures or movement_message(trials[name], ranks[name]) for name in ("full", "leftover")):
             used = ranks_in_updates(trials, ranks)
+            of_all = len(used) == trials["full"].world_size
             results["ranks"] = results["ranks"] or ("" if used else NO_GRADIENTS)
-            results["rounds"] = results["rounds"] or ("" if len(used) == trials["full"].world_size else NOT_ALL_RANKS)
+            results["rounds"] = results["rounds"] or ("" if of_all else NOT_ALL_RANKS)
         slugs: tuple[str, ...] = ()
         remark, fixed, shown = "", "", {}
         if "memory" in ranks and graphs_message(trials["memory"], ranks["memory"]) in (SEVERAL_GRAPHS, WHOLE_WINDOW):
@@ -130,8 +132,8 @@ class DdpTrainEpoch(Exercise):
             if fixed := width_in_words(trials, ranks, named):
                 named, remark = tuple(slug for slug in named if slug not in OFF_BY_ONE), fixed
             rounds = needless_rounds(trials["probe"], ranks["probe"])
-            if {"sync-wrong-one", "windows-not-synced"} & set(named):
-                rounds = ()  # what must change is where gradients travel, not how often
+            if not of_all or {"sync-wrong-one", "windows-not-synced"} & set(named):
+                rounds = ()  # what must change is whose gradients travel and where, not how often
             slugs = (*named, *rounds, *slugs)
             shown = {"expected": due, "found": found} if not found.same_as(due) else {}
         if "retained-graph" in slugs:
@@ -139,7 +141,7 @@ class DdpTrainEpoch(Exercise):
         failure = next(iter(failures.values()), None)
         if not (slugs or remark) and "full" in ranks:
             whole = LoopTrial(all_ranks(trials["full"], merged=True))
-            remark = training_in_words(whole, Observation({"parameters": ranks["full"][0].parameters}))
+            remark = training_in_words(whole, Observation({"parameters": ranks["full"][0].parameters}, ranks["full"][0].facts))
         remark = "" if slugs and not fixed else remark
         return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure, remark=remark, **shown)
 

@@ -13,7 +13,7 @@ for _slug, _message, _hint in (
     ),
     (
         "sync-again",
-        "In each window your ranks exchange more than its gradients once, which is all that is needed.",
+        "Your ranks exchange more than the gradients of each window once, which is all that is needed.",
         "Who shares gradients in your code: DistributedDataParallel, you, or both?",
     ),
     (
@@ -24,7 +24,7 @@ for _slug, _message, _hint in (
     ),
     (
         "never-sync",
-        "No gradient ever reaches another rank, so each rank trains its own model.",
+        "No update holds a gradient of another rank, so each rank trains its own model.",
         "Which call tells the others? In which micro-batch of a window must it not be switched off?",
     ),
     (

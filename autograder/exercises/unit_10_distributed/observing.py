@@ -131,9 +131,12 @@ def _observe_rank(function: Callable, trial: RanksTrial, rank: int) -> Observati
             function(wrapped[0], *arguments)
 
     seen = observe_loop(loop, replace(trial.loop, problem=problem))
-    shared = [call.bytes for call in carried.calls if call.kind != "broadcast"]  # DistributedDataParallel's own housekeeping
+    shared = [call.bytes for call in carried.calls if call.kind != "broadcast"]
+    # A broadcast may be the way back of a reduce or a gather; others are DistributedDataParallel's housekeeping, or needless.
+    there = sum(call.bytes for call in carried.calls if call.kind in ("reduce", "gather"))
+    back = sum(call.bytes for call in carried.calls if call.kind == "broadcast")
     shares = all(model.require_backward_grad_sync for model in wrapped)
-    facts = {"rounds": len(shared), "bytes": sum(shared), "shares_after": shares}
+    facts = {"rounds": len(shared), "bytes": sum(shared), "sent_again": max(0, back - there), "shares_after": shares}
     late = sum(forward and not backward for forward, backward in flags)
     return replace(seen, facts=seen.facts | facts | {"late_no_sync": late})
 

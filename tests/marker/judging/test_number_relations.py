@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+import torch
 
 from autograder.judging.number_relations import call_relation, relation, rows_relation
 
@@ -113,3 +114,14 @@ def test_numbers_too_large_for_a_float_are_compared_with_nothing():
     calls = [((20, 2), {}), ((30, 3), {}), ((7, 5), {})]
     assert call_relation(calls, [1.0, 5.0, 2.0], lambda b, n: b**n * 10**400) == ""
     assert relation([math.inf, 1.0], [1.0, 2.0]) == ""
+
+
+def test_the_argument_whose_values_decide_whether_numbers_are_right_is_named():
+    calls = [((8 + k, kind), {}) for k, kind in enumerate(("a", "b", "a", "c"))]
+    words = "Your numbers are right where the second argument is a, and wrong where it is b or c."
+    assert call_relation(calls, [8.0, 11.0, 10.0, 30.0], lambda n, kind: float(n)) == words
+
+
+def test_arguments_that_are_tensors_are_never_listed():
+    calls = [(([torch.tensor(k)],), {}) for k in range(4)]
+    assert call_relation(calls, [1.0, 2.0, 3.0, 9.0], lambda tensors: float(tensors[0]) + 1) == ""

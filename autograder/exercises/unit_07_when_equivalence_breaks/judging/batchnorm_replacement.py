@@ -7,7 +7,7 @@ string, and most of them append the slugs of the mistakes they recognise to a li
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
@@ -41,14 +41,14 @@ def replacement_message(trial: NormTrial, seen: Observation, slugs: list[str]) -
     old, due, found = batchnorms(model), layers_of(model), seen.facts["layers"]
     state = model.state_dict()
     others = {name for name in state if name.rpartition(".")[0] not in old}
-    kept = all(_near(seen.tensors.get(f"state/{name}"), state[name]) for name in others)
+    kept = all(_equal(seen.tensors.get(f"state/{name}"), state[name]) for name in others)
     if found.keys() != due.keys():
         return "The result does not have its layers at the paths of the given model."
     if not kept or {p: found.get(p) for p in due if p not in old} != {p: due[p] for p in due if p not in old}:
         slugs.append("changes-other-layers")
         return "Something other than a BatchNorm1d or BatchNorm2d has changed."
-    if still := [path for path in old if found[path]["kind"].startswith("BatchNorm")]:
-        return f"There is still a {found[still[0]]['kind']} at {still[0]!r}: that is model.get_submodule({still[0]!r})."
+    if left := _still_there(found, old):
+        return left
     kinds = {found[path]["kind"] for path in old}
     if kinds - {"GroupNorm"}:
         slugs.append("not-groupnorm")
@@ -63,6 +63,13 @@ def replacement_message(trial: NormTrial, seen: Observation, slugs: list[str]) -
     if seen.facts["shared again"]:
         return "Called with another model, your function returns layers that it returned before."
     return ""
+
+
+def _still_there(found: Layers, old: Iterable[str]) -> str:
+    """That there is still a BatchNorm at one of these paths; empty if there is none."""
+    kinds = {path: found[path]["kind"] for path in old if path in found}
+    left = next((path for path, kind in kinds.items() if kind.startswith("BatchNorm")), None)
+    return "" if left is None else f"There is still a {kinds[left]} at {left!r}: that is model.get_submodule({left!r})."
 
 
 def leftover_slugs(trials: Mapping[str, NormTrial], observations: Mapping[str, Observation]) -> list[str]:
@@ -115,6 +122,12 @@ def affine_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> str
             if seen.facts["places"].get(name) != [str(due.dtype), due.device.type]:
                 slugs.append("wrong-dtype")
                 return "A GroupNorm's weight is not in the dtype or on the device of the BatchNorm's."
+            if not _equal(found, due):
+                return (
+                    "A GroupNorm's weight or bias is close to the BatchNorm's but not equal to it, as if digits had been lost."
+                )
+    if trial.kind == "double" and (left := _still_there(seen.facts["layers"], batchnorms(model))):
+        return left
     return ""
 
 
@@ -139,7 +152,11 @@ def original_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
     if not seen.facts["grads kept"]:
         slugs.append("mutates-original")
         return "What .grad of the given model's parameters held is no longer there."
-    if seen.facts["shared"]:
+    if seen.facts["marked"]:
+        return "The given model, or a part of it, does not have the same attributes and hooks as before."
+    if shared := {*seen.facts["shared"]}:
+        if shared.isdisjoint(name for name, _ in model.named_parameters()):
+            return "The result shares buffers with the given model: what one writes into them changes the other."
         slugs.append("shares-parameters")
         return "The result shares parameters with the given model: training one changes the other."
     modes = dict(zip(("mode-changed", "result-in-other-mode"), seen.facts["modes"], strict=True))
@@ -207,6 +224,11 @@ def _near(found: Tensor | None, due: Tensor) -> bool:
     if found is None or found.shape != due.shape or not torch.isfinite(found).all():
         return False
     return float((found.double() - due.double().cpu()).norm()) <= TOLERANCE * float(due.double().norm())
+
+
+def _equal(found: Tensor | None, due: Tensor) -> bool:
+    """Whether a tensor was found and has exactly the values of the one due, as a copy has."""
+    return found is not None and torch.equal(found.double(), due.double().cpu())
 
 
 def _divides(groups: Any, channels: int) -> bool:

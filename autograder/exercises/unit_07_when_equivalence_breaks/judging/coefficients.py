@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
+import torch
+
 from autograder.judging.calls import Formula, with_fixed, with_rounding
 from autograder.observing.calls import CallTrial
 
@@ -43,7 +45,6 @@ WRONG_MOMENTA: Mapping[str, Formula | tuple[Formula, ...]] = {
     "fixed-number": (
         *with_fixed(matched_momentum, 0, (0.01, 0.1, 0.2, 0.5, 0.9)),
         *with_fixed(matched_momentum, 1, (2, 3, 4, 8, 16, 32)),
-        lambda m, n: m if n == 1 else matched_momentum(m, 2),
     ),
     "rounded": with_rounding(matched_momentum),
     "matched-wrong-way": (lambda m, n: 1 - (1 - m) ** n, lambda m, n: m * n, lambda m, n: min(1.0, m * n)),
@@ -63,7 +64,6 @@ WRONG_BETAS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "fixed-number": (
         *with_fixed(matched_beta, 0, (0.8, 0.9, 0.95, 0.99, 0.999)),
         *with_fixed(matched_beta, 1, (2, 3, 4, 8, 16, 32)),
-        lambda b, n: b if n == 1 else b**2,
     ),
     "rounded": with_rounding(matched_beta),
     "beta-wrong-way": (lambda b, n: b ** (1 / n), lambda b, n: 1 - (1 - b) / n),
@@ -79,7 +79,18 @@ WRONG_BETAS: Mapping[str, Formula | tuple[Formula, ...]] = {
 """By slug, the coefficient that a function with this mistake returns."""
 
 
+def _in_16_bits(formula: Formula) -> tuple[Formula, ...]:
+    """The formula on a number in float16 and in bfloat16."""
+
+    def within(dtype: torch.dtype) -> Formula:
+        return lambda value, n: float(formula(torch.tensor(value, dtype=dtype), n))
+
+    return tuple(map(within, (torch.float16, torch.bfloat16)))
+
+
 MOMENTA_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
+    "Every N above 1 is taken for 2.": lambda m, n: m if n == 1 else matched_momentum(m, 2),
+    "Your numbers have no more digits than 16 bits can hold.": _in_16_bits(matched_momentum),
     "You return -log(1 - m)/N, which comes close only for many passes.": lambda m, n: -math.log(1 - m) / n,
     "You return 0 for N > 1, as an exponent of 1 // N makes it: that is rounded down to 0.": lambda m, n: (
         1 - (1 - m) ** (1 // n)
@@ -96,6 +107,8 @@ MOMENTA_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
 """Rarer momenta, by what makes them."""
 
 BETAS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
+    "Every N above 1 is taken for 2.": lambda b, n: b if n == 1 else b**2,
+    "Your numbers have no more digits than 16 bits can hold.": _in_16_bits(matched_beta),
     "You multiply β by N, where β to the power of N is due.": lambda b, n: b * n,
     "Your exponent is the root of N.": lambda b, n: b ** math.sqrt(n),
     "Your exponent is N rounded down to a power of two.": lambda b, n: b ** (2 ** int(math.log2(n))),

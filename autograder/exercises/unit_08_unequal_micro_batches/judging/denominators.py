@@ -153,6 +153,33 @@ def _unweighted_if_ignored(targets: Targets, weight: Tensor | None = None, ignor
     return sum(denominator([part], None if some else weight, ignore_index) for part, some in pairs)
 
 
+def _nothing_left_out_at_zero(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    return denominator(targets, weight, ignore_index) if ignore_index else _sum_of_weights(_joined(targets), weight)
+
+
+def _without_weight_at_index(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    """Leaves out negative targets, and sets the weight at ``ignore_index`` to 0, counted from the end if that is negative."""
+    if weight is None:
+        return denominator(targets, None, ignore_index)
+    every, weight = _joined(targets), weight.clone()
+    if -len(weight) <= ignore_index < len(weight):
+        weight[ignore_index] = 0
+    return _sum_of_weights(every[every >= 0], weight)
+
+
+def _whole_micro_batches(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    return sum(denominator([part], weight, ignore_index) for part in targets if not (part == ignore_index).any())
+
+
+def _in_16_bits(dtype: torch.dtype) -> Formula:
+    def formula(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+        kept = [part[part != ignore_index] for part in targets]
+        parts = (len(part) if weight is None else weight.to(dtype)[part].sum() for part in kept)
+        return float(sum(parts, torch.zeros((), dtype=dtype)))
+
+    return formula
+
+
 DENOMINATORS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "You multiply the number of targets by the mean weight of the classes, where every target has the weight of its class.": (
         _weighing(lambda kept, weight: len(kept) * weight.mean())
@@ -181,6 +208,10 @@ DENOMINATORS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
         ),
     ),
     "You leave out all targets below ignore_index, too.": _only_above,
+    "Where ignore_index is 0, you leave nothing out.": _nothing_left_out_at_zero,
+    "You set weight[ignore_index] to 0, which is the weight of the last class if ignore_index is -1.": _without_weight_at_index,
+    "You leave out a whole micro-batch as soon as one of its targets is ignored.": _whole_micro_batches,
+    "You add the weights up in 16 bits, which hold few digits.": tuple(map(_in_16_bits, (torch.float16, torch.bfloat16))),
     "You take away the weight of the class ignore_index, although its targets are left out already.": _minus_ignored,
 }
 """Rarer denominators, by what makes them."""

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 
+import torch
+
 from autograder.contract.observation import Observation
+from autograder.diagnosing.update_words import CLIPPED, ROUND, SAME
 from autograder.judging.large_batches import (
     SEVERAL_GRAPHS,
     holds_several_graphs,
@@ -23,6 +26,7 @@ from autograder.judging.token_loops import (
     movements_of,
     reference,
     trains_like,
+    window_tokens,
 )
 from autograder.judging.tolerances import close
 from autograder.observing.token_loops import TokenLoopTrial
@@ -50,8 +54,36 @@ def losses_message(trial: TokenLoopTrial, seen: Observation) -> str:
         return "Your list does not have one loss for each window" + _lengths_in_words(seen.facts["losses"], due)
     if same_numbers(seen.facts["losses"], due):
         return ""
-    words = losses_in_words(seen.facts["losses"], due)
+    words = losses_in_words(seen.facts["losses"], due, window_tokens(trial.problem)).replace("samples", "tokens")
     return f"The returned numbers are not the mean losses over each window's tokens.{words}"
+
+
+def ignoring_message(*runs: tuple[TokenLoopTrial, Observation]) -> str:
+    """That updates are wrong under one of two ignore indices and right under the other; empty if it is not so."""
+    wrong = [trial.problem.ignore_index for trial, seen in runs if movements_message(trial, seen)]
+    right = [trial.problem.ignore_index for trial, seen in runs if not movements_message(trial, seen)]
+    if not (wrong and right) or any(seen.failure for _, seen in runs):
+        return ""
+    return (
+        f"Where ignore_index is {wrong[0]}, the updates are not those of the mean over each window's tokens. "
+        f"Where it is {right[0]}, they are."
+    )
+
+
+def skipped_message(trial: TokenLoopTrial, seen: Observation) -> str:
+    """That a loop makes fewer updates than there are windows, all of which have tokens; empty if it does not."""
+    made, due = len(seen.facts.get("update_epochs", ())), sum(map(len, window_tokens(trial.problem)))
+    return f" Your loop makes {counted(made, 'update')} where {due} are due." if not seen.failure and made < due else ""
+
+
+def clipped_message(observations: Mapping[str, Observation]) -> str:
+    """That all longer gradients were cut to one round length at their updates; empty if not."""
+    lengths = [seen.tensors["gradients"].norm(dim=1) for seen in observations.values() if "gradients" in seen.tensors]
+    every = torch.cat(lengths) if lengths else torch.zeros(0)
+    limit = next((limit for limit in ROUND if len(every) and abs(float(every.max()) - limit) <= SAME * limit), None)
+    if limit is None or int((every >= limit * (1 - SAME)).sum()) < 2:
+        return ""
+    return CLIPPED.format(limit)
 
 
 def live_losses_message(trial: TokenLoopTrial, seen: Observation) -> str:

@@ -28,10 +28,12 @@ class LossVariant(NamedTuple):
 
     Attributes:
         negatives: what a micro-batch is compared with: the ``"window"``, its ``"own"`` pairs, or those ``"so far"``.
-        weight: what its loss is multiplied by: 1 (``"whole"``), 1/N (``"over N"``), or its share of the pairs (``"share"``).
+        weight: what its loss is multiplied by: 1 (``"whole"``), 1/N (``"over N"``), its share of the pairs
+            (``"share"``), or 1 over the numbers in its features (``"mean"``).
         loss: ``"mean"`` of both directions, their sum (``"added"``), one of them (``"images"``, ``"texts"``), summed over the
             pairs (``"summed"``), or of a micro-batch's ``"own rows"`` of the whole matrix, whose columns may all be cached
-            (``"own rows, cached"``), or of logits scaled by the ``"exponential"`` of what is an exponential already.
+            (``"own rows, cached"``), or of logits scaled by the ``"exponential"`` of what is an exponential already, or
+            by no exponential at all (``"linear"``).
         reach: the micro-batches whose gradients stay: ``"all"`` or ``"last"``.
         towers: the encoders that get a gradient: ``"both"``, ``"images"``, ``"texts"`` or ``"none"``.
         mode: ``"training"``, ``"evaluation"``, or only the cache in evaluation: with the loss's gradient for the cached
@@ -52,7 +54,12 @@ class LossVariant(NamedTuple):
 
 CHOICES: Choices = {
     "negatives": {"window": (), "own": ("local-negatives",), "so far": ("negatives-so-far",)},
-    "weight": {"whole": (), "over N": ("window-loss-over-n",), "share": ("window-loss-over-n",)},
+    "weight": {
+        "whole": (),
+        "over N": ("window-loss-over-n",),
+        "share": ("window-loss-over-n",),
+        "mean": ("window-loss-over-n",),
+    },
     "loss": {
         "mean": (),
         "added": ("directions-added",),
@@ -62,6 +69,7 @@ CHOICES: Choices = {
         "own rows": ("own-rows-only",),
         "own rows, cached": ("own-rows-only",),
         "exponential": ("scale-exponentiated",),
+        "linear": ("scale-not-exponentiated",),
     },
     "reach": {"all": (), "last": ("zero-every",)},
     "towers": {
@@ -134,7 +142,7 @@ def loss_variants() -> tuple[Candidate[LossVariant], ...]:
 
 def _is_distinct(v: LossVariant) -> bool:
     other_gradient = v.mode in OTHER_GRADIENT
-    needs_window = v.loss.startswith("own rows") or v.loss == "exponential"
+    needs_window = v.loss.startswith("own rows") or v.loss in ("exponential", "linear")
     return (
         not (v.mode.startswith("cached") and v.negatives == "own")  # there is no cache
         and not (other_gradient and v.loss != "mean")
@@ -165,6 +173,7 @@ def weigh(problem: ContrastiveProblem, variant: LossVariant, rows: Tensor) -> Te
     """The weighted sum over micro-batches; ``rows`` holds those of the last ones."""
     count = len(problem.sizes)
     weights = {"whole": [1.0] * count, "over N": [1 / count] * count, "share": [s / problem.pairs for s in problem.sizes]}
+    weights["mean"] = [1 / (s * problem.width) for s in problem.sizes]
     return torch.tensor(weights[variant.weight][-len(rows) :]).to(rows) @ rows
 
 
@@ -246,7 +255,7 @@ def _loss_of_rows(rows: list[Tensor], columns: list[Tensor], logit_scale: Tensor
 
 
 def _loss(features: list[Tensor], logit_scale: Tensor, loss: str) -> Tensor:
-    scale = logit_scale.exp().exp() if loss == "exponential" else logit_scale.exp()
+    scale = {"exponential": logit_scale.exp().exp(), "linear": logit_scale}.get(loss, logit_scale.exp())
     logits = scale * F.normalize(features[0], dim=1) @ F.normalize(features[1], dim=1).T
     own, reduction = torch.arange(len(logits)), "sum" if loss == "summed" else "mean"
     images, texts = (F.cross_entropy(one, own, reduction=reduction) for one in (logits, logits.T))

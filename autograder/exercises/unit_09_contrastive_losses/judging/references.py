@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -20,6 +20,10 @@ from gradaccum.problems.contrastive import ContrastiveProblem
 MEMORY = 4.0
 """How many times the reference's peak memory a function may use, on long images and texts in 24 micro-batches of two pairs.
 Right functions of every kind need less than 1.6 times as much; a window whose graphs are alive together at least 10 times."""
+
+WINDOW = 0.4
+"""Part of a large batch's peak memory from which the graphs of the window are said to be alive together: those of one encoder
+alone take less, and so may a loss that compares all pairs."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +84,19 @@ def holds_several_graphs(trial: ContrastiveTrial, seen: Observation) -> bool:
     if isinstance(peak, bool) or not isinstance(peak, int):
         return True
     gradients = sum(tensor.numel() * tensor.element_size() for tensor in due(trial.problem).towers.values())
-    return not gradients <= peak <= MEMORY * peak_of_right(replace(trial.problem, seed=0))  # any seed's peak
+    return not gradients <= peak <= MEMORY * _peak_of(cached_features, replace(trial.problem, seed=0))  # any seed's peak
+
+
+def holds_the_window(trial: ContrastiveTrial, seen: Observation) -> bool:
+    """Whether a metered function needed so much memory that it holds the graphs of the window, or of half of it."""
+    peak = seen.facts.get("peak_bytes")
+    return isinstance(peak, int) and peak >= WINDOW * _peak_of(one_large_batch, replace(trial.problem, seed=0))
 
 
 @lru_cache(maxsize=32)
-def peak_of_right(problem: ContrastiveProblem) -> int:
-    """The most bytes that are alive at once with cached features."""
-    return observe_contrastive(cached_features, ContrastiveTrial(problem, meter=True)).facts["peak_bytes"]
+def _peak_of(function: Callable, problem: ContrastiveProblem) -> int:
+    """The most bytes that are alive at once with a function of the gallery."""
+    return observe_contrastive(function, ContrastiveTrial(problem, meter=True)).facts["peak_bytes"]
 
 
 def reported_loss(seen: Observation) -> float | None:

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from autograder.contract.observation import Observation
-from autograder.diagnosing.loop_diagnosis import difference_in_words
-from autograder.exercises.unit_10_distributed.judging.messages import MAX_TRAFFIC
+from autograder.diagnosing.loop_diagnosis import by_row, difference_in_words
+from autograder.exercises.unit_10_distributed.judging.messages import shares_too_much
 from autograder.exercises.unit_10_distributed.judging.references import (
     RankSeen,
     all_ranks,
@@ -34,7 +34,7 @@ TOLERANCE = 1e-4
 def needless_rounds(trial: RanksTrial, ranks: list[RankSeen]) -> tuple[str, ...]:
     """The mistake of a loop that shares its gradients more than once per window (or per update, if it makes more updates)."""
     facts, windows = ranks[0].facts, windows_due(trial)
-    if facts["bytes"] <= MAX_TRAFFIC * gradient_bytes(trial) * max(windows, len(facts["update_epochs"])):
+    if not shares_too_much(trial, ranks[0], max(windows, len(facts["update_epochs"]))):
         return ()
     if facts["late_no_sync"]:
         return ("sync-around-backward-only",)
@@ -172,10 +172,12 @@ def _present(coefficients: Tensor) -> set[int]:
 
 
 def _not_linear(trial: RanksTrial, seen: RankSeen) -> tuple[str, ...]:
-    """Why updates are not linear in the micro-batch gradients; evaluation mode is the only known reason."""
+    """Why updates are not linear in the micro-batch gradients; evaluation mode, in some or all, is the only known reason."""
     movements = seen.movements / trial.loop.problem.lr
-    other = solve(seen.gradients, movements, seen.facts["update_epochs"], all_ranks(trial), training=False)
-    return ("eval-mode",) if other.linear else ()
+    training, evaluation = (
+        solve(seen.gradients, movements, seen.facts["update_epochs"], all_ranks(trial), training=mode) for mode in (True, False)
+    )
+    return ("eval-mode",) if by_row(training, evaluation).linear else ()
 
 
 def first_loss_slugs(seen: Observation) -> tuple[str, ...]:

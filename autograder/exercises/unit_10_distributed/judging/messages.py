@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_10_distributed.judging.references import (
@@ -17,16 +18,27 @@ from autograder.exercises.unit_10_distributed.observing import RanksTrial
 from autograder.judging.large_batches import JOINED, SEVERAL_GRAPHS, holds_several_graphs, is_cut_finely
 from autograder.judging.left_behind import DATA, kept_message
 from autograder.judging.tolerances import close
+from gradaccum.fingerprint_words import listing
 
 MAX_DRIFT = 1e-9
 """Relative difference up to which ranks count as identical: adding up in another order leaves 1e-15, a missed all-reduce more
 than 1e-2."""
 
-MAX_TRAFFIC = 1.5
-"""How many times the bytes that are due may be carried: a loop may also share losses and counts. A needless all-reduce of
-gradients per window doubles them."""
 
 WHOLE_WINDOW = "All samples of a window go through the model together."
+
+
+def bytes_carried(trial: RanksTrial, seen: RankSeen) -> int:
+    """The bytes of gradients, and of anything else, that a rank gave to others.
+
+    Parameters may be sent once in a call, as wrapping a model does.
+    """
+    return seen.facts["bytes"] + max(0, seen.facts["sent_again"] - len(trial.loop.problem.epochs) * gradient_bytes(trial))
+
+
+def shares_too_much(trial: RanksTrial, seen: RankSeen, rounds: int) -> bool:
+    """Whether a rank gave away enough for one more round of gradients than there should be; losses and counts are far less."""
+    return bytes_carried(trial, seen) >= (rounds + 1) * gradient_bytes(trial)
 
 
 def movement_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
@@ -67,21 +79,38 @@ def drift_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
     moved = ranks[0].parameters - start
     if not torch.isfinite(moved.norm()) or not moved[-1].any():
         return "The parameters of the ranks do not move, or are no longer numbers."
-    drift = max(float((rank.parameters - ranks[0].parameters).norm()) for rank in ranks)
-    return "" if drift <= MAX_DRIFT * float(moved.norm()) else "The ranks do not have the same parameters after training."
+    apart = torch.stack([rank.parameters - ranks[0].parameters for rank in ranks])
+    if float(apart.norm(dim=(1, 2)).max()) <= MAX_DRIFT * float(moved.norm()):
+        return ""
+    return "The ranks do not have the same parameters after training." + _drifting_in_words(trial, apart)
+
+
+def _drifting_in_words(trial: RanksTrial, apart: Tensor) -> str:
+    """Which parameters of the model are the same on all ranks and which are not, as a sentence to append; empty if none are."""
+    named = [(name, p.numel()) for name, p in trial.loop.problem.build_model().named_parameters()]
+    parts = zip(named, apart.split([size for _, size in named], -1), strict=True)
+    kinds: dict[bool, list[str]] = {True: [], False: []}
+    for (name, _), part in parts:
+        kinds[bool(part.any())].append(name)
+    if not all(kinds.values()):
+        return ""
+    return f" Some parameters of our model are ({listing(kinds[False])}), others are not ({listing(kinds[True])})."
 
 
 def rounds_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
     """Check by the bytes carried that every rank takes part in one all-reduce of its gradients per window."""
     windows = windows_due(trial)
-    due, carried = gradient_bytes(trial) * windows, [rank.facts["bytes"] for rank in ranks]
+    due, carried = gradient_bytes(trial) * windows, [bytes_carried(trial, rank) for rank in ranks]
     if any(len(rank.facts["update_epochs"]) != windows for rank in ranks):
         return f"The optimizers of the ranks did not make the {windows} updates that were due."
-    if max(carried) > MAX_TRAFFIC * due:
+    if any(shares_too_much(trial, rank, windows) for rank in ranks):
+        if max(rank.facts["bytes"] for rank in ranks) < max(carried):
+            again = max(rank.facts["sent_again"] for rank in ranks)
+            return f"In {windows} windows each rank took part in broadcasts of {again:,} bytes together, which are not needed."
         return (
             f"In {windows} windows each rank took part in {max(rank.facts['rounds'] for rank in ranks)} all-reduces of "
             f"{max(carried):,} bytes together; {due:,} bytes do."
         )
-    if min(carried) < due:
-        return f"All-reduces of the gradients of {windows} windows carry {due:,} bytes; yours carried {min(carried):,}."
+    if (least := min(rank.facts["bytes"] for rank in ranks)) < due:
+        return f"All-reduces of the gradients of {windows} windows carry {due:,} bytes; yours carried {least:,}."
     return ""

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import torch
+
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_10_distributed.observing import TokenTrial
 from autograder.judging.number_relations import relation
@@ -35,7 +37,11 @@ def factor_message(trial: TokenTrial, seen: Observation) -> str:
         return "A factor is not a finite number."
     wrong = (k for k, tokens in enumerate(trial.calls) if not _fits(_share, TokenTrial(trial.seed, (tokens,)), _call(seen, k)))
     k = next(wrong)
-    tokens, found = " and ".join(map(str, trial.calls[k])), " and ".join(f"{one[k]:.4g}" for one in factors)
+    alike = all(
+        f"{one[k]:.4g}" == f"{_share(local, trial.calls[k]):.4g}" for local, one in zip(trial.calls[k], factors, strict=True)
+    )
+    digits = 7 if alike else 4
+    tokens, found = " and ".join(map(str, trial.calls[k])), " and ".join(f"{one[k]:.{digits}g}" for one in factors)
     if not any(trial.calls[k]):
         return f"Ranks with {tokens} tokens get {found}, where each of them has to get 0."
     return f"Ranks with {tokens} tokens get {found}. Mean losses times these do not average to the mean over all tokens."
@@ -86,6 +92,18 @@ def _rounded(digits: int) -> Factor:
     return lambda local, tokens: round(_share(local, tokens), digits)
 
 
+def _with_more_tokens(more: float) -> Factor:
+    return lambda local, tokens: len(tokens) * local / (sum(tokens) + more)
+
+
+def _in_16_bits(dtype: torch.dtype) -> Factor:
+    def factor(local: int, tokens: Sequence[int]) -> float:
+        total = max(1, sum(tokens))
+        return float(torch.tensor(len(tokens) * local, dtype=dtype) / torch.tensor(total, dtype=dtype))
+
+    return factor
+
+
 FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
     "A rank without tokens gets 1, where 0 is due.": (
         lambda local, tokens: _share(local, tokens) if local else 1.0,
@@ -112,6 +130,13 @@ FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
     "The number of all tokens that you divide by is one too large.": (
         lambda local, tokens: len(tokens) * local / (sum(tokens) + 1),
     ),
+    "The number that you divide by is a little larger than that of all tokens.": tuple(
+        map(_with_more_tokens, (0.1, 0.01, 1e-3))
+    ),
+    "You divide by the tokens of the other ranks, where those of all ranks are due.": (
+        lambda local, tokens: len(tokens) * local / max(1, sum(tokens) - local),
+    ),
+    "Your factors have no more digits than 16 bits can hold.": tuple(map(_in_16_bits, (torch.float16, torch.bfloat16))),
     "Your factors are the right ones, rounded.": tuple(map(_rounded, range(5))),
     "You add the tokens of the first two ranks only.": (lambda local, tokens: len(tokens) * local / max(1, sum(tokens[:2])),),
     "You add the tokens of the first and the last rank only.": (
@@ -154,6 +179,8 @@ def factors_in_words(trials: Mapping[str, TokenTrial], observations: Mapping[str
         return ""
     if all(math.isclose(found, due, rel_tol=TOLERANCE) for found, due, rank in pairs if rank == 0):
         return "Only the first rank gets the factor that is due."
+    if all(_fits(_share, TokenTrial(t.seed, t.calls[:1]), _call(observations[name], 0)) for name, t in trials.items()):
+        return "In a first call all ranks get the factors that are due, in later ones they do not."
     return relation([found for found, _, _ in pairs], [due for _, due, _ in pairs], "Each of your factors", TOLERANCE)
 
 

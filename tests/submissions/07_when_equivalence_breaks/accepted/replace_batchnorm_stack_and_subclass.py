@@ -21,7 +21,7 @@ def replace_batchnorm(model, num_groups):
         for name, child in list(parent.named_children()):
             stack.append(child)
             if isinstance(child, (nn.BatchNorm1d, nn.BatchNorm2d)):
-                new = FormerBatchNorm(num_groups, child.num_features, affine=child.affine)
+                new = FormerBatchNorm(num_groups, child.num_features, affine=child.affine).to(child.running_mean)
                 new.load_state_dict({k: v for k, v in child.state_dict().items() if k in ("weight", "bias")})
-                parent._modules[name] = new.to(child.running_mean)
+                parent._modules[name] = new
     return model

@@ -1,0 +1,23 @@
+"""Sends the parameters of rank 0 to all ranks after every update."""
+
+from contextlib import nullcontext
+from itertools import islice
+
+import torch.distributed as dist
+
+EXERCISE = "ddp_train_epoch"
+MISTAKES = ("sync-again",)
+LOST = ("rounds",)
+
+
+def ddp_train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+    stream = iter(micro_batches)
+    while window := list(islice(stream, accumulation_steps)):
+        optimizer.zero_grad()
+        samples = sum(len(x) for x, _ in window)
+        for k, (x, y) in enumerate(window, 1):
+            with nullcontext() if k == len(window) else model.no_sync():
+                (loss_fn(model(x), y) * len(x) / samples).backward()
+        optimizer.step()
+        for p in model.parameters():
+            dist.broadcast(p.data, 0)
