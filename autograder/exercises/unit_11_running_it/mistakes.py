@@ -69,8 +69,8 @@ add_mistake(
 )
 add_mistake(
     "graph-kept",
-    "You keep losses as they come, or a part of them such as grad_fn, and with it the graph of a micro-batch. Before backward "
-    "a graph holds all activations, after backward it is only a skeleton. Either way it stays for as long as you keep them.",
+    "You keep losses as they come, or what hangs on them, such as a sum or grad_fn, and with it the graph of a micro-batch. "
+    "Before backward a graph holds all activations, after backward it is only a skeleton. Either way it stays in memory.",
     "Which part of a loss do you need for a report, and what else is attached to it?",
 )
 add_mistake(
