@@ -151,7 +151,7 @@ states["scaler"]
 # Write two functions, both in the next cell.
 #
 # - `save_checkpoint(path, run)` is called after **every micro-batch**. If a checkpoint is due, it writes one to the file
-#   `path`, or to other files in the same folder. It only reads the run.
+#   `path`, or to other files in the same folder (not in a folder of their own). It only reads the run.
 # - `load_checkpoint(path, run)` is called with a run that the same script has just built again, from the same seeds. It
 #   brings this run to where the checkpoint was made. If there is no checkpoint yet, it leaves the run alone.
 #
@@ -172,8 +172,9 @@ states["scaler"]
 #   scale of the gradients that rises and falls. A resumed run may be killed, too.
 # - **1 point · kills in the middle of a window**: the simple run, killed after each micro-batch that does not end a window.
 # - **0.5 points · a run that has no checkpoint yet**: the run with everything, killed before the first micro-batch.
-# - **0.5 points · a kill while the checkpoint is being written**: the simple run is killed inside `save_checkpoint`, between
-#   two of its calls or when only a part of a file is written. It goes on from the new checkpoint or from the one before.
+# - **0.5 points · a kill while the checkpoint is being written**: the simple run is killed once inside `save_checkpoint`,
+#   between two of its calls or when only a part of a file is written. It goes on from the new checkpoint or from the one
+#   before.
 
 
 # %% exercise="load_checkpoint"

@@ -211,7 +211,8 @@ check(pick_micro_batch_size)
 #   time;
 # - `tokens`: those of the window, padding not counted.
 #
-# What you return does not matter. Leave the model in training mode. Leave the list as it is, too.
+# What you return does not matter. Leave the model in training mode. Leave the list and the micro-batches as they are, and
+# compute with all digits that the model has.
 #
 # What earns points:
 #
@@ -314,11 +315,11 @@ with TemporaryDirectory() as folder:
 # Write `train(config)`: the whole run, from `config.build()` to the `History` it returns. In every epoch, cut the stream of
 # micro-batches into windows of `config.accumulation_steps` and train on each, including the leftover at the epoch's end. You
 # may call your `train_window`, with `config.max_norm`. Take `config.micro_batch_size` as it is: choosing it is not part of
-# `train`.
+# `train`. Compute with all digits that the model has.
 #
 # Two more settings are about stopping. Both may be `None`; `stop_after` is only set where `checkpoint` is:
 #
-# - `config.checkpoint` is the path of a file. **If it exists** when `train` is called, continue from it.
+# - `config.checkpoint` is the path of a file. **If it exists** when `train` is called, continue from it, and leave it there.
 # - `config.stop_after`: once the history holds that many updates, counted from the very start, write `config.checkpoint` and
 #   return the history. It is always more than the file holds when `train` is called.
 #

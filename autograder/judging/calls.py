@@ -150,6 +150,34 @@ def judge_calls(
     return exercise.verdict(results, mistakes=mistakes, failure=first_failure(observations), remark=remark)
 
 
+REMEMBERED = "Each of your wrong answers was due in an earlier call, with other arguments. Do you remember answers?"
+
+
+def remembered(
+    trials: Mapping[str, CallTrial],
+    observations: Mapping[str, Observation],
+    formula: Formula,
+    of: Callable[[CallTrial], object],
+) -> str:
+    """:data:`REMEMBERED` if every wrong answer was due in an earlier call of which the same is true; empty otherwise.
+
+    Args:
+        trials: the calls, in the order in which they were made.
+        observations: what was observed of each.
+        formula: what is due.
+        of: what a function may have taken for the whole of a call's arguments.
+    """
+    earlier: dict[object, list[Any]] = {}
+    wrong: list[bool] = []
+    for name, trial in trials.items():
+        due, facts = formula(*trial.arguments, **trial.keywords), observations[name].facts
+        before = earlier.setdefault(of(trial), [])
+        if _call_message(observations[name], due, "differs", (CLOSE, 0.0), "differs"):
+            wrong.append("value" in facts and any(same_value(facts["value"], plain(one)) for one in before))
+        before += [] if due is RAISES else [due]
+    return REMEMBERED if wrong and all(wrong) else ""
+
+
 def _relation(
     trials: Mapping[str, CallTrial], observations: Mapping[str, Observation], formula: Formula, tolerance: float
 ) -> str:

@@ -21,6 +21,7 @@ SETTINGS: dict[str, _Setting] = {
     "the default device": (torch.get_default_device, lambda _: torch.set_default_device(None)),
     "torch's hooks on saved tensors": (lambda: _top_hooks(False), lambda _: _pop_hooks()),
     "torch's anomaly detection": (torch.is_anomaly_enabled, torch.autograd.set_detect_anomaly),
+    "torch's deterministic mode": (torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode),
     "autocast on the CPU": (partial(torch.is_autocast_enabled, "cpu"), partial(torch.set_autocast_enabled, "cpu")),
     "autocast on the GPU": (partial(torch.is_autocast_enabled, "cuda"), partial(torch.set_autocast_enabled, "cuda")),
 }

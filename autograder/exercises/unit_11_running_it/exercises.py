@@ -10,17 +10,18 @@ from autograder.contract.observation import Observation
 from autograder.contract.trials import trial_random
 from autograder.contract.verdict import Part, Verdict
 from autograder.exercises.unit_11_running_it.judging.meter_reports import report_messages
-from autograder.exercises.unit_11_running_it.judging.plan_answers import NO_PLAN, in_integers, plan_of
+from autograder.exercises.unit_11_running_it.judging.plan_answers import NO_PLAN, in_integers, plan_message, plan_of
 from autograder.exercises.unit_11_running_it.judging.plans import PLANS_IN_WORDS, WRONG_PLANS, plan
 from autograder.exercises.unit_11_running_it.judging.resuming import (
     LOST_WHILE_SAVING,
+    NESTED,
     forgotten,
     resumed_message,
     saving_message,
 )
 from autograder.exercises.unit_11_running_it.observing.meter import MeterTrial
 from autograder.exercises.unit_11_running_it.observing.resuming import ResumeTrial
-from autograder.judging.calls import judge_calls
+from autograder.judging.calls import judge_calls, remembered
 from autograder.observing.calls import CallTrial
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.resuming import RunProblem
@@ -97,8 +98,10 @@ class LoadCheckpoint(Exercise):
         if not (results["epochs"] or results["window"]):
             results["saving"] = saving_message(observations["saving"], results["saving"])
             slugs += ["checkpoint-overwritten"] if results["saving"] == LOST_WHILE_SAVING else []
-        named = tuple(map(mistake, list(dict.fromkeys(slugs))[:MAX_NAMED]))
-        return self.verdict(results, mistakes=named, failure=next(iter(failures.values()), None))
+        nested = any(results[name] and observations[name].facts.get("nested") for name in ("epochs", "updates", "window"))
+        named = () if nested else tuple(map(mistake, list(dict.fromkeys(slugs))[:MAX_NAMED]))
+        failure = next(iter(failures.values()), None)
+        return self.verdict(results, mistakes=named, failure=failure, remark=NESTED if nested else "")
 
 
 class RunMeter(Exercise):
@@ -226,10 +229,9 @@ class PlanRun(Exercise):
         }
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
-        message = "This is not the plan that is due: the largest micro-batch that divides and fits, and what goes with it."
         seen = {name: plan_of(observation) for name, observation in observations.items()}
         verdict = judge_calls(
-            *(self, trials, seen, lambda name: name.split()[0], plan, WRONG_PLANS, message),
+            *(self, trials, seen, lambda name: name.split()[0], plan, WRONG_PLANS, plan_message),
             refusal="What cannot be planned is not refused with a ValueError.",
             described=PLANS_IN_WORDS,
         )
@@ -241,5 +243,7 @@ class PlanRun(Exercise):
             instead[part] = "" if fine else "The numbers of a plan are integers: 4, not 4.0."
         results = {result.part.name: result.message or instead[result.part.name] for result in verdict.results}
         silent = [SILENT[name] for name in trials if name in SILENT and {"value", "type"} & observations[name].facts.keys()]
-        named = (*verdict.mistakes, *map(mistake, dict.fromkeys(silent)))
-        return self.verdict(results, mistakes=named, failure=verdict.failure, remark=verdict.remark)
+        explained = verdict.mistakes or verdict.remark
+        looked_up = "" if explained else remembered(trials, seen, plan, lambda trial: trial.arguments[0])
+        named = (*verdict.mistakes, *map(mistake, dict.fromkeys(() if looked_up else silent)))
+        return self.verdict(results, mistakes=named, failure=verdict.failure, remark=verdict.remark or looked_up)

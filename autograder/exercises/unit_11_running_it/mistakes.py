@@ -69,8 +69,8 @@ add_mistake(
 )
 add_mistake(
     "graph-kept",
-    "You keep losses as they come, each with the graph of its micro-batch. Before backward a graph holds all activations, "
-    "after backward it is only a skeleton. Either way it stays in memory for as long as you keep the loss.",
+    "You keep losses as they come, or what hangs on them, such as a sum or grad_fn, and with it the graph of a micro-batch. "
+    "Before backward a graph holds all activations, after backward it is only a skeleton. Either way it stays in memory.",
     "Which part of a loss do you need for a report, and what else is attached to it?",
 )
 add_mistake(
@@ -175,7 +175,7 @@ add_mistake(
 )
 add_mistake(
     "plan-for-one-rank",
-    "You plan as if one rank had to read the whole recipe batch: with W ranks the effective batch is W times too large.",
+    "In your plan each rank reads the whole recipe's batch for an update: B × N × W is W times too large.",
     "How many of the recipe's samples are left for each rank?",
 )
 add_mistake(

@@ -23,10 +23,11 @@ PROMISES = {
         demands=(
             Promise(
                 "in the folder",
-                "it writes one to the file `path`, or to other files in the same folder.",
+                "it writes one to the file `path`, or to other files in the same folder",
                 _WITH_A_CHECKPOINT,
                 "checkpoint_in_the_working_folder",
             ),
+            Promise("no folders", "(not in a folder of their own).", _WITH_A_CHECKPOINT, "checkpoint_in_a_folder_of_its_own"),
             Promise(
                 "files",
                 "The run is killed; only the files in the folder are left.",
@@ -115,6 +116,7 @@ PROMISES = {
                 _METERS,
                 "meter_state_of_the_class",
             ),
+            Promise("own time", "each with its own run.", _METERS, "meter_begin_of_the_module"),
         ),
         asks_nothing=(
             "Write a class",

@@ -29,10 +29,10 @@ def resume_schema(trial: ResumeTrial) -> Schema:
     saved: dict[str, Fact] = {}
     if trial.stages > 1:
         tensors |= {"killed": PARAMETERS}
-        saved |= {"fresh": ListOf(Whole(1, trial.problem.total), (0, trial.problem.total))}
+        saved |= {"fresh": ListOf(Whole(1, trial.problem.total), (0, trial.problem.total)), "nested": Truth()}
     if trial.may_load_there:
         saved |= {"saved": PIECES_SEEN, "there": PIECES_SEEN}
-    pieces: dict[str, Fact] = {"pieces": ListOf(PIECES_SEEN, kills)}
+    pieces: dict[str, Fact] = {"pieces": ListOf(PIECES_SEEN, kills), "training": Truth()}
     if trial.while_saving:
         pieces |= {"saved_on": ListOf(Truth(), kills)}
     here: dict[str, Fact] = {"here": PIECES_SEEN} if trial.may_load_there else {}

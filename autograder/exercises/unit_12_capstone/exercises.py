@@ -21,10 +21,13 @@ from autograder.exercises.unit_12_capstone.judging.diagnosis import run_mistakes
 from autograder.exercises.unit_12_capstone.judging.messages import (
     TRAINED_AGAIN,
     UNKNOWN,
+    autocast_message,
     budget_message,
     budget_mistake,
     history_message,
+    left_message,
     leftover_message,
+    other_size,
     report_mistakes,
     resume_message,
     run_message,
@@ -38,7 +41,7 @@ from autograder.exercises.unit_12_capstone.judging.references import (
     updates_after_every,
 )
 from autograder.exercises.unit_12_capstone.observing import RunTrial, WindowTrial
-from autograder.judging.calls import judge_calls
+from autograder.judging.calls import judge_calls, remembered
 from autograder.judging.token_words import in_tokens
 from autograder.observing.calls import CallTrial
 from gradaccum.capstone.config import Config
@@ -68,22 +71,22 @@ class PickMicroBatchSize(Exercise):
 
     def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
-        config = _with_short_lines_first(Config(seed % 2**31, lines=60, width=8, device=device, dtype="float32"))
+        config = _with_long_lines_last(Config(seed % 2**31, lines=59, width=8, device=device, dtype="float32"))
 
-        def trial(window: int, place: int, spare: int, width: int = config.width) -> CallTrial:
+        def trial(window: int, place: int, spare: int, **changes: int) -> CallTrial:
             sizes = divisors(window)
-            own = sizes[-4 if window == 30 else -3]  # 5 or 3; 3 comes before the first number that does not divide 30
-            changed = config.with_(effective_batch=window, micro_batch_size=own, width=width)
+            own = {18: 3, 30: 5, 42: 14}[window]  # 3 comes before the first number that does not divide 30; 14 does not fit
+            changed = config.with_(effective_batch=window, micro_batch_size=own, **changes)
             return CallTrial((changed.with_(budget=bytes_needed(changed, sizes[place]) + spare),))
 
         return {
             "fits 1": trial(18, -2, -1),
             "fits 2": trial(30, 1, -1),
-            "fits 3": trial(42, 2, -1),
+            "fits 3": trial(42, 2, -1, width=32),  # its bytes do not lie on a line
             "largest 1": trial(18, 2, 0, width=32),  # what was measured of another model does not help here
             "largest 2": trial(30, 0, chance.randint(0, 1000)),
             "largest 3": trial(42, 1, 0),
-            "largest 4": trial(18, -1, 0),
+            "largest 4": trial(18, -1, 0, longest=20),  # nor what was measured of another text
             "refuse": trial(30, -1, -1),
         }
 
@@ -98,14 +101,16 @@ class PickMicroBatchSize(Exercise):
         if all("raised" in one.facts for one in seen.values()):
             results["refuse"] = "You refuse every budget. This can be judged once a size is returned where one fits."
         named = tuple(map(mistake, size_mistakes(trials, seen)))
-        remark = "" if named else size_in_words(trials, seen)
+        window_of = lambda trial: trial.arguments[0].effective_batch  # noqa: E731
+        remark = "" if named else size_in_words(trials, seen) or remembered(trials, seen, largest, window_of)
         return self.verdict(results, mistakes=named, failure=verdict.failure, remark=remark)
 
 
-def _with_short_lines_first(config: Config) -> Config:
-    """The config with the next seed for which the first lines of an epoch are not its longest."""
-    config = config.with_(effective_batch=2, micro_batch_size=2)
-    while next(config.micro_batches(0))[0].shape[1] >= config.longest_micro_batch(2)[0].shape[1]:
+def _with_long_lines_last(config: Config) -> Config:
+    """The config with the next seed for which all full micro-batches of 15 lines are narrower than the ragged one."""
+    config = config.with_(effective_batch=15, micro_batch_size=15)
+    widest = lambda epoch: max(range(4), key=[x.shape[1] for x, _ in config.micro_batches(epoch)].__getitem__)  # noqa: E731
+    while any(widest(epoch) < 3 for epoch in range(config.epochs)):
         config = config.with_(seed=config.seed + 1)
     return config
 
@@ -149,10 +154,7 @@ class TrainWindow(Exercise):
         results = {name: weights_message(observations[name], due[name], trials[name].config) for name in trials}
         single = results.pop("single")
         results["uneven"] = results["uneven"] or (single and f"With a single micro-batch in a window: {single}")
-        if not results["full"] and observations["full"].facts.get("training") is not True:
-            results["full"] = "Your function left the model, or a part of it, in evaluation mode."
-        if not results["full"] and observations["full"].facts.get("kept") is not True:
-            results["full"] = "Your function changed the list of micro-batches that it was given."
+        results["full"] = results["full"] or left_message(observations.values())
         right = {name for name, said in results.items() if not said}
         messages = (history_message(observations[name], due[name], name in right) for name in ("uneven", "clip", "schedule"))
         results["report"] = next(filter(None, messages), "")
@@ -237,7 +239,10 @@ class Train(Exercise):
             results["resume"] = results["resume"] or leftover_message(trials["leftover"], observations["leftover"])
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
         right = {name for name, said in results.items() if not said}
+        results["even"] = results["even"] or autocast_message(observations.values())
         held = budget_message(trials["budget"], observations["budget"])
+        if results["budget"] and not observations["budget"].failure:
+            results["budget"] += other_size(trials["budget"], observations["budget"])
         results["budget"] = held or results["budget"]
         none_right = failure.message if failure else "No run ended with the weights due, so there is no history to compare."
         messages = (history_message(observations[name], due[name], True) for name in sorted(right))

@@ -132,7 +132,8 @@ add_mistake(
 )
 add_mistake(
     "measured-on-the-first",
-    "You measured a micro-batch of ordinary lines. Sooner or later one with the longest lines will come, and it needs more.",
+    "What you hold against the budget is too small, as if you had measured a micro-batch of ordinary lines. Sooner or later "
+    "one with the longest lines will come, and it needs more.",
     "How long is a micro-batch after padding? Which lines decide that, and how many bytes does it need in the worst case?",
 )
 add_mistake(
@@ -162,6 +163,6 @@ add_mistake(
 )
 add_mistake(
     "micro-batch-whole-window",
-    "The whole window is one micro-batch, which you did not measure against the budget.",
+    "You take the whole window as one micro-batch, whatever the budget is.",
     "How many bytes does such a micro-batch need, and how many are allowed?",
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from autograder.contract.observation import Observation
 from autograder.observing.calls import observe_call
@@ -26,6 +26,9 @@ from gradaccum.recording import LiveBytes
 
 MAX_UPDATES = 200
 """Updates after which weights are no longer kept; right runs make a dozen."""
+
+MAX_SIZES = 20
+"""Different numbers of lines in a forward pass that are noted."""
 
 LISTS = ("losses", "norms", "rates", "tokens")
 """The lists of a history."""
@@ -87,28 +90,51 @@ class RunTrial(StagedTrial):
 
 
 def observe_windows(function: Callable, trial: WindowTrial) -> Observation:
-    """Call ``function(run, window, max_norm)`` for every window; return the weights after each, and the history."""
+    """Call ``function(run, window, max_norm)`` for every window; return the weights after each, and the history.
+
+    ``kept`` and ``intact`` say whether the lists of micro-batches and these themselves are as they were, and ``autocast``
+    whether a forward pass ran under it.
+    """
     run = trial.config.build()
     if trial.stale:
         for parameter in trainable(run.model):
             parameter.grad = torch.ones_like(parameter)
     rows: list[Tensor] = []
     steps: list[None] = []
-    kept = True
+    kept = intact = True
+    forwards = _forwards_of(run)
     run.optimizer.register_step_post_hook(lambda *_: steps.append(None))
     for epoch in range(trial.config.epochs):
         for window in windows(trial.config.micro_batches(epoch), trial.config.accumulation_steps):
-            given = list(window)
+            given, before = list(window), [(x.clone(), y.clone()) for x, y in window]
             function(run, given, trial.config.max_norm)
             kept = kept and len(given) == len(window) and all(map(operator.is_, given, window))
+            intact = intact and all(
+                torch.equal(x, u) and torch.equal(y, v) for (x, y), (u, v) in zip(window, before, strict=True)
+            )
             rows.append(flat_parameters(run.model).cpu())
     facts = {
         "history": _lists(run.history),
         "kept": kept,
+        "intact": intact,
+        "autocast": any(under for _, under in forwards),
         "training": all(part.training for part in run.model.modules()),
         "steps": len(steps),
     }
     return Observation({"rows": torch.stack(rows), "final": rows[-1]}, facts)
+
+
+def _forwards_of(run: Run) -> set[tuple[int, bool]]:
+    """A set of the forward passes of the run's model: how many lines each has, and whether it is under autocast."""
+    seen: set[tuple[int, bool]] = set()
+    devices = {"cpu", next(run.model.parameters()).device.type}
+
+    def look(model: nn.Module, inputs: tuple[Any, ...]) -> None:
+        lines = len(inputs[0]) if inputs and isinstance(inputs[0], Tensor) and inputs[0].dim() else 0
+        seen.add((lines, any(map(torch.is_autocast_enabled, devices))))
+
+    run.model.register_forward_pre_hook(look)
+    return seen
 
 
 CHECKPOINTS = ("first.pt", "second.pt", "third.pt")
@@ -132,6 +158,8 @@ def observe_run_stage(function: Callable, stage: Stage, folder: Path) -> Observa
     found = {} if stage.is_last else read_folder(folder, {})
     left = () if stage.is_last else (found,)
     steps = {f"steps {stage.number}": seen.facts["steps"]}
+    if stage.is_last:
+        steps |= {"left": path.exists()}
     if stage.number == 1:
         facts = {name: value for name, value in seen.facts.items() if name != "steps"}
         return Observation(seen.tensors, facts | steps, left=left)
@@ -165,6 +193,7 @@ def _observe_whole_run(function: Callable, trial: RunTrial) -> Observation:
 def observe_one_call(function: Callable, config: Config, live: LiveBytes | None = None) -> Observation:
     """One call of ``function(config)``. What the marker keeps is not part of the run, and is not counted as its memory."""
     runs: list[Run] = []
+    forwards: list[set[tuple[int, bool]]] = []
     peaks: list[int] = []
     first_peaks: list[int] = []
     rows: dict[int, list[Tensor]] = {}
@@ -173,6 +202,7 @@ def observe_one_call(function: Callable, config: Config, live: LiveBytes | None 
     def watch(run: Run) -> None:
         kept = rows.setdefault(id(run), [])
         runs.append(run)
+        forwards.append(_forwards_of(run))
 
         def keep(*_: object) -> None:
             if live and not first_peaks:
@@ -188,6 +218,8 @@ def observe_one_call(function: Callable, config: Config, live: LiveBytes | None 
     value = function(config.with_(watch=watch))
     steps = sum(map(len, rows.values()))
     facts: dict[str, Any] = {"built": len(runs), "steps": steps, "type": type(value).__name__}
+    passes = set().union(*forwards)
+    facts |= {"lines": sorted({lines for lines, _ in passes})[:MAX_SIZES], "autocast": any(under for _, under in passes)}
     facts |= {"peak_before": peaks[0] if peaks else None, "peak_first": first_peaks[0] if first_peaks else None}
     if isinstance(value, History):
         facts["history"] = _lists(value)

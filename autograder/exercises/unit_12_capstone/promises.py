@@ -14,11 +14,12 @@ _SIZE = "the largest number of lines, an integer, that divides `config.effective
 _WORST = "whose worst case needs at most `config.budget` bytes"
 _REFUSAL = "If not even one line fits, raise a `ValueError` with a reason."
 _MEAN = "The gradient has to be that of the loss averaged over all tokens of the window, as if its lines were one large batch"
+_AS_THEY_ARE = "Leave the list and the micro-batches as they are"
 _EPOCHS = "and train on each, including the leftover at the epoch's end."
 _STOP = (
     "once the history holds that many updates, counted from the very start, write `config.checkpoint` and return the history."
 )
-_GOING_ON = "If it exists when `train` is called, continue from it."
+_GOING_ON = "If it exists when `train` is called, continue from it"
 _OBEYS = "whose `max_norm` may differ and whose file may be elsewhere."
 _STOPS = "after which the file is moved; a second stop later on, and the rest of the run, each time in a new process"
 
@@ -29,6 +30,8 @@ PROMISES = {
             Promise("integer", _SIZE, (*_FITS, *_LARGEST), "pick_returns_a_float"),
             Promise("largest", _SIZE, (*_FITS, *_LARGEST, "refuse"), "pick_always_one"),
             Promise("worst case", _WORST, (*_FITS, *_LARGEST, "refuse"), "pick_measures_the_first"),
+            Promise("every epoch", _WORST, ("fits 2", "fits 3"), "pick_measures_an_epoch"),
+            Promise("measured", "measured with `activation_bytes`.", ("fits 3",), "pick_extrapolates"),
             Promise(
                 "own size",
                 "The current value of `config.micro_batch_size` does not matter.",
@@ -63,8 +66,10 @@ PROMISES = {
             Promise("norm", "`norm`: that of the gradient before clipping;", ("clip",), "window_reports_the_clipped_norm"),
             Promise("rate", "read in time;", ("schedule",), "window_reports_the_next_rate"),
             Promise("tokens", "those of the window, padding not counted.", ("uneven",), "window_reports_places"),
-            Promise("mode", "Leave the model in training mode.", ("full",), "window_leaves_eval_mode"),
-            Promise("list", "Leave the list as it is, too.", ("full",), "window_empties_its_list"),
+            Promise("mode", "Leave the model in training mode.", _WINDOWS, "window_leaves_eval_mode"),
+            Promise("list", _AS_THEY_ARE, _WINDOWS, "window_empties_its_list"),
+            Promise("data", _AS_THEY_ARE, ("uneven", "single"), "window_overwrites_padding"),
+            Promise("digits", "compute with all digits that the model has.", _WINDOWS, "window_under_autocast"),
             Promise(
                 "stale", "`.grad` may hold anything before the first window", ("full", "uneven"), "window_clears_only_after"
             ),
@@ -87,8 +92,10 @@ PROMISES = {
             Promise("history", "to the `History` it returns.", _RUNS, "train_returns_nothing"),
             Promise("threshold", "with `config.max_norm`.", ("even", "resume"), "train_clips_at_n_times"),
             Promise("size", "Take `config.micro_batch_size` as it is", ("budget",), "train_picks_its_size"),
+            Promise("digits", "Compute with all digits that the model has.", _RUNS, "train_under_autocast"),
             Promise("go on", _GOING_ON, _STOPPING, "train_starts_over"),
             Promise("not trained again", _GOING_ON, _STOPPING, "train_trains_again"),
+            Promise("file stays", "and leave it there.", _STOPPING, "train_removes_the_file"),
             Promise("stop", _STOP, _STOPPING, "train_never_stops"),
             Promise("write", _STOP, _STOPPING, "train_never_saves"),
             Promise("from the start", _STOP, _STOPPING, "train_counts_stops_anew"),

@@ -19,7 +19,7 @@ from autograder.contract.schema import (
     Truth,
     Whole,
 )
-from autograder.exercises.unit_12_capstone.observing import LISTS, MAX_UPDATES, RunTrial, WindowTrial
+from autograder.exercises.unit_12_capstone.observing import LISTS, MAX_SIZES, MAX_UPDATES, RunTrial, WindowTrial
 from autograder.judging.schemas import call_schema
 from autograder.observing.loops import MAX_LOSSES
 
@@ -33,7 +33,14 @@ HISTORY = Record({name: NoneOr(ListOf(Number(), (0, MAX_LOSSES))) for name in LI
 def windows_schema(trial: WindowTrial) -> Schema:
     """The weights after every window, and the history."""
     rows = Array((trial.config.updates, (0, MAX_PARAMETERS)), FLOATS)
-    facts: dict[str, Fact] = {"history": HISTORY, "kept": Truth(), "training": Truth(), "steps": Whole()}
+    facts: dict[str, Fact] = {
+        "history": HISTORY,
+        "kept": Truth(),
+        "intact": Truth(),
+        "autocast": Truth(),
+        "training": Truth(),
+        "steps": Whole(),
+    }
     return Schema((Form({"rows": rows, "final": WEIGHTS}, facts),))
 
 
@@ -43,13 +50,17 @@ def run_schema(trial: RunTrial) -> Schema:
     facts: dict[str, Any] = {
         "built": Whole(),
         "type": Text(),
+        "lines": ListOf(Whole(), (0, MAX_SIZES)),
+        "autocast": Truth(),
         "peak_before": NoneOr(Whole()),
         "peak_first": NoneOr(Whole()),
         "history": Maybe(HISTORY),
     }
     if trial.stops:
         tensors |= {"stopped": Maybe(WEIGHTS)} | ({"last": Maybe(WEIGHTS)} if trial.then_stop is not None else {})
-        facts |= {"stopped": NoneOr(HISTORY), "written": Truth()} | {f"steps {k}": Whole() for k in range(trial.stages)}
+        facts |= {"stopped": NoneOr(HISTORY), "written": Truth(), "left": Truth()} | {
+            f"steps {k}": Whole() for k in range(trial.stages)
+        }
     else:
         facts |= dict.fromkeys(("steps", "peak_bytes") if trial.meter else ("steps",), Whole())
     return Schema((Form(tensors, facts),))

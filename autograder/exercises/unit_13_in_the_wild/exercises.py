@@ -47,6 +47,8 @@ DISTURBED = "Another trainer of your class trains at the same time, and the two 
 EXACT_ONLY = "All your names would be right if the fingerprints held no error of measurement."
 OWN_TRAIN = "You override train, and nobody calls yours: the library calls its own, with the hooks that you override."
 
+OTHER_DATA = "Your trainer puts another list in the place of its data, and windows are cut from that."
+
 
 class NameThoseTrainers(Exercise[CallTrial]):
     """``name_those_trainers(fingerprints) -> list[str]``."""
@@ -157,6 +159,8 @@ class RepairedTrainer(Exercise[RepairTrial]):
         own = observations["probe"].facts.get("own", ())
         if "train" in own:  # what is wrong is then the library's, unless hooks are overridden as well
             named, shown, remark = named if len(own) > 1 else {}, shown if len(own) > 1 else {}, OWN_TRAIN
+        elif "data" in own and not (named or remark):
+            remark = OTHER_DATA
         return self.verdict(results, mistakes=tuple(map(in_tokens, named)), failure=failure, remark=remark, **shown)
 
 

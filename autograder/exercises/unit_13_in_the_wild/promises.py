@@ -18,6 +18,9 @@ PROMISES = {
                 "tokens", '`"tokens"`: how many tokens each micro-batch has.', ("full", "leftovers"), "names_without_tokens"
             ),
             Promise("leftover", "the leftover is in no update", ("leftovers",), "names_without_leftover"),
+            Promise(
+                "any leftover", "there is one, of any number of micro-batches below N.", ("leftovers",), "names_dropped_single"
+            ),
             Promise("own leftover", "a leftover is applied", ("windows",), "names_off_by_one_without_leftover"),
             Promise("clearing", "gradients are never cleared", ("windows",), "names_without_clearing"),
         ),
@@ -41,7 +44,6 @@ PROMISES = {
             '| `"off-by-one-early"`',
             "Each trainer does what its name says",
             "there is no leftover",
-            "there is one, of any number",
             "here, too, there may be",
             "To try your function",
             "All three are in the picture above",

@@ -11,8 +11,8 @@ from autograder.observing.token_loops import TokenLoopTrial
 
 
 def repaired_schema(trial: TokenLoopTrial) -> Schema:
-    """What a loop leaves, and which methods of the trainer are the student's own."""
-    return loop_schema_with(trial.problem, {"own": ListOf(Text(), (0, len(METHODS)))})
+    """What a loop leaves, and what of the trainer is the student's own: methods, and in the end its data."""
+    return loop_schema_with(trial.problem, {"own": ListOf(Text(), (0, len(METHODS) + 1))})
 
 
 def test_schema(trial: UnseenTrial) -> Schema:

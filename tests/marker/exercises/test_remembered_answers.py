@@ -5,6 +5,7 @@ Arguments that cannot be looked up, such as lists, are left out.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from samples import SAMPLES, load
 
 from autograder.contract.exercise import Exercise
 from autograder.exercises import all_exercises
+from autograder.judging.calls import REMEMBERED
 from autograder.marking.in_process import mark_function, trials_of
 from autograder.observing.calls import CallTrial
 
@@ -30,9 +32,8 @@ KEYS = [
 ]
 
 
-@pytest.mark.parametrize(("exercise", "position"), KEYS)
-@pytest.mark.parametrize("seed", range(3))
-def test_function_that_looks_up_its_answer_by_one_argument_loses_points(exercise, position, seed):
+def looked_up(exercise: str, position: int) -> Callable:
+    """A right function, but for that it looks up its answer by one argument."""
     (answer,) = (sample for sample in SAMPLES if sample.exercise == exercise and sample.is_answer)
     right, known = getattr(load(answer).module, exercise), {}
 
@@ -42,4 +43,14 @@ def test_function_that_looks_up_its_answer_by_one_argument_loses_points(exercise
             known[key] = right(*arguments, **keywords)
         return known[key]
 
-    assert not mark_function(all_exercises()[exercise], function, seed).passed
+    return function
+
+
+def test_function_that_looks_up_plans_by_the_batch_is_told_that_its_answers_were_due_before():
+    assert mark_function(all_exercises()["plan_run"], looked_up("plan_run", 0), 0).remark == REMEMBERED
+
+
+@pytest.mark.parametrize(("exercise", "position"), KEYS)
+@pytest.mark.parametrize("seed", range(3))
+def test_function_that_looks_up_its_answer_by_one_argument_loses_points(exercise, position, seed):
+    assert not mark_function(all_exercises()[exercise], looked_up(exercise, position), seed).passed

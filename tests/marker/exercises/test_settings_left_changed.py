@@ -17,6 +17,7 @@ CHANGES = {
     "the default device": lambda: torch.set_default_device("meta"),
     "torch's hooks on saved tensors": lambda: torch.autograd.graph.saved_tensors_hooks(list, list).__enter__(),
     "torch's anomaly detection": lambda: torch.autograd.set_detect_anomaly(True),
+    "torch's deterministic mode": lambda: torch.use_deterministic_algorithms(True, warn_only=True),
     "autocast on the CPU": lambda: torch.set_autocast_enabled("cpu", True),
     "autocast on the GPU": lambda: torch.set_autocast_enabled("cuda", True),
 }

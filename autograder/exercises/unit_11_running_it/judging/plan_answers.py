@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from autograder.contract.observation import Observation
+from autograder.judging.calls import in_words
+from autograder.observing.calls import CallTrial, Plain
 
 KEYS = {"micro_batch_size", "accumulation_steps", "effective_batch"}
+
+NOT_DUE = "This is not the plan that is due: the largest micro-batch that divides and fits, and what goes with it."
 
 NO_PLAN = "What you return is no dictionary with the three keys, so there is no plan to look at yet."
 
@@ -17,6 +21,12 @@ def plan_of(seen: Observation) -> Observation:
     if isinstance(value, dict) and value.keys() >= KEYS:
         return Observation(facts=seen.facts | {"value": {key: value[key] for key in KEYS}})
     return Observation(facts={"type": "no dictionary with the three keys"})
+
+
+def plan_message(trial: CallTrial, value: Plain | None) -> str:
+    """What is wrong with a wrong plan: with the kind of what is in it, or with its numbers."""
+    entries = value.items() if isinstance(value, dict) else ()
+    return next((f"Your plan holds {in_words(v)} under {k!r}." for k, v in entries if type(v) not in (int, float)), NOT_DUE)
 
 
 def in_integers(seen: Observation) -> bool:

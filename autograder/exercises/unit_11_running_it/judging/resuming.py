@@ -27,6 +27,12 @@ SLUGS = {
 
 LOST_WHILE_SAVING = "Killed inside save_checkpoint, the run goes on neither from the new checkpoint nor from the one before."
 
+ELSEWHERE = "A resumed run does not end, bit by bit, where the uninterrupted one does."
+
+EVALUATING = "After loading, its model or a part of it is in evaluation mode."
+
+NESTED = "Your files lie in a folder of their own. Only those in the folder of the checkpoint itself are left."
+
 REFUSED = {"refused": "objects-in-the-file", "replaced": "state-in-place-of-object"}
 """By the fact that was observed together with a failure."""
 
@@ -82,7 +88,7 @@ def resumed_message(trial: ResumeTrial, seen: Observation) -> str:
             return "A resumed run repeats updates that the checkpoint should have kept."
         rest = due.losses[len(due.losses) - len(losses) :]
         if not (_same(seen.tensors.get(f"end {k}"), due.parameters[-1]) and _same(losses, rest)):
-            return "A resumed run does not end, bit by bit, where the uninterrupted one does."
+            return ELSEWHERE if seen.facts.get("training") else f"{ELSEWHERE} {EVALUATING}"
     return ""
 
 
@@ -110,6 +116,8 @@ def disturbed(trial: ResumeTrial, seen: Observation) -> bool:
 
 def is_in_memory(seen: Observation) -> bool:
     """Whether the process that saved restores a piece of the run that another one, given the same files, does not."""
+    if seen.facts.get("nested"):  # it may have read files that are not carried
+        return False
     there, saved, pieces = (seen.facts.get(name) or {} for name in ("there", "saved", "pieces"))
     here = pieces[-1] if pieces else seen.facts.get("here", {})
     return any(saved.get(name) == found != here.get(name) for name, found in there.items())

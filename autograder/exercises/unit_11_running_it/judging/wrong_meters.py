@@ -7,7 +7,7 @@ from functools import partial
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_11_running_it.judging.meter import due, reported, same, seconds_of
-from autograder.exercises.unit_11_running_it.observing.meter import OTHERS_LOSS, OTHERS_SAMPLES, MeterTrial
+from autograder.exercises.unit_11_running_it.observing.meter import OTHERS_AHEAD, OTHERS_LOSS, OTHERS_SAMPLES, MeterTrial
 from gradaccum.diagnosis.search import each_alone, first_match
 
 Formula = Callable[[MeterTrial], list[float]]
@@ -104,6 +104,18 @@ METERS_IN_WORDS: dict[str, tuple[tuple[str, Formula], ...]] = {
     "Your meter reports no speed for the first window, as if nobody knew when that began.": (
         ("samples_per_second", lambda t: [0.0, *due(t)["samples_per_second"][1:]]),
     ),
+    "The first window of your meter begins in the first call of micro_batch, when that micro-batch is over.": (
+        ("samples_per_second", lambda t: _over(_samples(t), _seconds_without_the_first(t, lambda window: window == 0))),
+    ),
+    "Every window of your meter but the first begins in its first call of micro_batch, when that micro-batch is over.": (
+        ("samples_per_second", lambda t: _over(_samples(t), _seconds_without_the_first(t, lambda window: window > 0))),
+    ),
+    "The time at which your meter's window begins is moved when another meter is made: the two share it.": (
+        (
+            "samples_per_second",
+            lambda t: _over(_samples(t), [s - OTHERS_AHEAD * (k == 0) for k, s in enumerate(seconds_of(t))]),
+        ),
+    ),
     "The time of an update counts in its own window and again in the next one.": (
         (
             "samples_per_second",
@@ -122,6 +134,12 @@ def _samples(trial: MeterTrial) -> list[float]:
 def _samples_of_both(trial: MeterTrial) -> list[float]:
     """The samples of each window, with those that another meter was told of meanwhile."""
     return [samples + len(window) * OTHERS_SAMPLES for samples, window in zip(_samples(trial), trial.windows, strict=True)]
+
+
+def _seconds_without_the_first(trial: MeterTrial, short: Callable[[int], bool]) -> list[float]:
+    """The duration of each window; in those that are short, counted from 0, the time of the first micro-batch is missing."""
+    durations = zip(trial.windows, seconds_of(trial), strict=True)
+    return [seconds - window[0][2] * short(k) for k, (window, seconds) in enumerate(durations)]
 
 
 def _sums(values: Sequence[float]) -> list[float]:

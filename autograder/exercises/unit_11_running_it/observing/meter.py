@@ -18,6 +18,9 @@ KEYS = ("loss", "samples_per_second", "effective_batch", "lr")
 OTHERS_LOSS, OTHERS_SAMPLES = 1000.0, 1000
 """What another meter is told of each micro-batch meanwhile."""
 
+OTHERS_AHEAD = 5000.0
+"""Seconds by which another meter's clock is ahead."""
+
 
 @dataclass(frozen=True)
 class MeterTrial:
@@ -42,8 +45,8 @@ def observe_meter(make: Callable, trial: MeterTrial) -> Observation:
     """Let time pass, tell the meter about micro-batches and updates, and return its reports.
 
     ``kept`` counts the graphs of micro-batches that are still alive when their window is over, ``clock_asked`` how often the
-    meter read the clock, and ``intact`` says whether it left the losses as they were. Another meter is there, which is told
-    something else.
+    meter read the clock, and ``intact`` says whether it left the losses as they were. Another meter is there, whose clock
+    shows another time and which is told something else.
     """
     now, kept, asked, intact = trial.start, 0, 0, True
     reports: list[object] = []
@@ -53,7 +56,7 @@ def observe_meter(make: Callable, trial: MeterTrial) -> Observation:
         asked += 1
         return now
 
-    meter, other = make(clock), make(lambda: now)
+    meter, other = make(clock), make(lambda: now + OTHERS_AHEAD)
     for window, update_takes, rate in zip(trial.windows, trial.seconds, trial.rates, strict=True):
         graphs = []
         for samples, value, takes in window:

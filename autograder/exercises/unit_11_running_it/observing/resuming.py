@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from autograder.contract.folders import Folder
 from autograder.contract.observation import Failure, Observation
@@ -74,7 +74,8 @@ def observe_resume(load_checkpoint: Callable, stage: Stage, folder: Path) -> Obs
 
     What is saved and what is loaded are two stages, and files are all that the second one has of the first. Observed are the
     parameters at the last kill, those at the end of each resumed run and its losses; also, for naming mistakes, after which
-    micro-batches files changed, and the state of each piece: at the last kill, after loading there, and after loading later.
+    micro-batches files changed, whether there are folders in the folder, and the state of each piece: at the last kill, after
+    loading there, and after loading later, when it also counts whether the model is in training mode.
     """
     save_checkpoint = partner(load_checkpoint, "save_checkpoint")
     if save_checkpoint is None:
@@ -97,7 +98,7 @@ def _observe_saving(save_checkpoint: Callable, load_checkpoint: Callable, stage:
         write_folder(folder, stage.folders[0] if stage.folders else {})
         load_checkpoint(path, run)
         disks, fresh = _saved(save_checkpoint, trial, folder, run)
-    facts: dict[str, Any] = {"fresh": fresh}
+    facts: dict[str, Any] = {"fresh": fresh, "nested": any(entry.is_dir() for entry in folder.iterdir())}
     if trial.may_load_there:
         with contextlib.chdir(folder.parent):  # away from what the run may have left where it worked
             facts |= {"saved": digests(run), "there": _loaded(load_checkpoint, trial, folder)}
@@ -142,12 +143,15 @@ def _observe_loading(save_checkpoint: Callable, load_checkpoint: Callable, stage
     tensors: dict[str, Tensor] = {}
     pieces: list[dict[str, str]] = []
     saved_on: list[bool] = []
+    training = True
     try:
         for k, disk in enumerate(disks):
             write_folder(folder, disk)
             run = trial.problem.start()
             _load(load_checkpoint, run, str(folder / CHECKPOINT))
             pieces.append(digests(run))
+            parts = run.model.modules() if isinstance(run.model, nn.Module) else ()
+            training = training and all(part.training for part in parts)
             save = partial(_save_again, save_checkpoint, str(folder / CHECKPOINT)) if trial.while_saving else None
             tensors[f"losses {k}"] = torch.tensor(_trained_to_end(run, save), dtype=torch.float64)
             tensors[f"end {k}"] = flat_parameters(run)
@@ -158,7 +162,9 @@ def _observe_loading(save_checkpoint: Callable, load_checkpoint: Callable, stage
             write_folder(folder, disks[-1])
             facts |= {"here": _loaded(load_checkpoint, trial, folder)}
         return Observation(facts=facts, failure=failed.failure)
-    return Observation(tensors, {"pieces": pieces} | ({"saved_on": saved_on} if trial.while_saving else {}))
+    return Observation(
+        tensors, {"pieces": pieces, "training": training} | ({"saved_on": saved_on} if trial.while_saving else {})
+    )
 
 
 def _load(load_checkpoint: Callable, run: Run, path: str) -> None:
@@ -194,7 +200,8 @@ def _trained_to_end(run: Run, save: Callable[[Run], None] | None = None) -> list
         raise
     except Exception as error:
         replaced = _replaced(run)
-        failure = Failure("raised", replaced) if replaced else failure_of(error)
+        said = replaced or _parted(run)
+        failure = Failure("raised", said) if said else failure_of(error)
         raise _FailedError(failure, replaced=bool(replaced)) from None
 
 
@@ -219,6 +226,13 @@ def _replaced(run: Run) -> str:
             found = type(getattr(run, name)).__name__[:40]
             return f"After loading, run.{name} is no {kind} any more, but of type {found}."
     return ""
+
+
+def _parted(run: Run) -> str:
+    """Whether the optimizer updates other parameters than the model's, in words for the student; empty if it does not."""
+    updated = {id(p) for group in run.optimizer.param_groups for p in group["params"]}
+    strange = updated.isdisjoint(map(id, run.model.parameters()))
+    return "After loading, run.optimizer updates parameters that are not in run.model." if strange else ""
 
 
 def partner(function: Callable, name: str) -> Callable | None:

@@ -153,17 +153,49 @@ def _or_nothing(config: Config) -> object:
     return size if isinstance(size, int) and config.effective_batch % size == 0 else RAISES
 
 
+def _or_refused(config: Config) -> object:
+    return largest(config) if bytes_needed(config, config.micro_batch_size) <= config.budget else RAISES
+
+
+def _common_divisor(config: Config) -> object:
+    size = largest(config, sizes=range(config.effective_batch, 0, -1))
+    return math.gcd(size, config.effective_batch) if isinstance(size, int) else RAISES
+
+
+def _on_a_line(config: Config, size: int) -> int:
+    """The bytes of a size on the straight line through those of one line and of two."""
+    one, two = bytes_needed(config, 1), bytes_needed(config, 2)
+    return one + (size - 1) * (two - one)
+
+
+def _bytes_in_epoch(config: Config, size: int) -> int:
+    """The most bytes that a micro-batch of the first epoch needs."""
+    model, stream = config.build_model(), config.with_(micro_batch_size=size).micro_batches(0)
+    return max(activation_bytes(model, *pair) for pair in stream)
+
+
 SIZES_IN_WORDS: dict[str, tuple[Callable[[Config], object], ...]] = {
     "You never try a micro-batch of a single line.": (lambda c: largest(c, sizes=divisors(c.effective_batch)[:-1]),),
     "You never try the whole window as one micro-batch.": (lambda c: largest(c, sizes=divisors(c.effective_batch)[1:]),),
     "You measure a single line and multiply, although several lines need less than that.": (
         lambda c: largest(c, lambda size: size * bytes_needed(c, 1)),
     ),
-    "You leave a part of the budget unused: you keep a reserve, or count what the budget is not for, such as the weights.": (
+    "You leave a part of the budget unused, as if you kept a reserve, or counted what it is not for, such as the weights.": (
         *map(_with_reserve, (0.01, 0.02, 0.05, 0.1, 0.2)),
         lambda c: largest(c, lambda size: bytes_needed(c, size) + _parameter_bytes(c)),
     ),
     "You return the size above the largest that fits.": (_next_larger,),
+    "You take what needs up to twice the budget.": (lambda c: largest(c, lambda size: bytes_needed(c, size) // 2),),
+    "You refuse where config.micro_batch_size does not fit, although a smaller size may.": (_or_refused,),
+    "You take the greatest common divisor of the window and the lines there is room for, although a larger divisor may fit.": (
+        _common_divisor,
+    ),
+    "You compute the bytes of a size from those of others instead of measuring it, and are a little off.": (
+        lambda c: largest(c, lambda size: _on_a_line(c, size)),
+    ),
+    "You measure the micro-batches of an epoch, in which the longest lines need not come together.": (
+        lambda c: largest(c, lambda size: _bytes_in_epoch(c, size)),
+    ),
     "You try the sizes that divide 48 lines, whatever the window holds.": (lambda c: largest(c, sizes=divisors(48)),),
     "You stop at the first number of lines that does not divide the window, although a larger one may.": (
         lambda c: largest(c, sizes=_before_the_first_gap(c.effective_batch)),

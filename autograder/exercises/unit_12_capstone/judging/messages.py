@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 import torch
@@ -21,6 +21,7 @@ from autograder.exercises.unit_12_capstone.judging.references import (
     weights_like,
 )
 from autograder.exercises.unit_12_capstone.observing import RunTrial, WindowTrial
+from autograder.judging.left_behind import MESSAGES
 from autograder.judging.number_relations import relation
 from autograder.support.counted import counted
 from gradaccum.capstone.config import Config
@@ -66,6 +67,24 @@ def run_message(seen: Observation, due: Observation, config: Config) -> str:
     return weights_message(seen, due, config)
 
 
+def autocast_message(observations: Iterable[Observation]) -> str:
+    """That a forward pass ran under autocast, which weights in float64 do not show; empty if none did."""
+    return MESSAGES["precision"] if any(seen.facts.get("autocast") for seen in observations) else ""
+
+
+def left_message(observations: Iterable[Observation]) -> str:
+    """What windows leave otherwise than they found it, although their weights are right; empty if nothing."""
+    seen = [one for one in observations if not one.failure]
+    facts = [one.facts for one in seen]
+    if not all(one["training"] for one in facts):
+        return "Your function left the model, or a part of it, in evaluation mode."
+    if not all(one["kept"] for one in facts):
+        return "Your function changed the list of micro-batches that it was given."
+    if not all(one["intact"] for one in facts):
+        return MESSAGES["data"]
+    return autocast_message(seen)
+
+
 UNKNOWN = "How much memory your run needed is not known."
 
 
@@ -83,6 +102,18 @@ def budget_message(trial: RunTrial, seen: Observation) -> str:
     if not isinstance(peak, int) or isinstance(peak, bool) or peak <= 0:
         return UNKNOWN
     return f"At its peak your run held {peak:,} bytes, and it may hold {limit:,}." if peak > limit else ""
+
+
+def other_size(trial: RunTrial, seen: Observation) -> str:
+    """That other micro-batches than those of the config go through the model, as a sentence to append; empty if they do not.
+
+    No micro-batch of the trial is ragged.
+    """
+    others = [lines for lines in seen.facts["lines"] if lines != trial.config.micro_batch_size]
+    passed = counted(others[0], "line") if others else ""
+    return f" Your model reads {passed} at a time, where config.micro_batch_size is {trial.config.micro_batch_size}." * bool(
+        others
+    )
 
 
 def budget_mistake(trial: RunTrial, seen: Observation) -> str:
@@ -119,7 +150,9 @@ def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:
     if not weights_like(seen, due, trial.config, "last"):
         return "A run that was stopped and resumed a second time does not end where an uninterrupted run ends."
     due_steps = [end - begin for begin, end in pairwise((0, *trial.stops, trial.config.updates))]
-    return TRAINED_AGAIN if any(seen.facts[f"steps {k}"] > steps for k, steps in enumerate(due_steps)) else ""
+    if any(seen.facts[f"steps {k}"] > steps for k, steps in enumerate(due_steps)):
+        return TRAINED_AGAIN
+    return "" if seen.facts["left"] else "The file that your run went on from is gone afterwards: a later call finds nothing."
 
 
 def leftover_message(trial: RunTrial, seen: Observation) -> str:

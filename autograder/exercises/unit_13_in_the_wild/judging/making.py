@@ -19,12 +19,13 @@ FULL, LEFTOVER, WINDOWS = "full", "leftovers", "windows"
 
 ASKED = {
     FULL: ("right", "right", "no-scale", "mean-of-means", "wrong-total", "wrong-total"),
-    LEFTOVER: ("right", "right", "no-scale", "mean-of-means", "wrong-total", "tail-scale", "tail-scale", "tail-dropped"),
+    LEFTOVER: ("right", "right", "no-scale", "mean-of-means", "wrong-total", *("tail-scale", "tail-dropped") * 2),
     WINDOWS: ("right", *("zero-every", "never-zero", "off-by-one-early") * 2, "step-every"),
 }
 """The names asked for in one call, which shuffles them.
 
-Of two right ones among leftovers the first is even. Of full windows one right and one wrong total have many tokens, so that one
+Of two right ones among leftovers the first is even. A name that comes twice there comes with a leftover of one micro-batch and
+with a longer one. Of full windows one right and one wrong total have many tokens, so that one
 too many for each micro-batch is a small part of them.
 """
 
@@ -61,6 +62,8 @@ def _with_name(chance: random.Random, name: str, part: str, number: int) -> Buil
     while True:
         steps = chance.randint(3, 5)
         left = 0 if part == FULL else chance.randint(1, steps - 1)
+        if part == LEFTOVER and ASKED[part].count(name) > 1:
+            left = 1 if name in ASKED[part][number + 1 :] else chance.randint(2, steps - 1)
         if part == WINDOWS:
             left = WHOLE.get(number, chance.randint(2, steps) if name == "off-by-one-early" else left)
         count = 2 * steps + left

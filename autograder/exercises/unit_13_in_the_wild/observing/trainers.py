@@ -50,6 +50,7 @@ class _Interrupted(list):
 def observe_repaired(make: Callable[..., Any], trial: RepairTrial) -> Observation:
     """Make a student's trainer, give it one epoch after the other, and record what the library's own ``train`` does with it."""
     made: list[Any] = []
+    replaced: list[str] = []
 
     def train_another() -> None:
         problem = trial.problem
@@ -63,11 +64,12 @@ def observe_repaired(make: Callable[..., Any], trial: RepairTrial) -> Observatio
             made.append(make(model, optimizer, micro_batches, accumulation_steps))
             if not isinstance(made[0], Trainer):
                 raise TypeError(f"{type(made[0]).__name__} is not a subclass of Trainer")
-        made[0].data = _Interrupted(micro_batches, train_another) if trial.beside and first else micro_batches
+        given = made[0].data = _Interrupted(micro_batches, train_another) if trial.beside and first else micro_batches
         Trainer.train(made[0])
+        replaced[:] = ["data"] if made[0].data is not given else replaced
 
     seen = observe_loop(loop, trial)
-    own = [name for name in METHODS if made and getattr(type(made[0]), name) is not getattr(Trainer, name)]
+    own = [name for name in METHODS if made and getattr(type(made[0]), name) is not getattr(Trainer, name)] + replaced
     return replace(seen, facts=seen.facts | {"own": own})
 
 
@@ -151,7 +153,7 @@ class Built(Trainer):
         model = problem.build_model()
         rule = torch.optim.AdamW if build.adam else torch.optim.SGD
         super().__init__(model, rule(model.parameters(), lr=0.01), problem.batches(), build.steps, build.epochs)
-        self._build, self._index, self._began = build, -1, False
+        self._build, self._index, self._epochs_begun = build, -1, 0
         self._given = {name: vars(self)[name] for name in ("data", "accumulation_steps", "epochs")}
         if made is not None:
             made.append(self)
@@ -164,10 +166,16 @@ class Built(Trainer):
     @property
     def began(self) -> bool:
         """Whether it has begun to train."""
-        return self._began
+        return self._epochs_begun > 0
+
+    @property
+    def again(self) -> bool:
+        """Whether it has trained more than once."""
+        return self._epochs_begun > self._given["epochs"]
 
     def on_epoch_begin(self) -> None:
-        self._index, self._began = -1, True
+        self._index = -1
+        self._epochs_begun += 1
         if self._build.clear != "never":
             self.optimizer.zero_grad()
 
@@ -217,6 +225,7 @@ DEEDS = {
     "data": "Your test gives a trainer other data.",
     "accumulation_steps": "Your test sets the accumulation_steps of a trainer.",
     "epochs": "Your test sets the epochs of a trainer.",
+    "again": "Your test trains one and the same trainer more than once.",
 }
 """What a regression test may wrongly do with trainers, in words."""
 
@@ -241,6 +250,8 @@ def observe_test(function: Callable[..., Any], trial: UnseenTrial) -> Observatio
     seen = observe_call(ask, CallTrial())
     trained = [[trainer for trainer in trainers if trainer.began] for trainers in made]
     did = {name for trainers in trained for trainer in trainers for name in trainer.changed}
+    if any(trainer.again for trainers in trained for trainer in trainers):
+        did.add("again")
     if not any(trained):
         did.add("trains none")
     elif any(0 < len(some) < len(trainers) for some, trainers in zip(trained, made, strict=True)):
