@@ -346,14 +346,20 @@ check(matched_beta)
 # </details>
 
 # %% [markdown]
-# ## What else does β change?
+# ## Stretch: what else does β change?
 #
 # Momentum is more than memory. In torch's SGD a gradient moves the weights by lr at first, then by lr·β, lr·β² and so on: by
-# **lr / (1 − β)** in all. So matching β for N = 4 also changes how far a run gets. Under a constant gradient, yours gets as
-# far per sample as the recipe's at the rate lr · N · (1 − β⁴) / (1 − β), here for lr = 0.01 and β = 0.9:
+# **lr / (1 − β)** in all. So matching β also changes how far a run gets. (Not graded.)
 
 # %%
-print(f"lr = {0.01 * 4 * (1 - 0.9**4) / (1 - 0.9):.3f}")
+predict(
+    "A recipe has lr = 0.01 and β = 0.9. You accumulate N = 4, average, and use β⁴. "
+    "Which lr moves the weights as far per sample, under a constant gradient?",
+    choices=("0.01, unchanged", "about 0.029", "0.04, N times as large", "about 0.138"),
+    answer="about 0.138",
+    because=f"lr · N · (1 − β⁴) / (1 − β) = {0.01 * 4 * (1 - 0.9**4) / (1 - 0.9):.4f}: there is one update in place of four, "
+    "and each gradient counts 1 / (1 − β⁴) in all.",
+)
 
 # %% [markdown]
 # ## Explore: who hides the mistake

@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 from autograder.contract.observation import Failure, Observation
 from autograder.observing.calls import CallTrial, Plain, observe_call, observe_number, plain
-from autograder.observing.hooks import count_hooks
+from autograder.observing.hooks import attached, left_attached
 from autograder.observing.student_calls import CHANGED
 from gradaccum.components import COMPONENTS
 from gradaccum.memory import storage_key
@@ -174,11 +174,6 @@ def frozen_in(model: nn.Module) -> list[str]:
     return [name for name, parameter in model.named_parameters() if not parameter.requires_grad]
 
 
-def _attributes(model: nn.Module) -> dict[str, set[str]]:
-    """The names of all attributes of a model and of its parts, by path."""
-    return {path: set(vars(module)) for path, module in model.named_modules()}
-
-
 def _grads_kept(given: nn.Module, due: nn.Module) -> bool:
     """Whether ``.grad`` of every parameter holds what it holds in another model with the same parameters."""
     found = dict(given.named_parameters())
@@ -210,7 +205,7 @@ def observe_replacement(function: Callable, trial: NormTrial) -> Observation:
         "frozen": frozen_in(result),
         "given frozen": frozen_in(given),
         "grads kept": _grads_kept(given, trial.model()),
-        "marked": _attributes(given) != _attributes(trial.model()) or count_hooks(given) > 0,
+        "marked": bool(left_attached(attached(trial.model()), attached(given))),
         "places": {name: [str(tensor.dtype), tensor.device.type] for name, tensor in state.items()},
     }
     tensors = {f"state/{name}": tensor.detach().clone() for name, tensor in state.items()}
