@@ -121,7 +121,6 @@ def run(
     loaded = Loaded(types.ModuleType("__main__"))
     loaded.namespace["display"] = lambda *args, **kwargs: None
     flags, used, printed = 0, stopwatch(), _Printed()
-    shown = demonstrations(_statements(cells))
     loaded.printed = printed.texts
     troubles: dict[int, tuple[Statement, Trouble]] = {}
     latest: dict[str, int] = {}
@@ -149,6 +148,7 @@ def run(
 
     make_importable(written_modules(cells))
     with silenced(), contextlib.redirect_stdout(printed), seeded(0), as_main(loaded.module), _without_screen():
+        shown = demonstrations(_statements(cells))
         for number, statement in enumerate(_statements(cells)):
             attempt(number, statement)
         succeeded = True

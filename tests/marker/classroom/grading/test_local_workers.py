@@ -18,7 +18,7 @@ from autograder.isolation.sandbox import ChildError
 class NoForkServer:
     """In place of a fork server, for jobs that need none."""
 
-    def __init__(self, sandbox: str, device: str):
+    def __init__(self, sandbox: str, device: str, many: bool):
         pass
 
     def launch(self) -> None:
