@@ -17,7 +17,7 @@ from typing import Protocol
 from autograder.contract.cell import Cell
 from autograder.reading.python_source import bound_names
 
-BY_NAME = {"__import__", "__main__", "eval", "exec", "globals", "locals", "vars"}
+BY_NAME = {"__import__", "__main__", "__name__", "eval", "exec", "globals", "locals", "vars"}
 """Who mentions one of these may use a name without mentioning it."""
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
@@ -40,7 +40,7 @@ def demonstrations(statements: Iterable[_Statement]) -> set[int]:
     """The numbers of the statements that need not be run: those of given cells that the student's code does not need.
 
     It needs the given functions and values that it uses, directly or through others, and whatever else uses a variable that it
-    uses: this may change it. What only asks a module for something, such as a seed, is run as well.
+    uses: this may change it. What may change a module, such as setting a seed, is run as well.
     """
     given: dict[int, _Given] = {}
     used = set[str]()
@@ -71,11 +71,13 @@ class _Given:
         if isinstance(self.node, _DEFINITIONS):
             return any(name in used for name in self.bound)
         variables = [name for name in self.names if name not in constant]
-        return any(name in used for name in variables) or (not variables and _asks_a_module(self.node))
+        return any(name in used for name in variables) or (not variables and _is_for_a_module(self.node))
 
 
-def _asks_a_module(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute)
+def _is_for_a_module(node: ast.stmt) -> bool:
+    """Whether a statement that uses no variable may change a module: ``torch.manual_seed(0)``, ``os.environ["A"] = "b"``."""
+    is_request = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute)
+    return is_request or isinstance(node, ast.Assign | ast.AugAssign)
 
 
 def _global_names(source: str) -> Iterator[str]:

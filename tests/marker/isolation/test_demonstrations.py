@@ -50,6 +50,7 @@ def test_what_the_student_does_not_use_is_not_run(given):
         ("table = {}\nfor k in range(3):\n    table[k] = k * k", "def answer():\n    return table[2]", None),
         ("a = []\nb = a\nb.append(1)\nother = 0", "def answer():\n    return a", ["a = []", "b = a", "b.append(1)"]),
         ("import torch\ntorch.manual_seed(3)", "def answer():\n    return 1", None),
+        ("import os\nos.environ['A_SETTING'] = 'b'", "def answer():\n    return 1", None),
         ("state = [0]\nprint(state.pop())", "class Answer:\n    held = state", None),
         ("x = 1\nprint('shown')", "def answer():\n    return globals()['x']", None),
         ("x = 1\nprint('shown')", "answer = eval('x')", None),
