@@ -357,8 +357,8 @@ predict(
     "Which lr moves the weights as far per sample, under a constant gradient?",
     choices=("0.01, unchanged", "about 0.029", "0.04, N times as large", "about 0.138"),
     answer="about 0.138",
-    because=f"lr · N · (1 − β⁴) / (1 − β) = {0.01 * 4 * (1 - 0.9**4) / (1 - 0.9):.4f}: there is one update in place of four, "
-    "and each gradient counts 1 / (1 − β⁴) in all.",
+    because=f"lr · N · (1 − β⁴) / (1 − β) = {0.01 * 4 * (1 - 0.9**4) / (1 - 0.9):.4f}: yours makes one update where the "
+    "recipe makes four, and in all a gradient moves the weights by lr / (1 − β⁴), not by lr / (1 − β).",
 )
 
 # %% [markdown]

@@ -13,7 +13,7 @@ class Cell:
         name: how to name it to the student.
         source: the code.
         id: of the cell in the submission's notebook; empty where there is no notebook.
-        given: whether it is one of the released notebook that is not for the student to fill in, as it was released.
+        given: whether it is a cell of the released notebook, unchanged, that is not for the student to fill in.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Which statements of a notebook only demonstrate something.
 
-The cells that students were given compute, print and plot, for up to three seconds in some units. To mark what a student wrote,
-only what that uses has to be run.
+The cells that students were given compute, print and plot, for up to three seconds in some units. Marking has to run
+only those parts that the student's own code uses.
 """
 
 from __future__ import annotations
@@ -12,47 +12,32 @@ import re
 import symtable
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 from autograder.contract.cell import Cell
-from autograder.reading.python_source import bound_names
+from autograder.reading.python_source import DEFINITIONS, bound_names, statements
 
 BY_NAME = {"__import__", "__main__", "__name__", "eval", "exec", "globals", "locals", "vars"}
 """Who mentions one of these may use a name without mentioning it."""
 
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
-
-class _Statement(Protocol):
-    """A statement at the top level of a cell, or a piece of one that is not Python."""
-
-    @property
-    def node(self) -> ast.stmt | None: ...
-
-    @property
-    def source(self) -> str: ...
-
-    @property
-    def cell(self) -> Cell: ...
-
-
-def demonstrations(statements: Iterable[_Statement]) -> set[int]:
+def demonstrations(cells: Iterable[Cell]) -> set[int]:
     """The numbers of the statements that need not be run: those of given cells that the student's code does not need.
 
-    It needs the given functions and values that it uses, directly or through others, and whatever else uses a variable that it
-    uses: this may change it. What may change a module, such as setting a seed, is run as well.
+    It needs the given functions and values that it uses, directly or through others. Every statement that uses one of these
+    variables is run as well, since it may change it, and so is one that may change a module, for instance by setting a seed.
     """
     given: dict[int, _Given] = {}
     used = set[str]()
-    for number, statement in enumerate(statements):
+    found = ((cell.given, statement) for cell in cells for statement in statements(cell.source))
+    for number, (is_given, statement) in enumerate(found):
         names = set(_global_names(statement.source))
-        if statement.cell.given and statement.node is not None:
+        if is_given and statement.node is not None:
             given[number] = _Given(statement.node, bound_names(statement.node), names)
         else:
             used |= names
     if used & BY_NAME:
         return set()
-    constant = set(dir(builtins)).union(*(one.bound for one in given.values() if isinstance(one.node, _DEFINITIONS)))
+    constant = set(dir(builtins)).union(*(one.bound for one in given.values() if isinstance(one.node, DEFINITIONS)))
     while needed := {number: one for number, one in given.items() if one.is_needed(used, constant)}:
         used = used.union(*(one.names for one in needed.values()))
         given = {number: one for number, one in given.items() if number not in needed}
@@ -68,7 +53,7 @@ class _Given:
     names: Collection[str]
 
     def is_needed(self, used: Collection[str], constant: Collection[str]) -> bool:
-        if isinstance(self.node, _DEFINITIONS):
+        if isinstance(self.node, DEFINITIONS):
             return any(name in used for name in self.bound)
         variables = [name for name in self.names if name not in constant]
         return any(name in used for name in variables) or (not variables and _is_for_a_module(self.node))

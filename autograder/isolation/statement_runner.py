@@ -24,7 +24,7 @@ from autograder.isolation.demonstrations import demonstrations
 from autograder.isolation.limits import Limits
 from autograder.isolation.written_modules import make_importable, written_modules
 from autograder.observing.student_calls import TimeLimitExceeded, seeded, silenced, stopwatch, time_limit, type_name
-from autograder.reading.python_source import bound_names, statements
+from autograder.reading.python_source import DEFINITIONS, bound_names, statements
 from autograder.support.one_line import one_line
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def run(
 
     def attempt(number: int, statement: Statement) -> bool:
         nonlocal flags
-        if number in shown:
+        if number in unneeded:
             return True
         before(number)
         printed.cell = statement.cell.name
@@ -135,7 +135,7 @@ def run(
         left = limits.load - used()
         if number in skip:
             trouble = Trouble("it ended the process")
-        elif left <= 0 and not isinstance(statement.node, _DEFINITIONS):
+        elif left <= 0 and not isinstance(statement.node, DEFINITIONS):
             trouble = Trouble(f"the code before it ran for more than {limits.load:g} seconds")
         else:
             flags, trouble = _run_one(statement, loaded.namespace, flags, min(limits.statement, max(left, 1.0)))
@@ -148,7 +148,7 @@ def run(
 
     make_importable(written_modules(cells))
     with silenced(), contextlib.redirect_stdout(printed), seeded(0), as_main(loaded.module), _without_screen():
-        shown = demonstrations(_statements(cells))
+        unneeded = demonstrations(cells)
         for number, statement in enumerate(_statements(cells)):
             attempt(number, statement)
         succeeded = True
@@ -173,7 +173,6 @@ def as_main(module: types.ModuleType) -> Iterator[None]:
         sys.modules["__main__"] = before
 
 
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 _FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 
 

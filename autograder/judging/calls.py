@@ -165,7 +165,7 @@ def remembered(
         trials: the calls, in the order in which they were made.
         observations: what was observed of each.
         formula: what is due.
-        of: what a function may have taken for the whole of a call's arguments.
+        of: the part of a call's arguments by which a function may have looked its answer up.
     """
     earlier: dict[object, list[Any]] = {}
     wrong: list[bool] = []

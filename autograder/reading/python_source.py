@@ -17,6 +17,10 @@ MAX_PARSED_LENGTH = 100_000
 """Characters of the longest text that is parsed when a submission is read: parsing takes up to 900 bytes for each."""
 
 
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+"""Statements that do nothing but give names a meaning."""
+
+
 @dataclass(frozen=True)
 class Statement:
     """A statement at the top level of a text, or a piece of the text that is not Python; lines are those of the text."""

@@ -28,7 +28,7 @@ class RebuiltNotebook:
     Attributes:
         content: a valid notebook of format 4, as plain data.
         names: how to name its code cells to the student, by id.
-        given: the ids of those that are as released and not for the student to fill in.
+        given: the ids of those that are unchanged and not for the student to fill in.
     """
 
     content: dict[str, Any]
@@ -83,7 +83,8 @@ def rebuilt_notebook(template: Template, matched: Sequence[MatchedCell], damage:
             put(cell | {"source": "# {} stands in {}.".format(*answered[slot])}, _released_name(cell))
         else:
             put(cell, seen.get(slot, _released_name(cell)))
-            given |= set() if cell["metadata"].get("nbgrader", {}).get("solution") else {cell["id"]}
+            if not cell["metadata"].get("nbgrader", {}).get("solution"):
+                given.add(cell["id"])
         put_all(layout.after.get(slot, ()))
     content = template.notebook(cells)
     if damage:

@@ -91,7 +91,7 @@ def test_room_for_more_updates_keeps_the_size_of_the_cells():
     assert drawn("right", rows=7).get_ylim() == drawn("step-every", rows=7).get_ylim()
 
 
-def test_room_for_more_micro_batches_leaves_their_label_above_the_last_of_those_there_are():
+def test_in_a_picture_with_room_for_more_columns_their_label_stays_above_the_last_column():
     axes = drawn("right", room=20)
     assert axes.get_xlim()[1] == pytest.approx(19.6)
     [label] = [text for text in axes.get_children() if getattr(text, "get_text", str)().startswith("micro-batch")]

@@ -99,7 +99,7 @@ def times_in_words(trial: LoopTrial, seen: Observation) -> str:
     factor = float(found @ due / due.square().sum())
     if not factor or close(found, due, trial.problem.dtype) or not close(found, factor * due, trial.problem.dtype):
         return ""
-    return f"For micro-batches of equal size, {factor:.3g} times what is due is in .grad."
+    return f"For micro-batches of equal size, .grad holds {factor:.3g} times what is due."
 
 
 def _mean_gradients(problem: Problem, loss_fn: LossFn) -> Tensor:

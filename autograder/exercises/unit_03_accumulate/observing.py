@@ -15,7 +15,7 @@ from autograder.observing.loops import LoopTrial, observe_loop
 from gradaccum.problems import MicroBatch
 
 NO_USUAL_SEED = 7_420_183
-"""With which every call begins; another one after it is the function's own."""
+"""The seed with which every call begins. If there is another one afterwards, the function has set it."""
 
 
 def observe_accumulation(function: Callable, trial: LoopTrial) -> Observation:

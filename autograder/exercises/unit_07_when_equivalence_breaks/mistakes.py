@@ -18,7 +18,8 @@ for _slug, _message, _hint in (
     ),
     (
         "path-as-name",
-        "You take a path such as '1.0' for the name of a child. That adds such a child, and the BatchNorm stays where it is.",
+        "You use a path such as '1.0' as the name of a child. That adds a child with this name, "
+        "and the BatchNorm stays where it is.",
         "Which module has the BatchNorm as a child, and under what name? get_submodule finds a module by its path.",
     ),
     (

@@ -50,7 +50,7 @@ PROMISES = {
             Promise("moved", "gradients have moved their parameters", _ON_RANKS, "equal_parameters_shared"),
             Promise("rounds", _ROUNDS, _LIVE, "sync_every"),
             Promise("leftovers once", _ROUNDS, ("leftover",), "sync_every_in_leftovers"),
-            Promise("nothing else", "Parameters that are sent again for each window do.", _LIVE, "parameters_sent_again"),
+            Promise("nothing else", "Do not send the parameters again for each window.", _LIVE, "parameters_sent_again"),
             Promise("of all ranks", _ROUNDS, _ON_RANKS, "zeros_shared"),
             Promise("leftovers travel", _ROUNDS, ("leftover",), "tail_not_synced"),
         ),

@@ -33,7 +33,7 @@ KEYS = [
 
 
 def looked_up(exercise: str, position: int) -> Callable:
-    """A right function, but for that it looks up its answer by one argument."""
+    """A right function, except that it looks up its answer by one argument."""
     (answer,) = (sample for sample in SAMPLES if sample.exercise == exercise and sample.is_answer)
     right, known = getattr(load(answer).module, exercise), {}
 

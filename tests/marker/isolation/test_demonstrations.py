@@ -20,7 +20,7 @@ from autograder.released import exercises_in, released_content
 def run_of(given: str, students: str) -> list[str]:
     """The statements of a given cell that are run when a student's cell follows."""
     cells = [Cell("given", given, given=True), Cell("student's", students)]
-    skipped = demonstrations(_statements(cells))
+    skipped = demonstrations(cells)
     found = [statement for number, statement in enumerate(_statements(cells)) if number not in skipped]
     return [statement.source for statement in found if statement.cell.given]
 
@@ -65,7 +65,7 @@ def test_what_the_student_uses_is_run_with_what_that_needs_and_what_may_change_i
 
 def test_a_student_s_own_cells_are_run_whole():
     cells = [Cell("student's", "for k in range(3):\n    print(k)\nanswer = 1")]
-    assert demonstrations(_statements(cells)) == set()
+    assert demonstrations(cells) == set()
     assert run(cells, Limits()).printed == {"student's": "0\n1\n2\n"}
 
 
@@ -73,7 +73,7 @@ def test_a_student_s_own_cells_are_run_whole():
 def test_of_a_solved_notebook_hardly_anything_given_is_run_and_the_answers_are_the_same(unit):
     submission = parse_submission(Path(f"{unit}.ipynb"), json.dumps(solved(unit)).encode())
     given = [number for number, statement in enumerate(_statements(submission.cells)) if statement.cell.given]
-    skipped = demonstrations(_statements(submission.cells))
+    skipped = demonstrations(submission.cells)
     assert skipped <= set(given)
     assert len(skipped) > len(given) / 2
     loaded = run(submission.cells, Limits())

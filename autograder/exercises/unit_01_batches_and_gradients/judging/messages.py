@@ -75,7 +75,7 @@ def changed_message(trial: BatchTrial, seen: Observation) -> Found:
 
 
 def left_message(trial: BatchTrial, seen: Observation) -> str:
-    """What a function that updates a model left behind or changed that has no part of its own; empty if nothing."""
+    """What a function that updates a model changed or left behind, unless a part of its own asks for it; empty if nothing."""
     return "" if seen.failure else left_behind.left_message(what for what in changes(trial, seen) if what not in CHANGED)
 
 

@@ -59,7 +59,7 @@ def _factor(piece: Tensor, due: Tensor) -> float | None:
 
 
 def _by_parameter(factors: dict[str, float | None]) -> str:
-    """What is so of some parameters only, as a sentence; empty if nothing."""
+    """What is true of some parameters only, as a sentence; empty if nothing is."""
     names = {factor: ", ".join(name for name in factors if factors[name] == factor) for factor in factors.values()}
     right = names.pop(1, "")
     if None in names:

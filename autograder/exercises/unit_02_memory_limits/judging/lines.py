@@ -225,7 +225,7 @@ LINES_IN_WORDS: dict[str, tuple[Formula, ...]] = {
         _one_for_each_size(min),
         _one_for_each_size(max),
     ),
-    "You make one point of those with the same size, their mean, and give it the weight of a single one.": (
+    "You replace points of the same size by their mean, which then weighs no more than a single point.": (
         _one_for_each_size(fmean),
     ),
     "Your fixed part is never below zero.": (

@@ -161,10 +161,10 @@ WRONG_PLANS: dict[str, tuple[Formula, ...]] = {
 """By mistake, the formulas that make it."""
 
 PLANS_IN_WORDS: dict[str, tuple[Formula, ...]] = {
-    "You refuse a fixed part below zero, although it may be negative.": (
+    "You raise an error for a negative fixed part, although it may be negative.": (
         _where_something_fits(lambda *call: plan(*call) if call[2] >= 0 else RAISES),
     ),
-    "You take a fixed part below zero for zero.": (
+    "You count a negative fixed part as zero.": (
         _where_something_fits(lambda effective, budget, fixed, each: plan(effective, budget, max(0, fixed), each)),
     ),
     "Your plans are those of a budget that is a little smaller. You may use it to the last byte.": tuple(

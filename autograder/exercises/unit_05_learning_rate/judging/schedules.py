@@ -36,13 +36,13 @@ def movement_message(trial: ScheduleTrial, seen: Observation) -> str:
 
 
 def left_message(seen: Observation) -> str:
-    """What a loop left otherwise than it found it; empty if nothing."""
+    """What a loop did not leave as it found it; empty if nothing."""
     return kept_message(seen) or hook_message(seen)
 
 
 def hook_message(seen: Observation) -> str:
     """What a hook does that was left on the optimizer; empty if there is none."""
-    return "Your function leaves a hook on the optimizer, which then runs at everybody's updates." * seen.facts["hooked"]
+    return "Your function leaves a hook on the optimizer, which then runs at every later update." * seen.facts["hooked"]
 
 
 def cut_message(trial: ScheduleTrial, seen: Observation) -> str:

@@ -106,7 +106,7 @@ def rounds_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
     if any(shares_too_much(trial, rank, windows) for rank in ranks):
         if max(rank.facts["bytes"] for rank in ranks) < max(carried):
             again = max(rank.facts["sent_again"] for rank in ranks)
-            return f"In {windows} windows each rank took part in broadcasts of {again:,} bytes together, which are not needed."
+            return f"In {windows} windows each rank took part in broadcasts of {again:,} bytes in all. None of them was needed."
         return (
             f"In {windows} windows each rank took part in {max(rank.facts['rounds'] for rank in ranks)} all-reduces of "
             f"{max(carried):,} bytes together; {due:,} bytes do."

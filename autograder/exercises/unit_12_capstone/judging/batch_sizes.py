@@ -180,13 +180,13 @@ SIZES_IN_WORDS: dict[str, tuple[Callable[[Config], object], ...]] = {
     "You measure a single line and multiply, although several lines need less than that.": (
         lambda c: largest(c, lambda size: size * bytes_needed(c, 1)),
     ),
-    "You leave a part of the budget unused, as if you kept a reserve, or counted what it is not for, such as the weights.": (
+    "You leave a part of the budget unused, as if you kept a reserve, or counted something else, too, such as the weights.": (
         *map(_with_reserve, (0.01, 0.02, 0.05, 0.1, 0.2)),
         lambda c: largest(c, lambda size: bytes_needed(c, size) + _parameter_bytes(c)),
     ),
     "You return the size above the largest that fits.": (_next_larger,),
     "You take what needs up to twice the budget.": (lambda c: largest(c, lambda size: bytes_needed(c, size) // 2),),
-    "You refuse where config.micro_batch_size does not fit, although a smaller size may.": (_or_refused,),
+    "You raise an error where config.micro_batch_size does not fit, although a smaller size may.": (_or_refused,),
     "You take the greatest common divisor of the window and the lines there is room for, although a larger divisor may fit.": (
         _common_divisor,
     ),

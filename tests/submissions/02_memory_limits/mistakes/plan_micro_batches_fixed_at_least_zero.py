@@ -1,4 +1,4 @@
-"""Takes a fixed part below zero for zero as soon as there is a budget."""
+"""Counts a negative fixed part as zero as soon as there is a budget."""
 
 EXERCISE = "plan_micro_batches"
 MISTAKES = ()
