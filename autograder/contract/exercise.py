@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from autograder.contract.observation import Failure, Observation
@@ -26,6 +27,7 @@ class Exercise(ABC, Generic[TrialT]):
         section: heading of the section of the notebook that prepares it. A student whose mistake is not listed in the unit's
             ``sections`` module is sent to this section.
         parts: what it gives points for.
+        tidy: the part that is lost by a function that leaves something behind; by default the first one.
         graded: whether the points count in a class; those of a practice exercise do not.
         cpu_only: whether it computes on the CPU, in forked processes, whatever the device of the marker is.
     """
@@ -34,6 +36,7 @@ class Exercise(ABC, Generic[TrialT]):
     unit: str
     section: str
     parts: tuple[Part, ...]
+    tidy: str = ""
     graded: bool = True
     cpu_only: bool = False
 
@@ -62,6 +65,16 @@ class Exercise(ABC, Generic[TrialT]):
             tuple(PartResult(p, not results[p.name], results[p.name]) for p in self.parts),
             **details,
         )
+
+    def with_trace(self, verdict: Verdict, trace: str) -> Verdict:
+        """The verdict of a function that also left something behind, given as a sentence; the same verdict if that is empty."""
+        if not trace:
+            return verdict
+        untidy = self.tidy or self.parts[0].name
+        if any(result.part.name == untidy and not result.passed for result in verdict.results):
+            return replace(verdict, remark=verdict.remark or trace)
+        lost = (replace(r, passed=False, message=trace) if r.part.name == untidy else r for r in verdict.results)
+        return replace(verdict, results=tuple(lost))
 
     def unmarked(self, fault: Fault) -> Verdict:
         """What takes the place of a verdict if the marker failed."""

@@ -42,9 +42,11 @@ class Observation:
         facts: JSON values by name.
         failure: why there is no result; None if there is one.
         left: folders, for the next stage of the trial. Nothing else of this process is there in that one.
+        trace: what the function did not put back or remove, in a sentence; empty if there is nothing.
     """
 
     tensors: dict[str, Tensor] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
     failure: Failure | None = None
     left: tuple[Folder, ...] = ()
+    trace: str = ""

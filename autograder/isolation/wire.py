@@ -63,7 +63,8 @@ def plain(observation: Observation) -> Observation:
             one_line(name, MAX_MESSAGE_LENGTH): torch.empty(t.shape, dtype=t.dtype).copy_(t) for name, t in tensors.items()
         }
         failure = observation.failure and _plain_failure(observation.failure)
-        return Observation(tensors, _cleaned(json.loads(text)), failure, _checked(observation.left))
+        trace = one_line(str(observation.trace), MAX_MESSAGE_LENGTH)
+        return Observation(tensors, _cleaned(json.loads(text)), failure, _checked(observation.left), trace)
     except FolderError as error:
         return _refused(str(error))
     except (TypeError, ValueError, RuntimeError, RecursionError):
@@ -81,7 +82,8 @@ def encode(observations: Mapping[str, Observation]) -> bytes:
         observation = plain(observation)
         failure = observation.failure and [observation.failure.kind, observation.failure.message]
         left = [[[name, files.setdefault(data, len(files))] for name, data in folder.items()] for folder in observation.left]
-        described.append({"trial": trial, "facts": observation.facts, "failure": failure, "left": left})
+        facts = {"facts": observation.facts, "trace": observation.trace}
+        described.append({"trial": trial, "failure": failure, "left": left} | facts)
         tensors |= {f"{k}/{name}": tensor for name, tensor in observation.tensors.items()}
     tensors |= {f"{_FILE}/{k}": _as_tensor(data) for data, k in files.items()}
     return save(tensors | {_TEXT: _as_tensor(json.dumps(described).encode())})
@@ -118,7 +120,7 @@ def decode(data: bytes, trials: Collection[str]) -> dict[str, Observation]:
         raise TransportError("not a list of observations")
     if sorted(str(entry.get("trial")) for entry in described) != sorted(trials):
         raise TransportError("not the trials that were asked for")
-    observations = {e["trial"]: Observation({}, _facts(e), _failure(e), _left(e, files)) for e in described}
+    observations = {e["trial"]: Observation({}, _facts(e), _failure(e), _left(e, files), _trace(e)) for e in described}
     for key, tensor in tensors.items():
         k, _, name = key.partition("/")
         if not (k.isdecimal() and int(k) < len(described)) or tensor.dtype not in DTYPES:
@@ -265,6 +267,12 @@ def _facts(entry: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(entry.get("facts"), dict):
         raise TransportError("facts are not an object")
     return entry["facts"]
+
+
+def _trace(entry: dict[str, Any]) -> str:
+    if not isinstance(trace := entry.get("trace", ""), str):
+        raise TransportError("a trace is not a text")
+    return trace
 
 
 def _left(entry: dict[str, Any], files: Mapping[str, bytes]) -> tuple[Folder, ...]:

@@ -26,12 +26,8 @@ OUTSIDE = {
 }
 """What tells why updates are wrong, and is not wrong by itself."""
 
-LEFT = {
-    "hooks": "the hooks of the model",
-    "attributes": "the attributes of the model",
-    "seed": "torch's random numbers, which it seeds",
-}
-"""What a function may have left behind, in words."""
+SEEDED = "torch's random numbers, which it seeds"
+"""What a function has changed that seeds them."""
 
 DATA = ("data",)
 """What concerns the micro-batches: once these have changed, the parameters after training differ as well."""

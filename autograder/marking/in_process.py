@@ -74,7 +74,8 @@ def _judged(exercise: Exercise, trials: Mapping[str, Any], observations: Mapping
     failures = [o.failure for o in observations.values() if o.failure and o.failure.kind != "raised"]
     if len(failures) == len(observations):
         return exercise.failed(failures[0])
-    return exercise.judge(trials, observations)
+    verdict = exercise.judge(trials, observations)
+    return exercise.with_trace(verdict, next((seen.trace for seen in observations.values() if seen.trace), ""))
 
 
 def mark_function(exercise: Exercise, function: Callable, seed: int = 0, device: str = "cpu") -> Verdict:

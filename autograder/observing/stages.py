@@ -68,7 +68,8 @@ def joined(earlier: Observation, later: Observation) -> Observation:
     """What was observed in a stage and in those before it, as one observation."""
     if later.failure:
         return Observation(facts=earlier.facts | later.facts, failure=later.failure)
-    return Observation(earlier.tensors | later.tensors, earlier.facts | later.facts, left=later.left)
+    trace = earlier.trace or later.trace
+    return Observation(earlier.tensors | later.tensors, earlier.facts | later.facts, left=later.left, trace=trace)
 
 
 StageObserver = Callable[[Callable, Stage, Path], Observation]

@@ -25,7 +25,8 @@ import torch
 import autograder
 import gradaccum
 from autograder.contract.observation import FAULT, TRIAL_SECONDS, Failure, Observation
-from autograder.observing.settings import settings_put_back
+from autograder.observing import attachments
+from autograder.observing.settings import LEFT_CHANGED, settings_put_back
 from autograder.support.one_line import one_line
 
 if TYPE_CHECKING:
@@ -38,9 +39,6 @@ MAX_NUMBERS = 6
 CHANGED = "changed"
 """The kind of a failure to leave something as it was."""
 
-LEFT_CHANGED = "Your function leaves {} changed, which affects everything that runs later. Put it back, or use a with block."
-"""What it leaves changed is one of :data:`autograder.observing.settings.SETTINGS`."""
-
 
 class TimeLimitExceeded(BaseException):
     """Raised inside student code whose time is up. Not an Exception, so that ``except Exception`` does not swallow it."""
@@ -50,16 +48,16 @@ def guarded(observe: Callable[[], Observation], seconds: float = TRIAL_SECONDS, 
     """Call ``observe`` and return what it does; if it raises, return an observation with that failure.
 
     Output and warnings are suppressed; global random states are seeded before the call and restored after it. Settings of torch
-    are put back, too; if one was changed, that is a failure, and what was observed comes with it.
+    are put back, too. What a function left changed, or attached to what it was given, is the observation's trace.
     """
+    attachments.notes()  # what is still there is of a run that did not end
     try:
         with silenced(), seeded(seed), time_limit(seconds):
             try:
                 with settings_put_back() as changed:
                     seen = observe()
-                if changed and not seen.failure:
-                    seen = replace(seen, failure=Failure(CHANGED, LEFT_CHANGED.format(changed[0])))
-                return seen
+                left = [*map(LEFT_CHANGED.format, changed), *attachments.notes()]
+                return replace(seen, trace=left[0]) if left and not seen.trace else seen
             except (TimeLimitExceeded, SystemExit, KeyboardInterrupt):
                 raise
             except BaseException as error:  # described here, because its message, too, is made by student code
@@ -73,12 +71,6 @@ def guarded(observe: Callable[[], Observation], seconds: float = TRIAL_SECONDS, 
         if not raised_by_statement(error):
             raise  # it came from the keyboard
         return Observation(failure=failure_of(error))
-
-
-def left_settings(observation: Observation) -> bool:
-    """Whether a function did all that is observed, but left a setting of torch changed."""
-    failure = observation.failure
-    return failure is not None and failure.kind == CHANGED and bool(observation.facts or observation.tensors)
 
 
 def failure_of(error: BaseException) -> Failure:

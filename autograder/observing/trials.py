@@ -10,7 +10,8 @@ from typing import Any
 
 from autograder.contract.devices import full_precision
 from autograder.contract.observation import TRIAL_SECONDS, Failure, Observation
-from autograder.observing.student_calls import guarded, left_settings
+from autograder.observing.attachments import noting
+from autograder.observing.student_calls import guarded
 
 NOT_IMPLEMENTED = Failure("raised", "Your code raised NotImplementedError.")
 
@@ -30,18 +31,14 @@ def observe_trials(
     Each trial is announced to ``before``, and observed on a copy: a function may change its arguments in place, and must not be
     judged by what it made of them. A trial that raises, or exceeds its time, is observed as a failure. After one that
     exceeded its time the others are not run, since they would take as long, nor after a first one that says the function is not
-    written; what was observed before keeps its points. All trials begin with the same settings of torch; only the first
-    that leaves one changed is a failure, so that what the function computes keeps its points.
+    written; what was observed before keeps its points. All trials begin with the same settings of torch.
     """
     observations: dict[str, Observation] = {}
-    meddled = False
+    watched = noting(function)
     for name, trial in trials.items():
         before(name)
         with full_precision():
-            observation = guarded(partial(observer, function, copy.deepcopy(trial)), seconds)
-        if left_settings(observation):
-            observation = replace(observation, failure=None) if meddled else Observation(failure=observation.failure)
-            meddled = True
+            observation = guarded(partial(observer, watched, copy.deepcopy(trial)), seconds)
         unwritten = observation.failure and observation.failure.kind == "unwritten"
         if unwritten and observations:  # what it did before is written, so this is an error like others
             unwritten, observation = False, replace(observation, failure=NOT_IMPLEMENTED)

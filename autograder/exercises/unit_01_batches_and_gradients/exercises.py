@@ -111,6 +111,7 @@ class BatchGradient(GradientOfBatch):
         Part("frozen", "models with frozen and unused parameters", 1),
         Part("untouched", "leaving parameters, .grad and mode as they were", 1),
     )
+    tidy = "untouched"
 
     def trials(self, seed: int, device: str) -> dict[str, BatchTrial]:
         a, b, c = trial_random(self.id, seed).sample(SAMPLES, 3)
@@ -135,6 +136,7 @@ class AverageSampleGradients(GradientOfBatch):
         Part("summed", "the same for a loss_fn that adds its samples", 1),
         Part("untouched", "leaving parameters, .grad and mode as they were", 1),
     )
+    tidy = "untouched"
 
     def trials(self, seed: int, device: str) -> dict[str, BatchTrial]:
         a, b, c = trial_random(self.id, seed).sample(SAMPLES, 3)

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 
 from autograder.contract.observation import Observation
-from autograder.observing.hooks import attached, left_attached
 from autograder.observing.loops import plain_losses
 from gradaccum.problems import MicroBatch, Problem, joined
 from gradaccum.problems.ingredients import TrainingGate
@@ -140,7 +139,7 @@ def observe_step(function: Callable, trial: BatchTrial) -> Observation:
 
 def _call(function: Callable, model: nn.Module, trial: BatchTrial, *rate: float) -> tuple[object, dict[str, Any]]:
     """What the last call returned, whether it left the batch as it was, and what it did to the model and to chance."""
-    own, before_call = list(model.parameters()), attached(model)
+    own = list(model.parameters())
     draws = model.gate.draws if isinstance(model.gate, DrawingGate) else []
     before = {name: p.detach().clone() for name, p in model.named_parameters()}
     batch, other = trial.batch(), trial.other_batch()
@@ -162,8 +161,7 @@ def _call(function: Callable, model: nn.Module, trial: BatchTrial, *rate: float)
     alone = [state for state, samples in draws if samples == 1]
     repeated = trial.samples > 1 and len(alone) > 1 and _same_states(alone, alone[:1] * len(alone))
     facts: dict[str, Any] = {"data kept": kept, "own parameters": all(any(p is q for q in own) for p in model.parameters())}
-    left_behind = left_attached(before_call, attached(model)) + ["seed"] * reseeded + ["same draws"] * repeated
-    return returned, facts | {"left": left_behind}
+    return returned, facts | {"chance": ["seed"] * reseeded + ["same draws"] * repeated}
 
 
 def _same_states(some: list[Tensor], others: list[Tensor]) -> bool:

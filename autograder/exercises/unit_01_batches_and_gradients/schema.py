@@ -30,7 +30,7 @@ def _model(trial: BatchTrial) -> tuple[dict[str, Array | Maybe], dict[str, Fact 
     tensors |= {f"parameter/{name}": arrays[name] for name, _ in model.named_parameters()}
     tensors |= {f"grad/{name}": Maybe(array) for name, array in arrays.items()}
     kept = {"data kept": Truth(), "own parameters": Truth()}
-    return tensors, {"modes": ListOf(Truth(), (1, MAX_ENTRIES)), "trainable": NAMES, "left": ListOf(Text(), (0, 4)), **kept}
+    return tensors, {"modes": ListOf(Truth(), (1, MAX_ENTRIES)), "trainable": NAMES, "chance": ListOf(Text(), (0, 2)), **kept}
 
 
 SCHEMAS = {

@@ -12,7 +12,6 @@ from torch.nn import functional as F
 
 from autograder.contract.observation import Observation
 from autograder.observing.calls import observe_call, plain
-from autograder.observing.hooks import attached, left_attached
 
 
 @dataclass(frozen=True)
@@ -140,13 +139,12 @@ def observe_count(function: Callable, trial: SavedTrial) -> Observation:
     returned the same.
     """
     model, batch = trial.model(), trial.batch()
-    before, own = _state(model, *batch), attached(model)
+    before = _state(model, *batch)
     value, *others = (function(model, trial.loss_fn, *batch) for _ in range(3))
     kept = all(map(torch.equal, before[0], (after := _state(model, *batch))[0])) and before[1:] == after[1:]
     let_go = bool(getattr(model, "let_go", False))  # for the name of a mistake, never for points
     if isinstance(model, WatchedSequential):
         model.let_go = False
-    kept = kept and not left_attached(own, attached(model))
     try:
         found = {"value": plain(value), "again": all(plain(other) == plain(value) for other in others)}
     except TypeError:

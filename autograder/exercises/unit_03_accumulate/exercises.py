@@ -34,7 +34,7 @@ from autograder.judging.large_batches import (
     SEVERAL_GRAPHS,
     holds_several_graphs,
 )
-from autograder.judging.left_behind import LEFT, left_message
+from autograder.judging.left_behind import SEEDED, left_message
 from autograder.observing.calls import CallTrial, Plain
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
@@ -84,8 +84,8 @@ class AccumulateGradient(Exercise[LoopTrial]):
             message = gradient_message(trials[name], observations[name])
             if message and not any(results.values()):
                 results["clean"] = f"{what}: {message}"
-        left = {what for seen in observations.values() for what in seen.facts.get("left", ())}
-        results["equal"] = results["equal"] or left_message(words for what, words in LEFT.items() if what in left)
+        if any(seen.facts.get("seeded") for seen in observations.values()):
+            results["equal"] = results["equal"] or left_message([SEEDED])
         failure = first_failure(observations)
         if failed := observations["ragged memory"].failure:
             results["memory"] = results["memory"] or failed.message

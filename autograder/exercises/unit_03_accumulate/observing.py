@@ -10,7 +10,6 @@ from torch import nn
 
 from autograder.contract.observation import Observation
 from autograder.observing.calls import observe_call
-from autograder.observing.hooks import attached, left_attached
 from autograder.observing.loops import LoopTrial, observe_loop
 from gradaccum.problems import MicroBatch
 
@@ -21,10 +20,10 @@ NO_USUAL_SEED = 7_420_183
 def observe_accumulation(function: Callable, trial: LoopTrial) -> Observation:
     """Call ``function(model, loss_fn, micro_batches)`` as if it were a loop with one update at its end.
 
-    A later call finds ``.grad`` empty; if the first one does not, it finds what the one before it has left there. ``left`` says
-    what else a call left: ``"hooks"`` or ``"attributes"`` of the model, or a ``"seed"``.
+    A later call finds ``.grad`` empty; if the first one does not, it finds what the one before it has left there. ``seeded``
+    says whether a call seeded torch's random numbers.
     """
-    left: set[str] = set()
+    seeded: list[bool] = []
 
     def as_loop(
         model: nn.Module,
@@ -33,16 +32,15 @@ def observe_accumulation(function: Callable, trial: LoopTrial) -> Observation:
         micro_batches: Iterable[MicroBatch],
         accumulation_steps: int,
     ) -> None:
-        before = attached(model)
         torch.default_generator.manual_seed(NO_USUAL_SEED)
         function(model, loss_fn, micro_batches)
-        left.update(left_attached(before, attached(model)), ["seed"] * (torch.initial_seed() != NO_USUAL_SEED))
+        seeded.append(torch.initial_seed() != NO_USUAL_SEED)
         optimizer.step()
         if not trial.problem.stale:
             model.zero_grad()
 
     seen = observe_loop(as_loop, trial)
-    return replace(seen, facts=seen.facts | {"left": sorted(left)})
+    return replace(seen, facts=seen.facts | {"seeded": any(seeded)})
 
 
 OBSERVERS = {"accumulate_gradient": observe_accumulation, "sum_form_lr": observe_call, "same_update": observe_call}

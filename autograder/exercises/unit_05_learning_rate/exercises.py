@@ -24,8 +24,6 @@ from autograder.exercises.unit_05_learning_rate.judging.rules import (
 )
 from autograder.exercises.unit_05_learning_rate.judging.schedules import (
     cut_message,
-    hook_message,
-    left_message,
     movement_message,
     rates_in_words,
     rates_message,
@@ -36,6 +34,7 @@ from autograder.exercises.unit_05_learning_rate.observing import NoiseTrial, Sch
 from autograder.judging.calls import judge_calls
 from autograder.judging.failures import first_failure
 from autograder.judging.large_batches import JOINED, for_one
+from autograder.judging.left_behind import kept_message
 from autograder.observing.calls import CallTrial
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
@@ -176,7 +175,7 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
 
         moves = message("updates") or for_one(message("no accumulation"))
         results = {
-            "updates": moves or left_message(observations["updates"]) or cut_message(trials["cut"], observations["cut"]),
+            "updates": moves or kept_message(observations["updates"]) or cut_message(trials["cut"], observations["cut"]),
             "leftover": message("leftover"),
         }
         results["rates"] = rates_message(trials["rates"], observations["rates"], not results["updates"])
@@ -200,7 +199,7 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
         if named and not found.slugs and not found.remark:
             return self.verdict(results, mistakes=named, failure=failure)  # two equal fingerprints would say nothing
         in_words = (rates_in_words(trials[name], observations[name]) for name in ("rates", "probe"))
-        remark = found.remark or ("" if named else hook_message(seen) or next(filter(None, in_words), ""))
+        remark = found.remark or ("" if named else next(filter(None, in_words), ""))
         return self.verdict(results, mistakes=named, failure=failure, expected=found.expected, found=found.found, remark=remark)
 
 

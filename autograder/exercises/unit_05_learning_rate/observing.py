@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -55,9 +55,8 @@ class ScheduleTrial:
 
 
 def observe_scheduled(function: Callable, trial: ScheduleTrial) -> Observation:
-    """Run a loop that also takes a scheduler, which goes on from epoch to epoch; observe also hooks on the optimizer."""
+    """Run a loop that also takes a scheduler, which goes on from epoch to epoch."""
     schedulers: list[torch.optim.lr_scheduler.LRScheduler] = []
-    hooked: list[bool] = []
 
     def loop(
         model: nn.Module,
@@ -68,17 +67,9 @@ def observe_scheduled(function: Callable, trial: ScheduleTrial) -> Observation:
     ) -> object:
         if not schedulers:
             schedulers.append(trial.build_scheduler(optimizer))
-        before = _step_hooks(optimizer)
-        returned = function(model, loss_fn, optimizer, schedulers[0], micro_batches, accumulation_steps)
-        hooked.append(_step_hooks(optimizer) > before)
-        return returned
+        return function(model, loss_fn, optimizer, schedulers[0], micro_batches, accumulation_steps)
 
-    seen = observe_loop(loop, trial.loop)
-    return replace(seen, facts=seen.facts | {"hooked": any(hooked)})
-
-
-def _step_hooks(optimizer: torch.optim.Optimizer) -> int:
-    return len(optimizer._optimizer_step_pre_hooks) + len(optimizer._optimizer_step_post_hooks)
+    return observe_loop(loop, trial.loop)
 
 
 def observe_noise_scale(function: Callable, trial: NoiseTrial) -> Observation:

@@ -79,7 +79,7 @@ PROMISES = {
             Promise("own rate", "at the schedule's rates.", LOOPS, "lr_multiplied"),
             Promise("list", "Return a list with the rate that each update used.", ("rates", "leftover"), "rates_not_returned"),
             Promise("goes on", "goes on where it was.", ("updates", "leftover", "rates", "probe"), "schedule_restarts"),
-            Promise("hooks", "Leave no hook on the optimizer.", ("updates",), "schedule_leaves_a_hook"),
+            Promise("hooks", "Leave no hook on the optimizer.", LOOPS, "schedule_leaves_a_hook"),
             Promise("training", "The model is in training mode", LOOPS, "schedule_evaluates"),
             Promise("mode", "The model is in training mode; leave it there.", ("updates",), "schedule_leaves_evaluation"),
             Promise("clear", "no gradient waits in `.grad` when you are first called.", LOOPS, "zero_every_scheduled"),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from autograder.contract.schema import Schema, Truth
+from autograder.contract.schema import Schema
 from autograder.exercises.unit_05_learning_rate.observing import ScheduleTrial
-from autograder.judging.schemas import call_schema, loop_schema_with
+from autograder.judging.schemas import call_schema, loop_schema
 
 
 def scheduled_schema(trial: ScheduleTrial) -> Schema:
-    """That of the loop, and whether hooks are left on the optimizer."""
-    return loop_schema_with(trial.loop.problem, {"hooked": Truth()})
+    """That of the loop."""
+    return loop_schema(trial.loop)
 
 
 SCHEMAS = {

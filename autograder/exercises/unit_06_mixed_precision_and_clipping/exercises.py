@@ -328,6 +328,7 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
         Part("ragged", "ragged micro-batches", 1),
         Part("model", "float32 results, from the model as it is", 1),
     )
+    tidy = "model"
 
     def trials(self, seed: int, device: str) -> dict[str, Float32SumTrial]:
         return {

@@ -11,7 +11,6 @@ import torch
 from torch import Tensor, nn
 
 from autograder.contract.observation import Observation
-from autograder.observing.hooks import count_hooks
 from autograder.observing.loops import LoopTrial, observe_loop
 from gradaccum.kept_state import same_data, state_of
 from gradaccum.problems import MicroBatch, Problem
@@ -92,7 +91,7 @@ class Float32SumTrial:
 
 
 def observe_float32_sums(function: Callable, trial: Float32SumTrial) -> Observation:
-    """Returns tensors by name, whether the model was ``moved``, ``converted`` or left ``hooked``, and what was ``changed``."""
+    """Returns tensors by name, whether the model was ``moved`` or ``converted``, and what was ``changed``."""
     model, loss_fn, batches = trial.build()
     state, given = state_of(model), [(x.clone(), y.clone()) for x, y in batches]
     before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
@@ -116,7 +115,7 @@ def observe_float32_sums(function: Callable, trial: Float32SumTrial) -> Observat
     )
     changed = [what for what, value in state_of(model).items() if what in ("modes", "requires_grad") and value != state[what]]
     changed += [] if same_data(batches, given) else ["data"]
-    facts = {"moved": not kept, "converted": any(converted), "hooked": count_hooks(model) > 0, "changed": changed}
+    facts = {"moved": not kept, "converted": any(converted), "changed": changed}
     return Observation(tensors, facts)
 
 

@@ -29,9 +29,7 @@ def sums_schema(trial: Float32SumTrial) -> Schema:
     """Tensors of any name and shape, since the student's function chooses them."""
     return Schema(
         (
-            Form(
-                {"*": Array()}, {"moved": Truth(), "hooked": Truth(), "converted": Truth(), "changed": ListOf(Text(), (0, 3))}
-            ),
+            Form({"*": Array()}, {"moved": Truth(), "converted": Truth(), "changed": ListOf(Text(), (0, 3))}),
             NO_VALUE,
         )
     )

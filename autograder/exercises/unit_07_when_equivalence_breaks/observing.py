@@ -17,7 +17,6 @@ from torch.nn import functional as F
 
 from autograder.contract.observation import Failure, Observation
 from autograder.observing.calls import CallTrial, Plain, observe_call, observe_number, plain
-from autograder.observing.hooks import attached, left_attached
 from autograder.observing.student_calls import CHANGED
 from gradaccum.components import COMPONENTS
 from gradaccum.memory import storage_key
@@ -205,7 +204,6 @@ def observe_replacement(function: Callable, trial: NormTrial) -> Observation:
         "frozen": frozen_in(result),
         "given frozen": frozen_in(given),
         "grads kept": _grads_kept(given, trial.model()),
-        "marked": bool(left_attached(attached(trial.model()), attached(given))),
         "places": {name: [str(tensor.dtype), tensor.device.type] for name, tensor in state.items()},
     }
     tensors = {f"state/{name}": tensor.detach().clone() for name, tensor in state.items()}

@@ -33,7 +33,6 @@ FACTS: dict[str, Fact] = {
     "frozen": ListOf(Text(), (0, MAX_ENTRIES)),
     "given frozen": ListOf(Text(), (0, MAX_ENTRIES)),
     "grads kept": Truth(),
-    "marked": Truth(),
     "places": DictOf(ListOf(Text(), 2)),
 }
 

@@ -75,6 +75,7 @@ class AccumulateContrastive(Exercise):
         Part("loss", "the returned loss", 1),
         Part("memory", "one micro-batch's graph at a time", 1),
     )
+    tidy = "clean"
 
     def trials(self, seed: int, device: str) -> dict[str, ContrastiveTrial]:
         chance = trial_random(self.id, seed)
@@ -114,7 +115,6 @@ class AccumulateContrastive(Exercise):
             or stale_message(trials, observations)
             or _where("Called a second time", *again, towers_message)
             or ("" if results["scale"] else _where("Called a second time", *again, scale_message))
-            or ("Your function leaves a hook behind." if observations["again"].facts["hooked"] else "")
         )
         if not observations["ragged"].failure:
             results["scale"] = results["scale"] or scale_message(trials["ragged"], observations["ragged"])

@@ -11,7 +11,6 @@ from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.observing.calls import observe_call
-from autograder.observing.hooks import count_hooks
 from gradaccum.problems import flat_gradients, flat_values, trainable
 from gradaccum.problems.contrastive import ContrastiveProblem
 from gradaccum.recording import LiveBytes
@@ -42,7 +41,6 @@ def observe_contrastive(function: Callable, trial: ContrastiveTrial) -> Observat
     *encoders, logit_scale = trial.problem.build()
     towers = dict(zip(TOWERS, map(trainable, encoders), strict=True))
     flags = [parameter.requires_grad for encoder in encoders for parameter in encoder.parameters()]
-    hooks = count_hooks(*encoders, tensors=[logit_scale])
     if trial.again:
         function(*encoders, logit_scale, trial.problem.batches()[:2])
     batches = trial.problem.micro_batches()
@@ -54,7 +52,6 @@ def observe_contrastive(function: Callable, trial: ContrastiveTrial) -> Observat
     facts = {
         "training": all(module.training for encoder in encoders for module in encoder.modules()),
         "switched": flags != [parameter.requires_grad for encoder in encoders for parameter in encoder.parameters()],
-        "hooked": hooks != count_hooks(*encoders, tensors=[logit_scale]),
         "peak_bytes": live.peak if live else 0,
     }
     return Observation(tensors, facts | _number(returned))

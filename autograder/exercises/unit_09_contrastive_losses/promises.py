@@ -40,8 +40,8 @@ PROMISES = {
             Promise("discarded for one", _DISCARDED, ("clean one",), "contrastive_one_keeps_old_gradients"),
             Promise("discarded everywhere", _DISCARDED, ("clean unused",), "contrastive_unused_keep_old_gradients"),
             Promise("unchanged", "No parameter changes", _LEFT, "contrastive_moves_the_parameters"),
-            Promise("hooks", _BEHIND, ("again",), "contrastive_hook_left_behind"),
-            Promise("every hook", _BEHIND, ("again",), "contrastive_forward_hooks_left_behind"),
+            Promise("hooks", _BEHIND, _LEFT, "contrastive_hook_left_behind"),
+            Promise("every hook", _BEHIND, _LEFT, "contrastive_forward_hooks_left_behind"),
             Promise("requires_grad", _BEHIND, _LEFT, "contrastive_requires_grad_left_off"),
             Promise("mode", "The encoders are in training mode and stay in it", _LEFT, "contrastive_eval_mode_left_behind"),
             Promise(

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from autograder.contract.observation import Failure, Observation
 from autograder.observing.calls import plain
 from autograder.observing.loops import LoopTrial, observe_loop
-from autograder.observing.student_calls import failure_of, guarded, left_settings
+from autograder.observing.student_calls import failure_of, guarded
 from gradaccum.collectives import Collectives
 from gradaccum.ranks import RanksError, on_ranks
 
@@ -39,11 +39,10 @@ def run_ranks(world_size: int, work: Callable[[int], Observation], seed: int) ->
 
     def guarded_work(rank: int) -> dict[str, Any]:
         seen = guarded(lambda: work(rank), WORK, seed)
-        if seen.failure and not left_settings(seen):
+        if seen.failure:
             raise _FailedError(seen.failure, seen.facts)
         tensors = {name: _as_json(tensor) for name, tensor in seen.tensors.items()}
-        failure = [seen.failure.kind, seen.failure.message] if seen.failure else None
-        return {"tensors": tensors, "facts": seen.facts, "failure": failure}
+        return {"tensors": tensors, "facts": seen.facts, "trace": seen.trace}
 
     if dist.is_initialized():
         dist.destroy_process_group()  # one that the student's code has opened
@@ -55,7 +54,7 @@ def run_ranks(world_size: int, work: Callable[[int], Observation], seed: int) ->
         Observation(
             {name: _tensor(*parts) for name, parts in answer["tensors"].items()},
             answer["facts"],
-            Failure(*answer["failure"]) if answer["failure"] else None,
+            trace=answer["trace"],
         )
         for answer in answers
     ]
@@ -106,14 +105,14 @@ def observe_ranks(function: Callable, trial: RanksTrial) -> Observation:
     Tensors are those of :func:`observe_loop`, with the rank appended to their names; ``ranks`` lists the facts of each rank.
     """
     seen = run_ranks(trial.world_size, lambda rank: _observe_rank(function, trial, rank), trial.loop.problem.seed)
-    if seen[0].failure and not left_settings(seen[0]):
+    if seen[0].failure:
         return seen[0]
     tensors = {f"{name}{rank}": tensor for rank, one in enumerate(seen) for name, tensor in one.tensors.items()}
-    return Observation(tensors, {"ranks": [one.facts for one in seen]}, _any_failure(seen))
+    return Observation(tensors, {"ranks": [one.facts for one in seen]}, trace=_any_trace(seen))
 
 
-def _any_failure(seen: list[Observation]) -> Failure | None:
-    return next((one.failure for one in seen if one.failure), None)
+def _any_trace(seen: list[Observation]) -> str:
+    return next((one.trace for one in seen if one.trace), "")
 
 
 def _observe_rank(function: Callable, trial: RanksTrial, rank: int) -> Observation:
@@ -198,11 +197,11 @@ def observe_factors(function: Callable, trial: TokenTrial) -> Observation:
         return Observation(facts={"factors": factors, "shared": shared, "kept": kept})
 
     seen = run_ranks(trial.world_size, work, trial.seed)
-    if seen[0].failure and not left_settings(seen[0]):
+    if seen[0].failure:
         return seen[0]
     names = {"ranks": "factors", "shared": "shared", "kept": "kept"}
     facts = {name: [one.facts[of] for one in seen] for name, of in names.items()}
-    return Observation(facts=facts, failure=_any_failure(seen))
+    return Observation(facts=facts, trace=_any_trace(seen))
 
 
 OBSERVERS = {"ddp_train_epoch": observe_ranks, "global_token_scale": observe_factors}

@@ -1,4 +1,4 @@
-"""A right function that leaves a setting of torch changed loses points in every exercise, and reads why."""
+"""A right function that leaves a setting of torch changed loses one part in every exercise, and reads why."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from samples import SAMPLES, load
 
 from autograder.exercises import all_exercises
 from autograder.marking.in_process import mark_function
-from autograder.observing.settings import SETTINGS, settings_put_back
-from autograder.observing.student_calls import LEFT_CHANGED
+from autograder.observing.settings import LEFT_CHANGED, SETTINGS, settings_put_back
 
 CHANGES = {
     "torch's grad mode": lambda: torch.set_grad_enabled(False),
@@ -20,6 +19,11 @@ CHANGES = {
     "torch's deterministic mode": lambda: torch.use_deterministic_algorithms(True, warn_only=True),
     "autocast on the CPU": lambda: torch.set_autocast_enabled("cpu", True),
     "autocast on the GPU": lambda: torch.set_autocast_enabled("cuda", True),
+    "the number of torch's threads": lambda: torch.set_num_threads(torch.get_num_threads() + 1),
+    "the precision of torch's matrix products": lambda: torch.set_float32_matmul_precision("medium"),
+    "cuDNN's benchmarking": lambda: setattr(torch.backends.cudnn, "benchmark", True),
+    "cuDNN's deterministic mode": lambda: setattr(torch.backends.cudnn, "deterministic", True),
+    "torch's hooks on all modules": lambda: torch.nn.modules.module.register_module_forward_hook(print),
 }
 
 LEAVING = """
@@ -38,14 +42,17 @@ GRADED = [exercise for exercise in all_exercises().values() if exercise.graded]
 
 
 @pytest.mark.parametrize("exercise", GRADED, ids=lambda exercise: exercise.id)
-def test_right_function_that_leaves_anomaly_detection_on_loses_some_points_and_reads_why(exercise):
+def test_right_function_that_leaves_anomaly_detection_on_loses_one_part_and_reads_why(exercise):
     (answer,) = (sample for sample in SAMPLES if sample.exercise == exercise.id and sample.is_answer)
     names = dict(vars(load(answer).module))
     exec(LEAVING.format(exercise.id), names)
     verdict = mark_function(exercise, names[exercise.id], 0)
     assert not torch.is_anomaly_enabled()
-    assert not verdict.passed
-    assert LEFT_CHANGED.format("torch's anomaly detection") in str(verdict)
+    (lost,) = (result for result in verdict.results if not result.passed)
+    assert (lost.part.name, lost.message) == (
+        exercise.tidy or exercise.parts[0].name,
+        LEFT_CHANGED.format("torch's anomaly detection"),
+    )
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

@@ -14,7 +14,8 @@ import pytest
 import torch
 
 from autograder.contract.observation import Observation
-from autograder.observing.student_calls import guarded, left_settings, silenced, time_limit
+from autograder.observing.settings import LEFT_CHANGED
+from autograder.observing.student_calls import guarded, silenced, time_limit
 
 SOON = 0.2
 
@@ -216,14 +217,14 @@ def test_gradients_are_enabled_inside_and_as_before_afterwards():
         assert not torch.is_grad_enabled()
 
 
-def test_a_setting_of_torch_that_is_left_changed_is_a_failure_that_comes_with_what_was_observed():
+def test_a_setting_of_torch_that_is_left_changed_is_a_trace_that_comes_with_what_was_observed():
     def observe():
         torch.set_grad_enabled(False)
         return Observation(facts={"value": 1})
 
     seen = guarded(observe)
-    assert (seen.failure.kind, seen.facts) == ("changed", {"value": 1})
-    assert left_settings(seen)
+    assert (seen.failure, seen.facts) == (None, {"value": 1})
+    assert seen.trace == LEFT_CHANGED.format("torch's grad mode")
     assert torch.is_grad_enabled()
 
 

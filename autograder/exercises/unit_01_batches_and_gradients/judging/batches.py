@@ -7,16 +7,16 @@ from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial, model_state
-from autograder.judging import left_behind
+from autograder.judging.left_behind import SEEDED
 from gradaccum.fingerprint import LINEAR
 from gradaccum.problems import trainable
 
-LEFT = {**left_behind.LEFT, "same draws": "torch's random numbers, which it makes the same for every sample"}
-"""What a function may have left behind, in words."""
+CHANCE = {"seed": SEEDED, "same draws": "torch's random numbers, which it makes the same for every sample"}
+"""What a function may have done to random numbers, in words."""
 
 
 def changes(trial: BatchTrial, seen: Observation) -> list[str]:
-    """What a function changed: ``"parameters"``, ``".grad"``, ``"mode"`` or ``"requires_grad"``; what it left; or ``"x or y"``.
+    """What a function changed: ``"parameters"``, ``".grad"``, ``"mode"`` or ``"requires_grad"``; random numbers; ``"x or y"``.
 
     Values are compared bit by bit: what is left alone is not rounded.
     """
@@ -31,7 +31,7 @@ def changes(trial: BatchTrial, seen: Observation) -> list[str]:
             changed.append(what)
     changed += ["mode"] * (facts["modes"] != seen.facts["modes"])
     changed += ["requires_grad"] * (facts["trainable"] != seen.facts["trainable"])
-    changed += [words for what, words in LEFT.items() if what in seen.facts["left"]]
+    changed += [words for what, words in CHANCE.items() if what in seen.facts["chance"]]
     return changed + ["x or y"] * (not seen.facts["data kept"])
 
 

@@ -16,7 +16,6 @@ from autograder.judging.large_batches import (
     large_batch_parameters,
     window_gradient,
 )
-from autograder.judging.left_behind import kept_message
 from autograder.judging.number_relations import rows_in_words
 from autograder.judging.reported_losses import CHANGED_LATER, Losses, loss_mistakes, same_numbers, window_losses
 from autograder.judging.tolerances import close
@@ -33,16 +32,6 @@ def movement_message(trial: ScheduleTrial, seen: Observation) -> str:
     if not close(seen.tensors["parameters"].to(due) - start, due - start, trial.loop.problem.dtype):
         return "The parameters after training are not those of large batches at the schedule's rates."
     return ""
-
-
-def left_message(seen: Observation) -> str:
-    """What a loop did not leave as it found it; empty if nothing."""
-    return kept_message(seen) or hook_message(seen)
-
-
-def hook_message(seen: Observation) -> str:
-    """What a hook does that was left on the optimizer; empty if there is none."""
-    return "Your function leaves a hook on the optimizer, which then runs at every later update." * seen.facts["hooked"]
 
 
 def cut_message(trial: ScheduleTrial, seen: Observation) -> str:

@@ -112,8 +112,6 @@ def model_message(observations: Iterable[Observation]) -> str:
             return "Your function changed the model's parameters or their dtype."
         if seen.facts["converted"]:
             return "Forwards run with parameters that are not in bfloat16: that is not the model as it is."
-        if seen.facts["hooked"]:
-            return "Your function leaves hooks on the model, so whoever uses it next runs them, too."
         if changed := kept_message(seen):
             return changed
     return ""

@@ -152,8 +152,6 @@ def original_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
     if not seen.facts["grads kept"]:
         slugs.append("mutates-original")
         return "What .grad of the given model's parameters held is no longer there."
-    if seen.facts["marked"]:
-        return "The given model, or a part of it, does not have the same attributes and hooks as before."
     if shared := {*seen.facts["shared"]}:
         if shared.isdisjoint(name for name, _ in model.named_parameters()):
             return "The result shares buffers with the given model: what one writes into them changes the other."

@@ -62,12 +62,12 @@ def observe_meter(make: Callable, trial: MeterTrial) -> Observation:
         for samples, value, takes in window:
             loss, graph = _loss(value, trial.device)
             graphs.append(graph)
-            before = loss.item()
+            before, of = loss.item(), loss.grad_fn  # there is none if the meter has switched gradients off
             now += takes
             meter.micro_batch(loss, samples)
-            intact = intact and loss.grad_fn is not None and loss.item() == before
+            intact = intact and loss.grad_fn is of and loss.item() == before
             other.micro_batch(torch.tensor(OTHERS_LOSS, device=trial.device), OTHERS_SAMPLES)
-            del loss
+            del loss, of
         now += update_takes
         reports.append(meter.update(rate))
         kept += sum(graph() is not None for graph in graphs)

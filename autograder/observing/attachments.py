@@ -1,0 +1,112 @@
+"""What a function has attached to the models, optimizers and tensors that it was given, and leaves there."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+from torch.optim import Optimizer
+from torch.utils._pytree import tree_leaves
+
+from autograder.observing.settings import LEFT_CHANGED, settings_put_back
+
+_HOOKS = (
+    *("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks", "_post_accumulate_grad_hooks"),
+    *("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks"),
+)
+"""Where torch keeps the hooks of a module, a tensor or an optimizer."""
+
+_TORCHS_OWN = ("_opt_called", "step")
+"""Attributes of an optimizer that torch's schedulers set."""
+
+HOOK = "Your function leaves a hook behind, which goes on acting on everything that runs later. Remove it through its handle."
+ATTRIBUTE = "Your function leaves an attribute on a model or an optimizer that it was given. Keep what you need in variables."
+SETTING = "Your function leaves a setting of a layer changed, such as the probability of a dropout. Put it back."
+
+_noted: list[str] = []
+"""What calls have left since :func:`notes` was last called, in this process."""
+
+
+class _Owner(NamedTuple):
+    """Something that things can be attached to, and what was attached to it before a call."""
+
+    thing: nn.Module | Tensor | Optimizer
+    hooks: int
+    attributes: frozenset[str]
+    settings: dict[str, object]
+
+    def left(self) -> Iterator[str]:
+        """What is said of what is attached now and was not before."""
+        now = _owner(self.thing)
+        if now.hooks > self.hooks:
+            yield HOOK
+        if now.attributes - self.attributes:
+            yield ATTRIBUTE
+        if any(now.settings.get(name, value) != value for name, value in self.settings.items()):
+            yield SETTING
+
+
+def noting(function: Callable) -> Callable:
+    """The function, which notes after each call what it leaves attached to its arguments. A class is returned as it is."""
+    if isinstance(function, type):
+        return function
+
+    @functools.wraps(function)
+    def call(*arguments: object, **keywords: object) -> object:
+        before = [_owner(thing) for thing in _things((arguments, keywords))]
+        with settings_put_back() as changed:
+            returned = function(*arguments, **keywords)
+        _noted.extend(map(LEFT_CHANGED.format, changed))
+        _noted.extend(message for owner in before for message in owner.left())
+        return returned
+
+    return call
+
+
+def notes() -> list[str]:
+    """What calls have left since this was last asked, as sentences."""
+    noted = list(_noted)
+    _noted.clear()
+    return noted
+
+
+def _things(given: object) -> Iterator[nn.Module | Tensor | Optimizer]:
+    """The models with their layers and parameters, the optimizers and the tensors in nested containers, or in plain objects."""
+    for value in tree_leaves(given):
+        if isinstance(value, nn.Module):
+            yield from _parts(value)
+        elif isinstance(value, Tensor | Optimizer):
+            yield value
+        elif type(value).__module__.startswith("gradaccum."):  # a run has a model and an optimizer
+            for held in vars(value).values() if hasattr(value, "__dict__") else ():
+                if isinstance(held, nn.Module):
+                    yield from _parts(held)
+                elif isinstance(held, Optimizer):
+                    yield held
+
+
+def _parts(model: nn.Module) -> Iterable[nn.Module | Tensor]:
+    # What DistributedDataParallel keeps of its own changes from pass to pass.
+    return (*(layer for layer in model.modules() if not isinstance(layer, DistributedDataParallel)), *model.parameters())
+
+
+def _owner(thing: nn.Module | Tensor | Optimizer) -> _Owner:
+    attached = {name: value for name, value in vars(thing).items() if name not in _TORCHS_OWN}
+    return _Owner(
+        thing,
+        sum(len(getattr(thing, name, None) or ()) for name in _HOOKS),
+        frozenset(name for name, value in attached.items() if not _is_own_method(thing, name, value)),
+        {name: value for name, value in attached.items() if isinstance(thing, nn.Module) and _is_setting(name, value)},
+    )
+
+
+def _is_own_method(thing: object, name: str, value: object) -> bool:
+    """Whether an attribute is the method of this name that the thing's class has: one put back after it was replaced."""
+    return getattr(value, "__func__", None) is getattr(type(thing), name, value)
+
+
+def _is_setting(name: str, value: object) -> bool:
+    return isinstance(value, bool | int | float | str) and name != "training" and not name.startswith("_")

@@ -1,0 +1,80 @@
+"""What a function leaves attached to what it was given is noticed, whatever it was given."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+from torch import nn
+from torch.optim.lr_scheduler import LambdaLR
+
+from autograder.observing.attachments import ATTRIBUTE, HOOK, SETTING, notes, noting
+
+
+def loop():
+    model = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5))
+    return model, torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+
+
+def left_by(function, *given):
+    notes()
+    noting(function)(*given)
+    return notes()
+
+
+LEAVING = {
+    "a hook on a layer": (lambda m, o: m[0].register_forward_hook(print), HOOK),
+    "a hook on a parameter": (lambda m, o: m[0].weight.register_hook(print), HOOK),
+    "a hook after the accumulation": (lambda m, o: m[0].weight.register_post_accumulate_grad_hook(print), HOOK),
+    "a hook before the step": (lambda m, o: o.register_step_pre_hook(print), HOOK),
+    "a hook after the step": (lambda m, o: o.register_step_post_hook(print), HOOK),
+    "an attribute of the model": (lambda m, o: setattr(m, "calls", 1), ATTRIBUTE),
+    "an attribute of a parameter": (lambda m, o: setattr(m[0].bias, "total", 1), ATTRIBUTE),
+    "an attribute of the optimizer": (lambda m, o: setattr(o, "scale", 2.0), ATTRIBUTE),
+    "a method in place of the model's": (lambda m, o: setattr(m, "forward", m[0].forward), ATTRIBUTE),
+    "a layer's setting": (lambda m, o: setattr(m[1], "p", 0.0), SETTING),
+}
+
+
+@pytest.mark.parametrize("what", LEAVING)
+def test_what_is_left_behind_is_noted(what):
+    leave, message = LEAVING[what]
+    assert left_by(leave, *loop()) == [message]
+
+
+def use_and_remove(model, optimizer):
+    with torch.no_grad():
+        handle, kept = model[0].register_forward_hook(lambda *_: None), model.forward
+        model.forward = lambda x: kept(x)
+        model(torch.ones(1, 2))
+        model.forward = kept
+        handle.remove()
+
+
+def train(model, optimizer):
+    optimizer.zero_grad()
+    model(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+
+
+def schedule(model, optimizer):
+    scheduler = LambdaLR(optimizer, lambda k: 0.5)
+    train(model, optimizer)
+    scheduler.step()
+
+
+@pytest.mark.parametrize("right", [use_and_remove, train, schedule])
+def test_what_is_removed_again_and_what_training_does_are_not_noted(right):
+    assert left_by(right, *loop()) == []
+
+
+def test_models_are_found_in_nested_containers_and_a_stream_is_not_read():
+    model, _ = loop()
+    stream = iter([1, 2])
+    assert left_by(lambda held, stream: setattr(held["models"][0], "note", 1), {"models": [model]}, stream) == [ATTRIBUTE]
+    assert next(stream) == 1
+
+
+def test_a_class_is_handed_on_as_it_is():
+    assert noting(SimpleNamespace) is SimpleNamespace
