@@ -71,14 +71,14 @@ def loss_of_sines(prediction: Tensor, target: Tensor) -> Tensor:
 class WatchedSequential(nn.Sequential):
     """Linear layers and GELUs, and a buffer that scales the output, which autograd keeps although it is no parameter.
 
-    ``let_go`` says whether an input that a GELU keeps was freed before the forward had ended.
+    ``_let_go`` says whether an input that a GELU keeps was freed before the forward had ended.
     """
 
     scale: Tensor
 
     def __init__(self, *layers: nn.Module) -> None:
         super().__init__(*layers)
-        self.let_go = False
+        self._let_go = False
         self.register_buffer("scale", torch.linspace(0.5, 1.5, 3))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -87,7 +87,7 @@ class WatchedSequential(nn.Sequential):
             x = layer(x)
             if isinstance(layer, nn.Linear):
                 outputs.append(weakref.ref(x.untyped_storage()))
-        self.let_go |= torch.is_grad_enabled() and any(output() is None for output in outputs)
+        self._let_go |= torch.is_grad_enabled() and any(output() is None for output in outputs)
         return x * self.scale
 
 
@@ -142,9 +142,9 @@ def observe_count(function: Callable, trial: SavedTrial) -> Observation:
     before = _state(model, *batch)
     value, *others = (function(model, trial.loss_fn, *batch) for _ in range(3))
     kept = all(map(torch.equal, before[0], (after := _state(model, *batch))[0])) and before[1:] == after[1:]
-    let_go = bool(getattr(model, "let_go", False))  # for the name of a mistake, never for points
+    let_go = bool(getattr(model, "_let_go", False))  # for the name of a mistake, never for points
     if isinstance(model, WatchedSequential):
-        model.let_go = False
+        model._let_go = False
     try:
         found = {"value": plain(value), "again": all(plain(other) == plain(value) for other in others)}
     except TypeError:

@@ -6,6 +6,7 @@ from autograder.contract.promises import Promise, Promises
 
 _CLEAN = ("clean", "clean one", "clean unused")
 _LEFT = ("encoders", "ragged", "single", *_CLEAN, "again", "memory")
+_EVERY = (*_LEFT, "listed", "probe")
 _SEVERAL = ("encoders", "ragged", "clean", "clean unused", "again", "memory")
 _MANY = tuple(f"several {k}" for k in range(6))
 _ONE = tuple(f"single {k}" for k in range(4))
@@ -40,8 +41,8 @@ PROMISES = {
             Promise("discarded for one", _DISCARDED, ("clean one",), "contrastive_one_keeps_old_gradients"),
             Promise("discarded everywhere", _DISCARDED, ("clean unused",), "contrastive_unused_keep_old_gradients"),
             Promise("unchanged", "No parameter changes", _LEFT, "contrastive_moves_the_parameters"),
-            Promise("hooks", _BEHIND, _LEFT, "contrastive_hook_left_behind"),
-            Promise("every hook", _BEHIND, _LEFT, "contrastive_forward_hooks_left_behind"),
+            Promise("hooks", _BEHIND, _EVERY, "contrastive_hook_left_behind"),
+            Promise("every hook", _BEHIND, _EVERY, "contrastive_forward_hooks_left_behind"),
             Promise("requires_grad", _BEHIND, _LEFT, "contrastive_requires_grad_left_off"),
             Promise("mode", "The encoders are in training mode and stay in it", _LEFT, "contrastive_eval_mode_left_behind"),
             Promise(
