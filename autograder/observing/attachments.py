@@ -1,4 +1,4 @@
-"""What a function has attached to the models, optimizers and tensors that it was given, and leaves there."""
+"""What a function leaves behind: what it attached to models, optimizers and tensors that it was given; settings; a seed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from torch.optim import Optimizer
@@ -25,6 +26,10 @@ _TORCHS_OWN = ("_opt_called", "step")
 HOOK = "Your function leaves a hook behind, which goes on acting on everything that runs later. Remove it through its handle."
 ATTRIBUTE = "Your function leaves an attribute on a model or an optimizer that it was given. Keep what you need in variables."
 SETTING = "Your function leaves a setting of a layer changed, such as the probability of a dropout. Put it back."
+SEED = "Your function seeds torch's random numbers, and everything that runs later draws others. Leave that to the caller."
+
+NO_USUAL_SEED = 7_420_183
+"""What the seed of torch's random numbers seems to be when a function is called. If it is another one then, it was set."""
 
 _noted: list[str] = []
 """What calls have left since :func:`notes` was last called, in this process."""
@@ -57,13 +62,25 @@ def noting(function: Callable) -> Callable:
     @functools.wraps(function)
     def call(*arguments: object, **keywords: object) -> object:
         before = [_owner(thing) for thing in _things((arguments, keywords))]
+        _rename_seed()
         with settings_put_back() as changed:
             returned = function(*arguments, **keywords)
         _noted.extend(map(LEFT_CHANGED.format, changed))
         _noted.extend(message for owner in before for message in owner.left())
+        if torch.initial_seed() != NO_USUAL_SEED and any(isinstance(value, nn.Module) for value in arguments):
+            _noted.append(SEED)
         return returned
 
     return call
+
+
+def _rename_seed() -> None:
+    """Let torch's generator say that it was seeded with :data:`NO_USUAL_SEED`. What it draws stays the same."""
+    state = torch.default_generator.get_state()
+    storage = state.untyped_storage()  # it begins with the seed; writing into it is no operation that a meter would count
+    for place, byte in enumerate(NO_USUAL_SEED.to_bytes(8, "little")):
+        storage[place] = byte
+    torch.default_generator.set_state(state)
 
 
 def notes() -> list[str]:

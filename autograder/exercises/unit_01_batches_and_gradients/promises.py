@@ -32,7 +32,7 @@ PROMISES = {
             Promise("another batch", "so that a second call returns the same", SECOND, "batch_gradient_cached_by_model"),
             Promise("same arguments", "so that a second call returns the same", SECOND, "batch_gradient_cached_by_arguments"),
             Promise("hooks", "No hook and no attribute stays on the model", GRADIENTS, "batch_gradient_forgets_its_hooks"),
-            Promise("seed", "you seed no random numbers", SECOND, "batch_gradient_seeds"),
+            Promise("seed", "you seed no random numbers", GRADIENTS, "batch_gradient_seeds"),
             Promise("seed put back", "you seed no random numbers", SECOND, "batch_gradient_seeds_and_puts_back"),
             Promise("infinity", "infinity included", ("overflowed",), "batch_gradient_minus_the_old_one"),
             Promise(
@@ -106,7 +106,7 @@ PROMISES = {
             Promise("other rate", "at a second call with another `lr`", SECOND, "sgd_step_first_rate_stays"),
             Promise("attached", "No hook and no attribute stays", EVERY_UPDATE, "sgd_step_keeps_its_optimizer"),
             Promise("data", "`x` and `y` stay as they are", EVERY_UPDATE, "sgd_step_centres_the_inputs_and_back"),
-            Promise("seed", "you seed no random numbers", SECOND, "sgd_step_seeds"),
+            Promise("seed", "you seed no random numbers", EVERY_UPDATE, "sgd_step_seeds"),
             Promise("shared", "also one that two layers share", ("tied",), "sgd_step_layer_by_layer"),
             Promise("infinity", "infinity included", ("overflowed",), "sgd_step_clears_by_multiplying"),
             Promise("mode", "the model is in the mode it was in", ("evaluating", "again"), "sgd_step_train_first"),

@@ -34,7 +34,6 @@ from autograder.judging.large_batches import (
     SEVERAL_GRAPHS,
     holds_several_graphs,
 )
-from autograder.judging.left_behind import SEEDED, left_message
 from autograder.observing.calls import CallTrial, Plain
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
@@ -84,8 +83,6 @@ class AccumulateGradient(Exercise[LoopTrial]):
             message = gradient_message(trials[name], observations[name])
             if message and not any(results.values()):
                 results["clean"] = f"{what}: {message}"
-        if any(seen.facts.get("seeded") for seen in observations.values()):
-            results["equal"] = results["equal"] or left_message([SEEDED])
         failure = first_failure(observations)
         if failed := observations["ragged memory"].failure:
             results["memory"] = results["memory"] or failed.message

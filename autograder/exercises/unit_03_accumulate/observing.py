@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 import torch
 from torch import nn
@@ -13,17 +12,12 @@ from autograder.observing.calls import observe_call
 from autograder.observing.loops import LoopTrial, observe_loop
 from gradaccum.problems import MicroBatch
 
-NO_USUAL_SEED = 7_420_183
-"""The seed with which every call begins. If there is another one afterwards, the function has set it."""
-
 
 def observe_accumulation(function: Callable, trial: LoopTrial) -> Observation:
     """Call ``function(model, loss_fn, micro_batches)`` as if it were a loop with one update at its end.
 
-    A later call finds ``.grad`` empty; if the first one does not, it finds what the one before it has left there. ``seeded``
-    says whether a call seeded torch's random numbers.
+    A later call finds ``.grad`` empty; if the first one does not, it finds what the one before it has left there.
     """
-    seeded: list[bool] = []
 
     def as_loop(
         model: nn.Module,
@@ -32,15 +26,12 @@ def observe_accumulation(function: Callable, trial: LoopTrial) -> Observation:
         micro_batches: Iterable[MicroBatch],
         accumulation_steps: int,
     ) -> None:
-        torch.default_generator.manual_seed(NO_USUAL_SEED)
         function(model, loss_fn, micro_batches)
-        seeded.append(torch.initial_seed() != NO_USUAL_SEED)
         optimizer.step()
         if not trial.problem.stale:
             model.zero_grad()
 
-    seen = observe_loop(as_loop, trial)
-    return replace(seen, facts=seen.facts | {"seeded": any(seeded)})
+    return observe_loop(as_loop, trial)
 
 
 OBSERVERS = {"accumulate_gradient": observe_accumulation, "sum_form_lr": observe_call, "same_update": observe_call}

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.optim.lr_scheduler import LambdaLR
 
-from autograder.observing.attachments import ATTRIBUTE, HOOK, SETTING, notes, noting
+from autograder.observing.attachments import ATTRIBUTE, HOOK, SEED, SETTING, notes, noting
 
 
 def loop():
@@ -78,3 +78,21 @@ def test_models_are_found_in_nested_containers_and_a_stream_is_not_read():
 
 def test_a_class_is_handed_on_as_it_is():
     assert noting(SimpleNamespace) is SimpleNamespace
+
+
+def draws(model):
+    return torch.rand(3)
+
+
+def test_a_function_given_a_model_that_seeds_random_numbers_is_noted_and_one_that_draws_is_not():
+    model, _ = loop()
+    assert left_by(draws, model) == []
+    assert left_by(lambda m: torch.manual_seed(0), model) == [SEED]
+
+
+def test_what_a_function_draws_does_not_depend_on_being_watched():
+    model, _ = loop()
+    torch.manual_seed(5)
+    due = draws(model)
+    torch.manual_seed(5)
+    assert torch.equal(noting(draws)(model), due)
