@@ -368,8 +368,7 @@ check(train)
 # %% [markdown]
 # <details><summary>Hint 1: begin without stopping</summary>
 #
-# You need two loops, one inside the other: epochs, and windows of the epoch's stream. Unit 04 has the line that cuts a stream
-# into windows.
+# You need two loops: epochs, and in them the windows of the epoch's stream. Unit 04 has the line that cuts it.
 # </details>
 #
 # <details><summary>Hint 2: skipping windows</summary>
@@ -401,8 +400,7 @@ live_run(train, pick_micro_batch_size)
 #   gets below the dashed line only by luck, or by learning lines by heart: the hour of the next ship is chance.
 # - **The loss on new lines is the number that counts**, and it is a little higher.
 # - The bytes are those of one micro-batch, from the first update to the last. The size of the window does not matter.
-# - If the model has learned its lesson, the ships in the lines that it makes up are of the right kind and come from the
-#   right port.
+# - In the lines that it makes up, the ships should be of the right kind and come from the right port.
 # </details>
 
 # %% [markdown]
@@ -410,10 +408,9 @@ live_run(train, pick_micro_batch_size)
 #
 # - **A loss curve does not show that a loop is right.** Compare weights with the large batch's. The window where they part
 #   tells you what to look at.
-# - **Count tokens, not lines and not places.** The window's mean is over its tokens.
+# - **Count tokens, not lines and not places.**
 # - **Measure the worst micro-batch.** B comes from the budget, N from the window.
-# - **The state of this run is five things**: model, optimizer, schedule, history, and the place in the data. Other runs have a
-#   scaler and more.
+# - **The state of this run is five things**: model, optimizer, schedule, history, and the place in the data.
 # - Report what happened: the mean over the window, the norm before the clip, the rate that was used, the tokens without
 #   padding.
 #

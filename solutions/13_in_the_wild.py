@@ -370,8 +370,7 @@ check(accumulates_right)
 # %% [markdown]
 # <details><summary>Hint 1: something to try it on</summary>
 #
-# You have two trainers: `Trainer`, and yours. A function without arguments that makes one of them is a `make_trainer`. Should
-# both pass?
+# You have two trainers, `Trainer` and yours. A function that makes one of them is a `make_trainer`. Should both pass?
 # </details>
 #
 # <details><summary>Hint 2: when to ask</summary>
