@@ -170,7 +170,7 @@ print("in features.grad:", features.grad.tolist())
 
 layer = nn.Linear(3, 2)
 output = layer(torch.ones(2, 3))
-output.backward(torch.tensor([[1.0, 0.0], [0.0, 10.0]]))  # one number for each in output
+output.backward(torch.tensor([[1.0, 0.0], [0.0, 10.0]]))  # a weight for each number in output
 print("in layer.bias.grad:", layer.bias.grad.tolist())
 
 # %% [markdown]

@@ -277,8 +277,8 @@ explore("run_dashboard")
 # 1. Orange falls as 1/N. Green does not move: the training is the same.
 # 2. The scaled loss and memory read after the update make it look better. Steps that count micro-batches, the samples of a
 #    single micro-batch, and losses that keep their graphs make it look worse (these really use the memory). The loss of the
-#    last micro-batch makes it look noisier, and the size of a micro-batch hides how to repeat it. With N = 1 you see only the
-#    two about memory, because then a window *is* a micro-batch. So the others survive in code that once ran without
+#    last micro-batch makes it look noisier, and with a wrong effective batch size nobody can repeat it. With N = 1 you see
+#    only the two about memory, because then a window *is* a micro-batch. So the others survive in code that once ran without
 #    accumulation.
 # 3. Speed and memory. More steps cost time and save memory, so take as few as memory allows.
 # </details>

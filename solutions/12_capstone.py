@@ -20,7 +20,7 @@
 # you get it right the first time, and know that you have?
 #
 # Here everything comes together: a transformer that reads letters, lines of unequal length, leftovers, clipping, a schedule, a
-# memory limit, stopping and resuming. You are given the model, the data and the bookkeeping; the loop is yours.
+# memory limit, and a run that stops and resumes. You are given the model, the data and the bookkeeping; the loop is yours.
 #
 # *About 45 minutes, and two more for the run at the end; 20 points. You need units
 # [02 · Memory limits](02_memory_limits.ipynb), [04 · Training loop](04_training_loop.ipynb),
@@ -400,7 +400,7 @@ live_run(train, pick_micro_batch_size)
 #   gets below the dashed line only by luck, or by learning lines by heart: the hour of the next ship is chance.
 # - **The loss on new lines is the number that counts**, and it is a little higher.
 # - The bytes are those of one micro-batch, from the first update to the last. The size of the window does not matter.
-# - In the lines that it makes up, the ships should be of the right kind and come from the right port.
+# - In the lines that the model makes up, ships should be of the right kind and come from the right port.
 # </details>
 
 # %% [markdown]

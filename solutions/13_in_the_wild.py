@@ -397,7 +397,7 @@ check(accumulates_right)
 #   [a condition was the wrong way round](https://github.com/huggingface/transformers/pull/35651);
 #   [targets were counted before the shift](https://github.com/huggingface/transformers/pull/46204);
 #   [label smoothing ignored the total](https://github.com/huggingface/transformers/pull/47261);
-#   [the losses of T5 and of BERT classifiers are not divided](https://github.com/huggingface/transformers/issues/47688): open.
+#   [the losses of T5 and of BERT classifiers are still not divided](https://github.com/huggingface/transformers/issues/47688).
 # - Lightning divides [leftovers](https://github.com/Lightning-AI/pytorch-lightning/issues/19987) and
 #   [tokens](https://github.com/Lightning-AI/pytorch-lightning/issues/20350) by N; both are open.
 # - accelerate shows [how to count tokens by hand](https://huggingface.co/docs/accelerate/usage_guides/gradient_accumulation).
