@@ -121,8 +121,8 @@ explore("run_drift")
 #
 # 1. At window 3, the first leftover. Until then the models agree up to rounding.
 # 2. Window 5, the first after the stop: AdamW came back without its memory. The losses hardly show it.
-# 3. At the second window, because the first update still has the same rate. (With wrong weights for micro-batches the runs
-#    part at the first window, and with any mistake about leftovers at the third.)
+# 3. At the second window, because the first update still has the same rate. (With wrong weights they part at the first window,
+#    and with any mistake about leftovers at the third.)
 # 4. Clipping each micro-batch does nothing as long as no norm reaches the threshold. Clip at 0.1.
 # </details>
 #
@@ -399,7 +399,7 @@ live_run(train, pick_micro_batch_size)
 # - The loss falls fast while the model learns letters and words, and slowly while it learns which ship comes from where. It
 #   gets below the dashed line only by luck, or by learning lines by heart: the hour of the next ship is chance.
 # - **The loss on new lines is the number that counts**, and it is a little higher.
-# - The bytes are those of one micro-batch, from the first update to the last. The size of the window does not matter.
+# - The bytes are those of one micro-batch, from the first update to the last, whatever the window's size.
 # - In the lines that the model makes up, ships should be of the right kind and come from the right port.
 # </details>
 

@@ -191,8 +191,8 @@ check(name_those_trainers)
 #
 # <details><summary>Hint 2: what a row adds up to</summary>
 #
-# Shares that are right add up to 1. Means that are never divided add up to the number of micro-batches in the window. What
-# does a leftover add up to, if it is divided by N?
+# Right shares add up to 1, and means that are never divided to the number of micro-batches in the window. What does a leftover
+# add up to, if it is divided by N?
 # </details>
 #
 # <details><summary>Hint 3: measured numbers</summary>
@@ -375,7 +375,7 @@ check(accumulates_right)
 #
 # <details><summary>Hint 2: when to ask</summary>
 #
-# What a leftover holds is known when the run is over. Ask after the `with` block, not in it.
+# What a leftover holds is known when the run is over: ask after the `with` block.
 # </details>
 #
 # <details><summary>Hint 3: three outcomes</summary>
@@ -407,7 +407,7 @@ check(accumulates_right)
 #
 # - **Watch what a trainer does**, whatever its documentation calls it.
 # - Read a fingerprint in this order: **who is in a row, what does it add up to, how is it shared?**
-# - Unequal tokens and a leftover are the data that show mistakes. **On even data most wrong trainers look right.**
+# - Test with unequal tokens and a leftover. **On even data most wrong trainers look right.**
 # - Repair through **hooks**, and keep a test: the next release may break it again.
 # - **"Cannot tell" is no pass.**
 #
