@@ -19,9 +19,9 @@
 # Object detectors often train like that, because large images fill the memory. With BatchNorm the error was **10.6 percentage
 # points higher** than with GroupNorm. With ordinary batches the two do about equally well.
 #
-# Accumulation does the same to BatchNorm, however large the effective batch is. Your loop may divide by the right number,
-# update once per window and leave a flawless fingerprint. It still does not train like the large batch if something in the
-# model or the loss looks at *several samples at once*. Other suspects, above all the optimizer's state, are innocent.
+# Accumulation does the same to BatchNorm, however large the effective batch is. Even a loop with a flawless fingerprint does
+# not train like the large batch if something in the model or the loss looks at *several samples at once*. Other suspects,
+# above all the optimizer's state, are innocent.
 #
 # *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 
@@ -63,9 +63,9 @@ from gradaccum.explore import explore
 # %% [markdown]
 # ## Explore: BatchNorm divergence
 #
-# The left side shows how far the accumulated gradient is from the large batch's: at 100% the error is as long as the gradient
-# itself. The right side shows the **running mean** after each window: how much of the distance from zero to the data's true
-# mean it has covered.
+# On the left is how far the accumulated gradient is from the large batch's: at 100% the error is as long as the gradient
+# itself. On the right is how much of the distance from zero to the data's true mean the **running mean** has covered after
+# each window.
 #
 # 1. Go from N = 16 down to N = 2. Is the gradient right for any of them? Where is the error longer than the gradient itself?
 # 2. Why is the running mean so far ahead of the large batch's?
@@ -78,7 +78,7 @@ explore("batchnorm_divergence")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. No, and it gets worse as micro-batches get smaller. With 2 samples the error is longer than the gradient itself.
+# 1. No, and the smaller the micro-batches, the larger the error. With 2 samples it is longer than the gradient itself.
 # 2. It is updated at every forward pass in training mode, so N times per window.
 # 3. It repairs the running mean. The gradient stays as wrong as it was: running statistics take no part in training mode.
 # 4. No. The gradients agree up to rounding.
@@ -87,8 +87,8 @@ explore("batchnorm_divergence")
 # %% [markdown]
 # ## Why: does a sample see the others?
 #
-# The gradient of a batch is the mean of its samples' gradients as long as each sample goes through the model **on its own**.
-# So ask of a layer: does the output for one sample change when the others change?
+# A batch's gradient is the mean of its samples' gradients as long as each goes through the model **on its own**. So ask of a
+# layer: does the output for one sample change when the others do?
 
 # %%
 torch.manual_seed(0)
@@ -109,9 +109,9 @@ for layer in (*batchnorms, nn.GroupNorm(2, 8), nn.LayerNorm(8), nn.RMSNorm(8)):
 # %% [markdown]
 # ## SyncBatchNorm does not help
 #
-# You may read the advice to "use sync BN across micro-batches". But `SyncBatchNorm` joins the **ranks** of one forward pass,
-# the devices that share a batch (unit 10). With a single rank it is an ordinary BatchNorm. Micro-batches come one after
-# another: when the first is normalized, the second is yet to come.
+# You may read the advice to "use sync BN across micro-batches". But `SyncBatchNorm` joins the **ranks** of one forward pass
+# (unit 10), and with a single rank it is an ordinary BatchNorm. When the first micro-batch is normalized, the second is yet to
+# come.
 
 # %%
 window = batchnorm_divergence.window(0)
@@ -181,7 +181,7 @@ check(replace_batchnorm)
 #
 # `module.named_children()` gives a module's own children with their names, and `setattr(module, name, new)` replaces one of
 # them. If a child is not a BatchNorm, do the same with *its* children: a function may call itself. Call it on the copy. (Or go
-# through `model.named_modules()`. `model.get_submodule(path)` understands its paths, but `setattr` does not.)
+# through `model.named_modules()`: `model.get_submodule(path)` understands its paths, `setattr` does not.)
 # </details>
 #
 # <details><summary>Hint 3: weights</summary>
@@ -202,7 +202,7 @@ check(replace_batchnorm)
 # %% [markdown]
 # ## Exercise 2 · `matched_bn_momentum`
 #
-# *Difficulty ●●○ · about 5 minutes · 1.5 points*
+# *Difficulty ●●○ · about 4 minutes · 1.5 points*
 #
 # Write `matched_bn_momentum(momentum, accumulation_steps)`. It returns the momentum with which N passes leave as much of the
 # old running value as **one** pass with `momentum` does.
@@ -233,7 +233,7 @@ check(matched_bn_momentum)
 # %% [markdown]
 # ## And the running variance?
 #
-# The mean of a window is the mean of its micro-batches' means. Its variance is *not* the mean of their variances: the spread
+# A window's mean is the mean of its micro-batches' means. Its variance is *not* the mean of their variances: the spread
 # between the micro-batches is missing. With shuffled samples, torch's unbiased estimate (it divides by one sample fewer) makes
 # up for that on average. Where similar samples stay together, as frames of one video do, it does not. Here the true variance
 # is 4, and the momentum is matched to N:
@@ -258,8 +258,8 @@ for together, name in enumerate(("shuffled samples", "similar samples together")
 # %% [markdown]
 # ## The optimizer is innocent
 #
-# "Momentum and optimizer state behave differently under accumulation." Do they? Here are fifty windows under AdamW, in float64:
-# each as one large batch, as four micro-batches with one update, and as four micro-batches with an update after each.
+# "Momentum and optimizer state behave differently under accumulation." Do they? Here are fifty windows under AdamW, in
+# float64: as one large batch each, as four micro-batches with one update, and with an update after each.
 
 
 # %%
@@ -283,9 +283,9 @@ for name, each in {"accumulation": False, "an update per micro-batch": True}.ite
     print(f"{name}: ends {off:.0e} away from the large batch")
 
 # %% [markdown]
-# The optimizer sees one gradient per window, the large batch's, so its state becomes the large batch's, too. The claim is true
-# only of a *different* training run, one that updates after every micro-batch. The same goes for weight decay, which shrinks
-# the weights at each **update**: once per window, as with the large batch, and N times in that other run.
+# The optimizer sees one gradient per window, the large batch's, so its state is the large batch's, too. The claim is true only
+# of a *different* run, one that updates after every micro-batch. There weight decay, which shrinks the weights at each
+# **update**, also does so N times per window, and not once.
 #
 # Nor are the older gradients of a window *stale*, or "temporally coupled", as some say: in unit 03 nothing aged between two
 # updates.
@@ -294,7 +294,7 @@ for name, each in {"accumulation": False, "an update per micro-batch": True}.ite
 # ## Explore: momentum effects
 #
 # How long does an optimizer remember? This is SGD with momentum β. On the left are the losses of two runs over the same
-# samples, on the right how much of a gradient is still in the updates that come after it.
+# samples, on the right how much of a gradient is still in later updates.
 #
 # 1. It opens with an update per micro-batch. In each run, after how many samples has a gradient's weight halved?
 # 2. Now **Count** updates. What happens to the difference on the right? And on the left?
@@ -316,7 +316,7 @@ explore("momentum_effects")
 # %% [markdown]
 # ## Exercise 3 · `matched_beta`
 #
-# *Difficulty ●●○ · about 4 minutes · 1.5 points*
+# *Difficulty ●●○ · about 3 minutes · 1.5 points*
 #
 # A recipe updates after every micro-batch, with momentum β. You now accumulate N of them, so N updates become one. Whatever was
 # in the momentum before those N updates was multiplied by β at each of them. Write `matched_beta(beta, accumulation_steps)`. It
@@ -390,9 +390,9 @@ explore("who_hides")
 # exact, up to rounding, if
 #
 # - each sample goes through the model on its own: **no BatchNorm in training mode**;
-# - the loss is a mean over samples, with **no comparison between the samples of a batch**, such as contrastive losses make;
+# - the loss is a mean over the window's samples and, unlike a contrastive loss, **compares none of them with each other**;
 # - random layers such as dropout draw the same numbers;
-# - whatever happens to the gradient or the weights (**clipping, decay, the update**) **happens once per window**.
+# - **clipping, decay and the update happen once per window**.
 
 # %% [markdown]
 # ## Exercise 4 · `breaks_equivalence`
@@ -451,7 +451,7 @@ check(breaks_equivalence)
 # - SyncBatchNorm joins ranks, **not micro-batches over time**.
 # - **Optimizer state and weight decay are the same.** Compared with an update per micro-batch, the memory in samples is N
 #   times as long. $\beta^N$ makes up for that, and changes lr / (1 − β).
-# - **Adam, RMSprop and clipping hide a wrong scale.** Check gradients, not curves.
+# - **Adam, RMSprop and clipping can hide a wrong scale.** Check gradients, not curves.
 #
 # <details><summary>References</summary>
 #

@@ -129,7 +129,7 @@ with torch.no_grad():
         pairs = problem.batches()[0], problem.batches()[neighbours]
         together = [torch.cat([a[:1], b]) for a, b in zip(*pairs, strict=True)]
         loss = loss_of_first_pair(encode_image(together[0]), encode_text(together[1]))
-        print(f"among micro-batch {neighbours}: {loss:.3f}")
+        print(f"with neighbours from micro-batch {neighbours + 1}: {loss:.3f}")
 
 # %% [markdown]
 # It is never the same. And a micro-batch of a single pair has no negatives at all: its loss is 0, whatever the encoders do.
@@ -170,7 +170,7 @@ print("in features.grad:", features.grad.tolist())
 
 layer = nn.Linear(3, 2)
 output = layer(torch.ones(2, 3))
-output.backward(torch.tensor([[1.0, 0.0], [0.0, 10.0]]))  # a number for each in output
+output.backward(torch.tensor([[1.0, 0.0], [0.0, 10.0]]))  # a weight for each number in output
 print("in layer.bias.grad:", layer.bias.grad.tolist())
 
 # %% [markdown]
@@ -463,7 +463,7 @@ predict(
 #   exact for any loss of the features.
 # - The parts **add up, and nothing is divided by N**. Parameters outside the encoders, such as `logit_scale`, must take part
 #   **once**.
-# - The price is **two forward passes** per sample, and samples × width × 2 numbers, which are few compared with activations.
+# - The price is **two forward passes** per sample, and pairs × width × 2 numbers, which are few compared with activations.
 #   Both passes must see the same random numbers.
 #
 # <details><summary>References</summary>

@@ -20,8 +20,8 @@
 # accumulation steps. And restarts are the rule. Llama 3 on 16,384 GPUs was [interrupted 466 times in 54
 # days](https://arxiv.org/abs/2407.21783), about once every three hours.
 #
-# A real run is killed at night and started again in the morning. While it runs you read its curves, and before all that you
-# chose B and N. Each of these can go wrong in its own way when an update is made of several micro-batches.
+# Before a run you choose B and N; while it runs you read its curves; when it is killed you start it again. Each of these can
+# go wrong in its own way when an update is made of several micro-batches.
 #
 # *About 45 minutes, 10 points. You need units [02 · Memory limits](02_memory_limits.ipynb) and
 # [06 · Mixed precision and clipping](06_mixed_precision_and_clipping.ipynb).*
@@ -69,8 +69,8 @@ from gradaccum.resuming import Run, RunProblem
 # ## Explore: killed and resumed
 #
 # This is a small run of 20 micro-batches, 10 to an epoch, with N = 4, so an epoch has two full windows and a leftover of two.
-# It is killed at the solid vertical line and continues from its last checkpoint. On the right you see how far its parameters
-# are from those of the run that was never killed.
+# It is killed at the solid vertical line and continues from its last checkpoint. On the right is how far its parameters are
+# from those of a run that was never killed.
 #
 # 1. It opens with a checkpoint after every micro-batch. Look at the losses: would you notice? Then look to the right.
 # 2. Press **Fix**. Where does the run continue, and what is computed twice?
@@ -83,20 +83,19 @@ explore("resume")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. The losses look alike, and yet the run takes another path. What waited in `.grad` is gone, so the next update is made of
-#    the rest of its window.
-# 2. It continues from the last update, after micro-batch 4. Two micro-batches are computed again, and every bit is the same.
+# 1. The losses look alike, yet the run takes another path. What waited in `.grad` is gone, so the next update is made of the
+#    rest of its window.
+# 2. From the last update, after micro-batch 4. Two micro-batches are computed again, and every bit is the same.
 # 3. Eight micro-batches are two windows, so nothing waits in `.grad`.
-# 4. Yes: each of them changes the end of this run. But few matter at every moment: a run that is killed between two epochs
-#    needs no order, and one that is killed before its last update hardly needs a schedule. So one lucky test proves nothing.
+# 4. Yes: each changes the end of this run. But few matter at every moment: a run killed between two epochs needs no order, and
+#    one killed before its last update hardly needs a schedule. So one lucky test proves nothing.
 # </details>
 
 # %% [markdown]
 # ## Between two updates
 #
-# "Checkpoint after updates, not after micro-batches" is good advice, and now you know why: gradients are in no `state_dict`.
-# You *could* save them too, at a price. This is the checkpoint of Llama 2 with 7 billion parameters, trained in mixed
-# precision:
+# "Checkpoint after updates, not after micro-batches" is good advice: gradients are in no `state_dict`. You *could* save them
+# too, at a price. For Llama 2 with 7 billion parameters, in mixed precision:
 
 # %%
 state = {"float32 weights and AdamW's two averages": 12, "16-bit gradients as well": 14}
@@ -105,8 +104,8 @@ for name, bytes_each in state.items():
 
 # %% [markdown]
 # A kill may also come *while* a checkpoint is being written, and half a file is useless. So write it under another name in the
-# same folder. Then `os.replace(new, old)` puts the whole file in the old one's place, all at once. (To survive a power failure,
-# too, a program has to call `os.fsync` before that.)
+# same folder. Then `os.replace(new, old)` puts it in the old one's place, all at once. (To survive a power failure, too, call
+# `os.fsync` before that.)
 #
 # Here is everything that the run in the picture does for one micro-batch. `run.window_open` is true while gradients wait in
 # `.grad` for the rest of their window.
@@ -130,11 +129,10 @@ for method in (Run.train_micro_batch, Run._update):
 # | torch's own random numbers | what dropout draws from | `torch.get_rng_state()`, `torch.set_rng_state(state)` |
 #
 # Other runs may need more: `torch.cuda.get_rng_state_all()` if layers draw on a GPU, `random.getstate()`, the state of a data
-# loader with workers, or, with several ranks, the random numbers of each of them. The question is always the same: *what does
-# the next micro-batch depend on?*
+# loader with workers, or the random numbers of every rank. Always ask: *what does the next micro-batch depend on?*
 #
-# This is how the four objects give you their states. You see the scaler's, whose scale is far higher here than in a real run,
-# so that gradients overflow now and then:
+# This is how the four objects give you their states. You see the scaler's; its scale is far higher than in a real run, so that
+# gradients overflow now and then:
 
 # %%
 OBJECTS = ("model", "optimizer", "scheduler", "scaler")
@@ -207,8 +205,7 @@ check(load_checkpoint)
 # %% [markdown]
 # <details><summary>Hint 1: where to begin</summary>
 #
-# Begin with the dictionary `states` from above, and add the other rows of the table. Objects with a `state_dict` get it back
-# with `load_state_dict`, the two generators get their states back in place, and the rest is assigned.
+# Begin with `states` from above and add the other rows of the table. Its last column says how each comes back.
 # </details>
 #
 # <details><summary>Hint 2: kills in the middle of a window</summary>
@@ -225,9 +222,8 @@ check(load_checkpoint)
 # %% [markdown]
 # ## Stretch: how often?
 #
-# Saving costs time, and so does repeating what was lost. If a checkpoint takes $w$ minutes to write and the run is interrupted
-# every $m$ minutes on average, then saving every $t$ minutes costs about $w/t$ of the time for writing and $t/(2m)$ for
-# repeating. This question is not graded.
+# If a checkpoint takes $w$ minutes to write and the run is interrupted every $m$ minutes on average, then saving every $t$
+# minutes costs about $w/t$ of the time for writing and $t/(2m)$ for repeating what was lost. (Not graded.)
 
 # %%
 # In minutes, for Llama 3
@@ -248,7 +244,7 @@ predict(
 # %% [markdown]
 # ## Predict again
 #
-# The run is alive, so watch it. A dashboard shows the loss, samples per second, memory and the effective batch size.
+# Now watch a run. A dashboard shows the loss, samples per second, memory and the effective batch size.
 
 # %%
 predict(
@@ -263,11 +259,10 @@ predict(
 # %% [markdown]
 # ## Explore: run dashboard
 #
-# This is another small run, with 20 updates of 32 samples, logged with a classic mistake. On the right is the dashboard at the
-# end of the run, with a thick frame around the number that is wrong. On the left is that number, update by update: orange as
-# it is logged, green and dashed as it truly is. Losses and memory are measured. Time comes from a modelled clock with fixed
-# costs for a micro-batch, a sample and an update, so that the picture is the same on every machine. The axis of memory is
-# logarithmic.
+# This small run of 20 updates of 32 samples is logged with a classic mistake. On the right is the dashboard at its end, with a
+# thick frame around the wrong number, and on the left that number, update by update: orange as it is logged, green and dashed
+# as it truly is. Losses and memory are measured; time is modelled, with fixed costs for a micro-batch, a sample and an update.
+# The axis of memory is logarithmic.
 #
 # 1. It opens with the mistake from the question. Change N: what happens to the orange curve, and what to the green one?
 # 2. Go through the other mistakes. Which make a run look better than it is? Which can you not see with N = 1?
@@ -279,27 +274,28 @@ explore("run_dashboard")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. Orange falls as 1/N. Green does not move, because it is the same training.
+# 1. Orange falls as 1/N. Green does not move: the training is the same.
 # 2. The scaled loss and memory read after the update make it look better. Steps that count micro-batches, the samples of a
-#    single micro-batch, and losses that keep their graphs make it look worse (the last one really uses the memory). The loss
-#    of the last micro-batch makes it look noisier. With N = 1 you see only the two about memory, because then a window *is* a
-#    micro-batch. That is why the others survive in code that used to run without accumulation.
-# 3. Speed and memory follow. More steps cost time and save memory, so take as few as memory allows.
+#    single micro-batch, and losses that keep their graphs make it look worse (these really use the memory). The loss of the
+#    last micro-batch makes it look noisier, and with a wrong effective batch size nobody can repeat it. With N = 1 you see
+#    only the two about memory, because then a window *is* a micro-batch. So the others survive in code that once ran without
+#    accumulation.
+# 3. Speed and memory. More steps cost time and save memory, so take as few as memory allows.
 # </details>
 
 # %% [markdown]
 # ## What to write down
 #
-# Write one line **per update**, with
+# Write a line **per update**, with
 #
-# - the **loss** as a mean over the samples of the window: that is the loss whose gradient the update follows;
-# - **samples per second** over the whole window, including its update: you can compare them however you cut the batch;
+# - the **loss** as a mean over the samples of the window, the one whose gradient the update follows;
+# - **samples per second** over the whole window, including its update: comparable however you cut the batch;
 # - the **effective batch size** and the **rate** that the update used: without them nobody can repeat the run;
 # - the **peak** of memory, not what is left after the update (`torch.cuda.max_memory_allocated()` on a GPU).
 #
-# Write numbers, never tensors with a history: a loss that you keep keeps its graph. After `backward()` that is only a skeleton,
-# because the activations have been freed. But a loss that never goes backward, such as a validation loss computed without
-# `torch.no_grad()`, holds all its activations:
+# Write numbers, never tensors: a loss that you keep keeps its graph. After `backward()` that is only a skeleton, because the
+# activations have been freed. But a loss that never goes backward, such as a validation loss computed without
+# `torch.no_grad()`, holds them all:
 
 # %%
 network, x = memory_bar.Stack(checkpointing=False), torch.randn(8, memory_bar.WIDTH)
@@ -316,13 +312,13 @@ for name, goes_backward in {"after backward": True, "without backward": False}.i
 # %% [markdown]
 # `loss.item()` is a plain number. A mean loss times its samples is a sum over samples, and you may add up such sums.
 #
-# On a GPU, work is queued, and a clock that you read too early measures the queueing. `loss.item()` waits for the loss. Call
-# `torch.cuda.synchronize()` before you read the clock at the end of a window.
+# On a GPU, work is queued, and a clock read too early measures the queueing. `loss.item()` waits for the loss, but not for the
+# update: call `torch.cuda.synchronize()` before you read the clock at the end of a window.
 
 # %% [markdown]
 # ## Exercise 2 · `RunMeter`
 #
-# *Difficulty ●●○ · about 8 minutes · 3 points*
+# *Difficulty ●●○ · about 7 minutes · 3 points*
 #
 # Write a class `RunMeter`. A loop tells it what happens:
 #
@@ -389,8 +385,8 @@ check(RunMeter)
 # %% [markdown]
 # ## What steps cost
 #
-# "Overall throughput stays similar", says one text. In unit 02 you cut the same batch into smaller pieces, and throughput fell
-# because the device was busy with starting work. Now keep a B that fits, and let N grow:
+# "Overall throughput stays similar", says one text. In unit 02 it fell when you cut the same batch into smaller pieces. Now
+# keep a B that fits, and let N grow:
 
 
 # %%
@@ -416,14 +412,14 @@ for n in (1, 4, 16):
     print(f"B = 8 kept, N = {n:2}: {best:8.0f} samples per second")
 
 # %% [markdown]
-# Throughput does not fall. It may even rise, because more samples share the cost of the update and, with several
-# ranks, of the communication. So the claim needs a condition: B, the size of a piece, has to stay the same.
+# Throughput does not fall. It may even rise, because more samples share the cost of the update and, with several ranks, of the
+# communication. So the claim has a condition: B has to stay the same.
 
 # %% [markdown]
 # ## Powers of two?
 #
-# "Use powers of two for the accumulation steps, for better memory alignment." Memory holds one micro-batch, and N only says how
-# many follow one another. Does the peak depend on whether N is a power of two?
+# "Use powers of two for the accumulation steps, for better memory alignment." Does the peak of memory depend on whether N is a
+# power of two?
 
 # %%
 network = memory_bar.Stack(checkpointing=False)
@@ -437,21 +433,20 @@ for n in range(2, 10):
     print(f"N = {n}: {live.peak} bytes at most  {note}")
 
 # %% [markdown]
-# The bytes are the same for every N: there is nothing to align. (For B, and for the widths of layers, multiples of 8 or more
-# can matter on a GPU, because its matrix units take tiles of that size. But no tensor has N in its shape.) The advice even
-# costs something. With 48 samples per update and room for 16, N = 3 takes B = 16, but the next power of two, N = 4, takes only
-# B = 12.
+# The bytes are the same: no tensor has N in its shape. (For B, and for the widths of layers, multiples of 8 or more can matter
+# on a GPU, because its matrix units take tiles of that size.) The advice even costs something. With 48 samples per update and
+# room for 16, N = 3 takes B = 16, but the next power of two, N = 4, only B = 12.
 
 # %% [markdown]
 # ## A plan
 #
-# The documentation of a contrastive trainer recommends an order of steps. Most of it follows from what you have measured:
+# The documentation of a contrastive trainer recommends these steps. Most of them follow from what you have measured:
 #
-# 1. **Other techniques first.** Activation checkpointing makes a sample cheaper, so a larger B fits and you need fewer steps.
-# 2. **B first**: the largest micro-batch that fits and divides what a rank has to read.
+# 1. **Other techniques first.** With activation checkpointing a larger B fits, and you need fewer steps.
+# 2. **Then B**: the largest micro-batch that fits and divides what a rank has to read.
 # 3. **Then N**, so that B × N × W is the recipe's batch.
-# 4. **Start small**: try N = 2, compare with one batch, and only then use more.
-# 5. **Watch** memory and samples per second, and **write down** the effective batch size.
+# 4. **Start small**: compare N = 2 with one batch before you use more.
+# 5. **Watch** memory and samples per second; **write down** the effective batch size.
 #
 # Here is the first step in numbers, for 512 samples per update and a budget of 460 KiB:
 
@@ -468,7 +463,7 @@ for checkpointing in (False, True):
 # %% [markdown]
 # ## Exercise 3 · `plan_run`
 #
-# *Difficulty ●○○ · about 5 minutes · 2 points*
+# *Difficulty ●○○ · about 4 minutes · 2 points*
 #
 # Write `plan_run(recipe_batch, memory_budget, fixed, per_sample, world_size)`. The recipe's updates average over
 # `recipe_batch` samples, which the ranks share evenly; for one rank's share, make the plan of unit 02. You have
@@ -519,10 +514,9 @@ check(plan_run)
 #
 # - **Save between two updates.** What waits in `.grad` is in no `state_dict`.
 # - A run's future depends on **model, optimizer, schedule, scaler, position, order and every source of random numbers**. With
-#   all of them a resumed run is the same **to the last bit**; that is a test you can run.
+#   all of them a resumed run is the same **to the last bit**, and you can test that.
 # - Write a new checkpoint next to the old one, then **rename** it.
-# - Log **once per update**, as numbers: mean loss over the window's samples, samples per second over all N, effective batch
-#   size, rate, peak memory.
+# - Log **once per update**, over its whole window, and numbers, not tensors.
 # - **B first, then N.** N need not be a power of two. Smaller pieces cost throughput; more of them do not.
 #
 # <details><summary>References</summary>

@@ -16,11 +16,11 @@
 # **Can you train a small GPT inside a memory budget, and be sure that it trains like the large batch?**
 #
 # Since October 2024 the developers of transformers have repaired the accumulation in their trainer [six
-# times](../docs/trainers.md). It divided by the wrong number, by none, or in the wrong window. No version raised an error. Can
+# times](../docs/trainers.md). It divided by the wrong number, by none, or in the wrong window, and never raised an error. Can
 # you get it right the first time, and know that you have?
 #
 # Here everything comes together: a transformer that reads letters, lines of unequal length, leftovers, clipping, a schedule, a
-# memory limit, and a run that is stopped and resumed. You are given the model, the data and the bookkeeping. The loop is yours.
+# memory limit, and a run that stops and resumes. You are given the model, the data and the bookkeeping; the loop is yours.
 #
 # *About 45 minutes, and two more for the run at the end; 20 points. You need units
 # [02 · Memory limits](02_memory_limits.ipynb), [04 · Training loop](04_training_loop.ipynb),
@@ -64,8 +64,8 @@ from gradaccum.explore import explore
 # %% [markdown]
 # ## The text
 #
-# The text is the log of a small harbour, with a line for everything that happens. A few rules wrote it, so we know something
-# that is usually unknown: the loss of a **perfect** model. On new lines, no model does better on average.
+# The text is the log of a small harbour. A few rules wrote it, so we know what is usually unknown: the loss of a **perfect**
+# model. On new lines, no model does better on average.
 
 # %%
 for line in SMALL.text[:6]:
@@ -75,9 +75,8 @@ print(f"\n{SMALL.lines} lines; the loss of a perfect model is {perfect:.3f} per 
 
 # %% [markdown]
 # A token is one character. The model sees the characters so far (`x`) and has to predict the next one (`y`), including the end
-# of the line. Lines differ in length, so a micro-batch is **padded** to its longest line. Places in `y` that hold no token
-# hold `IGNORE`, and `token_loss(logits, y)` averages over the others. `tokens_in(y)` counts those, in a line or in a whole
-# micro-batch.
+# of the line. A micro-batch is **padded** to its longest line. Places in `y` that hold no token hold `IGNORE`, and
+# `token_loss(logits, y)` averages over the others. `tokens_in(y)` counts those, in a line or a micro-batch.
 
 # %%
 x, y = encode(["fog", "wind west, calm"])
@@ -106,8 +105,8 @@ print("tokens in each line:", [tokens_in(row) for row in y])
 # ## Explore: where a run parts from the large batch
 #
 # This is a tiny version of this unit's run, in float64, next to the same run with large batches. Windows have 12 lines, in
-# three micro-batches of 4, and every epoch ends with a leftover. The left side shows the losses, and the right side the
-# distance between the two models after each window. Its axis is logarithmic, and the grey band is rounding.
+# three micro-batches of 4, and every epoch ends with a leftover. On the left are the losses, on the right the distance between
+# the two models after each window. Its axis is logarithmic, and the grey band is rounding.
 #
 # 1. Where does the line leave the grey band, and what is special about that window?
 # 2. Press **Break late**. Which window is it now? How large is the jump in the loss?
@@ -120,14 +119,14 @@ explore("run_drift")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. It leaves the band at window 3, the first leftover. Before that, the two models agree up to rounding.
-# 2. It is window 5, the first after the stop: AdamW came back without its memory. The losses hardly show it.
-# 3. They part at the second window, because the first update still has the same rate. (With wrong weights for micro-batches the
-#    runs part at the first window, and with any mistake about leftovers at the third.)
+# 1. At window 3, the first leftover. Until then the models agree up to rounding.
+# 2. Window 5, the first after the stop: AdamW came back without its memory. The losses hardly show it.
+# 3. At the second window, because the first update still has the same rate. (With wrong weights they part at the first window,
+#    and with any mistake about leftovers at the third.)
 # 4. Clipping each micro-batch does nothing as long as no norm reaches the threshold. Clip at 0.1.
 # </details>
 #
-# So this is how you check a loop: **run it next to the large batch, in float64, on something tiny, and look at the weights.**
+# So check a loop like this: **run it next to the large batch, in float64, on something tiny, and look at the weights.**
 # Marking does the same.
 
 # %% [markdown]
@@ -148,13 +147,13 @@ for name, (x, y) in {
     print(f"{name:32} padded to {x.shape[1]}: {size:4.1f} MiB")
 
 # %% [markdown]
-# A window does not fit, so you have to accumulate. What a micro-batch needs depends on **its longest line**, so a size that
-# fits today's lines may fail tomorrow. `config.longest_micro_batch(lines)` is the worst case.
+# A window does not fit. What a micro-batch needs depends on **its longest line**, so a size that fits today's lines may fail
+# tomorrow. `config.longest_micro_batch(lines)` is the worst case.
 
 # %% [markdown]
 # ## Exercise 1 · `pick_micro_batch_size`
 #
-# *Difficulty ●●○ · about 7 minutes · 3 points*
+# *Difficulty ●●○ · about 5 minutes · 3 points*
 #
 # Write `pick_micro_batch_size(config)`. It returns the largest number of lines, an integer, that divides
 # `config.effective_batch` and whose worst case needs at most `config.budget` bytes, measured with `activation_bytes`. The
@@ -251,13 +250,13 @@ check(train_window)
 # %% [markdown]
 # <details><summary>Hint 1: weights</summary>
 #
-# `token_loss` is a mean over the tokens of a micro-batch. The mean over the window is made of these means, each weighed by its
-# share of the window's tokens. You have the window as a list, so you can count before you begin.
+# `token_loss` is a mean over the tokens of a micro-batch. The window's mean is made of these means, each weighed by its share
+# of the window's tokens, which you can count before you begin.
 # </details>
 #
 # <details><summary>Hint 2: what happens once</summary>
 #
-# Only the forward and backward passes are inside the loop over micro-batches. Everything else comes before or after it.
+# Only forward and backward passes are inside the loop over micro-batches. Everything else comes before or after it.
 # </details>
 #
 # <details><summary>Hint 3: honest numbers</summary>
@@ -269,8 +268,8 @@ check(train_window)
 # %% [markdown]
 # ## Stretch: the weight of a micro-batch on 64 GPUs
 #
-# Remember Llama 2 on 64 GPUs, with N = 16. In fine-tuning only some tokens count. Units 08 and 10 have all that you need.
-# This question is not graded.
+# Remember Llama 2 on 64 GPUs, with N = 16. In fine-tuning only some tokens count. Units 08 and 10 have all that you need. (Not
+# graded.)
 
 # %%
 predict(
@@ -288,15 +287,15 @@ predict(
 # %% [markdown]
 # ## Stop and resume
 #
-# A long run gets stopped: its time is up, or somebody needs the machine. Later it continues from a file, and nothing must show
-# that it ever stopped. This run draws no random numbers and has no scaler, so its next update depends on only five things:
+# A stopped run continues from a file, and nothing must show that it ever stopped. This one draws no random numbers and has no
+# scaler, so its next update depends on only five things:
 #
 # - `run.parts()` gives a dictionary of four of them: model, optimizer, scheduler, history.
 # - **The place in the data** is the fifth. The order of an epoch is the same whenever you ask for it, so the number of updates
 #   made, `run.history.updates`, says which windows are used up. Skip them, through all epochs.
 #
-# The parts go into a file and come back as in unit 11. (Here no kill comes while a file is being written, so you need not
-# rename anything.)
+# The parts go into a file and come back as in unit 11. (No kill comes while a file is being written, so you need not rename
+# anything.)
 
 # %%
 stopped, fresh = SMALL.build(), SMALL.build()
@@ -369,28 +368,27 @@ check(train)
 # %% [markdown]
 # <details><summary>Hint 1: begin without stopping</summary>
 #
-# You need two loops, one inside the other: epochs, and windows of the epoch's stream. Unit 04 has the line that cuts a stream
-# into windows.
+# You need two loops: epochs, and in them the windows of the epoch's stream. Unit 04 has the line that cuts it.
 # </details>
 #
 # <details><summary>Hint 2: skipping windows</summary>
 #
-# Count windows through all epochs, including those that you do not train on. After a resume, the first `run.history.updates` of
-# them are used up.
+# Count windows through all epochs, including those that you do not train on. The first `run.history.updates` of them are used
+# up.
 # </details>
 #
 # <details><summary>Hint 3: the resumed run ends somewhere else</summary>
 #
-# Which of the four parts is not back? AdamW without its memory trains, and so does a schedule that warms up a second time, but
-# both end somewhere else. Load all four.
+# Which of the four parts is not back? AdamW without its memory trains, and so does a schedule that warms up again. Load all
+# four.
 # </details>
 
 # %% [markdown]
 # ## The run
 #
-# Now train for real, with your functions: the whole text, four times, within the budget. Press **Train**. It takes less than 90
-# seconds on two CPU cores. While it runs, you see the loss next to that of a perfect model, and the bytes next to what is
-# allowed. If you have a GPU, you can choose a larger run as well.
+# Now train for real, with your functions: the whole text, four times, within the budget. Press **Train**. It takes less than
+# 90 seconds on two CPU cores. You see the loss next to that of a perfect model, and the bytes next to what is allowed. With a
+# GPU you can choose a larger run as well.
 
 # %%
 live_run(train, pick_micro_batch_size)
@@ -398,23 +396,21 @@ live_run(train, pick_micro_batch_size)
 # %% [markdown]
 # <details><summary>What to look at</summary>
 #
-# - The loss falls fast while the model learns letters and words, and slowly while it learns which ship comes from where. It can
-#   get below the dashed line only by luck, or by learning lines by heart: the hour of the next ship is chance.
+# - The loss falls fast while the model learns letters and words, and slowly while it learns which ship comes from where. It
+#   gets below the dashed line only by luck, or by learning lines by heart: the hour of the next ship is chance.
 # - **The loss on new lines is the number that counts**, and it is a little higher.
-# - The bytes are those of one micro-batch, from the first update to the last. The size of the window does not matter.
-# - If the model has learned its lesson, the ships in the lines that it makes up are of the right kind and come from the
-#   right port.
+# - The bytes are those of one micro-batch, from the first update to the last, whatever the window's size.
+# - In the lines that the model makes up, ships should be of the right kind and come from the right port.
 # </details>
 
 # %% [markdown]
 # ## What to remember
 #
-# - **A loss curve does not show that a loop is right.** Compare the weights with the large batch's, in float64, on something
-#   tiny. The window where they part tells you what to look at.
-# - **Count tokens, not lines and not places.** The window's mean is over its tokens.
+# - **A loss curve does not show that a loop is right.** Compare weights with the large batch's. The window where they part
+#   tells you what to look at.
+# - **Count tokens, not lines and not places.**
 # - **Measure the worst micro-batch.** B comes from the budget, N from the window.
-# - **The state of this run is five things**: model, optimizer, schedule, history, and the place in the data. Other runs have a
-#   scaler and more.
+# - **The state of this run is five things**: model, optimizer, schedule, history, and the place in the data.
 # - Report what happened: the mean over the window, the norm before the clip, the rate that was used, the tokens without
 #   padding.
 #

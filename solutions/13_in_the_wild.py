@@ -18,8 +18,8 @@
 # In January 2025 TRL's `DPOTrainer` [no longer divided its losses](https://github.com/huggingface/trl/issues/2617). TRL had not
 # changed: a newer transformers left the division to such trainers.
 #
-# You can write a right loop now, but most loops that train your models belong to a library, spread over hooks, wrappers and
-# callbacks. Reading such code takes days. Watching what it does takes one line.
+# Most loops that train your models belong to a library, spread over hooks, wrappers and callbacks. Reading such code takes
+# days. Watching what it does takes one line.
 #
 # *About 45 minutes, 10 points. You need units [04 · Training loop](04_training_loop.ipynb) and
 # [08 · Unequal micro-batches](08_unequal_micro_batches.ipynb).*
@@ -27,9 +27,9 @@
 # %% [markdown]
 # ## Predict
 #
-# [accelerate](https://huggingface.co/docs/accelerate) is the layer below many other trainers. It is given N = 4 and six
-# micro-batches for a small language model, with 2, 6, 9, 15, 5 and 6 tokens: a full window and a leftover. The loop is the one
-# in its documentation.
+# [accelerate](https://huggingface.co/docs/accelerate) is the layer below many other trainers. Here it trains a small language
+# model with the loop of its documentation: N = 4, and six micro-batches of 2, 6, 9, 15, 5 and 6 tokens, a full window and a
+# leftover.
 
 # %%
 from gradaccum.predict import predict
@@ -60,8 +60,8 @@ from gradaccum.trainer import Trainer
 # %% [markdown]
 # ## One line
 #
-# `gradaccum.watch` takes the fingerprint of any trainer while it runs. It changes nothing, and it needs to know nothing about
-# the trainer: it hooks into torch.
+# `gradaccum.watch` takes the fingerprint of any trainer while it runs. It changes nothing and knows nothing about the trainer:
+# it hooks into torch.
 
 # %%
 lengths = (((2,), (2, 4), (1, 8), (7, 8), (5,), (3, 3)),)
@@ -82,18 +82,16 @@ with gradaccum.watch(model, accumulation_steps=4) as seen:
 seen
 
 # %% [markdown]
-# Two mistakes? accelerate documents what it does, and shows how to count tokens by hand. This is a choice, but one that you
-# should know of. **Due** means: each token of a window, or each sample, counts alike.
+# Two mistakes? accelerate documents what it does. It is a choice, but one that you should know of. **Due** means: each token
+# of a window, or each sample, counts alike.
 
 # %% [markdown]
 # ## Explore: trainers of released libraries
 #
-# Here the same line watches the trainers of widely used libraries, each on the CPU with a tiny model and in one release or
-# several. The runs were recorded; `make trainers` repeats them. Below each column is how many tokens or samples its
-# micro-batch holds.
+# Here the same line watched trainers of widely used libraries, with tiny models, in one release or several. (`make trainers`
+# repeats these runs.) Below each column is how many tokens or samples its micro-batch holds.
 #
-# 1. It opens on a release of transformers from 2024. What does it divide by? Move through its releases: how often was it right,
-#    and then wrong again?
+# 1. It opens on a release of transformers from 2024. What does it divide by? Move through its releases: which are right?
 # 2. **transformers bert even** was repaired once. Is it still right in the newest release?
 # 3. **transformers llama**, release 1: what do the rows add up to? By how much is the total too large?
 # 4. Suppose all micro-batches held equally many tokens. Which trainers would be right in full windows and wrong in a leftover?
@@ -104,13 +102,12 @@ explore("trainers")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. By N, which makes it the mean of means. Of the five releases two are right, and a wrong one lies between them: a condition
-#    had been written the wrong way round.
+# 1. By N, which makes it the mean of means. Releases 3 and 5. In release 4 a condition was the wrong way round. (In release 2
+#    the leftover waits for the next epoch and then counts too much.)
 # 2. No. Its losses are added up again, and never divided.
 # 3. To less than 1. The total is too large by one token for each sequence: the first is not a target, and is counted all the
 #    same.
-# 4. accelerate and Lightning: they divide a leftover of two by four. (And transformers 4.46.3, release 2 of the first trainer:
-#    its leftover waits for the next epoch and then counts too much.)
+# 4. accelerate and Lightning: they divide a leftover of two by four. (And release 2 of the first trainer.)
 # </details>
 
 # %% [markdown]
@@ -188,14 +185,14 @@ check(name_those_trainers)
 # %% [markdown]
 # <details><summary>Hint 1: where to begin</summary>
 #
-# Look at which micro-batches are in a row at all, before you look at how much of them is. How many updates are there? Is the
-# first micro-batch in the first row, and is it in the second?
+# First see which micro-batches are in a row at all. How many updates are there? Is the first micro-batch in the first row, and
+# is it in the second?
 # </details>
 #
 # <details><summary>Hint 2: what a row adds up to</summary>
 #
-# Shares that are right add up to 1. Means that are never divided add up to the number of micro-batches in the window. What
-# does a leftover add up to, if it is divided by N?
+# Right shares add up to 1, and means that are never divided to the number of micro-batches in the window. What does a leftover
+# add up to, if it is divided by N?
 # </details>
 #
 # <details><summary>Hint 3: measured numbers</summary>
@@ -206,9 +203,8 @@ check(name_those_trainers)
 # %% [markdown]
 # ## A trainer with hooks
 #
-# You have found a mistake in a library. You cannot wait for the next release, and you should not edit what pip installed.
-# Trainers have **hooks**, though: methods that are there to be overridden. Here is a small trainer. `train` belongs to the
-# library, and the rest are hooks.
+# Suppose you have found a mistake in a library. You should not edit what pip installed, but trainers have **hooks**: methods
+# that are there to be overridden. Here is a small trainer. `train` belongs to the library, and the rest are hooks.
 
 # %%
 hooks = Trainer.compute_loss, Trainer.backward, Trainer.should_step
@@ -283,8 +279,8 @@ check(RepairedTrainer)
 # %% [markdown]
 # <details><summary>Hint 1: who knows the total?</summary>
 #
-# `compute_loss` sees one micro-batch at a time. The total is known when the window ends, or to those who look it up in
-# `self.data`. Either is early enough: dividing the sum of gradients is dividing each of them.
+# `compute_loss` sees one micro-batch at a time. The total is known when the window ends, or from `self.data`. Either is early
+# enough: dividing the sum of gradients is dividing each of them.
 # </details>
 #
 # <details><summary>Hint 2: sums</summary>
@@ -314,8 +310,7 @@ predict(
 # %% [markdown]
 # ## A test for any trainer
 #
-# You know from unit 08 how long the mean of means stayed in releases. A test finds such a mistake the same day. When the block
-# is over, `seen` has:
+# The mean of means stayed in releases for years. A test finds it the same day. When the block is over, `seen` has:
 #
 # | attribute | what it holds |
 # |---|---|
@@ -324,8 +319,8 @@ predict(
 # | `seen.check()` | raises `NotDueError`, an `AssertionError`, or `CannotTellError`, a `RuntimeError` |
 # | `seen.fingerprint`, `seen.due` | the two matrices |
 #
-# Watching sees weights, not intentions. Where the tokens of one micro-batch weigh differently, it does not know what is due. It
-# says so instead of guessing, and a test that takes this for a pass is not a test:
+# Watching sees weights, not intentions. Where the tokens of one micro-batch weigh differently, it does not know what is due,
+# and says so. A test must not take this for a pass:
 
 # %%
 with gradaccum.watch(model, accumulation_steps=4) as seen:
@@ -338,7 +333,7 @@ print(seen.outcome, *(textwrap.fill(note, 60) for note in seen.notes), sep="\n")
 # %% [markdown]
 # ## Exercise 3 · `accumulates_right`
 #
-# *Difficulty ●●○ · about 10 minutes · 3.5 points*
+# *Difficulty ●●○ · about 7 minutes · 3.5 points*
 #
 # Write the test: `accumulates_right(make_trainer)` returns `True` if the updates of a trainer hold what is due, and `False` if
 # they do not or if it cannot be told. `make_trainer()` makes the trainer, always the same one and fresh each time. Its
@@ -375,13 +370,12 @@ check(accumulates_right)
 # %% [markdown]
 # <details><summary>Hint 1: something to try it on</summary>
 #
-# You have two trainers: `Trainer`, and yours. A function without arguments that makes one of them is a `make_trainer`. Should
-# both pass?
+# You have two trainers, `Trainer` and yours. A function that makes one of them is a `make_trainer`. Should both pass?
 # </details>
 #
 # <details><summary>Hint 2: when to ask</summary>
 #
-# What a leftover holds is known when the run is over. Ask after the `with` block, not in it.
+# What a leftover holds is known when the run is over: ask after the `with` block.
 # </details>
 #
 # <details><summary>Hint 3: three outcomes</summary>
@@ -392,8 +386,8 @@ check(accumulates_right)
 # %% [markdown]
 # ## In your own project
 #
-# With gradaccum installed, `pytest` has a fixture that does this, and `gradaccum watch train.py` watches a script without
-# editing it. [Watch your own trainer](../docs/watch.md) says how, and what watching cannot see.
+# With gradaccum installed, `pytest` has a fixture for this, and `gradaccum watch train.py` watches a script without editing
+# it. [Watch your own trainer](../docs/watch.md) says how, and what watching cannot see.
 #
 # The mistakes that you have seen have been reported, and most of them repaired:
 #
@@ -403,7 +397,7 @@ check(accumulates_right)
 #   [a condition was the wrong way round](https://github.com/huggingface/transformers/pull/35651);
 #   [targets were counted before the shift](https://github.com/huggingface/transformers/pull/46204);
 #   [label smoothing ignored the total](https://github.com/huggingface/transformers/pull/47261);
-#   [the losses of T5 and of BERT classifiers are not divided](https://github.com/huggingface/transformers/issues/47688): open.
+#   [the losses of T5 and of BERT classifiers are still not divided](https://github.com/huggingface/transformers/issues/47688).
 # - Lightning divides [leftovers](https://github.com/Lightning-AI/pytorch-lightning/issues/19987) and
 #   [tokens](https://github.com/Lightning-AI/pytorch-lightning/issues/20350) by N; both are open.
 # - accelerate shows [how to count tokens by hand](https://huggingface.co/docs/accelerate/usage_guides/gradient_accumulation).
@@ -411,9 +405,9 @@ check(accumulates_right)
 # %% [markdown]
 # ## What to remember
 #
-# - **Watch what a trainer does, not what it says.** Updates hold what they hold, whatever the documentation calls it.
+# - **Watch what a trainer does**, whatever its documentation calls it.
 # - Read a fingerprint in this order: **who is in a row, what does it add up to, how is it shared?**
-# - Unequal tokens and a leftover are the data that show mistakes. **On even data most wrong trainers look right.**
+# - Test with unequal tokens and a leftover. **On even data most wrong trainers look right.**
 # - Repair through **hooks**, and keep a test: the next release may break it again.
 # - **"Cannot tell" is no pass.**
 #
