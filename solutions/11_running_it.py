@@ -318,7 +318,7 @@ for name, goes_backward in {"after backward": True, "without backward": False}.i
 # %% [markdown]
 # ## Exercise 2 · `RunMeter`
 #
-# *Difficulty ●●○ · about 7 minutes · 3 points*
+# *Difficulty ●●○ · about 8 minutes · 3 points*
 #
 # Write a class `RunMeter`. A loop tells it what happens:
 #
