@@ -25,7 +25,7 @@ import torch
 import autograder
 import gradaccum
 from autograder.contract.observation import FAULT, TRIAL_SECONDS, Failure, Observation
-from autograder.observing import attachments
+from autograder.observing import traces
 from autograder.observing.settings import LEFT_CHANGED, settings_put_back
 from autograder.support.one_line import one_line
 
@@ -50,13 +50,13 @@ def guarded(observe: Callable[[], Observation], seconds: float = TRIAL_SECONDS, 
     Output and warnings are suppressed; global random states are seeded before the call and restored after it. Settings of torch
     are put back, too. What a function left changed, or attached to what it was given, is the observation's trace.
     """
-    attachments.notes()  # what is still there is of a run that did not end
+    traces.notes()  # what is still there is of a run that did not end
     try:
         with silenced(), seeded(seed), time_limit(seconds):
             try:
                 with settings_put_back() as changed:
                     seen = observe()
-                left = [*map(LEFT_CHANGED.format, changed), *attachments.notes()]
+                left = [*map(LEFT_CHANGED.format, changed), *traces.notes()]
                 return replace(seen, trace=left[0]) if left and not seen.trace else seen
             except (TimeLimitExceeded, SystemExit, KeyboardInterrupt):
                 raise

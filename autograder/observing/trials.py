@@ -10,8 +10,8 @@ from typing import Any
 
 from autograder.contract.devices import full_precision
 from autograder.contract.observation import TRIAL_SECONDS, Failure, Observation
-from autograder.observing.attachments import noting
 from autograder.observing.student_calls import guarded
+from autograder.observing.traces import noting
 
 NOT_IMPLEMENTED = Failure("raised", "Your code raised NotImplementedError.")
 

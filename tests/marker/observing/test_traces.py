@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.optim.lr_scheduler import LambdaLR
 
-from autograder.observing.attachments import ATTRIBUTE, HOOK, SEED, SETTING, notes, noting
+from autograder.observing.traces import ATTRIBUTE, HOOK, SEED, SETTING, notes, noting
 
 
 def loop():
