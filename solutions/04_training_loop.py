@@ -16,8 +16,8 @@
 # **Where do `step` and `zero_grad` go?**
 #
 # In May 2025 a user of `torchtune` saw [an accuracy above 100%](https://github.com/meta-pytorch/torchtune/pull/2745) whenever
-# a new epoch began. With 63 micro-batches in an epoch, say, and N = 8, the last 7 got no update. They stayed in `.grad` and
-# joined the next epoch, whose first update then held 15.
+# a new epoch began. With 63 micro-batches in an epoch, say, and N = 8, the last 7 stayed in `.grad`, and the next epoch's first
+# update held 15.
 #
 # `optimizer.step()` applies what is in `.grad`, and `optimizer.zero_grad()` throws it away, each once per window. One line too
 # high or one indent too deep, and the loss still falls, but the loop trains something else.
@@ -99,8 +99,7 @@ def early_clear(model, loss_fn, optimizer, micro_batches, accumulation_steps):
 show_fingerprint(early_clear, two_windows)
 
 # %% [markdown]
-# Update 1 holds a quarter of micro-batch 4, and nothing else: the loop trains on a quarter of the data, at a quarter of the
-# rate.
+# The loop trains on a quarter of the data, at a quarter of the rate.
 
 # %% [markdown]
 # ## Exercise 1 · `repaired_early_clear`
@@ -160,13 +159,13 @@ def eager_step(model, loss_fn, optimizer, micro_batches, accumulation_steps):
 show_fingerprint(eager_step, two_windows)
 
 # %% [markdown]
-# Every micro-batch is there, but nothing is accumulated. Each update comes from two samples and is a quarter as long as it
-# should be. Worse, the second is computed at parameters that the first has moved.
+# Nothing is accumulated. Each update is a quarter as long as it should be. Worse, the second is computed at parameters that
+# the first has moved.
 
 # %% [markdown]
 # ## Exercise 2 · `repaired_eager_step`
 #
-# *Difficulty ●○○ · about 3 minutes · 1 point*
+# *Difficulty ●○○ · about 2 minutes · 1 point*
 #
 # Write `eager_step` again so that it accumulates.
 #
@@ -201,7 +200,7 @@ check(repaired_eager_step)
 # %% [markdown]
 # ## A loop that looks mended
 #
-# Tutorials often print this as the correction. `step` and `zero_grad` are where they belong. Read the fingerprint.
+# Tutorials often print this as the correction, with `step` and `zero_grad` where they belong.
 
 
 # %%
@@ -227,9 +226,9 @@ show_fingerprint(looks_mended, two_windows)
 # A model of two parameters is trained with the division (green) and without. On the left are both paths, on the right the
 # length of each update, compared with the one due from the same point.
 #
-# 1. With **SGD**, how much too long is every update? Change N. Does the mistake always do harm?
+# 1. With **SGD**, change N. Does the mistake always do harm?
 # 2. Press **Hide it**. Where did the mistake go?
-# 3. Choose **SGD, gradient clipped**. Which updates show the mistake, and which do not?
+# 3. Choose **SGD, gradient clipped**. Which updates show the mistake?
 
 # %%
 explore("missing_scale")
@@ -237,32 +236,27 @@ explore("missing_scale")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. N times. With N = 2 this problem is even learned faster, because its rate was low, so the loss alone will not tell you.
+# 1. No. With N = 2 this problem is even learned faster, because its rate was low, so the loss alone will not tell you.
 #    With N = 4 the loop leaves the picture.
-# 2. AdamW divides each component by its own typical size, which is N times as large as well. So the factor cancels, except for
-#    a tiny constant in the denominator.
-# 3. Clipping shortens every long gradient to the same length. Near the goal gradients are short, and the mistake is back.
-#
-# Hidden is not harmless: with another optimizer or threshold, the rate is N times too high.
+# 2. AdamW divides each component by its own typical size, which is N times as large as well. So the factor cancels, but for a
+#    tiny constant in the denominator.
+# 3. Clipping shortens every long gradient to the same length. Near the goal gradients are short, and the mistake is back, as it
+#    is with another optimizer.
 # </details>
 
 # %% [markdown]
 # ## Leftovers
 #
 # Data sets rarely come in multiples of N. [Stanford Alpaca](https://github.com/tatsu-lab/stanford_alpaca) fine-tuned 7 billion
-# parameters on 52,002 examples, with 4 GPUs, micro-batches of 4 and N = 8. What does each GPU see in an epoch?
-
-# %%
-micro_batches = -(-52_002 // (4 * 4))  # rounded up
-full, leftover = divmod(micro_batches, 8)
-print(f"{micro_batches:,} micro-batches a GPU: {full} full windows of 8, {leftover} left over")
+# parameters on 52,002 examples, with 4 GPUs, micro-batches of 4 and N = 8. In an epoch each GPU saw 3,251 micro-batches: 406
+# full windows, and 3 left over.
 
 # %% [markdown]
 # ## Cutting a stream into windows
 #
-# Divide by what a window *has*: two micro-batches left over weigh 1/2 each. Divided by N = 4, their update would be half as
-# long as it should be. So you must know their number before the first `backward()`, or scale `.grad` just before the update.
-# Fetching one window at a time is often simplest: `islice` takes the next few items from any stream, whatever its length.
+# Divide by what a window *has*: two micro-batches left over weigh 1/2 each. So you must know their number before the first
+# `backward()`, or scale `.grad` just before the update. Fetching one window at a time is often simplest: `islice` takes the
+# next few items from any stream, whatever its length.
 
 # %%
 stream = iter("abcdefghij")  # ten micro-batches
@@ -272,7 +266,7 @@ while window := list(islice(stream, 4)):
 # %% [markdown]
 # Without `iter`, `islice` would take the front of a list again and again, and the loop would never end.
 #
-# One window of data is small compared with a graph. A whole epoch is not, and a stream may never end.
+# A window of data is small compared with a graph. An epoch is not, and a stream may never end.
 
 # %% [markdown]
 # ## A leftover that is lost
@@ -376,12 +370,12 @@ check(repaired_lost_tail)
 #   has, also when the whole epoch is shorter than one window.
 # - **1 point · ragged micro-batches**: sizes differ, and every sample of a window counts alike. The model has a frozen and an
 #   unused parameter.
-# - **1 point · a one-shot stream of micro-batches**: an iterator without a length, fetched at most one window ahead. A loop
-#   whose updates are all right is also tried on a stream with all these difficulties at once.
+# - **1 point · a one-shot stream of micro-batches**: an iterator without a length. A loop whose updates are all right is also
+#   tried on a stream with all these difficulties at once.
 # - **1 point · clean gradients at both ends of an epoch**: `.grad` of a parameter that is not frozen may hold anything when you
 #   are called, infinity included. None of it joins an update, and nothing of one epoch joins an update of the next.
-# - **1 point · the returned losses**: for each window one number, the mean loss over its samples, as your forwards computed
-#   it before the update; with leftovers and ragged sizes.
+# - **1 point · the returned losses**: for each window one number, its mean loss as your forwards computed it before the update;
+#   with leftovers and ragged sizes.
 #
 # The first four compare the parameters after each epoch with those of training on one large batch per window.
 
@@ -428,14 +422,14 @@ check(train_epoch)
 #
 # <details><summary>Hint 4: the fingerprint in the verdict is hard to read</summary>
 #
-# Its data are nasty on purpose, with every difficulty at once. Look at the first framed cell only, and read its row as a
-# sentence. A column *before* stands for what `.grad` held when you were called.
+# Its data have every difficulty at once. Read the row of the first framed cell as a sentence. A column *before* stands for
+# what `.grad` held when you were called.
 # </details>
 
 # %% [markdown]
 # ## Explore: the gallery
 #
-# Here are the right loop and many wrong ones, none of which raises an error. Find
+# Here are the right loop and many wrong ones. Find
 #
 # 1. the one whose first window is one micro-batch wide: it updates when `i % N == 0`, which is true of 0;
 # 2. the one that divides the leftover by N;
@@ -499,14 +493,11 @@ check(name_that_loop)
 #
 # <details><summary>References</summary>
 #
-# - The reports: [torchtune PR 2745](https://github.com/meta-pytorch/torchtune/pull/2745), [Lightning issue
-#   19987](https://github.com/Lightning-AI/pytorch-lightning/issues/19987). [Fabric's
-#   documentation](https://lightning.ai/docs/fabric/stable/advanced/gradient_accumulation.html) printed a loop that updates
-#   when `i % N == 0` when we [recorded it](../docs/trainers.md), and that loop did not divide either
+# - [Fabric's documentation](https://lightning.ai/docs/fabric/stable/advanced/gradient_accumulation.html) printed a loop that
+#   updates when `i % N == 0` when we [recorded it](../docs/trainers.md), and that loop did not divide either
 # - PyTorch: [`Optimizer.zero_grad`](https://pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html),
 #   [`Tensor.backward`](https://pytorch.org/docs/stable/generated/torch.Tensor.backward.html) with `retain_graph`
-# - [The claims ledger](../docs/claims.md): rows 4 to 7 and 37; [real trainers](../docs/trainers.md)
+# - [The claims ledger](../docs/claims.md): rows 4 to 7 and 37
 # </details>
 #
-# Which learning rate does your loop need, now that its batch is N times as large? **[05 · Learning
-# rate](05_learning_rate.ipynb)**
+# Next: **[05 · Learning rate](05_learning_rate.ipynb)**
