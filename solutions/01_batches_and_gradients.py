@@ -24,7 +24,7 @@
 #
 # The answer is one line of mathematics, and gradient accumulation is nothing but that line.
 #
-# *About 35 minutes, 10 points. You should have trained a PyTorch model before, if only by following a tutorial.*
+# *About 40 minutes, 10 points. You should have trained a PyTorch model before, if only by following a tutorial.*
 
 # %% [markdown]
 # ## Predict

@@ -24,7 +24,7 @@
 # Part of the memory grows with the batch and part of it does not. How large is each part, and what do you save by cutting the
 # batch into pieces? You will count the bytes, turn the counts into a line, and use the line to plan.
 #
-# *About 40 minutes, 10 points. You need unit [01 · Batches and gradients](01_batches_and_gradients.ipynb).*
+# *About 45 minutes, 10 points. You need unit [01 · Batches and gradients](01_batches_and_gradients.ipynb).*
 
 # %%
 parameters, layers, width, tokens, vocabulary = 6.74e9, 32, 4096, 4096, 32_000
