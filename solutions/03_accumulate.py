@@ -27,7 +27,7 @@
 #
 # You will measure the answer, find out when it changes, and write the function that makes it *yes*.
 #
-# *About 40 minutes, 10 points. You need `loss.backward()` and a rough idea of what a gradient is.*
+# *About 35 minutes, 10 points. You need `loss.backward()` and a rough idea of what a gradient is.*
 
 # %% [markdown]
 # ## Predict
