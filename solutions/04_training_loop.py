@@ -239,9 +239,8 @@ explore("missing_scale")
 # 1. No. With N = 2 this problem is even learned faster, because its rate was low, so the loss alone will not tell you.
 #    With N = 4 the loop leaves the picture.
 # 2. AdamW divides each component by its own typical size, which is N times as large as well. So the factor cancels, but for a
-#    tiny constant in the denominator.
-# 3. Clipping shortens every long gradient to the same length. Near the goal gradients are short, and the mistake is back, as it
-#    is with another optimizer.
+#    tiny constant in the denominator. With SGD the mistake is back.
+# 3. Clipping shortens every long gradient to the same length. Near the goal gradients are short, and the mistake shows.
 # </details>
 
 # %% [markdown]

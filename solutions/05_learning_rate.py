@@ -100,8 +100,8 @@ for b, n in ((16, 2), (8, 4), (2, 16)):
 # | linear | $\alpha \cdot c/b$ | fewer updates, each longer in proportion: the distance per *sample* stays the same |
 # | sqrt | $\alpha \cdot \sqrt{c/b}$ | for optimizers that divide by the typical size of a gradient, such as Adam |
 #
-# Why a root for Adam? With $1/N$ of the updates, each has to be $N$ times as long. While noise outweighs the gradient, Adam
-# divides by roughly the length of the *noise*. Averaging $N$ times as many samples makes that noise $\sqrt N$ times shorter, so
+# Why a root for Adam? If $c = Nb$, there are $1/N$ as many updates, so each has to be $N$ times as long. While noise outweighs
+# the gradient, Adam divides by roughly the length of the *noise*. The larger batch makes that noise $\sqrt N$ times shorter, so
 # Adam's update already grows by a factor of $\sqrt N$ on its own. The rate supplies the other $\sqrt N$.
 
 # %% [markdown]
@@ -140,8 +140,8 @@ explore("learning_rate_scaling")
 # 2. It leaves the picture, and more samples only take it further. A rate N times as high is soon too high for the steepest
 #    direction of the loss, however little noise there is.
 # 3. The square root, up to about N = 16. The linear rule starts faster, but stays far above the green curve at the end.
-# 4. That they are better. Per update they are. Per sample, which is what you pay for, no larger batch falls faster here than
-#    the small one; at √N it only ends lower.
+# 4. That they are better. Per update they are. Per sample, which is what you pay for, the linear rule only keeps pace with
+#    the small batch, and √N only ends lower.
 # </details>
 
 # %% [markdown]
