@@ -141,15 +141,15 @@ print("scaled by 65,536, there and back:", (tiny * 65536).half().float().item() 
 
 # %%
 predict(
-    "You accumulate N = 8 micro-batches in float16. In the third of them a gradient overflows to inf. "
+    "You accumulate N = 4 micro-batches in float16. In the third of them a gradient overflows to inf. "
     "What happens to the window?",
     choices=(
-        "the third micro-batch is left out, the other seven are applied",
-        "all eight are lost, the parameters do not move",
+        "the third micro-batch is left out, the other three are applied",
+        "all four are lost, the parameters do not move",
         "the parameters become inf",
         "the scaler computes the third again with a smaller scale",
     ),
-    answer="all eight are lost, the parameters do not move",
+    answer="all four are lost, the parameters do not move",
     because=lambda: (
         "inf plus any finite number is inf, so what is in .grad can no longer be taken apart. "
         + order_of_operations.describe(order_of_operations.compute(order_of_operations.PRESETS["Overflow"]))

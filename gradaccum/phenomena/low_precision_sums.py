@@ -113,9 +113,9 @@ def describe(result: Result) -> str:
     error, single = float(result.error(name)[place]), float(result.error("float32")[place])
     kind = {"equal": "all equal to 1", "alike": "around 1", "different": "from far below to far above 0"}[settings.addends]
     one = settings.addends == "equal"
-    many, whose = ("", "the error is") if one else (f" on average over {COMPONENTS} sums", "a single sum's error is typically")
+    many, whose = ("", "the error is") if one else (f" on average over {COMPONENTS} sums,", "a single sum's error is typically")
     start = (
-        f"Added up in {name}, {n:,} addends {kind} make {held:,.1f} where {due:,.1f} is right{many}; {whose} {in_words(error)}."
+        f"Added up in {name}, {n:,} addends {kind} make {held:,.1f}{many} where {due:,.1f} is right; {whose} {in_words(error)}."
     )
     if settings.addends == "equal" and error > 0.1:
         return f"{start} It stopped growing at {held:,.0f}: {held:,.0f} + 1 is rounded to {held:,.0f}. float32 is exact here."
