@@ -137,7 +137,7 @@ check(repaired_early_clear)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# An accumulated gradient may be thrown away once it has been used. In which line has it just been used?
+# In which line has the accumulated gradient just been used?
 # </details>
 
 # %% [markdown]
@@ -223,8 +223,8 @@ show_fingerprint(looks_mended, two_windows)
 # %% [markdown]
 # ## Explore: missing 1/N
 #
-# A model of two parameters is trained with the division (green) and without. On the left are both paths, on the right the
-# length of each update, compared with the one due from the same point.
+# A model of two parameters is trained with the division (green) and without. On the left are both paths, on the right how long
+# each update is, compared with the one due from the same point.
 #
 # 1. With **SGD**, change N. Does the mistake always do harm?
 # 2. Press **Hide it**. Where did the mistake go?
@@ -237,7 +237,6 @@ explore("missing_scale")
 # <details><summary>What you should have seen</summary>
 #
 # 1. No. With N = 2 this problem is even learned faster, because its rate was low, so the loss alone will not tell you.
-#    With N = 4 the loop leaves the picture.
 # 2. AdamW divides each component by its own typical size, which is N times as large as well. So the factor cancels, but for a
 #    tiny constant in the denominator. With SGD the mistake is back.
 # 3. Clipping shortens every long gradient to the same length. Near the goal gradients are short, and the mistake shows.
@@ -292,7 +291,7 @@ show_fingerprint(lost_tail, with_leftover)
 
 # %% [markdown]
 # Loops that count `(i + 1) % N == 0` lose their leftover as well, unless they act on it after the loop. Some leave it in
-# `.grad` for the next epoch, like the one at the top of this unit. Here are two epochs of seven micro-batches:
+# `.grad` for the next epoch, like the one at the top of this unit:
 
 # %%
 two_epochs = Problem(seed=4, accumulation_steps=4, epochs=((2,) * 7, (2,) * 7), width=10)
@@ -336,7 +335,7 @@ check(repaired_lost_tail)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# This loop knows everything it needs. Which line keeps it from acting on that?
+# Which line keeps this loop from applying its leftover?
 # </details>
 
 # %% [markdown]
@@ -493,7 +492,7 @@ check(name_that_loop)
 # <details><summary>References</summary>
 #
 # - [Fabric's documentation](https://lightning.ai/docs/fabric/stable/advanced/gradient_accumulation.html) printed a loop that
-#   updates when `i % N == 0` when we [recorded it](../docs/trainers.md), and that loop did not divide either
+#   updates when `i % N == 0` and does not divide, when we [recorded it](../docs/trainers.md)
 # - PyTorch: [`Optimizer.zero_grad`](https://pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html),
 #   [`Tensor.backward`](https://pytorch.org/docs/stable/generated/torch.Tensor.backward.html) with `retain_graph`
 # - [The claims ledger](../docs/claims.md): rows 4 to 7 and 37

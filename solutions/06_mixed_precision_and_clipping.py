@@ -130,7 +130,7 @@ print("a gradient in float16:           ", tiny.half().item())
 print("scaled by 65,536, there and back:", (tiny * 65536).half().float().item() / 65536)
 
 # %% [markdown]
-# The scaler's calls, and what each of them does:
+# The scaler's calls:
 #
 # | call | what it does |
 # |---|---|
@@ -358,9 +358,9 @@ explore("low_precision_sums")
 # ## Where the sum is kept
 #
 # These errors come from a **low-precision `.grad`**. They matter when the model itself was converted, as is common for large
-# ones. Under autocast the sum is float32, because the parameters are, and with them `.grad`. So when a text warns that very
-# small micro-batches "accumulate numerical errors", ask where the sum is kept: in bfloat16 it is true, in float32 it is not
-# (row 19 of [the claims ledger](../docs/claims.md)).
+# ones. Under autocast the sum is float32, like the parameters. So when a text warns that very small micro-batches "accumulate
+# numerical errors", ask where the sum is kept: in bfloat16 it is true, in float32 it is not (row 19 of [the claims
+# ledger](../docs/claims.md)).
 
 # %% [markdown]
 # ## Exercise 3 · `accumulate_in_float32`
