@@ -136,7 +136,7 @@ print("scaled by 65,536, there and back:", (tiny * 65536).half().float().item() 
 # |---|---|
 # | `scaler.scale(loss)` | multiplies the loss by the scale |
 # | `scaler.unscale_(optimizer)` | divides every `.grad` by the scale, and notes whether there is an inf or NaN |
-# | `scaler.step(optimizer)` | updates, unless there was one; unscales first if you have not |
+# | `scaler.step(optimizer)` | updates, unless an inf or NaN was found; unscales first if you have not |
 # | `scaler.update()` | halves the scale after an inf; doubles it after 2,000 good updates in a row |
 
 # %%
