@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import numbers
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from typing import Any
 
 import torch
@@ -28,11 +29,9 @@ class CallTrial:
 def observe_call(function: Callable, trial: CallTrial) -> Observation:
     """Call once. Observe the ``value`` if it is plain, otherwise its ``type``; of a ValueError, what was ``raised``.
 
-    A call that changes the lists and tensors it was given has failed.
+    A call that changes the lists, tensors and dataclasses it was given has failed.
     """
-    given = tree_map(
-        lambda value: value.clone() if isinstance(value, torch.Tensor) else value, (trial.arguments, trial.keywords)
-    )
+    given = tree_map(_copied, (trial.arguments, trial.keywords))
     try:
         value = function(*given[0], **given[1])
     except ValueError as error:
@@ -43,6 +42,11 @@ def observe_call(function: Callable, trial: CallTrial) -> Observation:
         return Observation(facts={"value": plain(value)})
     except TypeError:
         return Observation(facts={"type": type(value).__name__})
+
+
+def _copied(value: object) -> object:
+    """A copy of what a function could change in place, frozen or not; lists and dictionaries are copied around it."""
+    return value.clone() if isinstance(value, torch.Tensor) else copy.copy(value) if is_dataclass(value) else value
 
 
 def _unchanged(found: object, due: object) -> bool:

@@ -32,23 +32,26 @@ class RunVariant(NamedTuple):
         weight: of a micro-batch: its share of the window's ``"tokens"``, of its ``"lines"``, or of all ``"places"``, padding
             included; its tokens over all places (``"over-places"``); alike, one over those present (``"mean"``) or over N
             (``"steps"``); its share of tokens times those present over N (``"tail"``); ``"one"``; its number of tokens
-            (``"sum"``); divided again (``"twice"``); its share of the tokens ``"so-far"``; as if each had as many tokens as the
-            ``"first"``; its share, but nothing of the ``"last"``, or that divided by the tokens of the ``"others"``.
+            (``"sum"``); divided again (``"twice"``); its share of the tokens ``"so-far"``; as if each had as many tokens as
+            the ``"first"``; its share, but nothing of the ``"last"``, or that divided by the tokens of the ``"others"``; its
+            share of those with as many lines as the first, and nothing if it has fewer (``"whole"``).
         clear: at the ``"start"`` of a window, at its ``"end"`` only, before ``"every"`` micro-batch, or ``"never"``.
-        clip: ``"once"``, ``"never"``, after each ``"micro-batch"``, ``"early"`` before the last backward, by ``"value"``, each
-            ``"parameter"`` on its own, or with a threshold times (``"looser"``) or over (``"tighter"``) the micro-batches of
-            the window, or over its tokens (``"sum"``); or the update is left out (``"skip"``) where it would be clipped.
+        clip: ``"once"``, ``"never"``, after each ``"micro-batch"``, ``"early"`` before the last backward, by ``"value"``,
+            each ``"parameter"`` on its own, ``"matrices"`` alone, ``"always"`` to the threshold, or with a threshold times
+            (``"looser"``) or over (``"tighter"``) the micro-batches of the window, or over its tokens (``"sum"``); or the
+            update is left out (``"skip"``) where it would be clipped.
         schedule: a step after each ``"update"``, ``"before"`` it, for each ``"micro-batch"`` after the update, as many
             ``"inside"`` the window, the last of them after the update (``"between"``), for each ``"epoch"``, or ``"never"``.
         step: an update for each ``"window"`` or for ``"every"`` micro-batch.
         tail: the leftover window is ``"applied"``, ``"dropped"``, ``"kept"`` in ``.grad`` for the next epoch, or ``"filled"``
             up with that one's micro-batches.
         data: every epoch has its ``"own"`` order, or all have the ``"first"`` one's, or each has that of the ``"next"``.
-        forget: what of a run is not restored when it goes on: nothing (``""``), ``"model"``, ``"optimizer"``, ``"scheduler"``,
-            ``"history"``, the ``"place"`` in the data, the ``"epoch"`` (its place within one is known), the place ``"within"``
-            the epoch, ``"all"``, or several of these with spaces between them; ``"one-back"`` and ``"one-ahead"`` are a window
-            off; ``"count"`` passes over as many windows in every epoch; ``"full"`` takes every window used up for N
-            micro-batches, ``"floor"`` every epoch for its full windows alone.
+        forget: what of a run is not restored when it goes on: nothing (``""``), ``"model"``, ``"optimizer"``,
+            ``"scheduler"``, ``"history"``, the ``"place"`` in the data, the ``"epoch"`` (its place within one is known), the
+            place ``"within"`` the epoch, ``"all"``, or several of these with spaces between them; of the optimizer only its
+            ``"averages"``; ``"one-back"`` and ``"one-ahead"`` are a window off; ``"stepped"`` lets the schedule step for what
+            is passed over; ``"count"`` passes over as many windows in every epoch; ``"full"`` takes every window used up for
+            N micro-batches, ``"floor"`` every epoch for its full windows alone.
     """
 
     weight: str = "tokens"
@@ -134,6 +137,7 @@ def weigh(kind: str, window: Window, steps: int) -> list[float]:
     tokens, lines = [tokens_in(y) for _, y in window], [len(y) for _, y in window]
     places, present = [y.numel() for _, y in window], len(window)
     others = [*tokens[:-1], 0]
+    whole = [t * (n == lines[0]) for t, n in zip(tokens, lines, strict=True)]
     return {
         "tokens": [t / sum(tokens) for t in tokens],
         "lines": [n / sum(lines) for n in lines],
@@ -149,6 +153,7 @@ def weigh(kind: str, window: Window, steps: int) -> list[float]:
         "first": [t / (present * tokens[0]) for t in tokens],
         "last": [t / sum(tokens) for t in others],
         "others": [t / max(1, sum(others)) for t in others],
+        "whole": [t / sum(whole) for t in whole],
     }[kind]
 
 
@@ -180,6 +185,11 @@ def _apply(run: Run, window: Window, loss: float, norm: float, max_norm: float, 
         clip_grad_value_(run.model.parameters(), max_norm)
     for parameter in run.model.parameters() if variant.clip == "parameter" else ():
         clip_grad_norm_(parameter, max_norm)
+    if variant.clip == "matrices":
+        clip_grad_norm_([p for p in run.model.parameters() if p.dim() > 1], max_norm)
+    for parameter in run.model.parameters() if variant.clip == "always" else ():
+        assert parameter.grad is not None  # the model uses all that it has
+        parameter.grad.mul_(max_norm / norm)
     for _ in range({"before": 1, "inside": len(window), "between": len(window) - 1}.get(variant.schedule, 0)):
         run.scheduler.step()
     rate = run.optimizer.param_groups[0]["lr"]
@@ -200,9 +210,11 @@ def _restore(run: Run, config: Config, variant: RunVariant) -> int:
     saved = torch.load(config.checkpoint, weights_only=True)
     for name, part in run.parts().items():
         if name not in variant.forget.split():
-            part.load_state_dict(saved[name])
+            part.load_state_dict(saved[name] | ({"state": {}} if (name, variant.forget) == ("optimizer", "averages") else {}))
     done = len(saved["history"]["losses"])
     per_epoch, full = config.updates // config.epochs, max(1, config.lines // config.effective_batch)
+    for _ in range(done if variant.forget == "stepped" else 0):
+        run.scheduler.step()
     within = done % per_epoch
     places = {"place": 0, "epoch": within, "within": done - within, "one-back": done - 1, "one-ahead": done + 1}
     places["history place"] = 0

@@ -15,9 +15,11 @@ from autograder.exercises.unit_11_running_it.judging.plans import PLANS_IN_WORDS
 from autograder.exercises.unit_11_running_it.judging.resuming import (
     LOST_WHILE_SAVING,
     NESTED,
+    UNWRITTEN,
     forgotten,
     resumed_message,
     saving_message,
+    start_message,
 )
 from autograder.exercises.unit_11_running_it.observing.meter import MeterTrial
 from autograder.exercises.unit_11_running_it.observing.resuming import ResumeTrial
@@ -78,6 +80,7 @@ class LoadCheckpoint(Exercise):
 
     def judge(self, trials: Mapping[str, ResumeTrial], observations: Mapping[str, Observation]) -> Verdict:
         results = {name: resumed_message(trials[name], observations[name]) for name in trials}
+        results["start"] = start_message(trials["start"], observations["start"], results["start"])
         again, at_once = results.pop("again"), results.pop("at once")
         looked_at = [name for name in ("epochs", "updates", "window") if results[name]]
         if again and not results["updates"]:
@@ -101,7 +104,13 @@ class LoadCheckpoint(Exercise):
         nested = any(results[name] and observations[name].facts.get("nested") for name in ("epochs", "updates", "window"))
         named = () if nested else tuple(map(mistake, list(dict.fromkeys(slugs))[:MAX_NAMED]))
         failure = next(iter(failures.values()), None)
-        return self.verdict(results, mistakes=named, failure=failure, remark=NESTED if nested else "")
+        unwritten = looked_at and all(observations[name].facts.get("fresh") == [] for name in looked_at)
+        return self.verdict(
+            results,
+            mistakes=named,
+            failure=failure,
+            remark=NESTED if nested else UNWRITTEN if unwritten and not failure else "",
+        )
 
 
 class RunMeter(Exercise):
@@ -206,10 +215,11 @@ class PlanRun(Exercise):
         # The other way round: the same batch with less memory.
         batch, budget, fixed, per_sample, _ = calls["plan 3"].arguments
         calls["plan 9"] = CallTrial((batch, budget - 7 * per_sample, fixed, per_sample, 1))
-        # A size beyond the 512 of the unit's example; one sample uses the budget up; the largest size is no multiple of 8.
+        # A size beyond the 512 of the unit's example; one sample uses the budget up; a larger size lacks a single byte, and the
+        # largest that fits is no multiple of 8.
         calls["plan 10"] = call(chance.choice([570, 630, 750]), 900, 1, 11)
         calls["plan 11"] = call(chance.choice([6, 10, 15]), 1, 1, 0)
-        calls["plan 12"] = call(*chance.choice([(120, 35), (168, 50), (360, 100)]), 1, 13)
+        calls["plan 12"] = call(*chance.choice([(120, 40), (168, 42), (360, 60)]), 1, -1)
         ranked = chance.sample([(60, 21, 4), (96, 33, 8), (90, 19, 2), (84, 29, 4), (72, 25, 3)], 2)
         calls |= {f"ranks {k}": call(*cut, chance.randint(1, 99)) for k, cut in enumerate(ranked)}
         # The largest divisor of the recipe that fits does not divide a share; there is room for more than a share; half the

@@ -26,7 +26,8 @@ add_mistake(
 )
 add_mistake(
     "checkpoint-in-memory",
-    "Your checkpoint is in the memory of the process and dies with it. Only files are left.",
+    "When save_checkpoint returns, the checkpoint is in no file beside path, but in something that dies with the process, such "
+    "as its memory.",
     "Restart Python in your mind between save_checkpoint and load_checkpoint. What is still there?",
 )
 add_mistake(

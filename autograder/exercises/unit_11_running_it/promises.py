@@ -141,6 +141,12 @@ PROMISES = {
                 (*_PLANS, *_RANKED, "refusal 0", "refusal 3", "refusal 4"),
                 "plan_fixed_forgotten",
             ),
+            Promise(
+                "whole samples",
+                "a micro-batch of B samples needs `fixed + per_sample * B` of them.",
+                ("plan 12",),
+                "plan_rounds_the_room",
+            ),
             Promise("integers", "a dictionary with three integers, not `4.0`;", (*_PLANS, *_RANKED), "plan_steps_as_a_float"),
             Promise("largest", _LARGEST, (*_PLANS, *_RANKED), "plan_not_the_largest"),
             Promise("divides", _LARGEST, ("ranks 2", "ranks 3", "ranks 5", "ranks 6"), "plan_divides_recipe_only"),

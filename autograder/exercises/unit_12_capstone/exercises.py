@@ -13,6 +13,7 @@ from autograder.exercises.unit_12_capstone.judging.batch_sizes import (
     divisors,
     in_integers,
     largest,
+    off,
     size_in_words,
     size_message,
     size_mistakes,
@@ -21,13 +22,15 @@ from autograder.exercises.unit_12_capstone.judging.diagnosis import run_mistakes
 from autograder.exercises.unit_12_capstone.judging.messages import (
     TRAINED_AGAIN,
     UNKNOWN,
-    autocast_message,
     budget_message,
     budget_mistake,
+    digits_message,
+    entered_otherwise,
     history_message,
     left_message,
     leftover_message,
     other_size,
+    repeated_mistake,
     report_mistakes,
     resume_message,
     run_message,
@@ -102,7 +105,9 @@ class PickMicroBatchSize(Exercise):
             results["refuse"] = "You refuse every budget. This can be judged once a size is returned where one fits."
         named = tuple(map(mistake, size_mistakes(trials, seen)))
         window_of = lambda trial: trial.arguments[0].effective_batch  # noqa: E731
-        remark = "" if named else size_in_words(trials, seen) or remembered(trials, seen, largest, window_of)
+        remark = (
+            "" if named else size_in_words(trials, seen) or remembered(trials, seen, largest, window_of) or off(trials, seen)
+        )
         return self.verdict(results, mistakes=named, failure=verdict.failure, remark=remark)
 
 
@@ -239,7 +244,7 @@ class Train(Exercise):
             results["resume"] = results["resume"] or leftover_message(trials["leftover"], observations["leftover"])
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
         right = {name for name, said in results.items() if not said}
-        results["even"] = results["even"] or autocast_message(observations.values())
+        results["even"] = results["even"] or digits_message(observations.values())
         held = budget_message(trials["budget"], observations["budget"])
         if results["budget"] and not observations["budget"].failure:
             results["budget"] += other_size(trials["budget"], observations["budget"])
@@ -253,9 +258,11 @@ class Train(Exercise):
         if not (observations["even"].failure or observations["uneven"].failure):
             slugs = run_mistakes(trials, observations)
         if TRAINED_AGAIN in results["resume"]:
-            slugs += ("resume-starts-over",)
+            name = "resume" if results["resume"] == TRAINED_AGAIN else "leftover"
+            slugs += tuple(filter(None, [repeated_mistake(trials[name], observations[name])]))
         if held not in ("", UNKNOWN) and not observations["budget"].failure:
             slugs += (budget_mistake(trials["budget"], observations["budget"]),)
         if results["report"]:
             slugs += report_mistakes({name: trials[name] for name in right}, observations, due, right, slugs)
-        return self.verdict(results, mistakes=tuple(map(in_tokens, slugs)), failure=failure)
+        remark = "" if slugs else entered_otherwise(observations["even"])
+        return self.verdict(results, mistakes=tuple(map(in_tokens, slugs)), failure=failure, remark=remark)

@@ -80,6 +80,11 @@ add_mistake(
     "Updates are counted over the whole run. In which epoch is the next window?",
 )
 add_mistake(
+    "resume-schedule-ahead",
+    "In a resumed run the schedule is ahead: it comes back with the steps it has made, and makes them again.",
+    "The schedule's state says how many steps it has made. What else steps it before the first window?",
+)
+add_mistake(
     "resume-starts-over",
     "A run that should resume begins from scratch.",
     "There is a file at config.checkpoint. Does your function look for it, and take the weights from it?",
@@ -132,8 +137,8 @@ add_mistake(
 )
 add_mistake(
     "measured-on-the-first",
-    "What you hold against the budget is too small, as if you had measured a micro-batch of ordinary lines. Sooner or later "
-    "one with the longest lines will come, and it needs more.",
+    "What you hold against the budget is less than the longest lines need, as if you had measured a micro-batch of ordinary "
+    "lines, or had rounded the bytes. Sooner or later one with the longest lines will come, and it needs more.",
     "How long is a micro-batch after padding? Which lines decide that, and how many bytes does it need in the worst case?",
 )
 add_mistake(
@@ -148,7 +153,7 @@ add_mistake(
 )
 add_mistake(
     "own-size-as-limit",
-    "You try no size above config.micro_batch_size, which is only what the config happens to say.",
+    "You return no size above config.micro_batch_size, which is only what the config happens to say.",
     "What is the largest size that could divide the window?",
 )
 add_mistake(
@@ -163,6 +168,6 @@ add_mistake(
 )
 add_mistake(
     "micro-batch-whole-window",
-    "You take the whole window as one micro-batch, whatever the budget is.",
+    "You take the whole window as one micro-batch where it does not fit, as if the budget were another or there were none.",
     "How many bytes does such a micro-batch need, and how many are allowed?",
 )

@@ -30,6 +30,9 @@ MAX_UPDATES = 200
 MAX_SIZES = 20
 """Different numbers of lines in a forward pass that are noted."""
 
+FEWER = ("precision", "loss", "dtypes")
+"""What can have fewer digits than the model: a forward under autocast, a loss computed in another dtype, its parameters."""
+
 LISTS = ("losses", "norms", "rates", "tokens")
 """The lists of a history."""
 
@@ -92,8 +95,8 @@ class RunTrial(StagedTrial):
 def observe_windows(function: Callable, trial: WindowTrial) -> Observation:
     """Call ``function(run, window, max_norm)`` for every window; return the weights after each, and the history.
 
-    ``kept`` and ``intact`` say whether the lists of micro-batches and these themselves are as they were, and ``autocast``
-    whether a forward pass ran under it.
+    ``kept`` and ``intact`` say whether the lists of micro-batches and these themselves are as they were, and ``fewer`` what had
+    fewer digits than the model, as :data:`FEWER` calls it.
     """
     run = trial.config.build()
     if trial.stale:
@@ -102,7 +105,7 @@ def observe_windows(function: Callable, trial: WindowTrial) -> Observation:
     rows: list[Tensor] = []
     steps: list[None] = []
     kept = intact = True
-    forwards = _forwards_of(run)
+    _, fewer = _passes_of(run)
     run.optimizer.register_step_post_hook(lambda *_: steps.append(None))
     for epoch in range(trial.config.epochs):
         for window in windows(trial.config.micro_batches(epoch), trial.config.accumulation_steps):
@@ -117,24 +120,50 @@ def observe_windows(function: Callable, trial: WindowTrial) -> Observation:
         "history": _lists(run.history),
         "kept": kept,
         "intact": intact,
-        "autocast": any(under for _, under in forwards),
+        "fewer": _fewer(fewer, run, trial.config),
         "training": all(part.training for part in run.model.modules()),
         "steps": len(steps),
     }
     return Observation({"rows": torch.stack(rows), "final": rows[-1]}, facts)
 
 
-def _forwards_of(run: Run) -> set[tuple[int, bool]]:
-    """A set of the forward passes of the run's model: how many lines each has, and whether it is under autocast."""
-    seen: set[tuple[int, bool]] = set()
+def _passes_of(run: Run, gradients: bool = True) -> tuple[set[int], set[str]]:
+    """How many lines the forward passes of the run's model have, and what has fewer digits, as :data:`FEWER` calls it.
+
+    Both sets are empty, and filled as the model is used. A loss that was computed in float32 sends back nothing but numbers
+    that float32 has.
+
+    Args:
+        run: whose model.
+        gradients: whether to look at what comes back from the loss, which takes some memory.
+    """
+    lines: set[int] = set()
+    fewer: set[str] = set()
     devices = {"cpu", next(run.model.parameters()).device.type}
 
-    def look(model: nn.Module, inputs: tuple[Any, ...]) -> None:
-        lines = len(inputs[0]) if inputs and isinstance(inputs[0], Tensor) and inputs[0].dim() else 0
-        seen.add((lines, any(map(torch.is_autocast_enabled, devices))))
+    def before(model: nn.Module, inputs: tuple[Any, ...]) -> None:
+        lines.add(len(inputs[0]) if inputs and isinstance(inputs[0], Tensor) and inputs[0].dim() else 0)
+        if any(map(torch.is_autocast_enabled, devices)):
+            fewer.add("precision")
 
-    run.model.register_forward_pre_hook(look)
-    return seen
+    def after(model: nn.Module, inputs: tuple[Any, ...], logits: object) -> None:
+        if isinstance(logits, Tensor) and logits.requires_grad and logits.dtype == torch.float64:
+            logits.register_hook(look)
+
+    def look(gradient: Tensor) -> None:
+        if gradient.any() and torch.equal(gradient, gradient.float().double()):
+            fewer.add("loss")
+
+    run.model.register_forward_pre_hook(before)
+    if gradients:
+        run.model.register_forward_hook(after)
+    return lines, fewer
+
+
+def _fewer(seen: set[str], run: Run, config: Config) -> list[str]:
+    """What was seen to have fewer digits, and the parameters if they have another dtype than they began with."""
+    changed = any(p.dtype != getattr(torch, config.dtype) for p in run.model.parameters())
+    return sorted(seen | ({"dtypes"} if changed else set()))
 
 
 CHECKPOINTS = ("first.pt", "second.pt", "third.pt")
@@ -193,7 +222,7 @@ def _observe_whole_run(function: Callable, trial: RunTrial) -> Observation:
 def observe_one_call(function: Callable, config: Config, live: LiveBytes | None = None) -> Observation:
     """One call of ``function(config)``. What the marker keeps is not part of the run, and is not counted as its memory."""
     runs: list[Run] = []
-    forwards: list[set[tuple[int, bool]]] = []
+    passes: list[tuple[set[int], set[str]]] = []
     peaks: list[int] = []
     first_peaks: list[int] = []
     rows: dict[int, list[Tensor]] = {}
@@ -202,7 +231,7 @@ def observe_one_call(function: Callable, config: Config, live: LiveBytes | None 
     def watch(run: Run) -> None:
         kept = rows.setdefault(id(run), [])
         runs.append(run)
-        forwards.append(_forwards_of(run))
+        passes.append(_passes_of(run, gradients=live is None))
 
         def keep(*_: object) -> None:
             if live and not first_peaks:
@@ -218,8 +247,8 @@ def observe_one_call(function: Callable, config: Config, live: LiveBytes | None 
     value = function(config.with_(watch=watch))
     steps = sum(map(len, rows.values()))
     facts: dict[str, Any] = {"built": len(runs), "steps": steps, "type": type(value).__name__}
-    passes = set().union(*forwards)
-    facts |= {"lines": sorted({lines for lines, _ in passes})[:MAX_SIZES], "autocast": any(under for _, under in passes)}
+    fewer = [_fewer(seen, run, config) for (_, seen), run in zip(passes, runs, strict=True)]
+    facts |= {"lines": sorted(set().union(*(lines for lines, _ in passes)))[:MAX_SIZES], "fewer": sorted(set().union(*fewer))}
     facts |= {"peak_before": peaks[0] if peaks else None, "peak_first": first_peaks[0] if first_peaks else None}
     if isinstance(value, History):
         facts["history"] = _lists(value)

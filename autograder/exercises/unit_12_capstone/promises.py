@@ -70,6 +70,7 @@ PROMISES = {
             Promise("list", _AS_THEY_ARE, _WINDOWS, "window_empties_its_list"),
             Promise("data", _AS_THEY_ARE, ("uneven", "single"), "window_overwrites_padding"),
             Promise("digits", "compute with all digits that the model has.", _WINDOWS, "window_under_autocast"),
+            Promise("digits of the loss", "compute with all digits that the model has.", _WINDOWS, "window_loss_in_float32"),
             Promise(
                 "stale", "`.grad` may hold anything before the first window", ("full", "uneven"), "window_clears_only_after"
             ),
@@ -93,6 +94,7 @@ PROMISES = {
             Promise("threshold", "with `config.max_norm`.", ("even", "resume"), "train_clips_at_n_times"),
             Promise("size", "Take `config.micro_batch_size` as it is", ("budget",), "train_picks_its_size"),
             Promise("digits", "Compute with all digits that the model has.", _RUNS, "train_under_autocast"),
+            Promise("dtype", "Compute with all digits that the model has.", _RUNS, "train_in_float32"),
             Promise("go on", _GOING_ON, _STOPPING, "train_starts_over"),
             Promise("not trained again", _GOING_ON, _STOPPING, "train_trains_again"),
             Promise("file stays", "and leave it there.", _STOPPING, "train_removes_the_file"),

@@ -19,7 +19,7 @@ from autograder.contract.schema import (
     Truth,
     Whole,
 )
-from autograder.exercises.unit_12_capstone.observing import LISTS, MAX_SIZES, MAX_UPDATES, RunTrial, WindowTrial
+from autograder.exercises.unit_12_capstone.observing import FEWER, LISTS, MAX_SIZES, MAX_UPDATES, RunTrial, WindowTrial
 from autograder.judging.schemas import call_schema
 from autograder.observing.loops import MAX_LOSSES
 
@@ -37,7 +37,7 @@ def windows_schema(trial: WindowTrial) -> Schema:
         "history": HISTORY,
         "kept": Truth(),
         "intact": Truth(),
-        "autocast": Truth(),
+        "fewer": ListOf(Text(), (0, len(FEWER))),
         "training": Truth(),
         "steps": Whole(),
     }
@@ -51,7 +51,7 @@ def run_schema(trial: RunTrial) -> Schema:
         "built": Whole(),
         "type": Text(),
         "lines": ListOf(Whole(), (0, MAX_SIZES)),
-        "autocast": Truth(),
+        "fewer": ListOf(Text(), (0, len(FEWER))),
         "peak_before": NoneOr(Whole()),
         "peak_first": NoneOr(Whole()),
         "history": Maybe(HISTORY),

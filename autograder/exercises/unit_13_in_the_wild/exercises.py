@@ -47,6 +47,8 @@ DISTURBED = "Another trainer of your class trains at the same time, and the two 
 EXACT_ONLY = "All your names would be right if the fingerprints held no error of measurement."
 OWN_TRAIN = "You override train, and nobody calls yours: the library calls its own, with the hooks that you override."
 
+CHANGED_LIST = "Your trainer changes the list of micro-batches that it is given as its data."
+
 OTHER_DATA = "Your trainer puts another list in the place of its data, and windows are cut from that."
 
 
@@ -143,7 +145,9 @@ class RepairedTrainer(Exercise[RepairTrial]):
             or (said["no accumulation"] and f"With N = 1: {said['no accumulation']}"),
             "leftover": said["leftover"] or (said["short"] and f"In an epoch shorter than a window: {said['short']}"),
             "epochs": said["epochs"],
-            "empty": said["empty"] or kept_message(observations["empty"], DATA),
+            "empty": said["empty"]
+            or kept_message(observations["empty"], DATA)
+            or CHANGED_LIST * any("list" in seen.facts.get("own", ()) for seen in observations.values()),
         }
         failure = first_failure(observations)
         if not any(results.values()):
@@ -159,6 +163,10 @@ class RepairedTrainer(Exercise[RepairTrial]):
         own = observations["probe"].facts.get("own", ())
         if "train" in own:  # what is wrong is then the library's, unless hooks are overridden as well
             named, shown, remark = named if len(own) > 1 else {}, shown if len(own) > 1 else {}, OWN_TRAIN
+        elif CHANGED_LIST not in results.values() and any(
+            "list" in seen.facts.get("own", ()) for seen in observations.values()
+        ):
+            remark = CHANGED_LIST
         elif "data" in own and not (named or remark):
             remark = OTHER_DATA
         return self.verdict(results, mistakes=tuple(map(in_tokens, named)), failure=failure, remark=remark, **shown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from functools import partial
@@ -198,6 +199,11 @@ def _common_divisor(call: Call) -> Plan:
     return _cut(call.share, math.gcd(call.share, min(call.share, call.room)), call.ranks)
 
 
+def _with_room(call: Call, rounded: Callable[[float], int]) -> Plan | None:
+    """The plan if the samples that there is room for are rounded in this way."""
+    return _plan(call._replace(budget=call.fixed + call.per_sample * rounded((call.budget - call.fixed) / call.per_sample)))
+
+
 def _split(call: Call, size: int) -> Plan:
     """The plan of one device for all, with smaller micro-batches on each rank."""
     return _named(size, call.batch // _largest(call.alone), call.ranks)
@@ -244,6 +250,13 @@ _IN_WORDS: dict[str, tuple[Callable[[Call], Plan | None], ...]] = {
         lambda call: _plan(call._replace(fixed=0, per_sample=call.fixed + call.per_sample)),
     ),
     "You keep a part of the budget in reserve.": tuple(partial(_with_reserve, kept=kept) for kept in (0.9, 0.8)),
+    "You round the samples there is room for up, or to the nearest whole number, so the last of them may not fit.": (
+        lambda call: _with_room(call, round),
+        lambda call: _with_room(call, math.ceil),
+    ),
+    "You stop at the first number of samples that does not divide a rank's share, although a larger one may.": (
+        lambda call: _among(call, range(1, next(size for size in itertools.count(2) if call.share % size))),
+    ),
     "You want N to be even, although it may be any number.": (_with_even_steps,),
     "You never try a micro-batch of very many samples, although it fits.": tuple(
         partial(_among, sizes=range(1, most + 1)) for most in (64, 100, 128, 256, 512)

@@ -33,6 +33,10 @@ EVALUATING = "After loading, its model or a part of it is in evaluation mode."
 
 NESTED = "Your files lie in a folder of their own. Only those in the folder of the checkpoint itself are left."
 
+UNWRITTEN = "Your save_checkpoint puts nothing into the folder that path is in, and only what is there is left after a kill."
+
+CHANGED_WITHOUT = "There is no checkpoint yet, and still the run is not the same after load_checkpoint as before."
+
 REFUSED = {"refused": "objects-in-the-file", "replaced": "state-in-place-of-object"}
 """By the fact that was observed together with a failure."""
 
@@ -90,6 +94,13 @@ def resumed_message(trial: ResumeTrial, seen: Observation) -> str:
         if not (_same(seen.tensors.get(f"end {k}"), due.parameters[-1]) and _same(losses, rest)):
             return ELSEWHERE if seen.facts.get("training") else f"{ELSEWHERE} {EVALUATING}"
     return ""
+
+
+def start_message(trial: ResumeTrial, seen: Observation, said: str) -> str:
+    """What is wrong where there is no checkpoint yet, given what :func:`resumed_message` says of it."""
+    untouched = uninterrupted(trial).pieces[0]
+    changed = any(report != untouched for report in seen.facts.get("pieces", ()))
+    return CHANGED_WITHOUT if said and changed and not seen.failure else said
 
 
 def saving_message(seen: Observation, lost: str) -> str:

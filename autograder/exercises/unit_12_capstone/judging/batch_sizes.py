@@ -66,6 +66,29 @@ def _answer(value: object) -> tuple[bool, object]:
     return (True, None) if value is RAISES else (False, value)
 
 
+def off(trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> str:
+    """On which side all wrong sizes are, in words; empty if they are on both, or something else than a size was returned."""
+    sides: set[str] = set()
+    for name, trial in trials.items():
+        due, found, refused = (
+            largest(*trial.arguments),
+            observations[name].facts.get("value"),
+            "raised" in observations[name].facts,
+        )
+        if refused:
+            sides |= set() if due is RAISES else {TOO_SMALL}
+        elif observations[name].failure or not isinstance(found, int):
+            return ""
+        elif found != due:
+            sides.add(TOO_LARGE if not isinstance(due, int) or found > due else TOO_SMALL)
+    return sides.pop() if len(sides) == 1 else ""
+
+
+ASKED = "Which model, which lines and which budget do you measure with?"
+TOO_LARGE = f"Wherever you are wrong, your size is too large. {ASKED}"
+TOO_SMALL = f"Wherever you are wrong, your size is too small, or you refuse what fits. {ASKED}"
+
+
 def divisors(window: int) -> list[int]:
     """All sizes that divide a window, the largest first."""
     return [size for size in range(window, 0, -1) if window % size == 0]

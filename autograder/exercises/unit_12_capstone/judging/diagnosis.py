@@ -36,7 +36,9 @@ FORGOTTEN: dict[str, tuple[str, ...]] = {
     "": (),
     "model": ("resume-without-model",),
     "optimizer": ("resume-without-optimizer",),
+    "averages": ("resume-without-optimizer",),
     "scheduler": ("resume-without-schedule",),
+    "stepped": ("resume-schedule-ahead",),
     "history": ("resume-without-history",),
     "history place": ("resume-without-history",),  # the place was to follow from it
     "place": ("resume-replays-data",),
@@ -72,6 +74,13 @@ WINDOWS_IN_WORDS = {
     ),
     "You clip each parameter on its own, which turns the gradient. The threshold is for the length of the whole.": (
         RIGHT._replace(clip="parameter"),
+    ),
+    "You clip the gradients of some parameters only. The threshold is for the length of the whole.": (
+        RIGHT._replace(clip="matrices"),
+    ),
+    "You scale every gradient to the threshold, even one that is shorter.": (RIGHT._replace(clip="always"),),
+    "Micro-batches that have fewer lines than the first of their window are not in its update.": (
+        RIGHT._replace(weight="whole"),
     ),
     "You make no update where the gradient is much longer than the threshold.": (RIGHT._replace(clip="skip"),),
 }

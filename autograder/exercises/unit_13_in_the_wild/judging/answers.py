@@ -79,6 +79,12 @@ WRONG_TESTS_IN_WORDS: dict[str, Callable[[Build], bool]] = {
     "Your test passes every trainer whose updates can be read, right or wrong.": lambda build: (
         accumulates_right(build) or not (build.accented or not build.updates)
     ),
+    "Your test passes every trainer with N = 1, and tells all others apart.": lambda build: (
+        accumulates_right(build) or build.steps == 1
+    ),
+    "Your test passes no trainer with N = 1, and tells all others apart.": lambda build: (
+        accumulates_right(build) and build.steps > 1
+    ),
     "Your test passes trainers that never apply a leftover window, and tells all others apart.": lambda build: (
         accumulates_right(build) or (build.ends == "full" and bool(build.updates))
     ),

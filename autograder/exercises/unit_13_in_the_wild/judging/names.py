@@ -56,7 +56,8 @@ def names_message(fingerprints: Given, found: object) -> str:
     """How many names are wrong, and what is in the first fingerprint whose name is."""
     due = names(fingerprints)
     if not isinstance(found, list) or len(found) != len(due):
-        return f"Return a list with one name for each of the {len(due)} fingerprints."
+        yours = f" Yours has {len(found)}." if isinstance(found, list) else ""
+        return f"Return a list with one name for each of the {len(due)} fingerprints.{yours}"
     wrong = [k for k, pair in enumerate(zip(found, due, strict=True)) if pair[0] != pair[1]]
     first = wrong[0] if wrong else 0
     given = fingerprints[first]

@@ -6,6 +6,7 @@ nearly every build does so on some data and not on others.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -65,8 +66,12 @@ def observe_repaired(make: Callable[..., Any], trial: RepairTrial) -> Observatio
             if not isinstance(made[0], Trainer):
                 raise TypeError(f"{type(made[0]).__name__} is not a subclass of Trainer")
         given = made[0].data = _Interrupted(micro_batches, train_another) if trial.beside and first else micro_batches
+        before = [*micro_batches]
         Trainer.train(made[0])
-        replaced[:] = ["data"] if made[0].data is not given else replaced
+        if made[0].data is not given:
+            replaced[:] = ["data"]
+        elif len(given) != len(before) or not all(map(operator.is_, given[:], before)):
+            replaced[:] = ["list"]
 
     seen = observe_loop(loop, trial)
     own = [name for name in METHODS if made and getattr(type(made[0]), name) is not getattr(Trainer, name)] + replaced
