@@ -300,7 +300,8 @@ predict(
 # - **1 point · ranks that stay identical**: gradients have moved their parameters, and these are the same on all ranks.
 # - **2 points · one all-reduce round per window**: gradients of all ranks travel once per window, leftover windows too, and
 #   after full windows the ranks are identical. Bytes are counted, not calls: parameter by parameter is as good as all at
-#   once, and a few bytes more, for a loss or a count, cost nothing. Do not send the parameters again for each window.
+#   once, and a few bytes more, for a loss or a count, cost nothing. With SGD, averaging the parameters after each update
+#   comes to the same, so that will do, too. Do not send both gradients and parameters for each window.
 
 
 # %% exercise="ddp_train_epoch"

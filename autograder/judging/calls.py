@@ -143,7 +143,15 @@ def judge_calls(
     unnamed = [calls for part, calls in lost.items() if not named[part]]
     # A sentence that describes all that was lost is truer than a name for a part of it.
     whole = first_fit(described, ChainMap(*lost.values())) if unnamed else ""
-    remarks = [whole or first_fit(described, calls) or _relation(calls, observations, formula, tolerance) for calls in unnamed]
+    titles = {part.name: part.title for part in exercise.parts}
+
+    def related(calls: Mapping[str, CallTrial]) -> str:
+        """How the numbers of these calls are related to those due; the part is named unless every part is lost."""
+        words = _relation(calls, observations, formula, tolerance)
+        where = "" if len(unnamed) == len(titles) else f"In “{titles[part_of(next(iter(calls)))]}”: "
+        return where + words if words else ""
+
+    remarks = [whole or first_fit(described, calls) or related(calls) for calls in unnamed]
     slugs = () if whole else filter(None, named.values())
     mistakes = tuple(map(mistake, dict.fromkeys(slugs)))
     remark = " ".join(dict.fromkeys(filter(None, remarks)))

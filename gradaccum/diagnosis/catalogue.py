@@ -78,7 +78,7 @@ add_mistake(
 # Clearing
 add_mistake(
     "zero-every",
-    "Gradients are cleared inside each window, before its last backward, so only its last micro-batch reaches the update.",
+    "Only the last micro-batch of each window reaches the update, as if gradients were cleared before its backward.",
     "When is it safe to throw away an accumulated gradient? Only once it has been used.",
 )
 add_mistake(

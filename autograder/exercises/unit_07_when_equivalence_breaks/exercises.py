@@ -97,7 +97,7 @@ class MatchedBnMomentum(Exercise):
     def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
         momenta = [*chance.sample([0.1, 0.15, 0.2, 0.25, 0.3, 0.4], 3), chance.choice([0.7, 0.8, 0.9])]
-        momenta += chance.sample([0.2, 0.3, 0.5], 2)
+        momenta += [chance.choice([0.003, 0.005]), chance.choice([0.2, 0.3, 0.5])]
         steps = [1, *chance.sample([2, 3, 4, 5, 8], 3), chance.choice([12, 20, 32]), chance.choice([100, 128, 200])]
         return _calls(momenta, steps)
 
@@ -120,7 +120,8 @@ class MatchedBeta(Exercise):
 
     def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
-        betas = [*chance.sample([0.8, 0.85, 0.9, 0.95, 0.98, 0.99], 3), chance.choice([0.3, 0.7])]
+        usual = chance.sample([0.8, 0.85, 0.9, 0.95, 0.98, 0.99], 2)
+        betas = [usual[0], 0.999, usual[1], chance.choice([0.3, 0.7])]
         betas += chance.sample([0.98, 0.99], 2)
         steps = [
             1,

@@ -183,7 +183,7 @@ def _grads_kept(given: nn.Module, due: nn.Module) -> bool:
 def observe_replacement(function: Callable, trial: NormTrial) -> Observation:
     """Call the function; return the model it made, what that model computes, and the state of the given model afterwards.
 
-    The function is called once more with a model of another seed: the two results must not share anything.
+    The function is called once more with the same model, and with a model of another seed: the results must not share anything.
     """
     given = trial.model()
     result = function(given, trial.num_groups)
@@ -191,14 +191,15 @@ def observe_replacement(function: Callable, trial: NormTrial) -> Observation:
         return Observation(facts={"type": type(result).__name__})
     held = {storage_key(t) for t in given.state_dict(keep_vars=True).values()}
     state = result.state_dict(keep_vars=True)
-    again = function(replace(trial, seed=trial.seed + 1).model(), trial.num_groups)
-    held_again = {storage_key(t) for t in again.state_dict().values()} if isinstance(again, nn.Module) else set()
+    layers, others = layers_of(result), (given, replace(trial, seed=trial.seed + 1).model())
+    again = [function(model, trial.num_groups) for model in others]
+    held_again = {storage_key(t) for model in again if isinstance(model, nn.Module) for t in model.state_dict().values()}
     facts = {
-        "layers": layers_of(result),
+        "layers": layers,
         "given": layers_of(given),
         "same": result is given,
         "shared": [name for name, tensor in state.items() if storage_key(tensor) in held],
-        "shared again": any(storage_key(tensor) in held_again for tensor in state.values()),
+        "shared again": any(storage_key(tensor) in held_again - held for tensor in state.values()),
         "modes": [mode_of(given, trial.training), mode_of(result, trial.training)],
         "dotted": any("." in name for module in result.modules() for name, _ in module.named_children()),
         "frozen": frozen_in(result),
@@ -208,7 +209,7 @@ def observe_replacement(function: Callable, trial: NormTrial) -> Observation:
     }
     tensors = {f"state/{name}": tensor.detach().clone() for name, tensor in state.items()}
     tensors |= {f"given/{name}": tensor.detach().clone() for name, tensor in given.state_dict().items()}
-    with contextlib.suppress(RuntimeError):  # layers that do not fit together: judging sees that these tensors are missing
+    with contextlib.suppress(Exception):  # layers that do not fit together: judging sees that these tensors are missing
         tensors |= measure(result, trial)
     return Observation(tensors, facts)
 

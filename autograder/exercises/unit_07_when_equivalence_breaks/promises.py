@@ -29,6 +29,13 @@ PROMISES = {
             Promise("any depth", REPLACED, MODELS, "replace_batchnorm_shallow"),
             Promise("group norm", "has become an `nn.GroupNorm(num_groups, channels)`.", MODELS, "replace_batchnorm_layernorm"),
             Promise("each call", "It returns a model", MODELS, "replace_batchnorm_looked_up_by_groups"),
+            Promise("own copy", "It returns a model", MODELS, "replace_batchnorm_same_copy_again"),
+            Promise(
+                "nothing else in it",
+                "has become an `nn.GroupNorm(num_groups, channels)`.",
+                MODELS,
+                "replace_batchnorm_statistics_stay",
+            ),
             Promise("groups", "has become an `nn.GroupNorm(num_groups, channels)`.", MODELS, "replace_batchnorm_group_size"),
             Promise("everything else", EVERYTHING_ELSE, MODELS, "replace_batchnorm_all_norms"),
             Promise("relatives", EVERYTHING_ELSE, ("conv",), "replace_batchnorm_relatives"),

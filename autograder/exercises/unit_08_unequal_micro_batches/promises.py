@@ -30,7 +30,12 @@ PROMISES = {
             Promise("before the update", REPORTED, ("leftover",), "losses_after_the_update"),
             Promise("training", "in training mode; leave it there.", ("tokens", "probe"), "eval_mode"),
             Promise("mode", "in training mode; leave it there.", ("tokens",), "leaves_evaluation"),
-            Promise("frozen or unused", "Some parameters may be frozen or unused.", ("tokens",), "needs_every_gradient"),
+            Promise(
+                "frozen or unused",
+                "Some parameters may be frozen, without a `.grad`, or unused.",
+                ("tokens",),
+                "needs_every_gradient",
+            ),
             Promise("optimizer", "Update with `optimizer.step()`.", LOOPS, "updates_by_hand"),
             Promise("stream", "a list or a one-shot stream of pairs", ("leftover", "empty"), "needs_a_list"),
             Promise("shapes", "Both sizes differ from one micro-batch to the next.", LOOPS, "same_lengths_only"),

@@ -93,7 +93,7 @@ class AccumulateContrastive(Exercise):
             "encoders": trial(1, [size] * count),
             "ragged": trial(2, ragged, extras=True, one_shot=True),
             "listed": trial(2, ragged, extras=True),
-            "single": trial(6, [size + 2]),
+            "single": trial(6, [size + 2], temperature=1.25),  # logit_scale is below 0, where CLIP's own loop clamps it
             "clean": trial(3, [size] * count, stale=True),
             "again": trial(7, [size] * count, again=True),
             "memory": trial(4, [2] * 24, meter=True, patches=192, hidden=3, depth=2),

@@ -41,6 +41,7 @@ PROMISES = {
             Promise("discarded for one", _DISCARDED, ("clean one",), "contrastive_one_keeps_old_gradients"),
             Promise("discarded everywhere", _DISCARDED, ("clean unused",), "contrastive_unused_keep_old_gradients"),
             Promise("unchanged", "No parameter changes", _LEFT, "contrastive_moves_the_parameters"),
+            Promise("not clamped", "No parameter changes", ("single",), "contrastive_scale_clamped"),
             Promise("hooks", _BEHIND, _EVERY, "contrastive_hook_left_behind"),
             Promise("every hook", _BEHIND, _EVERY, "contrastive_forward_hooks_left_behind"),
             Promise("requires_grad", _BEHIND, _LEFT, "contrastive_requires_grad_left_off"),

@@ -50,7 +50,9 @@ PROMISES = {
             Promise("moved", "gradients have moved their parameters", _ON_RANKS, "equal_parameters_shared"),
             Promise("rounds", _ROUNDS, _LIVE, "sync_every"),
             Promise("leftovers once", _ROUNDS, ("leftover",), "sync_every_in_leftovers"),
-            Promise("nothing else", "Do not send the parameters again for each window.", _LIVE, "parameters_sent_again"),
+            Promise(
+                "nothing else", "Do not send both gradients and parameters for each window.", _LIVE, "parameters_sent_again"
+            ),
             Promise("of all ranks", _ROUNDS, _ON_RANKS, "zeros_shared"),
             Promise("leftovers travel", _ROUNDS, ("leftover",), "tail_not_synced"),
         ),
@@ -63,6 +65,7 @@ PROMISES = {
             "For memory there are 24",
             "the parameters of every rank, in the same way.",
             "Bytes are counted",
+            "With SGD, averaging the parameters",
             "Train for one epoch",
         ),
     ),

@@ -35,6 +35,15 @@ def _is_group_norm(seen: Observation, path: str) -> bool:
     return seen.facts["layers"].get(path, {}).get("kind") == "GroupNorm"
 
 
+OTHER_PATHS = "The result does not have its layers at the paths of the given model."
+
+
+def _left_behind(seen: Observation, path: str) -> bool:
+    """Whether the state of a GroupNorm has entries that no GroupNorm has."""
+    names = (name.removeprefix(f"state/{path}.") for name in seen.tensors if name.startswith(f"state/{path}."))
+    return not {*names} <= {"weight", "bias"}
+
+
 def replacement_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> str:
     """Check that every BatchNorm is a GroupNorm with the right number of groups, and that everything else is unchanged."""
     model = trial.model()
@@ -43,7 +52,7 @@ def replacement_message(trial: NormTrial, seen: Observation, slugs: list[str]) -
     others = {name for name in state if name.rpartition(".")[0] not in old}
     kept = all(_equal(seen.tensors.get(f"state/{name}"), state[name]) for name in others)
     if found.keys() != due.keys():
-        return "The result does not have its layers at the paths of the given model."
+        return OTHER_PATHS
     if not kept or {p: found.get(p) for p in due if p not in old} != {p: due[p] for p in due if p not in old}:
         slugs.append("changes-other-layers")
         return "Something other than a BatchNorm1d or BatchNorm2d has changed."
@@ -60,8 +69,10 @@ def replacement_message(trial: NormTrial, seen: Observation, slugs: list[str]) -
         return "Layers that are no BatchNorms do not have the same frozen parameters (requires_grad) as before."
     if any(found[path].get("eps") != layer.eps for path, layer in old.items()):
         return "A GroupNorm does not have the default eps."
+    if any(_left_behind(seen, path) for path in old):
+        return "A GroupNorm holds more than a weight and a bias: something of the BatchNorm is still in its state_dict."
     if seen.facts["shared again"]:
-        return "Called with another model, your function returns layers that it returned before."
+        return "Called once more, your function returns layers that it returned before."
     return ""
 
 
@@ -116,6 +127,8 @@ def affine_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> str
             found, due = seen.tensors.get(f"state/{name}"), state[name]
             if found is None and seen.facts["layers"][path].get("affine"):
                 return NO_PARAMETER
+            if not _near(found, due) and seen.facts["layers"].keys() != layers_of(model).keys():
+                return OTHER_PATHS  # what is at this path may have come from another
             if not _near(found, due):
                 slugs.append("loses-affine")
                 return "A GroupNorm's weight or bias is not the BatchNorm's."

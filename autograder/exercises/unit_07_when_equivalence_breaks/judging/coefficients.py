@@ -90,7 +90,10 @@ def _in_16_bits(formula: Formula) -> tuple[Formula, ...]:
 
 MOMENTA_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "Every N above 1 is taken for 2.": lambda m, n: m if n == 1 else matched_momentum(m, 2),
-    "Your numbers have no more digits than 16 bits can hold.": _in_16_bits(matched_momentum),
+    "Your numbers have no more digits than 16 bits can hold.": (
+        *_in_16_bits(matched_momentum),
+        *(lambda m, n, taken=taken: taken(1 - m, n) for taken in _in_16_bits(lambda left, n: 1 - left ** (1 / n))),
+    ),
     "You return -log(1 - m)/N, which comes close only for many passes.": lambda m, n: -math.log(1 - m) / n,
     "You return 0 for N > 1, as an exponent of 1 // N makes it: that is rounded down to 0.": lambda m, n: (
         1 - (1 - m) ** (1 // n)

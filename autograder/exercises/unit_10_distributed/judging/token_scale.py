@@ -146,6 +146,12 @@ FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
     "You divide by the tokens of the first rank, where the sum over all ranks is due.": (
         lambda local, tokens: len(tokens) * local / max(1, tokens[0]),
     ),
+    "You divide by the tokens of the first rank times the number of ranks, where the sum over all ranks is due.": (
+        lambda local, tokens: len(tokens) * local / max(1, len(tokens) * tokens[0]),
+    ),
+    "You divide by the tokens of the last rank times the number of ranks, where the sum over all ranks is due.": (
+        lambda local, tokens: len(tokens) * local / max(1, len(tokens) * tokens[-1]),
+    ),
     "You divide by the mean number of tokens, cut off to a whole number.": (
         lambda local, tokens: local / max(1, sum(tokens) // len(tokens)),
     ),
