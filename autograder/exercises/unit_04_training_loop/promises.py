@@ -2,7 +2,7 @@
 
 from autograder.contract.promises import Promise, Promises
 
-REPAIR, CUTS = ("training", "cut"), ("cut", "cut leftover")
+REPAIR, CUTS = ("training", "single", "cut"), ("cut", "cut leftover")
 AT_RAGGED, AT_EVERY_UPDATE = ("ragged", "together"), ("full", "memory", "leftover", "ragged", "stream", "together")
 
 PROMISES = {
@@ -10,11 +10,12 @@ PROMISES = {
         (
             Promise("trains", "after each of two epochs the parameters are those of", REPAIR, "early_clear_unchanged"),
             Promise("in full", "after each of two epochs the parameters are those of", REPAIR, "early_clear_under_autocast"),
-            Promise("step", "Update by `optimizer.step()`, send", ("training",), "early_clear_by_hand_with_momentum"),
+            Promise("N = 1", "also with N = 1", ("single",), "early_clear_not_for_one"),
+            Promise("step", "Update by `optimizer.step()`, send", ("training", "single"), "early_clear_by_hand_with_momentum"),
             Promise("one by one", "send micro-batches through the model one by one", ("cut",), "early_clear_one_forward"),
             Promise("mode", "leave the model in training mode", REPAIR, "early_clear_evaluation_mode"),
             Promise("data", "the micro-batches as they are", REPAIR, "early_clear_changes_targets"),
-            Promise("inputs", "the micro-batches as they are", ("training",), "early_clear_inputs_want_gradients"),
+            Promise("inputs", "the micro-batches as they are", ("training", "single"), "early_clear_inputs_want_gradients"),
         ),
         (
             "Write `early_clear` again",
@@ -51,6 +52,7 @@ PROMISES = {
                 "arguments", "`loss_fn(prediction, target)`", (*AT_EVERY_UPDATE, "single", "losses"), "swapped_loss_arguments"
             ),
             Promise("loss", "a mean over the samples of its batch", (*AT_EVERY_UPDATE, "single", "losses"), "loss_of_its_own"),
+            Promise("groups", "perhaps with several parameter groups", ("overflowed",), "clears_first_group"),
             Promise("step", "Update by `optimizer.step()`", ("full", "clean", "losses"), "updates_by_hand"),
             Promise("data", "leave them as they are", ("full",), "empties_the_list"),
             Promise("stream", "a stream that can be walked through once", ("stream", "together"), "needs_a_length"),
@@ -69,6 +71,7 @@ PROMISES = {
             Promise("everything", "also tried on a stream with all these difficulties", ("together",), "leftover_not_weighted"),
             Promise("start", "None of it joins an update", ("clean", "together", "overflowed"), "stale_start"),
             Promise("infinity", "infinity included", ("overflowed",), "clears_by_multiplying"),
+            Promise("infinity applied", "infinity included", ("overflowed",), "skips_window_of_infinity"),
             Promise("unused start", "may hold anything when you are called", ("together",), "stale_gradient_of_unused"),
             Promise(
                 "end",
@@ -82,7 +85,7 @@ PROMISES = {
         (
             "Now the whole thing",
             "You are given",
-            "`optimizer`, SGD, which has momentum",
+            "It has momentum where all windows are full",
             "equal micro-batches, and N divides their number.",
             "the last window has fewer micro-batches.",
             "The model has a frozen and an unused parameter.",
