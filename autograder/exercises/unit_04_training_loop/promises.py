@@ -3,7 +3,8 @@
 from autograder.contract.promises import Promise, Promises
 
 REPAIR, CUTS = ("training", "single", "cut"), ("cut", "cut leftover")
-AT_RAGGED, AT_EVERY_UPDATE = ("ragged", "together"), ("full", "memory", "leftover", "ragged", "stream", "together")
+AT_RAGGED, AT_LEFTOVER = ("ragged", "together"), ("leftover", "together", "overflowed")
+AT_EVERY_UPDATE = ("full", "memory", "leftover", "ragged", "stream", "together", "overflowed")
 
 PROMISES = {
     "repaired_early_clear": Promises(
@@ -35,7 +36,7 @@ PROMISES = {
             Promise("leftover, too", "as in exercise 1, but", ("cut leftover",), "lost_tail_leftover_in_one_forward"),
             Promise("full epochs", "Some do not.", REPAIR, "lost_tail_steps_after_the_loop"),
             Promise("mean", "averaged over the micro-batches it has", ("training", CUTS[1]), "lost_tail_divided_by_n"),
-            Promise("every leftover", "epochs may end with a leftover window", ("training",), "lost_tail_of_one"),
+            Promise("every leftover", "epochs may end with a leftover window", ("training", "single"), "lost_tail_of_one"),
         ),
         ("lost_tail, repaired",),
     ),
@@ -59,12 +60,12 @@ PROMISES = {
             Promise("fetch", "you may have fetched its window and the next one, but no more", ("stream",), "epoch_prefetched"),
             Promise("N = 1", "N, at least 1", ("single",), "no_window_of_one"),
             Promise("memory", "peak memory stays below twelve times", ("memory",), "one_big_batch_summed_losses"),
-            Promise("leftover", "It is applied, and averaged over", ("leftover", "together"), "tail_dropped_but_reported"),
-            Promise("leftover mean", "averaged over the samples it has", ("leftover", "together"), "tail_scale"),
+            Promise("leftover", "It is applied, and averaged over", AT_LEFTOVER, "tail_dropped_but_reported"),
+            Promise("leftover mean", "averaged over the samples it has", AT_LEFTOVER, "tail_scale"),
             Promise(
                 "short epoch",
                 "also when the whole epoch is shorter than one window",
-                ("leftover", "together"),
+                AT_LEFTOVER,
                 "short_epoch_no_step",
             ),
             Promise("ragged", "every sample of a window counts alike", AT_RAGGED, "mean_of_means"),
