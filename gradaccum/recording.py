@@ -20,7 +20,7 @@ from torch._ops import OpOverload
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from gradaccum.kept_state import optimizer_values, same_data, same_values, state_of
-from gradaccum.problems import MicroBatch, Problem, flat_gradients, flat_values, trainable
+from gradaccum.problems import MicroBatch, Problem, fill_with_infinity, flat_gradients, flat_values, trainable
 
 Loop = Callable[..., object]
 """``loop(model, loss_fn, optimizer, micro_batches, accumulation_steps)``"""
@@ -255,6 +255,8 @@ class _Watch:
     def _call(self, loop: Loop, epoch: int) -> object:
         batches = self.data[epoch]
         self.places = {x.data_ptr(): k for k, (x, _) in enumerate(batches)}
+        if self.problem.overflowed:
+            fill_with_infinity(self.parameters)
         feed = self._counted(batches) if self.problem.one_shot else batches
         return loop(self.model, self.problem.loss_fn, self.optimizer, feed, self.problem.accumulation_steps)
 

@@ -111,7 +111,8 @@ show_fingerprint(early_clear, two_windows)
 # What earns points:
 #
 # - **1 point · a loop that trains like large batches**: after each of two epochs the parameters are those of training with one
-#   large batch per window. Full windows of equal micro-batches, SGD with momentum, `.grad` empty before the first epoch.
+#   large batch per window. Full windows of equal micro-batches, SGD with momentum, `.grad` empty before the first epoch;
+#   also with N = 1.
 #
 # Update by `optimizer.step()`, send micro-batches through the model one by one, and leave the model in training mode and the
 # micro-batches as they are. What you return is ignored.
@@ -352,7 +353,8 @@ check(repaired_lost_tail)
 # - `model`, in training mode; leave it there. Some of its parameters may be frozen or unused, and stay so: their `.grad` may
 #   stay `None`.
 # - `loss_fn(prediction, target)`, a mean over the samples of its batch.
-# - `optimizer`, SGD, which has momentum where all windows are full and micro-batches equal. Update by `optimizer.step()`.
+# - `optimizer`, SGD, perhaps with several parameter groups. It has momentum where all windows are full and micro-batches
+#   equal. Update by `optimizer.step()`.
 # - `micro_batches`, pairs `(x, y)` with `len(x)` samples; leave them as they are. It may be a list, or a stream that can be
 #   walked through once and whose length nobody knows. When you make an update, you may have fetched its window and the next
 #   one, but no more.

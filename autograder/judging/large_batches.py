@@ -24,6 +24,7 @@ from gradaccum.recording import record
 SEVERAL_GRAPHS = "The graphs of several micro-batches are in memory at once."
 JOINED = "Samples of several micro-batches go through the model together."
 NOT_ONE_EACH = "A forward did not get the samples of exactly one micro-batch."
+MOVES_NOTHING = "An epoch of a single window does not move the parameters."
 CUT_OTHERWISE = "With 24 micro-batches the gradient is not that of forwards with one micro-batch each, or with a few."
 
 METERED: dict[str, Any] = {"width": 4, "depth": 3}
@@ -62,8 +63,11 @@ def moves_unused(trial: LoopTrial, observation: Observation) -> bool:
     return bool(found[:, unused].any()) and close(found[:, ~unused], due[:, ~unused], trial.problem.dtype)
 
 
-def training_in_words(trial: LoopTrial, observation: Observation) -> str:
-    """What makes the final parameters wrong, if it is none of the gradients: momentum, say; empty otherwise."""
+def training_in_words(trial: LoopTrial, observation: Observation, rate_factors: tuple[float, ...] | None = None) -> str:
+    """What makes the final parameters wrong, if it is none of the gradients: momentum, say; empty otherwise.
+
+    The ``rate_factors`` are those of :func:`large_batch_parameters`.
+    """
     problem, parameters = trial.problem, observation.tensors.get("parameters")
     outside = outside_message(observation)
     if not problem.momentum or parameters is None:
@@ -71,13 +75,13 @@ def training_in_words(trial: LoopTrial, observation: Observation) -> str:
     start, _ = large_batch_parameters(problem)
     others = {
         "The parameters are those of updates without momentum, although the optimizer you are given has some.": (
-            _trained(problem.with_(momentum=0.0), None)[1]
+            _trained(problem.with_(momentum=0.0), rate_factors)[1]
         ),
         "The parameters are those of an optimizer that forgets its momentum after each epoch.": (
-            _trained(problem, None, forgetful=True)[1]
+            _trained(problem, rate_factors, forgetful=True)[1]
         ),
         "The parameters are those of updates whose loss was given its two arguments in the wrong order.": (
-            _trained(problem, None, wrong_order=True)[1]
+            _trained(problem, rate_factors, wrong_order=True)[1]
         ),
     }
     for words, made in others.items():
@@ -182,6 +186,8 @@ def forwards_message(problem: Problem, gradient: Tensor, joined: int = 1) -> str
     """What is wrong with the forwards of a window, empty if nothing; the arguments are those of :func:`is_cut_finely`."""
     if is_cut_finely(problem, gradient, joined):
         return ""
+    if not gradient.any():
+        return MOVES_NOTHING
     otherwise = CUT_OTHERWISE if joined > 1 else NOT_ONE_EACH
     return JOINED if is_one_forward(problem, gradient) else otherwise
 

@@ -59,13 +59,14 @@ def rows_relation(found: Sequence[Numbers], due: Sequence[Numbers], each: str, t
     if [len(row) for row in found] != [len(row) for row in due]:
         return ""
     rows = [(f, d) for f, d in zip(found, due, strict=True) if len(set(d)) > 1]
+    every = [(f, d) for f, d in zip(found, due, strict=True) if d]
     for place, k in (("first", 0), ("last", -1)):
-        if rows and all(_all_same(f, [d[k]] * len(f), tolerance) for f, d in rows):
+        if rows and all(_all_same(f, [d[k]] * len(f), tolerance) for f, d in every):
             return f"{each} is the one that is due {place}."
     said = {relation(f, d, each, tolerance) for f, d in rows}
     if len(said) == 1 and (words := said.pop()):
         return words
-    if rows and all(_comparable(f, d) and _all_same(sorted(f), sorted(d), tolerance) for f, d in rows):
+    if rows and all(_comparable(f, d) and _all_same(sorted(f), sorted(d), tolerance) for f, d in every):
         return f"{each} is one that is due, but they are in another order."
     return relation([f for row in found for f in row], [d for row in due for d in row], each, tolerance)
 

@@ -9,6 +9,7 @@ from gradaccum.problems.ingredients import (
     TrainingGate,
     best_dtype,
     fill_stale_gradient,
+    fill_with_infinity,
     joined,
     seeded_generator,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "best_dtype",
     "coupling",
     "fill_stale_gradient",
+    "fill_with_infinity",
     "flat_gradient",
     "flat_gradients",
     "flat_parameters",

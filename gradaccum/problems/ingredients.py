@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -39,6 +39,12 @@ class TrainingGate(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return x if self.training else x.square()
+
+
+def fill_with_infinity(parameters: Iterable[nn.Parameter]) -> None:
+    """Leave infinity in ``.grad``, as after a loss that overflowed."""
+    for parameter in parameters:
+        parameter.grad = torch.full_like(parameter, torch.inf)
 
 
 def fill_stale_gradient(model: nn.Module, seed: int) -> None:

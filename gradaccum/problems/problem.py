@@ -7,7 +7,6 @@ any process: it is data, so it may be stored, compared and sent elsewhere.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,6 +20,7 @@ from gradaccum.problems.ingredients import (
     MicroBatch,
     TrainingGate,
     fill_stale_gradient,
+    fill_with_infinity,
     normal_numbers,
     seeded_generator,
 )
@@ -41,7 +41,7 @@ class Problem:
         width, depth: units per hidden layer, number of hidden layers.
         grouped: whether the optimizer has two groups of parameters, the weights and the biases.
         stale: whether ``.grad`` holds something before the first epoch.
-        overflowed: whether ``.grad`` holds infinity before the first epoch, as after a loss that overflowed.
+        overflowed: whether ``.grad`` holds infinity before every epoch, as after a loss that overflowed.
         one_shot: whether an epoch's micro-batches come as a generator without a length instead of a list.
         extras: whether the model also has a frozen and an unused parameter.
         tied: whether two of the model's hidden layers share a weight, for which it needs three of them.
@@ -98,8 +98,7 @@ class Problem:
         if self.stale:
             fill_stale_gradient(model, self.seed)
         if self.overflowed:
-            for parameter in trainable(model):
-                parameter.grad = torch.full_like(parameter, math.inf)
+            fill_with_infinity(trainable(model))
         return model
 
     def new_model(self) -> nn.Module:

@@ -57,23 +57,30 @@ class Repair(Exercise[LoopTrial]):
         chance = trial_random(self.id, seed)
         n = chance.choice([3, 4, 5])
         size, left = _size(chance, n), chance.randint(2, n - 1) if self.leftover else 0
-        # A leftover of several micro-batches, one of a single one, and an epoch without.
-        lengths = (2 * n + left, n + 1, n) if self.leftover else (2 * n, n)
+        # A leftover of several micro-batches, one of a single one, an epoch without, and one that is shorter than a window.
+        lengths = (2 * n + left, n + 1, n, left) if self.leftover else (2 * n, n)
         epochs = tuple((size,) * length for length in lengths)
         problem = Problem(seed + 1, n, epochs, width=8, gated=True, skewed=True, device=device, dtype=best_dtype(device))
         training, probe = problem.with_(momentum=0.9), problem.with_(seed=seed + 2)
+        single = training.with_(seed=seed + 4, accumulation_steps=1, epochs=((size,) * 2, (size,)))
         cut = problem.with_(seed=seed + 3, epochs=((size,) * n,), coupled=True)
         cuts = {"cut": LoopTrial(cut)}
         if self.leftover:
             cuts["cut leftover"] = LoopTrial(cut.with_(epochs=((size,) * left,)))
-        return {"training": LoopTrial(training), "probe": LoopTrial(probe, frozen=True), **cuts}
+        return {
+            "training": LoopTrial(training),
+            "single": LoopTrial(single),
+            "probe": LoopTrial(probe, frozen=True),
+            **cuts,
+        }
 
     def judge(self, trials: Mapping[str, LoopTrial], observations: Mapping[str, Observation]) -> Verdict:
         seen = observations["training"]
         results = {"repaired": repaired_message(trials["training"], seen)}
         if not results["repaired"]:
             cuts = (cut_message(trials[name], observations[name]) for name in trials if name.startswith("cut"))
-            results["repaired"] = next(filter(None, cuts), "")
+            alone = for_one(repaired_message(trials["single"], observations["single"]))
+            results["repaired"] = alone or next(filter(None, cuts), "")
             slugs = ("one-big-batch",) * (results["repaired"] == JOINED)
             return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=first_failure(observations))
         found = diagnose(trials["probe"], observations["probe"])
@@ -141,7 +148,7 @@ class TrainEpoch(Exercise[LoopTrial]):
             "stream": LoopTrial(problem(6, [3] * 10, accumulation_steps=2, one_shot=True)),
             "clean": LoopTrial(problem(7, [size] * (n + left), [size] * n, [size] * n, stale=True, skewed=False), frozen=True),
             "losses": LoopTrial(problem(8, [*uneven[1], *uneven[2][:left]], [size] * n), frozen=True),
-            "overflowed": LoopTrial(problem(11, [size] * (n + 1), [size], overflowed=True)),
+            "overflowed": LoopTrial(problem(11, [size] * (n + 1), [size], overflowed=True, grouped=True)),
             "together": LoopTrial(problem(10, [*uneven[2], *uneven[0][:left]], uneven[1][:1], uneven[0], **everything)),
             "probe": LoopTrial(problem(1, *every_kind, stale=True, gated=True), frozen=True),
         }
@@ -157,7 +164,9 @@ class TrainEpoch(Exercise[LoopTrial]):
         results["full"] = results["full"] or for_one(movement("single"))
         results["ragged"] = kept_message(observations["ragged"], MODEL) or results["ragged"]
         results["clean"] = clean_message(trials["clean"], observations["clean"])
-        results["clean"] = results["clean"] or overflow_message(trials["overflowed"], observations["overflowed"])
+        results["clean"] = results["clean"] or overflow_message(
+            trials["overflowed"], observations["overflowed"], also_moves=not results["leftover"]
+        )
         if not any(results.values()):
             problem = movement("together") or kept_message(observations["together"])
             if problem and moves_unused(trials["together"], observations["together"]):

@@ -70,12 +70,17 @@ def clean_message(trial: LoopTrial, seen: Observation) -> str:
     return ""
 
 
-def overflow_message(trial: LoopTrial, seen: Observation) -> str:
-    """What is wrong with a loop that finds infinity in ``.grad``: parameters that are no numbers afterwards."""
+def overflow_message(trial: LoopTrial, seen: Observation, *, also_moves: bool) -> str:
+    """What is wrong with a loop that finds infinity in ``.grad``: parameters that are no numbers afterwards.
+
+    A loop that ``also_moves`` parameters as is due where it finds nothing there has to do so here, too.
+    """
     if seen.failure:
         return seen.failure.message
-    wrong = not bool(seen.tensors["parameters"].isfinite().all())
-    return "Where .grad held infinity before the call, parameters are infinite or NaN after it." if wrong else ""
+    if not bool(seen.tensors["parameters"].isfinite().all()):
+        return "Where .grad held infinity before the call, parameters are infinite or NaN after it."
+    wrong = also_moves and not moves_like_large_batches(trial, seen)
+    return "Where .grad held infinity before the call, not every window makes the update that is due." if wrong else ""
 
 
 def cut_message(trial: LoopTrial, seen: Observation, joined: int = 1) -> str:

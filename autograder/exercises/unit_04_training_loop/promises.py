@@ -2,19 +2,21 @@
 
 from autograder.contract.promises import Promise, Promises
 
-REPAIR, CUTS = ("training", "cut"), ("cut", "cut leftover")
-AT_RAGGED, AT_EVERY_UPDATE = ("ragged", "together"), ("full", "memory", "leftover", "ragged", "stream", "together")
+REPAIR, CUTS = ("training", "single", "cut"), ("cut", "cut leftover")
+AT_RAGGED, AT_LEFTOVER = ("ragged", "together"), ("leftover", "together", "overflowed")
+AT_EVERY_UPDATE = ("full", "memory", "leftover", "ragged", "stream", "together", "overflowed")
 
 PROMISES = {
     "repaired_early_clear": Promises(
         (
             Promise("trains", "after each of two epochs the parameters are those of", REPAIR, "early_clear_unchanged"),
             Promise("in full", "after each of two epochs the parameters are those of", REPAIR, "early_clear_under_autocast"),
-            Promise("step", "Update by `optimizer.step()`, send", ("training",), "early_clear_by_hand_with_momentum"),
+            Promise("N = 1", "also with N = 1", ("single",), "early_clear_not_for_one"),
+            Promise("step", "Update by `optimizer.step()`, send", ("training", "single"), "early_clear_by_hand_with_momentum"),
             Promise("one by one", "send micro-batches through the model one by one", ("cut",), "early_clear_one_forward"),
             Promise("mode", "leave the model in training mode", REPAIR, "early_clear_evaluation_mode"),
             Promise("data", "the micro-batches as they are", REPAIR, "early_clear_changes_targets"),
-            Promise("inputs", "the micro-batches as they are", ("training",), "early_clear_inputs_want_gradients"),
+            Promise("inputs", "the micro-batches as they are", ("training", "single"), "early_clear_inputs_want_gradients"),
         ),
         (
             "Write `early_clear` again",
@@ -34,7 +36,7 @@ PROMISES = {
             Promise("leftover, too", "as in exercise 1, but", ("cut leftover",), "lost_tail_leftover_in_one_forward"),
             Promise("full epochs", "Some do not.", REPAIR, "lost_tail_steps_after_the_loop"),
             Promise("mean", "averaged over the micro-batches it has", ("training", CUTS[1]), "lost_tail_divided_by_n"),
-            Promise("every leftover", "epochs may end with a leftover window", ("training",), "lost_tail_of_one"),
+            Promise("every leftover", "epochs may end with a leftover window", ("training", "single"), "lost_tail_of_one"),
         ),
         ("lost_tail, repaired",),
     ),
@@ -51,24 +53,26 @@ PROMISES = {
                 "arguments", "`loss_fn(prediction, target)`", (*AT_EVERY_UPDATE, "single", "losses"), "swapped_loss_arguments"
             ),
             Promise("loss", "a mean over the samples of its batch", (*AT_EVERY_UPDATE, "single", "losses"), "loss_of_its_own"),
+            Promise("groups", "perhaps with several parameter groups", ("overflowed",), "clears_first_group"),
             Promise("step", "Update by `optimizer.step()`", ("full", "clean", "losses"), "updates_by_hand"),
             Promise("data", "leave them as they are", ("full",), "empties_the_list"),
             Promise("stream", "a stream that can be walked through once", ("stream", "together"), "needs_a_length"),
             Promise("fetch", "you may have fetched its window and the next one, but no more", ("stream",), "epoch_prefetched"),
             Promise("N = 1", "N, at least 1", ("single",), "no_window_of_one"),
             Promise("memory", "peak memory stays below twelve times", ("memory",), "one_big_batch_summed_losses"),
-            Promise("leftover", "It is applied, and averaged over", ("leftover", "together"), "tail_dropped_but_reported"),
-            Promise("leftover mean", "averaged over the samples it has", ("leftover", "together"), "tail_scale"),
+            Promise("leftover", "It is applied, and averaged over", AT_LEFTOVER, "tail_dropped_but_reported"),
+            Promise("leftover mean", "averaged over the samples it has", AT_LEFTOVER, "tail_scale"),
             Promise(
                 "short epoch",
                 "also when the whole epoch is shorter than one window",
-                ("leftover", "together"),
+                AT_LEFTOVER,
                 "short_epoch_no_step",
             ),
             Promise("ragged", "every sample of a window counts alike", AT_RAGGED, "mean_of_means"),
             Promise("everything", "also tried on a stream with all these difficulties", ("together",), "leftover_not_weighted"),
             Promise("start", "None of it joins an update", ("clean", "together", "overflowed"), "stale_start"),
             Promise("infinity", "infinity included", ("overflowed",), "clears_by_multiplying"),
+            Promise("infinity applied", "infinity included", ("overflowed",), "skips_window_of_infinity"),
             Promise("unused start", "may hold anything when you are called", ("together",), "stale_gradient_of_unused"),
             Promise(
                 "end",
@@ -82,7 +86,7 @@ PROMISES = {
         (
             "Now the whole thing",
             "You are given",
-            "`optimizer`, SGD, which has momentum",
+            "It has momentum where all windows are full",
             "equal micro-batches, and N divides their number.",
             "the last window has fewer micro-batches.",
             "The model has a frozen and an unused parameter.",

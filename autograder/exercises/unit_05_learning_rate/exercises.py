@@ -33,7 +33,7 @@ from autograder.exercises.unit_05_learning_rate.judging.schedules import (
 from autograder.exercises.unit_05_learning_rate.observing import NoiseTrial, ScheduleTrial
 from autograder.judging.calls import judge_calls
 from autograder.judging.failures import first_failure
-from autograder.judging.large_batches import JOINED, for_one
+from autograder.judging.large_batches import JOINED, for_one, training_in_words
 from autograder.judging.left_behind import kept_message
 from autograder.observing.calls import CallTrial
 from autograder.observing.loops import LoopTrial
@@ -101,7 +101,9 @@ class ScaleLearningRate(Exercise[CallTrial]):
             reference = chance.choice([64, 128, 256])
             larger, smaller = (chance.choice([5, 7, 11]), 2), (3, chance.choice([4, 8]))
             times, over = (larger, (chance.choice([500, 900, 1000]), 1), smaller, (1, chance.choice([32, 64])))[k // 3]
-            trials[f"rule {k}"] = CallTrial((round(chance.uniform(1e-4, 0.5), 5), reference, reference * times // over, rule))
+            # Rates as of SGD and, far smaller, as of Adam.
+            rate = round(chance.uniform(1e-4, 0.5), 5) if k % 2 else round(chance.uniform(1e-5, 9e-5), 9)
+            trials[f"rule {k}"] = CallTrial((rate, reference, reference * times // over, rule))
         # The same rate for other batches: an answer that was looked up by it is then a wrong one.
         trials["rule 12"] = CallTrial((trials["rule 1"].arguments[0], *trials["rule 4"].arguments[1:]))
         others = ("cubic", "lin", "", "Linear", "SQRT", " none", "linear\n")
@@ -200,6 +202,9 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
             return self.verdict(results, mistakes=named, failure=failure)  # two equal fingerprints would say nothing
         in_words = (rates_in_words(trials[name], observations[name]) for name in ("rates", "probe"))
         remark = found.remark or ("" if named else next(filter(None, in_words), ""))
+        if not (named or remark):
+            moving = trials["updates"]
+            remark = training_in_words(moving.loop, observations["updates"], moving.factors)
         return self.verdict(results, mistakes=named, failure=failure, expected=found.expected, found=found.found, remark=remark)
 
 

@@ -29,6 +29,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_m
     OF_ANOTHER_MODE,
     how_computed,
     in_words_of_sums,
+    mode_in_words,
     model_message,
     sums_in_words,
     sums_message,
@@ -41,6 +42,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages 
     AS_IN_LOW_PRECISION,
     CLIP_TOLERANCE,
     LEFTOVER_NOT_CLIPPED,
+    STAYING,
     WITHOUT_NAN,
     always_clipped,
     autocast_message,
@@ -55,6 +57,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages 
     parameters_message,
     rounding_message,
     scale_message,
+    scales_in_words,
     squared_norms,
 )
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.replays import replay_amp, replay_clipped
@@ -307,6 +310,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             )
         for name, seen in several.items():
             remark = remark or outside_message(seen) or calls_message(seen, due[name])
+        remark = remark or scales_in_words({name: (trials[name].scale, observations[name], due[name]) for name in STAYING})
         if moves and not remark:
             remark = lengths_in_words(observations["float16"], due["float16"], trials["float16"].scale)
         remark = "" if slugs else remark
@@ -350,6 +354,7 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
         if results["sums"] or results["ragged"]:
             slugs = wrong_sums(trials["ragged"], observations, sums)
             remark = "" if slugs else sums_in_words(observations, sums)
+            remark = remark or ("" if slugs else mode_in_words(trials["ragged"], observations["ragged"]))
         else:
             message, slugs = how_computed(trials["telling"], observations["telling"])
             results["model"] = results["model"] or message

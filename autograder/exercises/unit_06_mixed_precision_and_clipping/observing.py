@@ -74,6 +74,7 @@ class Float32SumTrial:
             coupled=self.telling,
         )
         model = problem.build_model().to(torch.bfloat16).train(self.training)
+        model.register_buffer("samples", torch.zeros((), dtype=torch.bfloat16, device=self.device))  # which is no parameter
         first_x, first_y = problem.batches()[0]
         batches = [
             ((first_x[:1] + self.spread * x).to(torch.bfloat16), (first_y[:1] + self.spread * y).to(torch.bfloat16))

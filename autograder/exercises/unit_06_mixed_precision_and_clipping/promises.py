@@ -125,6 +125,7 @@ PROMISES = {
             Promise("arguments of the loss", MEAN, SUMS, "float32_loss_swapped"),
             Promise("mean", MEAN, SUMS, "float32_no_scale"),
             Promise("dictionary", "Return a dictionary from the names", SUMS, "float32_list"),
+            Promise("names", "the names of `model.named_parameters()`", SUMS, "float32_names_of_the_state"),
             Promise("float32 results", "to float32 tensors", SUMS, "float32_returned_in_bfloat16"),
             Promise("float32 sums", "added up in float32.", ("sums", "cancelling"), "float32_divided_at_the_end"),
             Promise(

@@ -153,6 +153,12 @@ SCALES_IN_WORDS: dict[str, Callable[..., float]] = {
     "You leave the first gradient out where there are more than two.": (
         lambda rows, size: _lengths(rows[1:] if len(rows) > 2 else rows, size).scale()
     ),
+    "You divide by the samples of the window at the end, so your number counts windows, where samples are due.": (
+        lambda rows, size: _lengths(rows, size).scale() / (size * len(rows))
+    ),
+    "You divide each gradient by its own length first, which takes away what is to be measured.": (
+        lambda rows, size: _lengths(rows / rows.norm(dim=1, keepdim=True), size).scale()
+    ),
     "You take all samples of the window for those of a micro-batch, so your number is N times too large.": (
         lambda rows, size: _lengths(rows, size).scale() * len(rows)
     ),

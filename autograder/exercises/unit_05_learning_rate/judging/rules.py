@@ -137,8 +137,9 @@ RATES_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
         _by_ratio(sqrt=lambda r: round(math.sqrt(r))),
         _by_ratio(sqrt=lambda r: math.sqrt(int(r))),
     ),
-    "The rule sqrt takes only the whole part of a root.": _with_root(
-        lambda lr, reference, batch: lr * math.isqrt(batch) / math.isqrt(reference)
+    "The rule sqrt takes only the whole part of a root.": (
+        _with_root(lambda lr, reference, batch: lr * math.isqrt(batch) / math.isqrt(reference)),
+        _by_ratio(sqrt=lambda r: math.isqrt(int(r)) if r >= 1 else 1 / math.isqrt(int(1 / r))),
     ),
     "The rule sqrt takes a logarithm of the ratio of the batches, where its root is due.": (
         _by_ratio(sqrt=lambda r: 1 + math.log2(r) / 2),

@@ -95,11 +95,14 @@ CLIPPING_IN_WORDS: dict[str, tuple[ClippingVariant, ...]] = {
     "You clip the gradient of each parameter group of the optimizer on its own, not the whole.": (
         ClippingVariant(clip="group"),
     ),
-    "You clip, and measure, only parameters of several dimensions: biases are left out.": (ClippingVariant(clip="matrices"),),
+    "You clip, and measure, only our weights. Our biases, which are the second group of the optimizer, are left out.": (
+        ClippingVariant(clip="matrices"),
+    ),
 }
 """The same for rarer loops, by what they do."""
 
 SCALING_IN_WORDS: dict[str, tuple[ClippingVariant, ...]] = {
+    "You clip, and measure, only parameters of several dimensions: biases are left out.": (ClippingVariant(clip="matrices"),),
     "After a window with infinite gradients your epoch ends, so later windows make no update.": (
         ClippingVariant(infinite="stopped"),
     ),

@@ -86,6 +86,15 @@ OF_ANOTHER_MODE = "For a model in evaluation mode, your tensors are not the grad
 """Said of sums that are right for a model in training mode."""
 
 
+def mode_in_words(trial: Float32SumTrial, seen: Observation) -> str:
+    """That sums are those of a model in evaluation mode, which it was not in; empty if they are not."""
+    other = float32_sums(replace(trial, training=False))[()]
+    same = sums_distance(seen.tensors, other) <= SUM_TOLERANCE
+    return (
+        "Your tensors are the gradient of the model in evaluation mode, but you are given it in training mode." if same else ""
+    )
+
+
 def stalled(seen: Observation, due: dict[str, Tensor]) -> bool:
     """Whether sums point the right way but stopped growing: in bfloat16 somewhere between a fifth and six sevenths."""
     if seen.tensors.keys() != due.keys() or any(seen.tensors[name].shape != due[name].shape for name in due):

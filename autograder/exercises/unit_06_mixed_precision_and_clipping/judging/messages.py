@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -10,7 +10,7 @@ import torch
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import AmpTrial, ClipTrial
-from autograder.judging.large_batches import JOINED, NOT_ONE_EACH, large_batch_gradients
+from autograder.judging.large_batches import JOINED, MOVES_NOTHING, NOT_ONE_EACH, large_batch_gradients
 from autograder.judging.number_relations import rows_in_words
 from autograder.support.counted import counted
 
@@ -103,6 +103,8 @@ def cut_message(replay: Callable[[T], Observation], trial: T, seen: Observation,
     found = nearest if distances[nearest] <= tolerance else 0
     if found and sizes[0] % found == 0:  # pieces of a micro-batch are as good
         return "", False
+    if not seen.tensors["movements"].any():
+        return MOVES_NOTHING, False
     joined = found == sum(sizes)
     return (JOINED if joined else NOT_ONE_EACH), joined
 
@@ -212,3 +214,21 @@ def scale_message(seen: Observation, due: Observation) -> str:
     if found == wanted:
         return ""
     return f"The scaler's scale after the epoch is {found:g}, where {wanted:g} is due."
+
+
+STAYING = {"growth": "after good updates", "inf": "after infinite gradients"}
+"""When a scaler changes its scale, by the trial that shows it."""
+
+
+def scales_in_words(ends: Mapping[str, tuple[float, Observation, Observation]]) -> str:
+    """When a scale stays as it is although the scaler would change it, as a sentence; empty if it never does.
+
+    Args:
+        ends: for the trials of :data:`STAYING` the scale at the start, and what a loop and a right one did.
+    """
+    stays = [
+        when
+        for name, when in STAYING.items()
+        if not ends[name][1].failure and ends[name][1].facts["scale"] == ends[name][0] != ends[name][2].facts["scale"]
+    ]
+    return f"The scaler's scale stays as it is {' and '.join(stays)}." if stays else ""
