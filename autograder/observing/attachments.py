@@ -23,7 +23,9 @@ _TORCHS_OWN = ("_opt_called", "step")
 """Attributes of an optimizer that torch's schedulers set."""
 
 HOOK = "Your function leaves a hook behind, which goes on acting on everything that runs later. Remove it through its handle."
-ATTRIBUTE = "Your function leaves an attribute on a model or an optimizer that it was given. Keep what you need in variables."
+ATTRIBUTE = (
+    "Your function leaves an attribute on something it was given (a model, a parameter …). Keep what you need in variables."
+)
 SETTING = "Your function leaves a setting of a layer changed, such as the probability of a dropout. Put it back."
 
 _noted: list[str] = []
