@@ -181,8 +181,8 @@ class SumFormLr(Exercise[CallTrial]):
         )
         if verdict.mistakes or verdict.remark:
             return verdict
-        by_either = (remembered(trials, observations, due, lambda trial, i=i: trial.arguments[i]) for i in range(2))
-        return replace(verdict, remark=next(filter(None, by_either), ""))
+        by_rate = remembered(trials, observations, due, lambda trial: trial.arguments[0])
+        return replace(verdict, remark=by_rate or remembered(trials, observations, due, lambda trial: trial.arguments[1]))
 
 
 class SameUpdate(Exercise[CallTrial]):
