@@ -26,9 +26,6 @@ OUTSIDE = {
 }
 """What tells why updates are wrong, and is not wrong by itself."""
 
-SEEDED = "torch's random numbers, which it seeds"
-"""What a function has changed that seeds them."""
-
 DATA = ("data",)
 """What concerns the micro-batches: once these have changed, the parameters after training differ as well."""
 

@@ -106,6 +106,11 @@ def call_relation(
     return _right_by_argument([arguments for arguments, _ in calls], fine)
 
 
+ONLY_FIRST = (
+    "Only the first of several calls returned what was due: either its arguments make the difference, or something is kept "
+    "between calls."
+)
+
 MAX_LISTED = 8
 """Values of an argument that a sentence lists."""
 
@@ -116,6 +121,8 @@ def _right_by_argument(calls: Sequence[tuple[Any, ...]], fine: Sequence[bool]) -
     Numbers differ from call to call anyway, so an argument of another kind decides before them. Only what is as short as a
     word is listed: never tensors or lists.
     """
+    if len(fine) > 2 and fine[0] and not any(fine[1:]):
+        return ONLY_FIRST
     said: dict[bool, list[str]] = {True: [], False: []}
     for i, ordinal in zip(range(min(map(len, calls))), ORDINALS, strict=False):
         column = [call[i] for call in calls]

@@ -24,7 +24,7 @@ _TORCHS_OWN = ("_opt_called", "step")
 """Attributes of an optimizer that torch's schedulers set."""
 
 HOOK = "Your function leaves a hook behind, which goes on acting on everything that runs later. Remove it through its handle."
-ATTRIBUTE = "Your function leaves an attribute on a model or an optimizer that it was given. Keep what you need in variables."
+ATTRIBUTE = "Your function leaves an attribute on a model, a parameter or an optimizer. Keep what you need in variables."
 SETTING = "Your function leaves a setting of a layer changed, such as the probability of a dropout. Put it back."
 SEED = "Your function seeds torch's random numbers, and everything that runs later draws others. Leave that to the caller."
 

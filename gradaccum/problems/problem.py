@@ -44,6 +44,7 @@ class Problem:
         overflowed: whether ``.grad`` holds infinity before every epoch, as after a loss that overflowed.
         one_shot: whether an epoch's micro-batches come as a generator without a length instead of a list.
         extras: whether the model also has a frozen and an unused parameter.
+        renamed: whether these two have other names than usual, so that a function cannot know them by name.
         tied: whether two of the model's hidden layers share a weight, for which it needs three of them.
         gated: whether the model has a layer that acts differently in training and in evaluation mode.
         coupled: whether the samples of one forward act on each other, so that the gradient shows which of them went through
@@ -68,6 +69,7 @@ class Problem:
     overflowed: bool = False
     one_shot: bool = False
     extras: bool = False
+    renamed: bool = False
     tied: bool = False
     gated: bool = False
     coupled: bool = False
@@ -103,7 +105,8 @@ class Problem:
 
     def new_model(self) -> nn.Module:
         """A model whose weights and place are yet to be set."""
-        return ProbeModel(self.width, self.depth, self.extras, self.gated, self.coupled, self.outputs, self.tied)
+        model = ProbeModel(self.width, self.depth, self.extras, self.gated, self.coupled, self.outputs, self.tied)
+        return renamed(model) if self.renamed else model
 
     def build_optimizer(self, model: nn.Module) -> torch.optim.SGD:
         every = list(model.parameters())
@@ -148,6 +151,14 @@ def coupling(x: Tensor) -> Tensor:
     return 1 + x.square().mean()
 
 
+def renamed(model: ProbeModel) -> ProbeModel:
+    """The model, with other names for its frozen and its unused parameter."""
+    for old, new in (("shift", "offset"), ("unused", "spare")):
+        model.register_parameter(new, getattr(model, old))
+        delattr(model, old)
+    return model
+
+
 class ProbeModel(nn.Module):
     """A small multi-layer perceptron with tanh units."""
 
@@ -177,7 +188,8 @@ class ProbeModel(nn.Module):
         together = coupling(x) if self.coupled else None
         for layer in self.hidden:
             x = torch.tanh(layer(x))
-        if hasattr(self, "shift"):
-            x = x + self.shift
+        shift = getattr(self, "shift", getattr(self, "offset", None))
+        if shift is not None:
+            x = x + shift
         out = self.head(self.gate(x))
         return out if together is None else out * together

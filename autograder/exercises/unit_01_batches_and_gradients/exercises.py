@@ -36,6 +36,7 @@ def batch_problem(
     *,
     gated: bool = False,
     extras: bool = False,
+    renamed: bool = False,
     stale: bool = False,
     overflowed: bool = False,
     tied: bool = False,
@@ -52,6 +53,7 @@ def batch_problem(
         width=8,
         gated=gated,
         extras=extras,
+        renamed=renamed,
         stale=stale,
         overflowed=overflowed,
         tied=tied,
@@ -61,7 +63,7 @@ def batch_problem(
 
 
 SPECIAL = {
-    "one": ("", "For a batch of one sample, whose numbers are all zero"),
+    "one": ("", "For a batch of one sample with x = 0"),
     "narrow": ("", "For a model in float32 with a single output"),
     "again": ("untouched", "At a later call with the same model"),
     "tied": ("", "For a model in which two layers share a weight"),
@@ -119,10 +121,12 @@ class BatchGradient(GradientOfBatch):
             "gradient": BatchTrial(batch_problem(seed + 1, device, a, gated=True)),
             "frozen": BatchTrial(batch_problem(seed + 2, device, b, extras=True)),
             "untouched": BatchTrial(batch_problem(seed + 3, device, c, stale=True, gated=True), training=False),
-            "one": BatchTrial(batch_problem(seed + 4, device, 1, gated=True), zeros=True),
+            "one": BatchTrial(batch_problem(seed + 4, device, 1, gated=True), zeros=True, summed=True),
             "narrow": BatchTrial(batch_problem(seed + 6, device, b, outputs=1, dtype="float32")),
             "again": BatchTrial(batch_problem(seed + 5, device, a, gated=True), calls=3, mixed=True),
-            "overflowed": BatchTrial(batch_problem(seed + 8, device, b, overflowed=True, extras=True), frozen_stale=True),
+            "overflowed": BatchTrial(
+                batch_problem(seed + 8, device, b, overflowed=True, extras=True, renamed=True), frozen_stale=True
+            ),
         }
 
 
@@ -174,9 +178,9 @@ class SgdStep(Exercise[BatchTrial]):
             "loss": BatchTrial(batch_problem(seed + 4, device, a, gated=True), lr=rates[3]),
             "evaluating": BatchTrial(batch_problem(seed + 5, device, b, gated=True), training=False, lr=rates[4]),
             "clean extras": BatchTrial(
-                batch_problem(seed + 6, device, c, stale=True, extras=True), lr=rates[5], frozen_stale=True
+                batch_problem(seed + 6, device, c, stale=True, extras=True, renamed=True), lr=rates[5], frozen_stale=True
             ),
-            "one": BatchTrial(batch_problem(seed + 7, device, 1, gated=True), lr=rates[0], zeros=True),
+            "one": BatchTrial(batch_problem(seed + 7, device, 1, gated=True), lr=rates[0], zeros=True, summed=True),
             "narrow": BatchTrial(batch_problem(seed + 9, device, c, outputs=1, dtype="float32"), lr=rates[2]),
             "again": BatchTrial(batch_problem(seed + 8, device, b, gated=True), lr=rates[1], calls=3, mixed=True),
             "tied": BatchTrial(batch_problem(seed + 10, device, a, tied=True), lr=rates[4]),

@@ -67,6 +67,9 @@ class BatchTrial:
         """
         if not self.summed:
             return skewed_loss(prediction, target)
+        if prediction.ndim != 2:
+            shape = tuple(prediction.shape)
+            raise ValueError(f"loss_fn needs a row for each sample, and the prediction it is given has the shape {shape}")
         samples, outputs = prediction.shape
         return skewed_loss(prediction, target) * samples * outputs
 
@@ -90,19 +93,31 @@ class BatchTrial:
 class DrawingGate(TrainingGate, nn.Dropout):
     """A gate that in training mode draws random numbers, as dropout does, but makes nothing of them.
 
-    It notes where torch's generator stood, and for how many samples they were drawn.
+    It notes where torch's generator stood, for how many samples they were drawn, and whether ``vmap`` drew once for all.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.draws: list[tuple[Tensor, int]] = []
+        self._shared_by_vmap = False
 
     def forward(self, x: Tensor) -> Tensor:
         if self.training:
             if x.device.type == "cpu":
                 self.draws.append((torch.default_generator.get_state(), len(x)))
-            torch.rand_like(x)
+            if _is_batched(x) > _is_batched(torch.rand_like(x)):
+                self._shared_by_vmap = True
         return super().forward(x)
+
+
+def _is_batched(tensor: Tensor) -> bool:
+    """Whether a tensor stands for one of several that ``vmap`` works on."""
+    functorch = torch._C._functorch
+    while functorch.is_functorch_wrapped_tensor(tensor):
+        if functorch.is_batchedtensor(tensor):
+            return True
+        tensor = functorch.get_unwrapped(tensor)
+    return False
 
 
 def _drawing_model(trial: BatchTrial) -> nn.Module:
@@ -160,6 +175,7 @@ def _call(function: Callable, model: nn.Module, trial: BatchTrial, *rate: float)
     )
     alone = [state for state, samples in draws if samples == 1]
     repeated = trial.samples > 1 and len(alone) > 1 and _same_states(alone, alone[:1] * len(alone))
+    repeated = repeated or (trial.samples > 1 and getattr(model.gate, "_shared_by_vmap", False))
     facts: dict[str, Any] = {"data kept": kept, "own parameters": all(any(p is q for q in own) for p in model.parameters())}
     return returned, facts | {"chance": ["seed"] * reseeded + ["same draws"] * repeated}
 

@@ -18,7 +18,14 @@ PROMISES = {
             Promise("arguments", "takes the prediction first", GRADIENTS, "batch_gradient_swapped_loss_arguments"),
             Promise("gradient", "every trainable parameter has its gradient", GRADIENTS, "batch_gradient_sum_over_samples"),
             Promise(
-                "any model", "the gradient of `loss_fn(model(x), y)`", ("narrow",), "batch_gradient_squeezes_the_prediction"
+                "any model",
+                "the gradient of `loss_fn(model(x), y)`",
+                ("narrow", "one"),
+                "batch_gradient_squeezes_the_prediction",
+            ),
+            Promise("rows", "the gradient of `loss_fn(model(x), y)`", ("one",), "batch_gradient_squeezes_a_single_sample"),
+            Promise(
+                "any names", "a frozen parameter is not in the dictionary", ("overflowed",), "batch_gradient_by_known_names"
             ),
             Promise("other dtypes", "shape and dtype", ("narrow",), "batch_gradient_under_autocast"),
             Promise("one sample", "also for a batch of one sample", ("one",), "batch_gradient_needs_several_samples"),
@@ -74,6 +81,12 @@ PROMISES = {
                 "chance", "may draw random numbers", ("mean", "one", "again"), "average_sample_gradients_vmap_without_chance"
             ),
             Promise("new numbers", "new ones for every sample", ("mean", "again"), "average_sample_gradients_with_one_mask"),
+            Promise(
+                "vmap's numbers",
+                "new ones for every sample",
+                ("mean", "again"),
+                "average_sample_gradients_vmap_with_one_mask",
+            ),
             Promise("settings", "as in exercise 1", AVERAGES, "average_sample_gradients_dropout_off"),
             Promise("untouched", "as in exercise 1", AVERAGES, "average_sample_gradients_accumulated_in_grad"),
         ),
@@ -100,7 +113,11 @@ PROMISES = {
             Promise("own", "update of the model's own parameters", UPDATES, "sgd_step_new_parameters"),
             Promise("rate", "has moved by minus `lr` times its gradient", UPDATES, "sgd_step_without_rate"),
             Promise("down", "has moved by minus", UPDATES, "sgd_step_uphill"),
-            Promise("any model", "the gradient of `loss_fn(model(x), y)`", ("narrow",), "sgd_step_squeezes_the_prediction"),
+            Promise(
+                "any model", "the gradient of `loss_fn(model(x), y)`", ("narrow", "one"), "sgd_step_squeezes_the_prediction"
+            ),
+            Promise("rows", "the gradient of `loss_fn(model(x), y)`", ("one",), "sgd_step_squeezes_a_single_sample"),
+            Promise("any names", "those do not move, and nothing breaks", ("clean extras",), "sgd_step_by_known_names"),
             Promise("one sample", "also for a batch of one sample", ("one",), "sgd_step_of_several"),
             Promise("second call", "at a second call", SECOND, "sgd_step_momentum_between_calls"),
             Promise("other rate", "at a second call with another `lr`", SECOND, "sgd_step_first_rate_stays"),

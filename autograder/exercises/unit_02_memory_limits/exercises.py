@@ -114,13 +114,16 @@ class MemoryLine(Exercise[CallTrial]):
         trials["exact 2"] = CallTrial((sizes, [gigabytes[0] + gigabytes[1] * size for size in sizes]))
         sizes, off = chance.sample(range(9, 20), 7), [chance.choice([-1, 1]) * chance.randint(200, 900) for _ in range(7)]
         trials["scattered 3"] = CallTrial((sizes, [900 * size - 5000 + shift for size, shift in zip(sizes, off, strict=True)]))
+        sizes = chance.sample(range(1, 17), 2)
+        trials[TWO] = CallTrial((sizes, [3000 + 500 * size for size in sizes]))
         sizes, off[3] = [2, 9, 5, 9, 7], -off[1]
         trials[REPEATED] = CallTrial((sizes, [5000 + 700 * size + shift for size, shift in zip(sizes, off[:5], strict=True)]))
         return trials
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
-        # Between two points of the same size there is no slope, so mistakes with slopes are named by the other lists.
-        verdict = self._judge({name: trial for name, trial in trials.items() if name != REPEATED}, observations)
+        # Between two points of the same size there is no slope, and of two points none can be left out, so mistakes are named
+        # by the other lists.
+        verdict = self._judge({name: trial for name, trial in trials.items() if name not in (REPEATED, TWO)}, observations)
         return self._judge(trials, observations) if verdict.passed else verdict
 
     def _judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -140,11 +143,14 @@ class MemoryLine(Exercise[CallTrial]):
 REPEATED = "scattered 4"
 """The list in which one size is there twice, with other bytes."""
 
+TWO = "exact 3"
+"""The list of two points."""
+
 
 def _line_message(trial: CallTrial, found: Plain | None) -> str:
     """What is wrong with a line that is not the right one."""
     if not _is_pair(found):
-        return f"Your function returned {in_words(found)} where a pair of numbers was due."
+        return _no_pair_message(found, "a pair of numbers")
     due = least_squares(*trial.arguments)
     fixed_right, slope_right = (math.isclose(*numbers, rel_tol=FIT) for numbers in zip(found, due, strict=True))
     if fixed_right or slope_right:
@@ -154,6 +160,12 @@ def _line_message(trial: CallTrial, found: Plain | None) -> str:
     if f"{own:.2g}" == f"{least:.2g}":
         return "This is not the least-squares line, though its squares add up to nearly as little."
     return f"This is not the least-squares line: the sum of its squares is {own:.3g}, where {least:.3g} is possible."
+
+
+def _no_pair_message(found: Plain | None, due: str) -> str:
+    if isinstance(found, list) and len(found) == 2:
+        return f"Your function returned two values where {due} was due, but not both are numbers."
+    return f"Your function returned {in_words(found)} where {due} was due."
 
 
 def _is_pair(found: Plain | None) -> TypeGuard[list[float]]:
@@ -198,6 +210,8 @@ class PlanMicroBatches(Exercise[CallTrial]):
         large, fixed = chance.choice([2310, 2520, 2730]), 10**9 * chance.randint(12, 14)
         calls["largest 10"] = CallTrial((large, 10**9 * chance.randint(60, 80), fixed, 15 * 10**6 + 1))
         calls["largest 11"] = CallTrial((large, 17 * 2**32 + 2**31 - chance.randint(1, 99), fixed, 80 * 10**6 + 1))
+        # The arguments are whole numbers of any size: a division of floats loses the last byte of these.
+        calls[HUGE] = CallTrial((60, fixed + 12 * 10**17 - 1, fixed, 10**17))
         return calls | {
             "none 0": call(24, 1, -chance.randint(1, 99)),
             "none 1": call(36, -2, 0),
@@ -206,10 +220,15 @@ class PlanMicroBatches(Exercise[CallTrial]):
         }
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
+        # With these a division of floats gives other plans, so mistakes are named by the other calls.
+        verdict = self._judge({name: trial for name, trial in trials.items() if name != HUGE}, observations)
+        return self._judge(trials, observations) if verdict.passed else verdict
+
+    def _judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
         def message(trial: CallTrial, found: Plain | None) -> str:
             if _is_pair(found):
                 return _plan_message(trial, found)
-            return f"Your function returned {in_words(found)} where the pair (B, N) was due."
+            return _no_pair_message(found, "the pair (B, N)")
 
         refusal = "Not even one sample fits, and no ValueError says so."
         verdict = judge_calls(
@@ -221,6 +240,10 @@ class PlanMicroBatches(Exercise[CallTrial]):
         )
         named = (*verdict.mistakes, mistake("misfit-not-refused")) if silent else verdict.mistakes
         return _require_ints(replace(verdict, mistakes=named), observations)
+
+
+HUGE = "largest 12"
+"""The call with more bytes than a float can count."""
 
 
 def _plan_message(trial: CallTrial, found: list[float]) -> str:

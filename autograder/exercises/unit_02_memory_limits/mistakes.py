@@ -122,7 +122,7 @@ add_mistake(
 )
 add_mistake(
     "line-divisors-differ",
-    "Your slope is off by the factor (n - 1)/n for n points: one of its two sums is divided by n, the other by n - 1.",
+    "Your slope is off by a factor made of n and n - 1 for n points: one of its two sums is divided by n, the other by n - 1.",
     "By which numbers are your covariance and your variance divided?",
 )
 add_mistake(

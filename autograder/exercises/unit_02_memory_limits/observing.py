@@ -21,7 +21,7 @@ class SavedTrial:
     Attributes:
         kind: ``"plain"`` (one linear layer), ``"shared"`` (a tensor that two operations keep), ``"deep"`` (weights are kept
             too, one of them frozen, as well as a slice of a parameter, masks, a buffer, and activations of the weights' shape;
-            its first layer is in evaluation mode), ``"gated"`` (slices of larger tensors are kept, of which x is one).
+            its first layer is in evaluation mode), ``"gated"`` (slices of larger tensors are kept, x among them, but not y).
         samples: in the batch.
         width: of the layers.
     """
@@ -64,8 +64,8 @@ class SavedTrial:
 
 
 def loss_of_sines(prediction: Tensor, target: Tensor) -> Tensor:
-    """Compares the first target with a number made of all predictions; the two arguments keep different tensors."""
-    return F.mse_loss(prediction.square().mean(1).sin(), target[:, 0])
+    """Compares the first target with a number made of all predictions. Autograd keeps the predictions, but no target."""
+    return (prediction.square().mean(1).sin() - target[:, 0]).square().mean()
 
 
 class WatchedSequential(nn.Sequential):
@@ -121,14 +121,15 @@ class Gains(nn.Module):
 
 
 class GatedUnit(nn.Module):
-    """One linear layer whose output is cut in three: a · silu(b) + c. Autograd keeps a and b, slices of one storage."""
+    """One linear layer whose output is cut in three: a · silu(b) + c. Autograd keeps a and b, unlike slices of one storage."""
 
     def __init__(self, width: int, outputs: int) -> None:
         super().__init__()
-        self.project = nn.Linear(width, 3 * outputs)
+        self.project = nn.Linear(width, 2 * outputs + 1)
+        self.outputs = outputs
 
     def forward(self, x: Tensor) -> Tensor:
-        a, b, c = self.project(x).chunk(3, dim=-1)
+        a, b, c = self.project(x).split((self.outputs, 1, self.outputs), dim=-1)
         return a * F.silu(b) + c
 
 

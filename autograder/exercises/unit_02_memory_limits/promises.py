@@ -4,8 +4,8 @@ from autograder.contract.promises import Promise, Promises
 
 MODELS = ("plain", "shared", "deep", "gated")
 SCATTERED = ("scattered 0", "scattered 1", "scattered 2", "scattered 3", "scattered 4")
-LINES = ("exact 0", "exact 1", "exact 2", *SCATTERED)
-LARGEST, FULL = tuple(f"largest {k}" for k in range(12)), tuple(f"full {k}" for k in range(7))
+LINES = ("exact 0", "exact 1", "exact 2", "exact 3", *SCATTERED)
+LARGEST, FULL = tuple(f"largest {k}" for k in range(13)), tuple(f"full {k}" for k in range(7))
 NONE = ("none 0", "none 1", "none 2", "none 3")
 
 PROMISES = {
@@ -15,6 +15,8 @@ PROMISES = {
             Promise("arguments", "`loss_fn(model(x), y)`", ("gated",), "saved_bytes_swapped_loss_arguments"),
             Promise("own loss", "The last model has a loss function of its own.", ("gated",), "saved_bytes_of_mse"),
             Promise("once", "Count storages, each once", ("shared", "deep", "gated"), "saved_bytes_every_time"),
+            Promise("one storage", "Count storages, each once", ("gated",), "saved_bytes_once_for_each_shape"),
+            Promise("no more", "that autograd keeps does count", ("gated",), "saved_bytes_inputs_in_any_case"),
             Promise("storage", "and with all their bytes", ("gated",), "saved_bytes_elements_of_views"),
             Promise("parameters", "Parameters do not count", ("deep",), "saved_bytes_with_parameters"),
             Promise("views", "leave out the storages", ("deep",), "saved_bytes_by_type_of_the_base"),
@@ -70,10 +72,13 @@ PROMISES = {
             Promise(
                 "gigabytes",
                 "with the largest B that fits the budget",
-                ("largest 10", "largest 11"),
+                ("largest 10", "largest 11", "largest 12"),
                 "plan_micro_batches_in_32_bits",
             ),
             Promise("last byte", "what needs exactly the budget fits", FULL, "plan_micro_batches_strict"),
+            Promise(
+                "whole numbers", "All four arguments are whole numbers", ("largest 12",), "plan_micro_batches_divides_floats"
+            ),
             Promise("none", "not even one sample", NONE, "plan_micro_batches_returns_none"),
             Promise("reason", "Any words will do, but an empty message will not.", NONE, "plan_micro_batches_no_reason"),
             Promise(

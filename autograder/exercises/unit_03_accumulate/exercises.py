@@ -24,7 +24,7 @@ from autograder.exercises.unit_03_accumulate.judging import (
     same_samples,
     times_in_words,
 )
-from autograder.judging.calls import in_words, judge_calls
+from autograder.judging.calls import in_words, judge_calls, remembered
 from autograder.judging.failures import first_failure
 from autograder.judging.large_batches import (
     CUT_OTHERWISE,
@@ -34,6 +34,7 @@ from autograder.judging.large_batches import (
     SEVERAL_GRAPHS,
     holds_several_graphs,
 )
+from autograder.judging.left_behind import OUTSIDE
 from autograder.observing.calls import CallTrial, Plain
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
@@ -59,7 +60,9 @@ class AccumulateGradient(Exercise[LoopTrial]):
         chance = trial_random(self.id, seed)
         size = chance.choice([2, 3])
         count = chance.choice([number for number in (3, 4, 5) if number != size])  # or dividing by either would be the same
-        ragged = (*chance.sample([2, 3, 4, 5], 4), 1)  # five micro-batches: nothing in the model has five of anything
+        # Five micro-batches: nothing in the model has five of anything. The last one's size is not 1, or it would not show.
+        ragged = tuple(chance.sample([2, 3, 4, 5], 4))
+        ragged = (*ragged[:3], 1, ragged[3])
 
         def problem(offset: int, *calls: Sequence[int], **options: Any) -> Problem:
             basics = Problem(device=device, dtype=best_dtype(device), width=8, gated=True, skewed=True)
@@ -69,7 +72,7 @@ class AccumulateGradient(Exercise[LoopTrial]):
         return {
             "equal": LoopTrial(problem(1, [size] * count, [size] * count, [1], outputs=1), frozen=True),
             "ragged": LoopTrial(problem(2, ragged, extras=True, tied=True, depth=3), frozen=True),
-            "clean": LoopTrial(problem(3, [size] * count, [size] * count, stale=True, extras=True), frozen=True),
+            "clean": LoopTrial(problem(3, [size] * count, [size] * count, stale=True, extras=True, renamed=True), frozen=True),
             "overflowed": LoopTrial(problem(6, [size] * count, overflowed=True), frozen=True),
             "single": LoopTrial(problem(8, [size], stale=True), frozen=True),
             "memory": LoopTrial(problem(4, METERED_WINDOW, **METERED, coupled=True), frozen=True, meter=True),
@@ -97,6 +100,10 @@ class AccumulateGradient(Exercise[LoopTrial]):
         elsewhere = [(trials[name], observations[name]) for name in ("equal", "ragged")]
         found = diagnose(trials["probe"], observations["probe"], *elsewhere)
         found = _without_windows(trials["probe"].problem, found)
+        if found.found is not None and not found.found.linear:  # weights that do not fit say nothing
+            found = replace(found, found=None)
+        if found.remark in OUTSIDE.values():  # there is no step here, and the message says what changed
+            found = replace(found, remark="")
         if other_loss := name_loss(trials["equal"], observations["equal"]):
             found = replace(found, slugs=(other_loss, *found.slugs), found=found.found if found.slugs else None, remark="")
         slugs = found.slugs if not several or "retained-graph" in found.slugs else (*found.slugs, "one-big-batch")
@@ -156,17 +163,24 @@ class SumFormLr(Exercise[CallTrial]):
                 )
             return f"Your function returned {in_words(found)} where a number was due."
 
-        return judge_calls(
+        def due(lr: float, n: int) -> float:
+            return lr / n
+
+        verdict = judge_calls(
             self,
             trials,
             observations,
             lambda _: "rate",
-            lambda lr, n: lr / n,
+            due,
             WRONG_RATES,
             message,
             tolerance=RATE,
             described=RATES_IN_WORDS,
         )
+        if verdict.mistakes or verdict.remark:
+            return verdict
+        by_rate = remembered(trials, observations, due, lambda trial: trial.arguments[0])
+        return replace(verdict, remark=by_rate or remembered(trials, observations, due, lambda trial: trial.arguments[1]))
 
 
 class SameUpdate(Exercise[CallTrial]):
@@ -204,7 +218,7 @@ class SameUpdate(Exercise[CallTrial]):
             due = "True" if same_samples(*trial.arguments) else "False"
             return "For {} and {} your function returned {}, where {} was due.".format(*trial.arguments, in_words(found), due)
 
-        return judge_calls(
+        verdict = judge_calls(
             self,
             trials,
             observations,
@@ -214,3 +228,6 @@ class SameUpdate(Exercise[CallTrial]):
             message,
             described=COMPARISONS_IN_WORDS,
         )
+        if verdict.mistakes or verdict.remark:
+            return verdict
+        return replace(verdict, remark=remembered(trials, observations, same_samples, lambda trial: trial.arguments[0]))

@@ -24,6 +24,7 @@ PROMISES = {
             Promise("stale", "none of it is left", ("clean", "overflowed", "single"), "stale_start"),
             Promise("stale and unused", "may hold anything when you are called", ("clean",), "stale_gradient_of_unused"),
             Promise("infinity", "infinity included", ("overflowed",), "clears_by_multiplying"),
+            Promise("any names", "Some of its parameters may be frozen", ("clean",), "knows_the_parameters_by_name"),
             Promise("cleared again", "after every call none of it is left", ("clean",), "clears_once"),
             Promise("shared", "with a weight that two layers share", ("ragged",), "divides_layer_by_layer"),
             Promise(
@@ -44,7 +45,6 @@ PROMISES = {
             "Write `accumulate_gradient",
             "You are given",
             "`model`, in training mode.",
-            "Some of its parameters may be frozen",
             "`len(x)` is the number of samples.",
             "What it returns is ignored.",
             "An unused parameter's",

@@ -85,7 +85,7 @@ def test_letting_tensors_go_while_counting_yields_too_few_bytes(seed):
         with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
             loss = trial.loss_fn(model(trial.batch()[0]), trial.batch()[1])
         assert loss.requires_grad
-        return sum(sizes.values()), model.let_go
+        return sum(sizes.values()), model._let_go
 
     (less, let_go), (due, kept) = counted(lambda tensor: None), counted(lambda tensor: tensor)
     assert less < due

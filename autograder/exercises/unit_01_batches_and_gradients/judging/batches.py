@@ -7,11 +7,13 @@ from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial, model_state
-from autograder.judging.left_behind import SEEDED
 from gradaccum.fingerprint import LINEAR
 from gradaccum.problems import trainable
 
-CHANCE = {"seed": SEEDED, "same draws": "torch's random numbers, which it makes the same for every sample"}
+CHANCE = {
+    "seed": "torch's random numbers, which it seeds",
+    "same draws": "torch's random numbers, which it makes the same for every sample",
+}
 """What a function may have done to random numbers, in words."""
 
 

@@ -29,6 +29,7 @@ class KeptTensor:
         storage: identifies the memory it lies in.
         storage_bytes: the size of that memory, which may hold more than this tensor.
         start: address of its first element.
+        shape: its own, which other tensors in the same memory need not have.
         numel: number of its elements.
         itemsize: bytes of each.
         floating: whether these are floating-point numbers.
@@ -44,6 +45,7 @@ class KeptTensor:
     storage: int
     storage_bytes: int
     start: int
+    shape: tuple[int, ...]
     numel: int
     itemsize: int
     floating: bool
@@ -58,12 +60,13 @@ class KeptTensor:
 
 @dataclass(frozen=True)
 class Forward:
-    """What autograd kept in a forward pass, and how much memory the model's parameters and the loss take, kept or not."""
+    """What autograd kept in a forward pass, and how much memory the model's parameters, the loss, x and y take, kept or not."""
 
     kept: tuple[KeptTensor, ...]
     parameter_elements: int
     itemsize: int
     loss_bytes: int
+    given_bytes: int
 
 
 class CountVariant(NamedTuple):
@@ -74,7 +77,8 @@ class CountVariant(NamedTuple):
         graph: whether tensors that require a gradient count.
         parameters: which of them count: ``"none"``, ``"frozen"`` or ``"all"``; or ``"subtracted"``, all of them from everything
             that is kept; or ``"shape"``, none, nor what has a parameter's shape; or ``"inside"``, those that begin elsewhere.
-        size: of a tensor: its ``"storage"`` or only its own ``"elements"``.
+        size: of a tensor: its ``"storage"`` or only its own ``"elements"``; ``"last"`` if those of the last view replace those
+            of earlier ones.
         given: whether x and y count.
         buffers: whether buffers of the model count.
         watched: whether what ``"both"`` keep is seen, or only what the ``"model"`` or the ``"loss"`` keeps.
@@ -102,7 +106,7 @@ CHOICES: Choices = {
         "subtracted": ("parameters-subtracted",),
         "shape": ("parameters-by-shape",),
     },
-    "size": {"storage": (), "elements": ("views-cut-short",)},
+    "size": {"storage": (), "elements": ("views-cut-short",), "last": ("views-cut-short",)},
     "given": {True: (), False: ("inputs-left-out",)},
     "buffers": {True: (), False: ("buffers-left-out",)},
     "watched": {"both": (), "model": ("loss-not-watched",), "loss": ("model-not-watched",)},
@@ -156,6 +160,21 @@ RARE_COUNTS: dict[str, Callable[[Forward], int]] = {
     "You count what requires a gradient only, and no parameters: x, y, masks and buffers are left out.": lambda forward: sum(
         _sizes(forward, lambda tensor: tensor.in_graph)
     ),
+    "You count x and y in any case, although autograd need not keep both.": lambda forward: (
+        forward.given_bytes + sum(_sizes(forward, lambda tensor: not tensor.given))
+    ),
+    "You tell storages apart by the shapes of tensors: of several with tensors of one shape you count one.": lambda forward: (
+        sum({t.shape: t.storage_bytes for t in forward.kept if not t.parameter}.values())
+    ),
+    "You count a storage again for each shape of the tensors in it that are kept.": lambda forward: sum(
+        {(t.storage, t.shape): t.storage_bytes for t in forward.kept if not t.parameter}.values()
+    ),
+    "You count x as if it filled its storage, as a copy of it does. Autograd keeps all of the storage.": lambda forward: (
+        sum(_sizes(forward, lambda tensor: not (tensor.given and tensor.numel * tensor.itemsize < tensor.storage_bytes)))
+        + sum(
+            {t.start: t.numel * t.itemsize for t in forward.kept if t.given and t.numel * t.itemsize < t.storage_bytes}.values()
+        )
+    ),
     "You count the loss as well, which nothing keeps for the backward pass.": lambda forward: (
         sum(_sizes(forward)) + forward.itemsize
     ),
@@ -171,7 +190,7 @@ def count_variants() -> tuple[Candidate[CountVariant], ...]:
 
 def _moot(variant: CountVariant) -> tuple[str, ...]:
     """If every slice counts with its own bytes, nothing counts twice."""
-    return ("counts-twice",) if variant.once == "start" and variant.size == "elements" else ()
+    return ("counts-twice",) if variant.once == "start" and variant.size != "storage" else ()
 
 
 def run_forward(trial: SavedTrial, *, training: bool = True) -> Forward:
@@ -193,6 +212,7 @@ def run_forward(trial: SavedTrial, *, training: bool = True) -> Forward:
                 storage=key,
                 storage_bytes=tensor.untyped_storage().nbytes(),
                 start=tensor.data_ptr(),
+                shape=tuple(tensor.shape),
                 numel=tensor.numel(),
                 itemsize=tensor.element_size(),
                 floating=tensor.is_floating_point(),
@@ -207,13 +227,13 @@ def run_forward(trial: SavedTrial, *, training: bool = True) -> Forward:
         )
     assert loss.requires_grad  # and with its graph everything kept stays alive until here, so no address is used twice
     elements, loss_bytes = sum(p.numel() for p in model.parameters()), loss.untyped_storage().nbytes()
-    return Forward(tuple(kept), elements, x.element_size(), loss_bytes)
+    given_bytes = sum(given.untyped_storage().nbytes() for given in (x, y))
+    return Forward(tuple(kept), elements, x.element_size(), loss_bytes, given_bytes)
 
 
 def play(variant: CountVariant, forward: Forward) -> int:
     """The number of bytes that such a count yields."""
-    total = 0
-    seen: set[int] = set()
+    sizes: dict[int, int] = {}
     everything = ("", "frozen", "trainable")
     counted = {"none": ("",), "shape": ("",), "frozen": ("", "frozen")}.get(variant.parameters, everything)
     units = {"bytes": forward.itemsize, "elements": 1, "four": 4}
@@ -228,11 +248,9 @@ def play(variant: CountVariant, forward: Forward) -> int:
             continue
         if tensor.in_graph and not variant.graph:
             continue
-        elements = tensor.numel if variant.size == "elements" else tensor.storage_bytes // tensor.itemsize
+        elements = tensor.storage_bytes // tensor.itemsize if variant.size == "storage" else tensor.numel
         unit = tensor.itemsize if variant.unit == "bytes" else units[variant.unit]
-        key = {"storage": tensor.storage, "start": tensor.start, "never": len(seen), "size": elements * unit}[variant.once]
-        if key in seen:
-            continue
-        seen.add(key)
-        total += elements * unit
-    return total - forward.parameter_elements * units[variant.unit] * (variant.parameters == "subtracted")
+        key = {"storage": tensor.storage, "start": tensor.start, "never": len(sizes), "size": elements * unit}[variant.once]
+        if key not in sizes or variant.size == "last":
+            sizes[key] = elements * unit
+    return sum(sizes.values()) - forward.parameter_elements * units[variant.unit] * (variant.parameters == "subtracted")

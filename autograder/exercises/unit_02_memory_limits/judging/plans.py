@@ -22,7 +22,7 @@ def plan(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
 
 def _room(budget: int, fixed: int, per_sample: int) -> int:
     """How many samples fit at a time."""
-    return math.floor((budget - fixed) / per_sample)
+    return (budget - fixed) // per_sample
 
 
 def _largest(effective: int, fits: Callable[[int], bool]) -> Plan:
@@ -166,6 +166,9 @@ PLANS_IN_WORDS: dict[str, tuple[Formula, ...]] = {
     ),
     "You count a negative fixed part as zero.": (
         _where_something_fits(lambda effective, budget, fixed, each: plan(effective, budget, max(0, fixed), each)),
+    ),
+    "You divide as floats, which keep only 16 digits: with larger numbers of bytes your micro-batch may not fit.": (
+        _where_something_fits(lambda effective, budget, fixed, each: plan(effective, int((budget - fixed) / each), 0, 1)),
     ),
     "Your plans are those of a budget that is a little smaller. You may use it to the last byte.": tuple(
         _where_something_fits(_with_reserve(share)) for share in (0.001, 0.01, 0.02, 0.05, 0.1)
