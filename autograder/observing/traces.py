@@ -62,12 +62,14 @@ def noting(function: Callable) -> Callable:
     @functools.wraps(function)
     def call(*arguments: object, **keywords: object) -> object:
         before = [_owner(thing) for thing in _things((arguments, keywords))]
-        _rename_seed()
+        has_model = any(isinstance(value, nn.Module) for value in arguments)
+        if has_model:  # what saves or loads a state of random numbers is not given one
+            _rename_seed()
         with settings_put_back() as changed:
             returned = function(*arguments, **keywords)
         _noted.extend(map(LEFT_CHANGED.format, changed))
         _noted.extend(message for owner in before for message in owner.left())
-        if torch.initial_seed() != NO_USUAL_SEED and any(isinstance(value, nn.Module) for value in arguments):
+        if has_model and torch.initial_seed() != NO_USUAL_SEED:
             _noted.append(SEED)
         return returned
 
