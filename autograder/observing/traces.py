@@ -26,7 +26,7 @@ _TORCHS_OWN = ("_opt_called", "step")
 HOOK = "Your function leaves a hook behind, which goes on acting on everything that runs later. Remove it through its handle."
 ATTRIBUTE = "Your function leaves an attribute on a model, a parameter or an optimizer. Keep what you need in variables."
 SETTING = "Your function leaves a setting of a layer changed, such as the probability of a dropout. Put it back."
-SEED = "Your function seeds torch's random numbers, and everything that runs later draws others. Leave that to the caller."
+SEED = "Your function seeds torch's random numbers, so all that runs later draws different ones. Leave that to the caller."
 
 NO_USUAL_SEED = 7_420_183
 """What the seed of torch's random numbers seems to be when a function is called. If it is another one then, it was set."""

@@ -60,7 +60,8 @@ class AccumulateGradient(Exercise[LoopTrial]):
         chance = trial_random(self.id, seed)
         size = chance.choice([2, 3])
         count = chance.choice([number for number in (3, 4, 5) if number != size])  # or dividing by either would be the same
-        # Five micro-batches: nothing in the model has five of anything. The last one's size is not 1, or it would not show.
+        # Five micro-batches: nothing in the model has five of anything. Dividing by the size of the last one shows only if that
+        # is not 1.
         ragged = tuple(chance.sample([2, 3, 4, 5], 4))
         ragged = (*ragged[:3], 1, ragged[3])
 

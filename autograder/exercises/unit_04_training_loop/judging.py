@@ -73,7 +73,7 @@ def clean_message(trial: LoopTrial, seen: Observation) -> str:
 def overflow_message(trial: LoopTrial, seen: Observation, *, also_moves: bool) -> str:
     """What is wrong with a loop that finds infinity in ``.grad``: parameters that are no numbers afterwards.
 
-    A loop that ``also_moves`` parameters as is due where it finds nothing there has to do so here, too.
+    With ``also_moves`` its updates have to be right, too; a loop whose updates are wrong elsewhere is told so there.
     """
     if seen.failure:
         return seen.failure.message

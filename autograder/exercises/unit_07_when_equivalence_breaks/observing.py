@@ -180,6 +180,10 @@ def _grads_kept(given: nn.Module, due: nn.Module) -> bool:
     return all(grad is other if grad is None or other is None else torch.equal(grad, other) for grad, other in pairs)
 
 
+UNFIT = (RuntimeError, TypeError, ValueError, AttributeError, LookupError)
+"""What a model raises whose layers do not fit together."""
+
+
 def observe_replacement(function: Callable, trial: NormTrial) -> Observation:
     """Call the function; return the model it made, what that model computes, and the state of the given model afterwards.
 
@@ -209,7 +213,7 @@ def observe_replacement(function: Callable, trial: NormTrial) -> Observation:
     }
     tensors = {f"state/{name}": tensor.detach().clone() for name, tensor in state.items()}
     tensors |= {f"given/{name}": tensor.detach().clone() for name, tensor in given.state_dict().items()}
-    with contextlib.suppress(Exception):  # layers that do not fit together: judging sees that these tensors are missing
+    with contextlib.suppress(*UNFIT):  # layers that do not fit together: judging sees that these tensors are missing
         tensors |= measure(result, trial)
     return Observation(tensors, facts)
 

@@ -89,7 +89,7 @@ add_mistake(
 add_mistake(
     "equal-sizes-assumed",
     "Your gradients are right with micro-batches of equal size, but not with ragged ones, one of which holds a single pair.",
-    "In which row of all features does micro-batch k begin, and in which does it end? What shape have those of a single pair?",
+    "In which row of all features does micro-batch k begin, and in which does it end? What shape does a single pair's have?",
 )
 add_mistake(
     "temperature-forgotten",

@@ -13,7 +13,7 @@ from autograder.exercises.unit_12_capstone.judging.batch_sizes import (
     divisors,
     in_integers,
     largest,
-    off,
+    side_in_words,
     size_in_words,
     size_message,
     size_mistakes,
@@ -105,9 +105,10 @@ class PickMicroBatchSize(Exercise):
             results["refuse"] = "You refuse every budget. This can be judged once a size is returned where one fits."
         named = tuple(map(mistake, size_mistakes(trials, seen)))
         window_of = lambda trial: trial.arguments[0].effective_batch  # noqa: E731
-        remark = (
-            "" if named else size_in_words(trials, seen) or remembered(trials, seen, largest, window_of) or off(trials, seen)
-        )
+        remark = ""
+        if not named:
+            remark = size_in_words(trials, seen) or remembered(trials, seen, largest, window_of)
+            remark = remark or side_in_words(trials, seen)
         return self.verdict(results, mistakes=named, failure=verdict.failure, remark=remark)
 
 

@@ -168,6 +168,6 @@ add_mistake(
 )
 add_mistake(
     "micro-batch-whole-window",
-    "You take the whole window as one micro-batch where it does not fit, as if the budget were another or there were none.",
+    "You take the whole window as one micro-batch where it does not fit, as if there were no budget, or a larger one.",
     "How many bytes does such a micro-batch need, and how many are allowed?",
 )

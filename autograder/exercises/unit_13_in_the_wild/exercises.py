@@ -139,15 +139,14 @@ class RepairedTrainer(Exercise[RepairTrial]):
 
     def judge(self, trials: Mapping[str, RepairTrial], observations: Mapping[str, Observation]) -> Verdict:
         said = {name: parameters_message(trial, observations[name]) for name, trial in trials.items() if name != "probe"}
+        changes_list = any("list" in seen.facts.get("own", ()) for seen in observations.values())
         results = {
             "tokens": said["tokens"]
             or said["token 0"]
             or (said["no accumulation"] and f"With N = 1: {said['no accumulation']}"),
             "leftover": said["leftover"] or (said["short"] and f"In an epoch shorter than a window: {said['short']}"),
             "epochs": said["epochs"],
-            "empty": said["empty"]
-            or kept_message(observations["empty"], DATA)
-            or CHANGED_LIST * any("list" in seen.facts.get("own", ()) for seen in observations.values()),
+            "empty": said["empty"] or kept_message(observations["empty"], DATA) or CHANGED_LIST * changes_list,
         }
         failure = first_failure(observations)
         if not any(results.values()):
@@ -163,9 +162,7 @@ class RepairedTrainer(Exercise[RepairTrial]):
         own = observations["probe"].facts.get("own", ())
         if "train" in own:  # what is wrong is then the library's, unless hooks are overridden as well
             named, shown, remark = named if len(own) > 1 else {}, shown if len(own) > 1 else {}, OWN_TRAIN
-        elif CHANGED_LIST not in results.values() and any(
-            "list" in seen.facts.get("own", ()) for seen in observations.values()
-        ):
+        elif changes_list and CHANGED_LIST not in results.values():
             remark = CHANGED_LIST
         elif "data" in own and not (named or remark):
             remark = OTHER_DATA

@@ -95,7 +95,7 @@ CLIPPING_IN_WORDS: dict[str, tuple[ClippingVariant, ...]] = {
     "You clip the gradient of each parameter group of the optimizer on its own, not the whole.": (
         ClippingVariant(clip="group"),
     ),
-    "You clip, and measure, only our weights. Our biases, which are the second group of the optimizer, are left out.": (
+    "You clip, and measure, only the weights. The biases, which are the optimizer's second group, are left out.": (
         ClippingVariant(clip="matrices"),
     ),
 }

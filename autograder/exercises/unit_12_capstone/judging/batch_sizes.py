@@ -66,7 +66,7 @@ def _answer(value: object) -> tuple[bool, object]:
     return (True, None) if value is RAISES else (False, value)
 
 
-def off(trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> str:
+def side_in_words(trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> str:
     """On which side all wrong sizes are, in words; empty if they are on both, or something else than a size was returned."""
     sides: set[str] = set()
     for name, trial in trials.items():
