@@ -18,11 +18,11 @@
 # You know the message: *CUDA out of memory*. You halve the batch, it runs, and you wonder what you have given up.
 #
 # Take the run from the start page: Llama 2 with 7 billion parameters, and about 1,000 sequences in every update. A large GPU
-# has 80 GB. Before it has seen a single sequence, mixed-precision training with AdamW fills more than that, and every sequence
-# asks for another 19 GB.
+# has 80 GB. Before the first sequence, mixed-precision training with AdamW fills more than that, and every sequence asks for
+# another 19 GB.
 #
-# Part of the memory grows with the batch and part of it does not. How large is each part, and what do you save by cutting the
-# batch into pieces? You will count the bytes, turn the counts into a line, and use the line to plan.
+# Part of the memory grows with the batch and part of it does not. How large is each part, and what does cutting the batch
+# save? You will count the bytes, turn them into a line, and plan with it.
 #
 # *About 45 minutes, 10 points. You need unit [01 · Batches and gradients](01_batches_and_gradients.ipynb).*
 
@@ -95,8 +95,8 @@ from gradaccum.recording import LiveBytes
 # 1. You begin over the budget. Choose a larger N until it fits. Which part of the bar shrinks, and which parts do not?
 # 2. From N = 1 to N = 4 the activations fall to a quarter. Does the whole bar?
 # 3. Go through the optimizers. How large is the state of each, counted in copies of the weights?
-# 4. Tick **Activation checkpointing**, which forgets activations and computes them again when they are needed. Does a larger N
-#    still help on top of it?
+# 4. Tick **Activation checkpointing**, which forgets activations and computes them again when needed. Does a larger N still
+#    help?
 
 # %%
 explore("memory_bar")
@@ -128,8 +128,8 @@ explore("memory_bar")
 # | optimizer state | 0 (SGD), 1 (momentum), 2 (AdamW) | no | no |
 # | activations | a fixed number of bytes for each sample | **yes** | no |
 #
-# So memory is a line in B: **fixed + per sample · B**. The number of accumulation steps N does not appear in it at all! N helps
-# only because a larger N lets you choose a smaller B.
+# So memory is a line in B: **fixed + per sample · B**. N does not appear in it at all! It helps only because a larger N allows
+# a smaller B.
 #
 # Some texts say that N = 4 means "4x memory reduction", and that "the gradient buffer grows" from micro-batch to micro-batch.
 # You have just measured both: the first is true of the activations only, and the second is false (row 8 of [the claims
@@ -156,7 +156,7 @@ with LiveBytes() as live:  # counts the bytes of tensors made from here on and a
 print(f"the gradients alone: {sum(p.grad.nbytes for p in attention.parameters())} bytes")
 
 # %% [markdown]
-# After every micro-batch only the gradients are left, and not a byte more. There is no cache to save (row 9).
+# After every micro-batch only the gradients are left: there is no cache to save (row 9).
 
 # %% [markdown]
 # ## What autograd keeps
@@ -164,9 +164,9 @@ print(f"the gradients alone: {sum(p.grad.nbytes for p in attention.parameters())
 # Now to the part that grows. For its backward pass an operation needs some of the tensors it worked with: a linear layer needs
 # its input and its weight, a tanh its result. Autograd keeps them until `backward()` has used them.
 #
-# PyTorch lets you watch. Inside `saved_tensors_hooks(pack, unpack)`, every such tensor goes through your function `pack`.
-# Autograd keeps what `pack` returns, and `unpack` turns it back into the tensor. If `pack` returns nothing, nothing is kept:
-# the tensor may be freed during the forward pass, and its address given to another one.
+# Inside `saved_tensors_hooks(pack, unpack)`, every such tensor goes through your function `pack`. Autograd keeps what `pack`
+# returns, and `unpack` turns it back into the tensor. If `pack` returns nothing, nothing is kept: the tensor may be freed
+# during the forward pass, and its address given to another one.
 
 # %%
 torch.manual_seed(0)
@@ -186,7 +186,7 @@ with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
 # %% [markdown]
 # Six tensors went by, but look at the addresses: the result of the tanh appears twice, kept by the tanh and by the layer after
 # it. It is one piece of memory. The tensor of shape (4, 2) is the second layer's weight, transposed, which is in memory
-# anyway. The first layer's weight would be needed only for the gradient of `x`. The loss keeps the last two.
+# anyway. The first layer's weight is not kept: only the gradient of `x` would need it. The loss keeps the last two.
 
 # %% [markdown]
 # ## Tensors and storages
@@ -275,8 +275,8 @@ check(saved_bytes)
 # %% [markdown]
 # ## From counts to a line
 #
-# You cannot try every B on a machine that is out of memory. But memory is a line in B, so measure a few small micro-batches
-# and extend the line. Here are five measurements of the model in the picture, with AdamW.
+# You cannot try a B that does not fit. But memory is a line in B, so measure a few small micro-batches and extend it. Here are
+# five measurements of the model in the picture, with AdamW.
 
 # %%
 steps = [32, 16, 8, 4, 2]
@@ -287,8 +287,8 @@ for size, total in zip(sizes, totals, strict=True):
 
 # %% [markdown]
 # Counted bytes lie exactly on a line. A GPU's allocator rounds, and libraries take workspace, so what you read off a real
-# device lies *near* one. The usual choice then is **least squares**: of all lines, take the one with the smallest sum of
-# squared distances, $\sum_k (\text{bytes}_k - \text{fixed} - \text{per sample}\cdot B_k)^2$.
+# device lies *near* one. The usual choice then is **least squares**: the line with the smallest sum of squared distances,
+# $\sum_k (\text{bytes}_k - \text{fixed} - \text{per sample}\cdot B_k)^2$.
 
 # %% [markdown]
 # ## Exercise 2 · `memory_line`
@@ -340,8 +340,8 @@ check(memory_line)
 # ## What it costs
 #
 # If small micro-batches save memory, why not always take B = 1? One text says that throughput per sample stays the same,
-# another that accumulation speeds training up. Measure it on your machine: 512 samples in N micro-batches, with one update at
-# the end and with one after each micro-batch. FLOPs are floating-point operations.
+# another that accumulation speeds training up. Measure it: 512 samples in N micro-batches, with one update at the end and with
+# one after each micro-batch. FLOPs are floating-point operations.
 
 # %%
 network = memory_bar.Stack(checkpointing=False)

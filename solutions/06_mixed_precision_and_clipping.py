@@ -77,8 +77,7 @@ print(f"norm of .grad now:        {flat_gradient(model).norm():.3f}")
 # %% [markdown]
 # ## Where to clip, and at what threshold?
 #
-# Texts on accumulation say that the threshold "may need adjustment". Try it: the same window clipped after averaging, after
-# summing, and piece by piece.
+# Texts say that the threshold "may need adjustment". Clip the same window after averaging, after summing, and piece by piece:
 
 
 # %%
@@ -114,8 +113,8 @@ for name, g in {
 # %% [markdown]
 # ## Mixed precision in brief
 #
-# Half the bits mean that activations take as little as half the memory, and that matrix products are several times as fast on a
-# GPU with tensor cores. You need two things:
+# With half the bits, activations take as little as half the memory, and matrix products are several times as fast on a GPU
+# with tensor cores. You need two things:
 #
 # - **`torch.autocast(device_type, dtype=dtype)`**: inside the block, operations that tolerate it run in `float16` or
 #   `bfloat16`. The parameters and their `.grad` stay in float32. The forward pass and the loss belong inside, `backward` does
@@ -197,8 +196,8 @@ explore("order_of_operations")
 #
 # What earns points:
 #
-# - **1 point · windows whose norm is above the threshold**: full windows, ragged micro-batches; and a leftover window, as
-#   well as norms on both sides of the threshold, once you also have the next point.
+# - **1 point · windows whose norm is above the threshold**: full windows of ragged micro-batches. Once you have the next point
+#   as well, this one also asks for a leftover window, and for norms on both sides of the threshold.
 # - **1 point · windows whose norm is below it, and leftovers**: equal micro-batches, three epochs, leftover windows, also with
 #   N = 1. Micro-batches go through the model one by one.
 # - **1 point · the returned norms**: one for each window, before clipping.
@@ -357,10 +356,9 @@ explore("low_precision_sums")
 # %% [markdown]
 # ## Where the sum is kept
 #
-# These errors come from a **low-precision `.grad`**. They matter when the model itself was converted, as is common for large
-# ones. Under autocast the sum is float32, like the parameters. So when a text warns that very small micro-batches "accumulate
-# numerical errors", ask where the sum is kept: in bfloat16 it is true, in float32 it is not (row 19 of [the claims
-# ledger](../docs/claims.md)).
+# These errors come from a **low-precision `.grad`**. They matter when the model itself was converted, as large ones often are.
+# Under autocast the sum is float32, like the parameters. So the warning that very small micro-batches "accumulate numerical
+# errors" is true of sums in bfloat16 and false of sums in float32 (row 19 of [the claims ledger](../docs/claims.md)).
 
 # %% [markdown]
 # ## Exercise 3 · `accumulate_in_float32`
@@ -382,7 +380,7 @@ explore("low_precision_sums")
 #   micro-batches. No hook of yours is left on the model. You may do with `.grad` what you like; it may hold anything when you
 #   are called.
 #
-# An error of 2% is allowed.
+# An error of 2% is allowed, but do not round the finished sums.
 
 
 # %% exercise="accumulate_in_float32"
@@ -438,7 +436,7 @@ predict(
 # ## What to remember
 #
 # - For every micro-batch: autocast, scale, backward. **Once per window: unscale, clip, step, update**, in this order.
-# - **Clip what is complete and unscaled.** The threshold stays as it is when you average, and is N times as large when you sum.
+# - **Clip what is complete and unscaled.** Averaged, the threshold stays as it is; summed, it is N times as large.
 # - **The scale is constant within a window**, and one inf skips all of it.
 # - **Sums belong in float32.** In bfloat16 a sum stops growing at 256 to 512 times its addend.
 #

@@ -78,9 +78,9 @@ explore("batchnorm_divergence")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. No, and the smaller the micro-batches, the larger the error. With 2 samples it is longer than the gradient itself.
+# 1. No, and the smaller the micro-batches, the larger the error. With 2 samples it is longer than the gradient.
 # 2. It is updated at every forward pass in training mode, so N times per window.
-# 3. It repairs the running mean. The gradient stays as wrong as it was: running statistics take no part in training mode.
+# 3. It repairs the running mean. The gradient stays as wrong: running statistics take no part in training mode.
 # 4. No. The gradients agree up to rounding.
 # </details>
 
@@ -109,9 +109,8 @@ for layer in (*batchnorms, nn.GroupNorm(2, 8), nn.LayerNorm(8), nn.RMSNorm(8)):
 # %% [markdown]
 # ## SyncBatchNorm does not help
 #
-# You may read the advice to "use sync BN across micro-batches". But `SyncBatchNorm` joins the **ranks** of one forward pass
-# (unit 10), and with a single rank it is an ordinary BatchNorm. When the first micro-batch is normalized, the second is yet to
-# come.
+# Some advise you to "use sync BN across micro-batches". But `SyncBatchNorm` joins the **ranks** of one forward pass (unit 10),
+# and with a single rank it is an ordinary BatchNorm. When the first micro-batch is normalized, the second is yet to come.
 
 # %%
 window = batchnorm_divergence.window(0)
@@ -197,7 +196,7 @@ check(replace_batchnorm)
 #
 # $$\text{running} \leftarrow (1-m)\cdot\text{running} + m\cdot\text{batch}$$
 #
-# where $m$ is BatchNorm's momentum (0.1 unless you say otherwise; it has nothing to do with the optimizer's).
+# where $m$ is BatchNorm's momentum (0.1 by default; it has nothing to do with the optimizer's).
 
 # %% [markdown]
 # ## Exercise 2 · `matched_bn_momentum`
@@ -310,7 +309,7 @@ explore("momentum_effects")
 # 1. The large batch remembers four times as many samples.
 # 2. Per update, both forget at the same pace. On the left, one run makes four times as many updates.
 # 3. No.
-# 4. The memories are the same. The updates are four times as long, and with momentum they swing past the goal and back.
+# 4. No. The updates are four times as long, and with momentum they swing past the goal and back.
 # </details>
 
 # %% [markdown]

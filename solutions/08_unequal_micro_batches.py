@@ -171,8 +171,8 @@ for reduction in ("mean", "sum"):
 # You are given
 #
 # - `model`, in training mode; leave it there. `model(x)` gives logits of shape (sequences, positions, vocabulary). Some
-#   parameters may be frozen, without a `.grad`, or unused.
-# - `optimizer`. Update with `optimizer.step()`. Marking uses plain SGD.
+#   parameters may be frozen or unused: these begin without a `.grad`.
+# - `optimizer`, which may have several groups of parameters. Update with `optimizer.step()`. Marking uses plain SGD.
 # - `micro_batches`, a list or a one-shot stream of pairs `(x, targets)`, integer tensors of shape (sequences, positions). Both
 #   sizes differ from one micro-batch to the next. The logits at a position predict the target at the same position, so do not
 #   shift them. Leave these tensors as they are.

@@ -181,10 +181,11 @@ print("in layer.bias.grad:", layer.bias.grad.tolist())
 # Write `accumulate_contrastive(encode_image, encode_text, logit_scale, micro_batches)`. It leaves in `.grad` the gradient of
 # `info_nce` over **all pairs of all micro-batches**, as if they were one batch, and returns that loss.
 #
-# - `micro_batches` yields `(images, texts)`, equally many of both; it may be a generator, and you may keep all of its inputs.
+# - `micro_batches` yields `(images, texts)`, equally many of both; it may be a generator, and you may keep all of its inputs,
+#   which have to stay as they are.
 # - `encode_image` and `encode_text` are modules that make features of shape `(n, width)`. Both may have frozen parameters
-#   (never all of them) and parameters that are never used; `.grad` of those may stay `None`. `logit_scale` is a single
-#   parameter.
+#   (never all of them), which begin without a `.grad`, and parameters that are never used; `.grad` of those may stay `None`.
+#   `logit_scale` is a single parameter.
 # - Whatever `.grad` held before is discarded, in all three. No parameter changes, and no hook or switched `requires_grad` is
 #   left behind: your function may be called again with the same encoders.
 # - The encoders are in training mode and stay in it, in both passes: in evaluation mode they would make other features. Nothing

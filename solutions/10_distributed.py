@@ -157,7 +157,7 @@ predict(
 # %% [markdown]
 # ## no_sync
 #
-# Three of these four are wasted. `model.no_sync()` switches sharing off:
+# Three of the four all-reduces are wasted. `model.no_sync()` switches sharing off:
 #
 # ```python
 # with model.no_sync():

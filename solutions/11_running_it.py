@@ -20,8 +20,8 @@
 # accumulation steps. And restarts are the rule. Llama 3 on 16,384 GPUs was [interrupted 466 times in 54
 # days](https://arxiv.org/abs/2407.21783), about once every three hours.
 #
-# Before a run you choose B and N; while it runs you read its curves; when it is killed you start it again. Each of these can
-# go wrong in its own way when an update is made of several micro-batches.
+# Choosing B and N, reading curves, starting again after a kill: each can go wrong in its own way when an update is made of
+# several micro-batches.
 #
 # *About 45 minutes, 10 points. You need units [02 · Memory limits](02_memory_limits.ipynb) and
 # [06 · Mixed precision and clipping](06_mixed_precision_and_clipping.ipynb).*
@@ -68,9 +68,9 @@ from gradaccum.resuming import Run, RunProblem
 # %% [markdown]
 # ## Explore: killed and resumed
 #
-# This is a small run of 20 micro-batches, 10 to an epoch, with N = 4, so an epoch has two full windows and a leftover of two.
-# It is killed at the solid vertical line and continues from its last checkpoint. On the right is how far its parameters are
-# from those of a run that was never killed.
+# This small run has 20 micro-batches, 10 to an epoch, and N = 4: two full windows and a leftover of two. It is killed at the
+# solid vertical line and continues from its last checkpoint. On the right is how far its parameters are from those of a run
+# that was never killed.
 #
 # 1. It opens with a checkpoint after every micro-batch. Look at the losses: would you notice? Then look to the right.
 # 2. Press **Fix**. Where does the run continue, and what is computed twice?
@@ -104,7 +104,7 @@ for name, bytes_each in state.items():
 
 # %% [markdown]
 # A kill may also come *while* a checkpoint is being written, and half a file is useless. So write it under another name in the
-# same folder. Then `os.replace(new, old)` puts it in the old one's place, all at once. (To survive a power failure, too, call
+# same folder; then `os.replace(new, old)` puts it in the old one's place, all at once. (To survive a power failure, too, call
 # `os.fsync` before that.)
 #
 # Here is everything that the run in the picture does for one micro-batch. `run.window_open` is true while gradients wait in
@@ -259,10 +259,10 @@ predict(
 # %% [markdown]
 # ## Explore: run dashboard
 #
-# This small run of 20 updates of 32 samples is logged with a classic mistake. On the right is the dashboard at its end, with a
-# thick frame around the wrong number, and on the left that number, update by update: orange as it is logged, green and dashed
-# as it truly is. Losses and memory are measured; time is modelled, with fixed costs for a micro-batch, a sample and an update.
-# The axis of memory is logarithmic.
+# This small run of 20 updates of 32 samples is logged with a classic mistake. On the right is the dashboard at its end, with
+# the wrong number framed; on the left is that number, update by update: orange as it is logged, green and dashed as it truly
+# is. Losses and memory (on a logarithmic axis) are measured; time is modelled, with fixed costs for a micro-batch, a sample
+# and an update.
 #
 # 1. It opens with the mistake from the question. Change N: what happens to the orange curve, and what to the green one?
 # 2. Go through the other mistakes. Which make a run look better than it is? Which can you not see with N = 1?
@@ -293,9 +293,9 @@ explore("run_dashboard")
 # - the **effective batch size** and the **rate** that the update used: without them nobody can repeat the run;
 # - the **peak** of memory, not what is left after the update (`torch.cuda.max_memory_allocated()` on a GPU).
 #
-# Write numbers, never tensors: a loss that you keep keeps its graph. After `backward()` that is only a skeleton, because the
-# activations have been freed. But a loss that never goes backward, such as a validation loss computed without
-# `torch.no_grad()`, holds them all:
+# Write numbers, never tensors: a loss that you keep keeps its graph. After `backward()` that is only a skeleton without
+# activations. But a loss that never goes backward, such as a validation loss computed without `torch.no_grad()`, holds them
+# all:
 
 # %%
 network, x = memory_bar.Stack(checkpointing=False), torch.randn(8, memory_bar.WIDTH)
@@ -310,7 +310,7 @@ for name, goes_backward in {"after backward": True, "without backward": False}.i
         print(f"20 losses kept {name:16}: {live.now:8,} bytes alive")
 
 # %% [markdown]
-# `loss.item()` is a plain number. A mean loss times its samples is a sum over samples, and you may add up such sums.
+# `loss.item()` is a plain number. A mean loss times its samples is a sum, and sums may be added up.
 #
 # On a GPU, work is queued, and a clock read too early measures the queueing. `loss.item()` waits for the loss, but not for the
 # update: call `torch.cuda.synchronize()` before you read the clock at the end of a window.
@@ -412,8 +412,8 @@ for n in (1, 4, 16):
     print(f"B = 8 kept, N = {n:2}: {best:8.0f} samples per second")
 
 # %% [markdown]
-# Throughput does not fall. It may even rise, because more samples share the cost of the update and, with several ranks, of the
-# communication. So the claim has a condition: B has to stay the same.
+# As long as B stays the same, throughput does not fall. It may even rise, because more samples share the cost of the update
+# and, with several ranks, of the communication.
 
 # %% [markdown]
 # ## Powers of two?
@@ -433,14 +433,14 @@ for n in range(2, 10):
     print(f"N = {n}: {live.peak} bytes at most  {note}")
 
 # %% [markdown]
-# The bytes are the same: no tensor has N in its shape. (For B, and for the widths of layers, multiples of 8 or more can matter
-# on a GPU, because its matrix units take tiles of that size.) The advice even costs something. With 48 samples per update and
-# room for 16, N = 3 takes B = 16, but the next power of two, N = 4, only B = 12.
+# The bytes are the same: no tensor has N in its shape. (For B and the widths of layers, multiples of 8 or more can matter: a
+# GPU's matrix units take tiles of that size.) The advice even costs something: with 48 samples per update and room for 16, N =
+# 3 takes B = 16, but the next power of two, N = 4, only B = 12.
 
 # %% [markdown]
 # ## A plan
 #
-# The documentation of a contrastive trainer recommends these steps. Most of them follow from what you have measured:
+# The documentation of a contrastive trainer recommends these steps. Most follow from what you have measured:
 #
 # 1. **Other techniques first.** With activation checkpointing a larger B fits, and you need fewer steps.
 # 2. **Then B**: the largest micro-batch that fits and divides what a rank has to read.

@@ -104,9 +104,9 @@ print("tokens in each line:", [tokens_in(row) for row in y])
 # %% [markdown]
 # ## Explore: where a run parts from the large batch
 #
-# This is a tiny version of this unit's run, in float64, next to the same run with large batches. Windows have 12 lines, in
-# three micro-batches of 4, and every epoch ends with a leftover. On the left are the losses, on the right the distance between
-# the two models after each window. Its axis is logarithmic, and the grey band is rounding.
+# This is a tiny version of this unit's run, in float64, next to the same run with large batches. Windows have three
+# micro-batches of 4 lines, and every epoch ends with a leftover. On the left are the losses, on the right, on a logarithmic
+# axis, the distance between the two models after each window; the grey band is rounding.
 #
 # 1. Where does the line leave the grey band, and what is special about that window?
 # 2. Press **Break late**. Which window is it now? How large is the jump in the loss?
@@ -186,8 +186,7 @@ check(pick_micro_batch_size)
 # %% [markdown]
 # <details><summary>Hint 1: which sizes</summary>
 #
-# Go through the numbers from the window's size down to 1 and skip those that leave a remainder. The first that fits is the
-# largest.
+# Go from the window's size down to 1, and skip numbers that leave a remainder. The first that fits is the largest.
 # </details>
 #
 # <details><summary>Hint 2: which lines</summary>
@@ -287,15 +286,14 @@ predict(
 # %% [markdown]
 # ## Stop and resume
 #
-# A stopped run continues from a file, and nothing must show that it ever stopped. This one draws no random numbers and has no
-# scaler, so its next update depends on only five things:
+# A stopped run continues from a file as if it had never stopped. This one draws no random numbers and has no scaler, so its
+# next update depends on only five things:
 #
 # - `run.parts()` gives a dictionary of four of them: model, optimizer, scheduler, history.
 # - **The place in the data** is the fifth. The order of an epoch is the same whenever you ask for it, so the number of updates
 #   made, `run.history.updates`, says which windows are used up. Skip them, through all epochs.
 #
-# The parts go into a file and come back as in unit 11. (No kill comes while a file is being written, so you need not rename
-# anything.)
+# The parts go into a file and come back as in unit 11. (No kill comes during a write, so you need not rename anything.)
 
 # %%
 stopped, fresh = SMALL.build(), SMALL.build()
@@ -373,8 +371,7 @@ check(train)
 #
 # <details><summary>Hint 2: skipping windows</summary>
 #
-# Count windows through all epochs, including those that you do not train on. The first `run.history.updates` of them are used
-# up.
+# Count windows through all epochs, including those that you do not train on. The first `run.history.updates` are used up.
 # </details>
 #
 # <details><summary>Hint 3: the resumed run ends somewhere else</summary>
@@ -411,8 +408,7 @@ live_run(train, pick_micro_batch_size)
 # - **Count tokens, not lines and not places.**
 # - **Measure the worst micro-batch.** B comes from the budget, N from the window.
 # - **The state of this run is five things**: model, optimizer, schedule, history, and the place in the data.
-# - Report what happened: the mean over the window, the norm before the clip, the rate that was used, the tokens without
-#   padding.
+# - Report the mean over the window, the norm before the clip, the rate that was used, and the tokens without padding.
 #
 # <details><summary>References</summary>
 #

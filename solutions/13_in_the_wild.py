@@ -82,8 +82,8 @@ with gradaccum.watch(model, accumulation_steps=4) as seen:
 seen
 
 # %% [markdown]
-# Two mistakes? accelerate documents what it does. It is a choice, but one that you should know of. **Due** means: each token
-# of a window, or each sample, counts alike.
+# Two mistakes? accelerate documents what it does. It is a choice that you should know of. **Due** means: each token of a
+# window, or each sample, counts alike.
 
 # %% [markdown]
 # ## Explore: trainers of released libraries
@@ -105,8 +105,7 @@ explore("trainers")
 # 1. By N, which makes it the mean of means. Releases 3 and 5. In release 4 a condition was the wrong way round. (In release 2
 #    the leftover waits for the next epoch and then counts too much.)
 # 2. No. Its losses are added up again, and never divided.
-# 3. To less than 1. The total is too large by one token for each sequence: the first is not a target, and is counted all the
-#    same.
+# 3. To less than 1. The total is too large by one token for each sequence: the first is counted, although it is not a target.
 # 4. accelerate and Lightning: they divide a leftover of two by four. (And release 2 of the first trainer.)
 # </details>
 
@@ -185,8 +184,8 @@ check(name_those_trainers)
 # %% [markdown]
 # <details><summary>Hint 1: where to begin</summary>
 #
-# First see which micro-batches are in a row at all. How many updates are there? Is the first micro-batch in the first row, and
-# is it in the second?
+# Which micro-batches are in a row at all? How many updates are there? Is the first micro-batch in the first row, and in the
+# second?
 # </details>
 #
 # <details><summary>Hint 2: what a row adds up to</summary>
@@ -203,8 +202,8 @@ check(name_those_trainers)
 # %% [markdown]
 # ## A trainer with hooks
 #
-# Suppose you have found a mistake in a library. You should not edit what pip installed, but trainers have **hooks**: methods
-# that are there to be overridden. Here is a small trainer. `train` belongs to the library, and the rest are hooks.
+# If you find a mistake in a library, do not edit what pip installed. Trainers have **hooks**: methods that are there to be
+# overridden. In this small trainer `train` belongs to the library, and the rest are hooks.
 
 # %%
 hooks = Trainer.compute_loss, Trainer.backward, Trainer.should_step
@@ -389,7 +388,7 @@ check(accumulates_right)
 # With gradaccum installed, `pytest` has a fixture for this, and `gradaccum watch train.py` watches a script without editing
 # it. [Watch your own trainer](../docs/watch.md) says how, and what watching cannot see.
 #
-# The mistakes that you have seen have been reported, and most of them repaired:
+# These mistakes have been reported, and most of them repaired:
 #
 # - transformers took [the mean of means](https://github.com/huggingface/transformers/pull/34191);
 #   [some models were not divided at all](https://github.com/huggingface/transformers/pull/35438);

@@ -187,12 +187,14 @@ def run_skipping_test(folder: Path, reason: str, ci: str) -> subprocess.Complete
     return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"CI": ci}, cwd=folder)
 
 
+@pytest.mark.slow
 def test_a_skipped_test_fails_the_run_on_ci(tmp_path):
     done = run_skipping_test(tmp_path, "chromium is missing: apt-get install chromium", ci="true")
     assert done.returncode == 1
     assert "test_it.py::test_it: chromium is missing" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_skipped_test_is_fine_at_a_desk(tmp_path):
     assert run_skipping_test(tmp_path, "chromium is missing: apt-get install chromium", ci="").returncode == 0
 

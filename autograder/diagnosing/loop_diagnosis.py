@@ -90,9 +90,19 @@ def diagnose(trial: LoopTrial, observation: Observation, *elsewhere: tuple[LoopT
         lengths = observation.tensors["gradients"].norm(dim=1)
         outside = outside_message(observation) if len(found.coefficients) else ""
         words = outside or parameters_in_words(trial, observation, due) or difference_in_words(found, due, lengths)
+        if not found.linear and (evaluating := facts["forwards_in_evaluation"]):
+            words = f"{words} Of the model's forwards, {evaluating} ran in evaluation mode."
         return Diagnosis(slugs_so_far, words, found, due)
     shown = None if found.same_as(due) else found  # two equal pictures would say nothing
     return Diagnosis((*slugs_so_far, *_with_evidence(slugs, facts, micro_batches)), "", shown, due)
+
+
+def updates_in_trial(trial: LoopTrial, observation: Observation) -> str:
+    """How the updates of a trial with frozen parameters differ from those due, in words; empty if not, or if it failed."""
+    if observation.failure:
+        return ""
+    lengths = observation.tensors["gradients"].norm(dim=1)
+    return difference_in_words(read_observation(trial, observation), expected(trial.problem), lengths)
 
 
 def _linear_reading(trial: LoopTrial, observation: Observation) -> tuple[Fingerprint, tuple[str, ...]]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
 from torch.optim import Optimizer
 
 from autograder.contract.observation import Observation
@@ -20,9 +22,10 @@ from autograder.judging.token_loops import (
     window_tokens,
 )
 from autograder.observing.token_loops import TokenLoopTrial, observe_tokens
+from gradaccum.loops import windows
 from gradaccum.loops.tokens import TOKEN_LOOPS
 from gradaccum.problems import MicroBatch
-from gradaccum.problems.tokens import PADDING_TOO, TokenProblem
+from gradaccum.problems.tokens import IGNORE_INDEX, PADDING_TOO, TokenProblem
 
 OTHER_COUNTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("sequences-for-tokens", {"weigh_by": "sequences"}),
@@ -95,8 +98,99 @@ def diagnose_tokens(trial: TokenLoopTrial, seen: Observation) -> Diagnosis:
         readings.append(replace(plain, slugs=(slug, *other.slugs), remark=other.remark))
     if explained := [reading for reading in readings if not reading.remark]:
         return min(explained, key=lambda reading: len(reading.slugs))
+    if said := shares_in_words(trial, plain):
+        return replace(plain, remark=said)
     first_match = next((slug for slug, movements in _examples(trial) if moves_like(trial, seen, movements)), None)
-    return replace(plain, slugs=(first_match,), remark="") if first_match else plain
+    if first_match:
+        return replace(plain, slugs=(first_match,), remark="")
+    described = (words for words, loss in LOSSES_IN_WORDS.items() if moves_like(trial, seen, _moved_by(loss, trial)))
+    return replace(plain, remark=next(described, plain.remark))
+
+
+WindowLoss = Callable[[Tensor, Tensor, Sequence[Tensor], int], Tensor]
+"""``loss(logits, targets, targets of the window, ignore_index)``: what a micro-batch adds to its window's loss."""
+
+
+def _by_sequence(logits: Tensor, targets: Tensor, window: Sequence[Tensor], ignore_index: int) -> Tensor:
+    """The mean of the means over each sequence's tokens, of all sequences that have some."""
+    each = cross_entropy(logits.transpose(1, 2), targets, ignore_index=ignore_index, reduction="none").sum(1)
+    sequences = sum(int((some != ignore_index).any(1).sum()) for some in window)
+    return (each / (targets != ignore_index).sum(1).clamp(min=1)).sum() / max(1, sequences)
+
+
+def _mixed(logits: Tensor, targets: Tensor, window: Sequence[Tensor], ignore_index: int) -> Tensor:
+    """The mean over tokens, after the vocabulary has been put before the positions and the shape been forced."""
+    flat = logits.transpose(1, 2).reshape(-1, logits.shape[-1])
+    tokens = sum(int((some != ignore_index).sum()) for some in window)
+    return cross_entropy(flat, targets.flatten(), ignore_index=ignore_index, reduction="sum") / max(1, tokens)
+
+
+LOSSES_IN_WORDS: dict[str, WindowLoss] = {
+    "You average over the tokens of each sequence first and then over sequences, so a token of a short sequence counts more.": (
+        _by_sequence
+    ),
+    "You transpose the logits before you reshape them, so numbers of different positions end up in one row.": _mixed,
+}
+"""Rarer losses, by what makes them."""
+
+
+def _moved_by(loss: WindowLoss, trial: TokenLoopTrial) -> Tensor:
+    """``(U, P)``, the movements of a loop with such a loss on a frozen trial."""
+
+    def loop(
+        model: nn.Module,
+        optimizer: Optimizer,
+        micro_batches: Iterable[MicroBatch],
+        steps: int,
+        ignore_index: int = IGNORE_INDEX,
+    ) -> None:
+        for window in windows(micro_batches, steps):
+            optimizer.zero_grad()
+            for x, targets in window:
+                loss(model(x), targets, [some for _, some in window], ignore_index).backward()
+            optimizer.step()
+
+    return observe_tokens(loop, trial).tensors["movements"]
+
+
+Shares = Callable[[Sequence[float], Sequence[Sequence[float]], int], Sequence[float]]
+"""From the tokens of the micro-batches of a window, those of all windows of its epoch, and N: the shares of the means."""
+
+SHARES_IN_WORDS: dict[str, tuple[Shares, ...]] = {
+    "Each micro-batch counts as if divided by the tokens of its window so far, not by those of the whole window.": (
+        lambda window, _, n: [one / so_far for one, so_far in zip(window, accumulate(window), strict=True)],
+    ),
+    "Your windows count as if each of their micro-batches had as many tokens as the last one.": (
+        lambda window, epoch, n: [one / (window[-1] * len(window)) for one in window],
+        lambda window, epoch, n: [one / (window[-1] * n) for one in window],
+    ),
+    "Your windows count as if each of their micro-batches had as many tokens as the first one.": (
+        lambda window, epoch, n: [one / (window[0] * len(window)) for one in window],
+        lambda window, epoch, n: [one / (window[0] * n) for one in window],
+    ),
+    "Your windows count as if each of them had as many tokens as the windows of its epoch have on average.": (
+        lambda window, epoch, n: [one * len(epoch) / sum(map(sum, epoch)) for one in window],
+    ),
+}
+"""Rarer ways to weigh tokens, by what they do."""
+
+
+def shares_in_words(trial: TokenLoopTrial, plain: Diagnosis) -> str:
+    """How micro-batches are weighed in all updates, if windows are as they should be; empty if nothing known fits."""
+    found, due = plain.found, plain.expected
+    if found is None or not found.linear or found.coefficients.shape != due.coefficients.shape:
+        return ""
+    problem = trial.problem
+    epochs = [list(windows([float(size) for size in sizes], problem.accumulation_steps)) for sizes in problem.epochs]
+    if any(size == 0 for epoch in epochs for window in epoch for size in window):
+        return ""
+    for words, several in SHARES_IN_WORDS.items():
+        for shares in several:
+            rows = [torch.tensor(shares(window, epoch, problem.accumulation_steps)) for epoch in epochs for window in epoch]
+            played = replace(due, coefficients=torch.block_diag(*rows).to(due.coefficients))
+            if found.same_as(played):
+                return words
+    return ""
 
 
 def _examples(trial: TokenLoopTrial) -> Iterator[tuple[str, Tensor]]:

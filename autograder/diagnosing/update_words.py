@@ -20,7 +20,7 @@ SAME = 1e-4
 ROUND = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Lengths to which gradients are usually clipped."""
 
-CLIPPED = "No gradient is longer than {:g} at its update: longer ones are clipped to this length, where none is due."
+CLIPPED = "No gradient is longer than {:g} at its update: longer ones are clipped to this length, which was not asked for."
 
 Blocks = list[set[int]]
 """The micro-batches in each update, by their number."""
@@ -166,20 +166,20 @@ def _other_weights(found: Fingerprint, due: Fingerprint, lengths: Tensor | None)
     for step, words in ((1, "more"), (-1, "less")):
         totals = {u: sum(windows[u].sizes) for u in wrong}
         if all(total + step and abs(factors[u] - total / (total + step)) <= SAME for u, total in totals.items()):
-            return f"{which} is divided by 1 {words} than what it holds."
+            return f"{which} counts as if divided by 1 {words} than what it holds."
     even = all(len(set(windows[u].sizes)) == 1 for u in wrong)  # among uneven ones there is no single number to divide by
     for words, divisor in DIVISORS if even else ():
         made = {u: divisor(windows[u]) for u in wrong}
         if all(made[u] and abs(factors[u] - len(windows[u].sizes) / made[u]) <= SAME for u in wrong):
             by = f"divided by {words}" if words else "not divided at all"
-            return f"{which} is {by}, where the number of its micro-batches is due."
+            return f"{which} counts as if {by}, where the number of its micro-batches is due."
     held = [sum(window.sizes) for window in windows]
     in_epoch = [sum(h for h, e in zip(held, due.row_epochs, strict=True) if e == epoch) for epoch in due.row_epochs]
     if all(abs(factors[u] - held[u] / in_epoch[u]) <= SAME for u in wrong):
-        return f"{which} is divided by all samples of its epoch, where those of the window are due."
+        return f"{which} counts as if divided by all samples of its epoch, where those of the window are due."
     first_total = held[0]
     if 0 not in wrong and all(abs(factors[u] - sum(windows[u].sizes) / first_total) <= SAME for u in wrong):
-        return f"{which} is divided by what the first window holds."
+        return f"{which} counts as if divided by what the first window holds."
     first = factors[wrong[0]]
     if all(abs(factor - first) <= SAME * max(1.0, abs(first)) for factor in factors.values()) and len(wrong) > 1:
         return f"{which} is {as_fraction(first)} times what is due."

@@ -8,16 +8,16 @@ from autograder.contract.observation import Observation
 
 MESSAGES = {
     "modes": "Your function left the model, or a part of it, in another mode (training or evaluation) than it found it in.",
-    "frozen": "A frozen parameter was changed.",
     "requires_grad": "Your function changed which parameters are frozen (requires_grad).",
+    "frozen": "A frozen parameter was changed.",
     "dtypes": "Your function changed the dtype of parameters or buffers.",
     "data": "Your function changed the micro-batches it was given.",
     "precision": "Your forwards run under autocast, which computes with fewer digits than the model's own dtype has.",
 }
-"""By what :attr:`gradaccum.recording.Recording.changed` calls it."""
+"""By what :attr:`gradaccum.recording.Recording.changed` calls it. The first that applies is said: thawed ones may move."""
 
 
-MODEL = ("frozen", "requires_grad", "dtypes")
+MODEL = ("requires_grad", "frozen", "dtypes")
 """What concerns a model's parameters and buffers."""
 
 OUTSIDE = {

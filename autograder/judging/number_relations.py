@@ -63,6 +63,9 @@ def rows_relation(found: Sequence[Numbers], due: Sequence[Numbers], each: str, t
     for place, k in (("first", 0), ("last", -1)):
         if rows and all(_all_same(f, [d[k]] * len(f), tolerance) for f, d in every):
             return f"{each} is the one that is due {place}."
+    ahead = [(f, [later[0]] * len(f)) for f, later in zip(found, due[1:], strict=False) if later]
+    if any(len(set(d)) > 1 for d in due[:-1]) and all(_all_same(f, made, tolerance) for f, made in ahead):
+        return f"{each} is the one that is due when the next epoch begins, where one follows."
     said = {relation(f, d, each, tolerance) for f, d in rows}
     if len(said) == 1 and (words := said.pop()):
         return words

@@ -50,6 +50,35 @@ def losses_after_updates(problem: TokenProblem) -> Losses:
     return [[after_update(window) for window in windows(problem.batches(e), problem.accumulation_steps)] for e in epochs]
 
 
+def losses_in_evaluation(problem: TokenProblem) -> Losses:
+    """The mean loss of each window of a problem, at the parameters it starts with, of a model in evaluation mode."""
+    model = problem.build_model().eval()
+
+    def of_window(window: list[MicroBatch]) -> float:
+        x, targets = one_large_batch(window, problem.ignore_index)
+        with torch.no_grad():
+            return token_loss(model(x), targets, problem.ignore_index).item()
+
+    epochs = range(len(problem.epochs))
+    return [[of_window(window) for window in windows(problem.batches(e), problem.accumulation_steps)] for e in epochs]
+
+
+def first_wrong_update(trial: TokenLoopTrial, seen: Observation) -> tuple[int, Tensor, Tensor, float] | None:
+    """The first update whose gradient is not the one due, while all before it were right.
+
+    None if there is none, or if updates are missing or too many. Else its place, its gradient, the one due, and the tokens of
+    its window.
+    """
+    found, due = seen.tensors.get("gradients"), reference(trial).tensors["gradients"]
+    if seen.failure or found is None or found.shape != due.shape or not found.isfinite().all():
+        return None
+    tokens = [count for epoch in window_tokens(trial.problem) for count in epoch]
+    for u, (one, right) in enumerate(zip(found.to(due), due, strict=True)):
+        if not close(one, right, trial.problem.dtype):
+            return u, one, right, tokens[u]
+    return None
+
+
 @lru_cache(maxsize=128)
 def start_of(problem: TokenProblem) -> Tensor:
     """``(P,)``, the parameters before training, on the CPU."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from torch import nn
 
@@ -202,6 +203,9 @@ LEGEND = {
 }
 """Names of colours, and how far to the right each stands."""
 
+OPACITY = {GREY: 0.6, VERMILLION: 0.85}
+"""Of all-reduces, so that the ranks' own blocks stand out."""
+
 COLORS = {"forward": PALE_BLUE, "backward": BLUE, "step": GREEN}
 
 
@@ -225,14 +229,15 @@ def _draw_ranks(axes: Axes, result: Result) -> None:
     for wrong in (False, True):
         squares = [_square(b.start, b.start + b.length, -0.46, RANKS - 0.54) for b in shared if (b.start in needless) is wrong]
         color = VERMILLION if wrong else GREY
-        axes.add_collection(PolyCollection(squares, facecolors=color, alpha=0.85 if wrong else 0.6, edgecolors="white"))
+        axes.add_collection(PolyCollection(squares, facecolors=color, alpha=OPACITY[color], edgecolors="white"))
     places = [place * MAX_TIME for place in LEGEND]
-    axes.scatter(places, [-0.82] * len(places), s=40, marker="s", c=[c for _, c in LEGEND.values()], clip_on=False)
+    colors = [to_rgba(color, OPACITY.get(color, 1.0)) for _, color in LEGEND.values()]
+    axes.scatter(places, [-0.82] * len(places), s=40, marker="s", c=colors, clip_on=False)
     for place, (word, _) in zip(places, LEGEND.values(), strict=True):
         axes.text(place + 0.4, -0.82, word, va="center_baseline", fontsize=8.5)
     for block in shared:
         middle, word = block.start + block.length / 2, "all-reduce" if block.length >= 1 else ""
-        axes.text(middle, (RANKS - 1) / 2, word, rotation=90, ha="center", va="center", fontsize=9, color=ON_DARK)
+        axes.text(middle, (RANKS - 1) / 2, word, rotation=90, ha="center", va="center", fontsize=9, color=ON_PALE)
     if result.apart:
         words = f"every rank updates\nwith its own gradient,\n{result.apart:.0%} off the mean"
         axes.text(result.time + 0.5, (RANKS - 1) / 2, words, va="center", fontsize=9.5, color=VERMILLION)

@@ -51,6 +51,7 @@ class Problem:
             the model together.
         skewed: whether the loss tells its arguments apart and is none of torch's own, so that a loop must use the one it is
             given, as it is given.
+        loud: what the model multiplies its outputs by. Loud, its gradients are longer than any that one would clip.
         outputs: numbers that the model predicts for each sample. With a single one, predictions that have lost a dimension are
             compared with the targets of all samples.
         rank: whose micro-batches these are; other ranks have the same model and other samples.
@@ -74,6 +75,7 @@ class Problem:
     gated: bool = False
     coupled: bool = False
     skewed: bool = False
+    loud: float = 1.0
     outputs: int = OUTPUTS
     rank: int = 0
     device: str = "cpu"
@@ -105,7 +107,7 @@ class Problem:
 
     def new_model(self) -> nn.Module:
         """A model whose weights and place are yet to be set."""
-        model = ProbeModel(self.width, self.depth, self.extras, self.gated, self.coupled, self.outputs, self.tied)
+        model = ProbeModel(self.width, self.depth, self.extras, self.gated, self.coupled, self.outputs, self.tied, self.loud)
         return renamed(model) if self.renamed else model
 
     def build_optimizer(self, model: nn.Module) -> torch.optim.SGD:
@@ -171,6 +173,7 @@ class ProbeModel(nn.Module):
         coupled: bool = False,
         outputs: int = OUTPUTS,
         tied: bool = False,
+        loud: float = 1.0,
     ):
         super().__init__()
         sizes = [FEATURES, *([width] * depth)]
@@ -178,7 +181,7 @@ class ProbeModel(nn.Module):
         if tied:
             self.hidden[2].weight = self.hidden[1].weight
         self.gate = TrainingGate() if gated else nn.Identity()
-        self.coupled = coupled
+        self.coupled, self.loud = coupled, loud
         self.head = nn.Linear(width, outputs)
         if extras:
             self.shift = nn.Parameter(torch.zeros(width), requires_grad=False)
@@ -192,4 +195,5 @@ class ProbeModel(nn.Module):
         if shift is not None:
             x = x + shift
         out = self.head(self.gate(x))
+        out = out if self.loud == 1 else out * self.loud
         return out if together is None else out * together

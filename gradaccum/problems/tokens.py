@@ -57,7 +57,7 @@ class TokenProblem(Problem):
 
     def new_model(self) -> TokenModel:
         """A model whose weights and place are yet to be set."""
-        return TokenModel(self.width, self.depth, self.extras, self.gated, self.coupled)
+        return TokenModel(self.width, self.depth, self.extras, self.gated, self.coupled, self.loud)
 
     @property
     def loss_fn(self) -> LossFn:
@@ -124,12 +124,12 @@ def token_loss(logits: Tensor, targets: Tensor, ignore_index: int = IGNORE_INDEX
 class TokenModel(nn.Module):
     """A small language model: the mean of the embeddings so far, tanh layers, one logit for each token of the vocabulary."""
 
-    def __init__(self, width: int, depth: int, extras: bool, gated: bool, coupled: bool = False):
+    def __init__(self, width: int, depth: int, extras: bool, gated: bool, coupled: bool = False, loud: float = 1.0):
         super().__init__()
         self.embedding = nn.Embedding(VOCABULARY, width)
         self.hidden = nn.ModuleList(nn.Linear(width, width) for _ in range(depth))
         self.gate = TrainingGate() if gated else nn.Identity()
-        self.coupled = coupled
+        self.coupled, self.loud = coupled, loud
         self.head = nn.Linear(width, VOCABULARY)
         if extras:
             self.shift = nn.Parameter(torch.zeros(width), requires_grad=False)
@@ -145,4 +145,4 @@ class TokenModel(nn.Module):
             x = torch.tanh(layer(x))
         if hasattr(self, "shift"):
             x = x + self.shift
-        return self.head(self.gate(x)) * together
+        return self.head(self.gate(x)) * (together * self.loud)

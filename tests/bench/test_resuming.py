@@ -88,6 +88,7 @@ def test_a_state_does_not_change_when_the_run_goes_on():
     assert parameters(resumed).equal(parameters(run))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", PIECES)
 def test_a_state_without_one_of_its_pieces_does_not_resume_the_run_at_some_update(piece):
     whole = PROBLEM.start()

@@ -11,16 +11,7 @@ from autograder.contract.exercise import Exercise
 from autograder.exercises import all_exercises
 from autograder.marking.in_process import trials_of
 
-QUICK = (
-    "average_gradients",
-    "sgd_step",
-    "memory_line",
-    "accumulate_gradient",
-    "name_that_loop",
-    "train_with_schedule",
-    "RunMeter",
-)
-"""Exercises of different kinds whose forgeries are judged in every run."""
+pytestmark = pytest.mark.slow
 
 FORGERIES = 12
 
@@ -29,13 +20,12 @@ def test_there_is_a_kind_for_every_exercise():
     assert sum(map(len, judge_fuzz.kinds().values())) == len(all_exercises())
 
 
-def quick_or_slow(exercise: Exercise):
+def after_its_unit(exercise: Exercise) -> str:
     """The parameter begins with the unit, in whose process samples have been observed already."""
-    marks = [] if exercise.id in QUICK else [pytest.mark.slow]
-    return pytest.param(exercise, id=f"{exercise.unit}-{exercise.id}", marks=marks)
+    return f"{exercise.unit}-{exercise.id}"
 
 
-@pytest.mark.parametrize("exercise", [*map(quick_or_slow, all_exercises().values())])
+@pytest.mark.parametrize("exercise", all_exercises().values(), ids=after_its_unit)
 def test_no_judge_raises_on_forged_observations(exercise):
     chance = random.Random(exercise.id)
     trials, known = trials_of(exercise, 0), judge_fuzz.bases(exercise, most=2)

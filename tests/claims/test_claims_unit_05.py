@@ -27,6 +27,7 @@ def test_row_12_no_other_rate_at_the_same_effective_batch_and_a_higher_one_at_a_
     assert best_rate(128) > 2 * best_rate(8)
 
 
+@pytest.mark.slow
 def test_row_13_the_linear_rule_holds_for_sgd_within_limits_and_not_for_adam():
     assert row_13().verdict == "heuristic"
     assert factors("SGD", 16)["linear"] < factors("SGD", 16)["sqrt"] < factors("SGD", 16)["none"]
@@ -35,6 +36,7 @@ def test_row_13_the_linear_rule_holds_for_sgd_within_limits_and_not_for_adam():
     assert length_on_top_of_missing_scale(4) == pytest.approx(16)
 
 
+@pytest.mark.slow
 def test_row_14_the_variance_falls_as_one_over_the_batch_for_independent_samples_and_faster_without_replacement():
     assert row_14().verdict == "true of independent samples"
     assert variance_ratios(replace=True)[128] == pytest.approx(1, abs=0.1)

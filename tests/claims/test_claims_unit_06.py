@@ -44,6 +44,7 @@ def test_row_18_without_a_scale_the_order_of_clipping_and_unscaling_does_not_sho
     assert not compute(Settings()).right
 
 
+@pytest.mark.slow
 def test_row_19_the_error_grows_in_bfloat16_and_is_negligible_in_float32():
     assert row_19().verdict == "in low-precision sums only"
     assert rounding(4, torch.bfloat16) < rounding(64, torch.bfloat16) < rounding(1024, torch.bfloat16)

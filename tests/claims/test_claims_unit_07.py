@@ -69,6 +69,7 @@ def test_row_25_exactness_has_conditions():
     assert all(answers == {True, False} for answers in groups.values()), "so that one answer for all earns nothing"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_whether_a_component_breaks_it_does_not_depend_on_the_seed(seed):
     assert {key: breaks(component, seed) for key, component in COMPONENTS.items()} == {

@@ -95,6 +95,7 @@ def test_an_unusable_command_line_gets_one_line_on_stderr_and_exit_status_2(argu
     assert words in refused(*(path if argument == "FILE" else argument for argument in arguments))
 
 
+@pytest.mark.slow
 def test_the_exit_status_of_the_process_is_that_of_the_command():
     done = gradaccum("check", "missing.py")
     assert (done.returncode, done.stdout) == (2, "")

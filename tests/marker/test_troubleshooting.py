@@ -166,6 +166,7 @@ def _write_without_room() -> None:
         database.execute("create table one (number)")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("message", quoted_messages())
 def test_a_message_that_the_guide_quotes_is_printed_by_the_course_or_by_the_program_it_names(message):
     parts = fragments(message)

@@ -24,6 +24,9 @@ SAME = 1e-4
 CLOSE_BY = 0.1
 """Relative difference up to which a wrong tensor is called close to the mean."""
 
+KEPT = "An earlier call, for {}, was right. Is something of it still there?"
+"""What is said of a tensor that has nothing to do with the gradients, after a right one."""
+
 
 class AverageGradients(Exercise[ListTrial]):
     """``average_gradients(gradients) -> Tensor``: the mean of a list of gradients."""
@@ -40,6 +43,7 @@ class AverageGradients(Exercise[ListTrial]):
     def judge(self, trials: Mapping[str, ListTrial], observations: Mapping[str, Observation]) -> Verdict:
         message = ""
         sums: list[bool] = []
+        right = ""
         for name, trial in trials.items():
             seen, gradients = observations[name], torch.stack(trial.gradients()).cpu()
             precision = str(gradients.dtype).removeprefix("torch.")
@@ -48,13 +52,16 @@ class AverageGradients(Exercise[ListTrial]):
             elif "value" not in seen.tensors:
                 message = message or f"Your function returned {seen.facts['type']} where a tensor was due."
             elif not close(seen.tensors["value"].double(), gradients.double().mean(0), precision):
-                message = message or f"For {name}, {_in_words(seen.tensors['value'], gradients.double())}"
+                earlier = f" {KEPT.format(right)}" if right else ""
+                message = message or f"For {name}, {_in_words(seen.tensors['value'], gradients.double(), earlier)}"
                 if trial.count > 1:
                     sums.append(close(seen.tensors["value"].double(), gradients.double().sum(0), precision))
             elif (dtype := str(seen.tensors["value"].dtype).removeprefix("torch.")) != precision:
                 message = message or f"The gradients are {precision}, and your tensor is {dtype}."
             elif not seen.facts["kept"]:
                 message = message or "Your function changed the list of gradients it was given, or a gradient in it."
+            else:
+                right = right or name
         mistakes = (mistake("no-scale"),) if sums and all(sums) else ()
         return self.verdict({"mean": message}, mistakes=mistakes, failure=first_failure(observations))
 
@@ -73,8 +80,11 @@ def _others(gradients: torch.Tensor) -> dict[str, torch.Tensor]:
     }
 
 
-def _in_words(value: torch.Tensor, gradients: torch.Tensor) -> str:
-    """What a wrong tensor is in place of the mean of these gradients ``(count, length)``, as the end of a sentence."""
+def _in_words(value: torch.Tensor, gradients: torch.Tensor, earlier: str) -> str:
+    """What a wrong tensor is in place of the mean of these gradients ``(count, length)``, as the end of a sentence.
+
+    If it has nothing to do with them, ``earlier`` follows, a sentence on an earlier call.
+    """
     count, shape = len(gradients), tuple(gradients[0].shape)
     if tuple(value.shape) != shape:
         return f"your tensor has the shape {tuple(value.shape)}, where that of a gradient is due, {shape}."
@@ -91,7 +101,7 @@ def _in_words(value: torch.Tensor, gradients: torch.Tensor) -> str:
     columns, values = different.flatten(1).T, value.reshape(-1, 1)
     shares = torch.linalg.lstsq(columns, values).solution[:, 0]
     if float((values[:, 0] - columns @ shares).norm()) > SAME * float(value.norm()):
-        return "your tensor is neither their mean nor any other weighted sum of them."
+        return f"your tensor is neither their mean nor any other weighted sum of them.{earlier}"
     # Which of two equal gradients a share is of cannot be told.
     present = sorted((places, float(share)) for places, share in zip(alike, shares, strict=True) if abs(share) > SAME)
     of_each = [share / len(places) for places, share in present]

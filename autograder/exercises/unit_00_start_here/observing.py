@@ -12,7 +12,7 @@ from autograder.contract.observation import Observation
 
 @dataclass(frozen=True)
 class ListTrial:
-    """``count`` random gradients of five numbers, one of which is zero. The last of five gradients is like the first.
+    """``count`` random gradients of five numbers, one of which is zero. The last of five is the very tensor that is first.
 
     Two gradients are in float32, and have an axis of length 1.
     """
@@ -26,9 +26,8 @@ class ListTrial:
         generator = torch.Generator(device="cpu").manual_seed(self.seed % 2**63)
         rows = torch.randn(self.count, 5, generator=generator, dtype=torch.float64, device="cpu")
         rows[0, 0] = 0
-        if self.count == 5:
-            rows[-1] = rows[0]
-        return list((rows[:, :, None].float() if self.count == 2 else rows).to(self.device))
+        gradients = list((rows[:, :, None].float() if self.count == 2 else rows).to(self.device))
+        return [*gradients[:4], gradients[0]] if self.count == 5 else gradients
 
 
 def observe_tensor(function: Callable, trial: ListTrial) -> Observation:

@@ -6,7 +6,7 @@ GRADIENTS = ("gradient", "frozen", "untouched", "one", "narrow", "again", "overf
 SECOND = ("again",)
 EXTRAS = ("frozen", "overflowed")
 AVERAGES = ("mean", "summed", "untouched", "one", "again", "overflowed")
-UPDATES = ("update", "frozen", "evaluating", "one", "narrow", "again", "tied", "overflowed")
+UPDATES = ("update", "frozen", "evaluating", "one", "narrow", "again", "tied", "overflowed", "steep")
 EVERY_UPDATE = (*UPDATES, "clean", "loss", "clean extras")
 
 PROMISES = {
@@ -113,6 +113,7 @@ PROMISES = {
             Promise("own", "update of the model's own parameters", UPDATES, "sgd_step_new_parameters"),
             Promise("rate", "has moved by minus `lr` times its gradient", UPDATES, "sgd_step_without_rate"),
             Promise("down", "has moved by minus", UPDATES, "sgd_step_uphill"),
+            Promise("any rate", "has moved by minus `lr` times its gradient", ("steep",), "sgd_step_until_the_loss_falls"),
             Promise(
                 "any model", "the gradient of `loss_fn(model(x), y)`", ("narrow", "one"), "sgd_step_squeezes_the_prediction"
             ),

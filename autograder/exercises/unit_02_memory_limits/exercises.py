@@ -210,6 +210,7 @@ class PlanMicroBatches(Exercise[CallTrial]):
         large, fixed = chance.choice([2310, 2520, 2730]), 10**9 * chance.randint(12, 14)
         calls["largest 10"] = CallTrial((large, 10**9 * chance.randint(60, 80), fixed, 15 * 10**6 + 1))
         calls["largest 11"] = CallTrial((large, 17 * 2**32 + 2**31 - chance.randint(1, 99), fixed, 80 * 10**6 + 1))
+        calls["largest 13"] = call(2003, 60, 1)  # a prime again, which takes more steps than any fixed number somebody may try
         # The arguments are whole numbers of any size: a division of floats loses the last byte of these.
         calls[HUGE] = CallTrial((60, fixed + 12 * 10**17 - 1, fixed, 10**17))
         return calls | {

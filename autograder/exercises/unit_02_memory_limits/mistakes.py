@@ -67,8 +67,8 @@ add_mistake(
 )
 add_mistake(
     "loss-not-watched",
-    "You watch the model but not the loss, which keeps tensors of its own.",
-    "Which lines build the graph? All of them belong inside the hooks.",
+    "What the loss keeps is not in your count. It keeps tensors of its own.",
+    "Which lines build the graph? All of them belong inside the hooks, and nothing between them may cut it.",
 )
 add_mistake(
     "elements-not-bytes",
@@ -167,7 +167,7 @@ add_mistake(
 )
 add_mistake(
     "budget-ignored",
-    "You take the whole effective batch at once, whatever the budget.",
+    "You take the whole effective batch at once, although it is too much for the budget.",
     "What does a micro-batch of B samples cost? Compare it with the budget.",
 )
 add_mistake(

@@ -68,10 +68,15 @@ def loss_of_sines(prediction: Tensor, target: Tensor) -> Tensor:
     return (prediction.square().mean(1).sin() - target[:, 0]).square().mean()
 
 
+TRIED = 50
+"""How many times memory is asked for, until it is some that was freed."""
+
+
 class WatchedSequential(nn.Sequential):
     """Linear layers and GELUs, and a buffer that scales the output, which autograd keeps although it is no parameter.
 
-    ``_let_go`` says whether an input that a GELU keeps was freed before the forward had ended.
+    ``_let_go`` says whether an input that a GELU keeps was freed before the forward had ended. Where one was, later ones take
+    its place in memory, whatever the allocator would have done.
     """
 
     scale: Tensor
@@ -82,13 +87,26 @@ class WatchedSequential(nn.Sequential):
         self.register_buffer("scale", torch.linspace(0.5, 1.5, 3))
 
     def forward(self, x: Tensor) -> Tensor:
-        outputs = []
+        outputs: list[tuple[weakref.ref, int]] = []
         for layer in self:
             x = layer(x)
             if isinstance(layer, nn.Linear):
-                outputs.append(weakref.ref(x.untyped_storage()))
-        self._let_go |= torch.is_grad_enabled() and any(output() is None for output in outputs)
+                if torch.is_grad_enabled() and (freed := {place for output, place in outputs if output() is None}):
+                    self._let_go = True
+                    x = _moved(x, freed)
+                outputs.append((weakref.ref(x.untyped_storage()), x.data_ptr()))
+        self._let_go |= torch.is_grad_enabled() and any(output() is None for output, _ in outputs)
         return x * self.scale
+
+
+def _moved(x: Tensor, places: set[int]) -> Tensor:
+    """The tensor at one of these addresses, if the allocator gives one of them away again; else as it was."""
+    tried: list[Tensor] = []  # kept until one is found, or the allocator would offer the same place again
+    while len(tried) < TRIED:
+        tried.append(torch.empty_like(x, requires_grad=False))
+        if tried[-1].data_ptr() in places:
+            return tried[-1].copy_(x)
+    return x
 
 
 def deep_model(width: int, hidden: int, depth: int = 10) -> WatchedSequential:

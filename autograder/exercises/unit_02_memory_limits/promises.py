@@ -5,7 +5,7 @@ from autograder.contract.promises import Promise, Promises
 MODELS = ("plain", "shared", "deep", "gated")
 SCATTERED = ("scattered 0", "scattered 1", "scattered 2", "scattered 3", "scattered 4")
 LINES = ("exact 0", "exact 1", "exact 2", "exact 3", *SCATTERED)
-LARGEST, FULL = tuple(f"largest {k}" for k in range(13)), tuple(f"full {k}" for k in range(7))
+LARGEST, FULL = tuple(f"largest {k}" for k in range(14)), tuple(f"full {k}" for k in range(7))
 NONE = ("none 0", "none 1", "none 2", "none 3")
 
 PROMISES = {
@@ -67,7 +67,10 @@ PROMISES = {
             Promise("int", "both numbers as `int`", LARGEST, "plan_micro_batches_float_steps"),
             Promise("prime and whole", "Also when the effective batch is prime", LARGEST, "plan_micro_batches_never_the_whole"),
             Promise("prime that fits", "prime or large, and when all of it fits", LARGEST, "plan_micro_batches_one_for_primes"),
-            Promise("large", "prime or large", ("largest 9", "largest 11", "none 3"), "plan_micro_batches_recursive"),
+            Promise(
+                "large", "prime or large", ("largest 9", "largest 11", "largest 13", "none 3"), "plan_micro_batches_recursive"
+            ),
+            Promise("many steps", "prime or large", ("largest 13",), "plan_micro_batches_a_hundred_steps"),
             Promise("large and whole", "when all of it fits", ("largest 10",), "plan_micro_batches_up_to_1024"),
             Promise(
                 "gigabytes",

@@ -208,7 +208,7 @@ class SameUpdate(Exercise[CallTrial]):
             ((b, n), (b * k, n * k)),
             ((2 * b, 3), (3 * b, 2)),  # numbers that do not divide one another
             ((1000 * b, n), (1000 * b + 1, n)),
-            ((2, 4), (2, 2524)),  # greatest common divisors are the same, and so are the last digits of the products
+            ((2, 4), (2, 819_204)),  # with one greatest common divisor, and products that end in the same digits and bits
             ((4, 6), (3, 12)),  # with one least common multiple
             ((16, 1), (2, 4)),  # with one power
         ]

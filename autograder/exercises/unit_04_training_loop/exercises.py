@@ -11,7 +11,7 @@ from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Failure, Observation
 from autograder.contract.trials import probe_length, trial_random, uneven_sizes
 from autograder.contract.verdict import Part, Verdict
-from autograder.diagnosing.loop_diagnosis import Diagnosis, diagnose
+from autograder.diagnosing.loop_diagnosis import Diagnosis, diagnose, updates_in_trial
 from autograder.exercises.unit_04_training_loop.judging import (
     clean_message,
     cut_message,
@@ -62,7 +62,8 @@ class Repair(Exercise[LoopTrial]):
         epochs = tuple((size,) * length for length in lengths)
         problem = Problem(seed + 1, n, epochs, width=8, gated=True, skewed=True, device=device, dtype=best_dtype(device))
         training, probe = problem.with_(momentum=0.9), problem.with_(seed=seed + 2)
-        single = training.with_(seed=seed + 4, accumulation_steps=1, epochs=((size,) * 2, (size,)))
+        # In float32, which a function may not turn into float64.
+        single = training.with_(seed=seed + 4, accumulation_steps=1, epochs=((size,) * 2, (size,)), dtype="float32")
         cut = problem.with_(seed=seed + 3, epochs=((size,) * n,), coupled=True)
         cuts = {"cut": LoopTrial(cut)}
         if self.leftover:
@@ -70,6 +71,7 @@ class Repair(Exercise[LoopTrial]):
         return {
             "training": LoopTrial(training),
             "single": LoopTrial(single),
+            "single probe": LoopTrial(_probing(single), frozen=True),
             "probe": LoopTrial(probe, frozen=True),
             **cuts,
         }
@@ -82,7 +84,9 @@ class Repair(Exercise[LoopTrial]):
             alone = for_one(repaired_message(trials["single"], observations["single"]))
             results["repaired"] = alone or next(filter(None, cuts), "")
             slugs = ("one-big-batch",) * (results["repaired"] == JOINED)
-            return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=first_failure(observations))
+            remark = for_one(updates_in_trial(trials["single probe"], observations["single probe"])) if alone else ""
+            failure = first_failure(observations)
+            return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure, remark=remark)
         found = diagnose(trials["probe"], observations["probe"])
         if not (found.slugs or found.remark):
             found = replace(found, remark=training_in_words(trials["training"], seen))
@@ -141,7 +145,8 @@ class TrainEpoch(Exercise[LoopTrial]):
         everything = {"one_shot": True, "extras": True, "stale": True, "gated": True}
         return {
             "full": LoopTrial(problem(2, [size] * (2 * n), [size] * n, gated=True, momentum=0.9)),
-            "single": LoopTrial(problem(9, [1, 1, 1], [1], accumulation_steps=1)),
+            "single": LoopTrial(single := problem(9, [1, 1, 1], [1], accumulation_steps=1, dtype="float32")),
+            "single probe": LoopTrial(_probing(single), frozen=True),
             "memory": LoopTrial(problem(3, METERED_WINDOW, accumulation_steps=24, **METERED, coupled=True), meter=True),
             "leftover": LoopTrial(problem(4, [size] * (n + left), [size] * (n - 1), [size], [size] * (n + 1))),
             "ragged": LoopTrial(problem(5, uneven[0] + uneven[2], extras=True)),
@@ -161,7 +166,8 @@ class TrainEpoch(Exercise[LoopTrial]):
         full = observations["full"]
         if not full.failure:
             results["full"] = kept_message(full, DATA) or results["full"] or kept_message(full)
-        results["full"] = results["full"] or for_one(movement("single"))
+        alone = for_one(movement("single")) or kept_message(observations["single"], MODEL)
+        results["full"] = results["full"] or alone
         results["ragged"] = kept_message(observations["ragged"], MODEL) or results["ragged"]
         results["clean"] = clean_message(trials["clean"], observations["clean"])
         results["clean"] = results["clean"] or overflow_message(
@@ -172,7 +178,8 @@ class TrainEpoch(Exercise[LoopTrial]):
             if problem and moves_unused(trials["together"], observations["together"]):
                 results["clean"] = "What .grad of an unused parameter held before the call is part of an update."
             elif problem:
-                results["stream"] = f"On a stream with everything at once: {problem}"
+                made = updates_in_epochs(trials["together"], observations["together"])
+                results["stream"] = f"On a stream with everything at once: {problem}{made and f' {made}'}"
         wrong_moves = any(results.values())
         results["losses"], slugs = losses_message(trials["losses"], observations["losses"])
         if not results["losses"] and not results["ragged"]:
@@ -201,7 +208,10 @@ class TrainEpoch(Exercise[LoopTrial]):
         if not (found.slugs or found.remark or extra):
             remark = training_in_words(trials["full"], observations["full"])
             wrong = (updates_in_epochs(trials[name], observations[name]) for name, said in results.items() if said)
-            found = replace(found, remark=remark or next(filter(None, wrong), ""))
+            remark = remark or next(filter(None, wrong), "")
+            if not remark and results["full"] == alone:
+                remark = for_one(updates_in_trial(trials["single probe"], observations["single probe"]))
+            found = replace(found, remark=remark)
         return _diagnosed(self, results, found, extra, failure)
 
 
@@ -258,6 +268,11 @@ class NameThatLoop(Exercise[None]):
 def _size(chance: random.Random, accumulation_steps: int) -> int:
     """Samples of an even micro-batch; not N, or a sum over samples divided by N would look like a sum of means."""
     return chance.choice([size for size in (2, 3) if size != accumulation_steps])
+
+
+def _probing(single: Problem) -> Problem:
+    """The problem with N = 1, with precise gradients that can be told apart and without momentum."""
+    return single.with_(dtype=best_dtype(single.device), momentum=0.0)
 
 
 def _diagnosed(

@@ -34,7 +34,7 @@ from autograder.exercises.unit_05_learning_rate.observing import NoiseTrial, Sch
 from autograder.judging.calls import judge_calls
 from autograder.judging.failures import first_failure
 from autograder.judging.large_batches import JOINED, for_one, training_in_words
-from autograder.judging.left_behind import kept_message
+from autograder.judging.left_behind import MODEL, kept_message
 from autograder.observing.calls import CallTrial
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
@@ -164,7 +164,8 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
         every_kind = ([*uneven, *uneven[:left]], [2] * probe_length(2, n, left), [2] * (n - 1))
         return {
             "updates": trial(1, *full),
-            "no accumulation": trial(5, [2] * 3, accumulation_steps=1),
+            # In float32, which a function may not turn into float64; without momentum, so that movements show the rates.
+            "no accumulation": trial(5, [2] * 3, accumulation_steps=1, dtype="float32", momentum=0.0),
             "cut": trial(6, [3] * n, coupled=True, momentum=0.0),
             "leftover": trial(2, *every_kind, factors=level),
             "rates": trial(3, *full, frozen=True),
@@ -175,9 +176,11 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
         def message(name: str) -> str:
             return movement_message(trials[name], observations[name])
 
-        moves = message("updates") or for_one(message("no accumulation"))
+        alone = for_one(message("no accumulation"))
+        moves = message("updates") or alone
+        kept = kept_message(observations["updates"]) or kept_message(observations["no accumulation"], MODEL)
         results = {
-            "updates": moves or kept_message(observations["updates"]) or cut_message(trials["cut"], observations["cut"]),
+            "updates": moves or kept or cut_message(trials["cut"], observations["cut"]),
             "leftover": message("leftover"),
         }
         results["rates"] = rates_message(trials["rates"], observations["rates"], not results["updates"])
@@ -202,6 +205,8 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
             return self.verdict(results, mistakes=named, failure=failure)  # two equal fingerprints would say nothing
         in_words = (rates_in_words(trials[name], observations[name]) for name in ("rates", "probe"))
         remark = found.remark or ("" if named else next(filter(None, in_words), ""))
+        if not (named or remark) and moves == alone:
+            remark = for_one(rates_in_words(trials["no accumulation"], observations["no accumulation"]))
         if not (named or remark):
             moving = trials["updates"]
             remark = training_in_words(moving.loop, observations["updates"], moving.factors)

@@ -27,8 +27,11 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_m
     LOST_IN_SUMS,
     NOT_FINITE,
     OF_ANOTHER_MODE,
+    RIGHT_IF_FEW,
+    digits_message,
     how_computed,
     in_words_of_sums,
+    lengths_in_sums,
     mode_in_words,
     model_message,
     sums_in_words,
@@ -50,6 +53,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages 
     clipped_norms,
     cut_message,
     lengths_in_words,
+    lowered_message,
     mixed_message,
     norms_message,
     on_both_sides,
@@ -70,7 +74,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import 
 )
 from autograder.judging.failures import first_failure
 from autograder.judging.large_batches import for_one, large_batch_gradients, uses_up_streams
-from autograder.judging.left_behind import kept_message, outside_message
+from autograder.judging.left_behind import MODEL, kept_message, outside_message
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.diagnosis.search import each_alone, first_match
@@ -121,7 +125,8 @@ class TrainEpochClipped(Exercise[ClipTrial]):
         return {
             "bound": trial(1, uneven[0] + uneven[1] + uneven[2], share=BINDING, one_shot=True, grouped=True),
             "idle": trial(2, [size] * (2 * n + left), [size] * (n - 1), [size] * n, share=IDLE, stale=True),
-            "no accumulation": trial(6, [size] * 3, share=IDLE, accumulation_steps=1),
+            # In float32, which a function may not turn into float64.
+            "no accumulation": trial(6, [size] * 3, share=IDLE, accumulation_steps=1, dtype="float32"),
             "cut": trial(7, [2] * n, share=IDLE, coupled=True),
             "norms": trial(3, [*uneven[2], *uneven[1][:left]], [size] * n, share=0.5, frozen=True),
             "both sides": on_both_sides(trial(8, [size] * (6 * n), share=IDLE, frozen=True)),
@@ -143,7 +148,8 @@ class TrainEpochClipped(Exercise[ClipTrial]):
             results["idle"], joined = cut_message(
                 partial(replay_clipped, clipped), trials["cut"], observations["cut"], CLIP_TOLERANCE
             )
-            results["idle"] = results["idle"] or kept_message(observations["idle"]) or (said["overflowed"] and AFTER_INFINITY)
+            kept = kept_message(observations["idle"]) or kept_message(observations["no accumulation"], MODEL)
+            results["idle"] = results["idle"] or kept or (said["overflowed"] and AFTER_INFINITY)
             results["norms"] = results["norms"] or norms["idle"] or norms["bound"]
         failure = first_failure(observations)
         if not any(results.values()):
@@ -168,9 +174,9 @@ class TrainEpochClipped(Exercise[ClipTrial]):
             lengthened = always_clipped(observations["probe"], due["probe"], trials["probe"])
             slugs = ("clip-always",) if lengthened else ()
         remark = found.remark
-        if results["bound"] and not (slugs or failure):
-            bound = observations["bound"]
-            remark = outside_message(bound) or clipping_in_words(trials["bound"], bound) or remark
+        bound = observations["bound"]
+        if results["bound"] and not (slugs or bound.failure):
+            remark = clipping_in_words(trials["bound"], bound) or outside_message(bound) or remark
             remark = remark or lengths_in_words(bound, due["bound"])
         return self.verdict(
             results,
@@ -245,7 +251,10 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         rounded = "" if moves else rounding_message(observations["telling"], due["telling"])
         usual = scale_message(observations["usual scale"], due["usual scale"]) or said["usual scale"]
         kept = kept_message(observations["float16"])
-        usual = usual and f"With a scale of {USUAL_SCALE:,.0f}: {usual}"
+        usual = (
+            usual
+            and f"With a scale of {USUAL_SCALE:,.0f}: {usual}{lowered_message(observations['usual scale'], due['usual scale'])}"
+        )
         results = {
             "update": kept or moves or cut or rounded or usual or (AS_IN_LOW_PRECISION if said["cancelling"] else ""),
             "clip": said["clip"] or norms_message(observations["clip"], due["clip"], AMP_TOLERANCE),
@@ -280,12 +289,15 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             return self.verdict(results, mistakes=(mistake("one-big-batch"),))
         shown = {name: seen for name, seen in several.items() if whole or name != "leftover"}
 
+        def as_often(seen: Observation, other: Observation) -> bool:
+            return alike(seen, other) and seen.facts["scaler_updates"] == other.facts["scaler_updates"]
+
         def replayed(variant: ClippingVariant, name: str) -> Observation:
             return replay_amp(amp_loop(variant), trials[name])
 
         match = first_match(amp_candidates(), shown, replayed, alike)
         slugs = match.mistakes if match else ()
-        rare = None if match else first_match(each_alone(SCALING_IN_WORDS), shown, replayed, alike)
+        rare = None if match else first_match(each_alone(SCALING_IN_WORDS), shown, replayed, as_often)
         if several["float16"].facts["backwards"] < sum(map(len, trials["float16"].loop.problem.epochs)):
             # A gradient that never existed looks like one that was cleared.
             slugs = tuple("detached" if slug == "zero-every" else slug for slug in slugs)
@@ -353,14 +365,17 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
         remark = ""
         if results["sums"] or results["ragged"]:
             slugs = wrong_sums(trials["ragged"], observations, sums)
-            remark = "" if slugs else sums_in_words(observations, sums)
-            remark = remark or ("" if slugs else mode_in_words(trials["ragged"], observations["ragged"]))
+            if not slugs:
+                ragged = trials["ragged"], observations["ragged"]
+                remark = sums_in_words(observations, sums) or mode_in_words(*ragged)
+                remark = remark or (lengths_in_sums(*ragged) if results["ragged"] else RIGHT_IF_FEW)
         else:
             message, slugs = how_computed(trials["telling"], observations["telling"])
             results["model"] = results["model"] or message
             left = sums_message(observations["cancelling"], float32_sums(trials["cancelling"])[()])
             if left and not message:  # forwards of another model cancel otherwise
                 results["sums"] = LOST_IN_SUMS
+            results["model"] = results["model"] or digits_message(observations["sums"])
             if not all(torch.isfinite(tensor).all() for tensor in observations["evaluation"].tensors.values()):
                 results["ragged"] = NOT_FINITE
             elif sums_message(observations["evaluation"], float32_sums(trials["evaluation"])[()]):

@@ -47,9 +47,9 @@ PROMISES = {
                 "list", "Return a list with one number for each window", ("norms", "bound", "idle"), "clip_nothing_returned"
             ),
             Promise("each norm", "one for each window, before clipping.", ("norms", "idle"), "clip_norms_of_full_windows"),
-            Promise("ragged", "micro-batches may be ragged", ("bound", "leftover", "norms", "probe"), "clip_mean_of_means"),
+            Promise("ragged", "full windows of ragged", ("bound", "leftover", "norms", "probe"), "clip_mean_of_means"),
             Promise("leftover", "the last window may be shorter", ("idle", "leftover", "norms", "probe"), "clip_tail_dropped"),
-            Promise("clipped leftover", "and a leftover window, as well", ("leftover",), "clip_full_windows_only"),
+            Promise("clipped leftover", "this one also asks for a leftover window", ("leftover",), "clip_full_windows_only"),
             Promise("stream", "`micro_batches` may be a one-shot stream", ("bound",), "clip_needs_a_length"),
             Promise(
                 "clear",
@@ -142,9 +142,10 @@ PROMISES = {
             Promise(
                 "one by one",
                 "each micro-batch goes through the bfloat16 model on its own.",
-                ("telling", "cancelling"),
+                ("sums", "telling", "cancelling"),
                 "float32_one_forward",
             ),
+            Promise("digits", "but do not round the finished sums.", ("sums",), "float32_rounded_at_the_end"),
             Promise("kept", "Afterwards parameters, their dtype and", SUMS, "float32_trains"),
             Promise("kept mode", "and so are the model's mode", SUMS, "float32_leaves_evaluation"),
             Promise("either mode", "the model may be in either mode.", ("evaluation",), "float32_always_trains"),

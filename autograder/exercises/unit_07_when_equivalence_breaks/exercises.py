@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
@@ -24,13 +25,14 @@ from autograder.exercises.unit_07_when_equivalence_breaks.judging.coefficients i
     WRONG_BETAS,
     WRONG_MOMENTA,
     beta_message,
+    few_digits,
     matched_beta,
     matched_momentum,
     momentum_message,
 )
 from autograder.exercises.unit_07_when_equivalence_breaks.judging.components import MISTAKEN, answer_message, wrong_answers
 from autograder.exercises.unit_07_when_equivalence_breaks.observing import NormTrial
-from autograder.judging.calls import judge_calls
+from autograder.judging.calls import Formula, judge_calls, remembered
 from autograder.observing.calls import CallTrial
 from gradaccum.diagnosis.catalogue import mistake
 
@@ -86,6 +88,20 @@ def _calls(coefficients: Sequence[float], steps: Sequence[int]) -> dict[str, Cal
     return {f"call {k}": CallTrial(call) for k, call in enumerate(calls)}
 
 
+def _otherwise_explained(
+    verdict: Verdict, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation], formula: Formula
+) -> Verdict:
+    """The verdict, with a remark on what is wrong if no formula explains it: answers looked up, or too few digits."""
+    if verdict.passed or verdict.mistakes or verdict.remark:
+        return verdict
+    remark = (
+        remembered(trials, observations, formula, lambda trial: trial.arguments[0])
+        or remembered(trials, observations, formula, lambda trial: trial.arguments[1])
+        or few_digits(trials, observations, formula)
+    )
+    return replace(verdict, remark=remark)
+
+
 class MatchedBnMomentum(Exercise):
     """``matched_bn_momentum(momentum, accumulation_steps) -> float``."""
 
@@ -102,12 +118,13 @@ class MatchedBnMomentum(Exercise):
         return _calls(momenta, steps)
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
-        return judge_calls(
+        verdict = judge_calls(
             *(self, trials, observations, lambda name: "momentum", matched_momentum, WRONG_MOMENTA, momentum_message),
             tolerance=FLOAT32,
             absolute=FIVE_DECIMALS,
             described=MOMENTA_IN_WORDS,
         )
+        return _otherwise_explained(verdict, trials, observations, matched_momentum)
 
 
 class MatchedBeta(Exercise):
@@ -133,12 +150,13 @@ class MatchedBeta(Exercise):
         return _calls(betas, steps)
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
-        return judge_calls(
+        verdict = judge_calls(
             *(self, trials, observations, lambda name: "beta", matched_beta, WRONG_BETAS, beta_message),
             tolerance=FLOAT32,
             absolute=FIVE_DECIMALS,
             described=BETAS_IN_WORDS,
         )
+        return _otherwise_explained(verdict, trials, observations, matched_beta)
 
 
 class BreaksEquivalence(Exercise):

@@ -30,6 +30,8 @@ from autograder.exercises.unit_08_unequal_micro_batches.judging.denominators imp
 from autograder.exercises.unit_08_unequal_micro_batches.judging.messages import (
     clipped_message,
     empty_windows_message,
+    first_update_message,
+    groups_message,
     ignoring_message,
     is_one_big_batch,
     live_losses_message,
@@ -53,6 +55,9 @@ UNIT = "08_unequal_micro_batches"
 
 MIN_TOKENS = 4
 """Tokens of a micro-batch that is not empty: with fewer, two might be the same by chance (1 in 100,000 pairs of 4)."""
+
+LOUD = 100.0
+"""What makes gradients of one trial so long that every limit at which one would clip them is far below."""
 
 Lengths = tuple[tuple[int, ...], ...]
 """For each micro-batch the number of tokens of each of its sequences."""
@@ -97,8 +102,10 @@ class TrainEpochTokens(Exercise):
         # them went through the model together.
         metered: dict[str, Any] = {"accumulation_steps": 24, "width": 12, "depth": 3, "coupled": True, "weigh_by": "sequences"}
         return {
-            "tokens": trial(1, full, unequal_lengths(chance, n, n), full[:n], gated=True, extras=True, zero_counts=True),
-            "no accumulation": trial(9, ((1,), (3, 2), (1,), (2,)), accumulation_steps=1),
+            "tokens": trial(
+                1, full, unequal_lengths(chance, n, n), full[:n], gated=True, extras=True, zero_counts=True, grouped=True
+            ),
+            "no accumulation": trial(9, ((1,), (3, 2), (1,), (2,)), accumulation_steps=1, loud=LOUD, lr=0.1 / LOUD**2),
             "memory": replace(trial(2, ((4,) * 16,) * 24, **metered), meter=True),
             "leftover": trial(3, unequal_lengths(chance, 2 * n, n) + left, left, stale=True, one_shot=True),
             "empty": trial(4, tuple(empty), one_shot=True),
@@ -106,7 +113,7 @@ class TrainEpochTokens(Exercise):
             "bare one": trial(11, ((2, 3), (0, 0), (4,)), accumulation_steps=1),
             "ignore": trial(6, unequal_lengths(chance, 2 * n, n), unequal_lengths(chance, n, n), ignore_index=0, frozen=True),
             "ignore another": trial(10, unequal_lengths(chance, 2 * n, n), ignore_index=7, zero_counts=True, frozen=True),
-            "losses": trial(7, unequal_lengths(chance, n, n) + left, unequal_lengths(chance, n, n), frozen=True),
+            "losses": trial(7, unequal_lengths(chance, n, n) + left, unequal_lengths(chance, n, n), gated=True, frozen=True),
             "probe": trial(8, *every_kind, stale=True, gated=True, frozen=True),
         }
 
@@ -118,6 +125,11 @@ class TrainEpochTokens(Exercise):
         if results["bare"] and not results["leftover"]:  # a loop without its leftover window would seem to stop there, too
             results["bare"] = stopped_message(trials["bare"], observations["bare"]) or results["bare"]
         results["bare"] = results["bare"] or one
+        results["tokens"] = groups_message(trials["tokens"], observations["tokens"]) or results["tokens"]
+        for name in ("empty", "bare"):
+            wrong = "" if results["tokens"] else parameters_message(trials[name], observations[name])
+            if wrong and results[name] == wrong:
+                results[name] += first_update_message(trials[name], observations[name])
         ignoring = [(trials[name], observations[name]) for name in ("ignore", "ignore another")]
         results["ignore"] = next(filter(None, (movements_message(*one) for one in ignoring)), "")
         if not any(results[name] for name in moves):
@@ -149,6 +161,9 @@ class TrainEpochTokens(Exercise):
         if "retained-graph" in slugs:
             slugs = tuple(slug for slug in slugs if slug != "one-big-batch")
         remark = found.remark or ("" if slugs else clipped_message(observations))
+        tokens = trials["tokens"], observations["tokens"]
+        if results["tokens"] and results["tokens"] == parameters_message(*tokens) and not (slugs or remark):
+            results["tokens"] += first_update_message(*tokens)
         shown = {"expected": found.expected, "found": found.found} if found.slugs or found.remark else {}
         named = dict.fromkeys(RENAMED.get(slug, slug) for slug in slugs)
         return self.verdict(results, mistakes=tuple(map(in_tokens, named)), failure=failure, remark=remark, **shown)
@@ -221,14 +236,18 @@ class WindowDenominator(Exercise):
         generator = torch.Generator().manual_seed(seed)
 
         def call(
-            classes: int, index: int = IGNORE_INDEX, weighted: bool = True, ignored: float = 0, ignored_parts: int = 1
+            classes: int,
+            index: int = IGNORE_INDEX,
+            weighted: bool = True,
+            ignored: float = 0,
+            ignored_parts: int = 1,
+            unit: float = 1,
         ) -> CallTrial:
-            weight = torch.rand(classes, generator=generator, dtype=torch.float64) + 0.1
+            weight = (torch.rand(classes, generator=generator, dtype=torch.float64) + 0.1) * unit
             weight = weight.to(device=device, dtype=getattr(torch, best_dtype(device)))
-            targets = [
-                _targets(generator, chance, classes, index, 1 if k < ignored_parts and ignored else ignored / 2, k).to(device)
-                for k in range(chance.randint(3, 5))
-            ]
+            # In the first micro-batches nothing counts, and in the third, if it is not one of them, everything does.
+            shares = [1 if k < ignored_parts and ignored else 0 if k == 2 else ignored / 2 for k in range(chance.randint(3, 5))]
+            targets = [_targets(generator, chance, classes, index, share, k).to(device) for k, share in enumerate(shares)]
             keywords: dict[str, Any] = {} if index == IGNORE_INDEX else {"ignore_index": index}
             return CallTrial((targets,), keywords | ({"weight": weight} if weighted else {}))
 
@@ -238,6 +257,7 @@ class WindowDenominator(Exercise):
             "count ignored": call(5, weighted=False, ignored=0.5),
             "weights": call(6),
             "weights few": call(3),
+            "weights small": call(4, unit=1e-3),
             "ignored": call(5, ignored=0.6),
             "ignored last": call(4, index=-1, ignored=0.6),
             "ignored class": call(5, index=0, ignored=0.4),

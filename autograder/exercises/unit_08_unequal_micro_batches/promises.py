@@ -8,7 +8,7 @@ EMPTY = ("empty", "bare", "bare one")
 MOVES = ("tokens", "no accumulation", "leftover", *EMPTY)
 LOOPS = (*MOVES, "memory", "ignore", "ignore another", "losses", "probe")
 WINDOWS = (
-    *("count", "count one", "count ignored", "weights", "weights few"),
+    *("count", "count one", "count ignored", "weights", "weights few", "weights small"),
     *("ignored", "ignored last", "ignored class", "ignored in between", "ignored all"),
 )
 TOKEN_MEAN = "with the gradient of the cross-entropy averaged over all tokens of the window."
@@ -22,20 +22,23 @@ PROMISES = {
             Promise("not positions", TOKEN_MEAN, LOOPS, "positions_denominator"),
             Promise("all tokens of the window", TOKEN_MEAN, LOOPS, "mean_of_means_right_report"),
             Promise("class 0", TOKEN_MEAN, ("tokens", "no accumulation", "ignore another"), "zero_is_no_token"),
+            Promise("not clipped", TOKEN_MEAN, ("no accumulation",), "clips_at_five"),
             Promise("few tokens", TOKEN_MEAN, ("empty",), "divides_by_n_at_least"),
             Promise("as they are", "Leave these tensors as they are.", ("ignore",), "rewrites_targets"),
             Promise("one update", "one update for each window", LOOPS, "step_every"),
             Promise("list", "Return a list with that mean loss for each window.", LOOPS, "nothing_returned"),
             Promise("mean loss", REPORTED, LOOPS, "loss_mean_of_means"),
             Promise("before the update", REPORTED, ("leftover",), "losses_after_the_update"),
-            Promise("training", "in training mode; leave it there.", ("tokens", "probe"), "eval_mode"),
+            Promise("in training", REPORTED, ("losses",), "losses_in_evaluation"),
+            Promise("training", "in training mode; leave it there.", ("tokens", "losses", "probe"), "eval_mode"),
             Promise("mode", "in training mode; leave it there.", ("tokens",), "leaves_evaluation"),
             Promise(
                 "frozen or unused",
-                "Some parameters may be frozen, without a `.grad`, or unused.",
+                "Some parameters may be frozen or unused: these begin without a `.grad`.",
                 ("tokens",),
                 "needs_every_gradient",
             ),
+            Promise("groups", "which may have several groups of parameters.", ("tokens",), "divides_the_first_group"),
             Promise("optimizer", "Update with `optimizer.step()`.", LOOPS, "updates_by_hand"),
             Promise("stream", "a list or a one-shot stream of pairs", ("leftover", "empty"), "needs_a_list"),
             Promise("shapes", "Both sizes differ from one micro-batch to the next.", LOOPS, "same_lengths_only"),
@@ -64,7 +67,6 @@ PROMISES = {
         (
             "You are given",
             "`model(x)` gives",
-            "`optimizer`.",
             "Marking uses plain SGD",
             "The logits at a position",
             "`accumulation_steps`, N.",
@@ -85,6 +87,12 @@ PROMISES = {
             Promise("class 0", SHAPES, WINDOWS, "denominator_zero_is_no_class"),
             Promise("weight", "`weight`, if given, holds a weight for each class.", WINDOWS, "denominator_without_weights"),
             Promise("of targets", "`weight`, if given, holds a weight for each class.", WINDOWS, "denominator_of_classes"),
+            Promise(
+                "small weights",
+                "`weight`, if given, holds a weight for each class.",
+                ("weights small",),
+                "denominator_at_least_one_of_weights",
+            ),
             Promise("number", "A number or a tensor with one element will do.", WINDOWS, "denominator_as_text"),
             Promise("kept", "Leave the targets and weights as they are.", WINDOWS, "denominator_writes_into_targets"),
             Promise("ignored", "with and without ignored targets", WINDOWS, "denominator_counts_all"),

@@ -113,8 +113,8 @@ class AccumulateContrastive(Exercise):
         results["clean"] = (
             towers_message(trials["clean"], observations["clean"])
             or stale_message(trials, observations)
-            or _where("Called a second time", *again, towers_message)
-            or ("" if results["scale"] else _where("Called a second time", *again, scale_message))
+            or _where("Called again", *again, towers_message)
+            or ("" if results["scale"] else _where("Called again", *again, scale_message))
         )
         if not observations["ragged"].failure:
             results["scale"] = results["scale"] or scale_message(trials["ragged"], observations["ragged"])
@@ -151,6 +151,8 @@ class AccumulateContrastive(Exercise):
         found = found_towers(problem, seen)
         explained = name_gradients(problem, found) if found else None
         if explained is None:
+            if seen.facts["evaluated"]:
+                others += ("eval-mode",)
             unnamed = not others and any(results[part] for part in ("encoders", "clean", "ragged"))
             later = (towers_message(trials[one], observations[one]) for one in trials if one != FIRST)
             spent = not towers_message(trials[FIRST], observations[FIRST]) and all(later)

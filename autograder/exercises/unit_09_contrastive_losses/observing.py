@@ -11,6 +11,7 @@ from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.observing.calls import observe_call
+from gradaccum.kept_state import same_data
 from gradaccum.problems import flat_gradients, flat_values, trainable
 from gradaccum.problems.contrastive import ContrastiveProblem
 from gradaccum.recording import LiveBytes
@@ -28,7 +29,8 @@ class ContrastiveTrial:
     Attributes:
         problem: what is in it, and the encoders.
         meter: whether the bytes alive are counted while a function works on it.
-        again: whether the function has been called before, with the first two micro-batches.
+        again: whether the function has been called before: with the first two micro-batches, and with other pairs in
+            micro-batches of the same sizes.
     """
 
     problem: ContrastiveProblem
@@ -42,16 +44,27 @@ def observe_contrastive(function: Callable, trial: ContrastiveTrial) -> Observat
     towers = dict(zip(TOWERS, map(trainable, encoders), strict=True))
     flags = [parameter.requires_grad for encoder in encoders for parameter in encoder.parameters()]
     if trial.again:
-        function(*encoders, logit_scale, trial.problem.batches()[:2])
-    batches = trial.problem.micro_batches()
+        others = trial.problem.with_(seed=trial.problem.seed + 1)
+        for earlier in (trial.problem.batches()[:2], others.batches()):
+            function(*encoders, logit_scale, earlier)
+    given = trial.problem.batches()
+    batches = iter(given) if trial.problem.one_shot else list(given)
+    in_evaluation: list[bool] = []
+    hooks = [
+        encoder.register_forward_pre_hook(lambda module, _: in_evaluation.append(not module.training)) for encoder in encoders
+    ]
     with LiveBytes() if trial.meter else nullcontext() as live:
         returned = function(*encoders, logit_scale, batches)
+    for hook in hooks:
+        hook.remove()
     tensors = {f"gradient/{name}": flat_gradients(parameters).cpu() for name, parameters in towers.items()}
     tensors |= {f"parameters/{name}": flat_values(parameters).cpu() for name, parameters in towers.items()}
     tensors |= {"gradient/scale": flat_gradients([logit_scale]).cpu(), "parameters/scale": flat_values([logit_scale]).cpu()}
     facts = {
         "training": all(module.training for encoder in encoders for module in encoder.modules()),
         "switched": flags != [parameter.requires_grad for encoder in encoders for parameter in encoder.parameters()],
+        "evaluated": any(in_evaluation),
+        "inputs_changed": not same_data(given, trial.problem.batches()),
         "peak_bytes": live.peak if live else 0,
     }
     return Observation(tensors, facts | _number(returned))

@@ -40,6 +40,8 @@ PROMISES = {
             Promise("in logit_scale", "in both encoders and in `logit_scale`.", (*_CLEAN, "again"), "contrastive_stale_scale"),
             Promise("discarded for one", _DISCARDED, ("clean one",), "contrastive_one_keeps_old_gradients"),
             Promise("discarded everywhere", _DISCARDED, ("clean unused",), "contrastive_unused_keep_old_gradients"),
+            Promise("again", _BEHIND, ("again",), "contrastive_features_kept_by_size"),
+            Promise("inputs", "which have to stay as they are.", _LEFT, "contrastive_inputs_require_gradients"),
             Promise("unchanged", "No parameter changes", _LEFT, "contrastive_moves_the_parameters"),
             Promise("not clamped", "No parameter changes", ("single",), "contrastive_scale_clamped"),
             Promise("hooks", _BEHIND, _EVERY, "contrastive_hook_left_behind"),

@@ -15,7 +15,11 @@ def contrastive_schema(trial: ContrastiveTrial) -> Schema:
     """Gradients and parameters of both encoders and of ``logit_scale``, and a number."""
     arrays = {name: Array((size,), FLOATS) for name, size in _sizes(trial.problem).items()}
     tensors = {f"{what}/{name}": array for what in ("gradient", "parameters") for name, array in arrays.items()}
-    facts: dict[str, Fact] = {"training": Truth(), "switched": Truth(), "peak_bytes": Whole()}
+    facts: dict[str, Fact] = {
+        "training": Truth(),
+        **dict.fromkeys(("switched", "evaluated", "inputs_changed"), Truth()),
+        "peak_bytes": Whole(),
+    }
     return Schema((Form(tensors, facts | {"loss": Number()}), Form(tensors, {**facts, **NO_VALUE.facts})))
 
 

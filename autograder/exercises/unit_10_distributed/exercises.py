@@ -20,11 +20,13 @@ from autograder.exercises.unit_10_distributed.judging.diagnosis import (
 from autograder.exercises.unit_10_distributed.judging.messages import (
     SEVERAL_GRAPHS,
     WHOLE_WINDOW,
+    data_or_movement_message,
     drift_message,
     graphs_message,
     mode_message,
     movement_message,
     rounds_message,
+    waiting,
 )
 from autograder.exercises.unit_10_distributed.judging.references import RankSeen, all_ranks, ranks_seen
 from autograder.exercises.unit_10_distributed.judging.token_scale import WRONG, factor_message, factors_in_words, scale_slugs
@@ -61,6 +63,9 @@ class DdpTrainEpoch(Exercise):
         Part("rounds", "one all-reduce round per window", 2),
     )
 
+    def failed(self, failure: Failure) -> Verdict:
+        return super().failed(waiting(failure))
+
     def trials(self, seed: int, device: str) -> dict[str, RanksTrial]:
         chance = trial_random(self.id, seed)
         n = chance.choice([3, 4])
@@ -90,7 +95,7 @@ class DdpTrainEpoch(Exercise):
         for name, trial in trials.items():
             seen = observations[name]
             if seen.failure:
-                failures[name] = seen.failure
+                failures[name] = waiting(seen.failure)
             else:
                 ranks[name] = ranks_seen(trial, seen)
         messages = {
@@ -99,7 +104,7 @@ class DdpTrainEpoch(Exercise):
                 (movement_message, "full"),
                 (graphs_message, "memory"),
             ),
-            "leftover": ((movement_message, "leftover"),),
+            "leftover": ((data_or_movement_message, "leftover"),),
             "ranks": ((drift_message, "full"), (drift_message, "leftover")),
             # Counts are what the ranks say; that they did share their gradients is read off their parameters.
             "rounds": ((drift_message, "full"), (rounds_message, "full"), (rounds_message, "leftover")),
@@ -159,6 +164,9 @@ class GlobalTokenScale(Exercise):
         Part("empty", "ranks without tokens", 1),
     )
 
+    def failed(self, failure: Failure) -> Verdict:
+        return super().failed(waiting(failure))
+
     def trials(self, seed: int, device: str) -> dict[str, TokenTrial]:
         chance = trial_random(self.id, seed)
         two, three = ([chance.sample(range(3, 90), world) for _ in range(2)] for world in (2, 3))
@@ -175,7 +183,7 @@ class GlobalTokenScale(Exercise):
         named: list[list[str]] = []
         for name, trial in trials.items():
             seen = observations[name]
-            results[name] = seen.failure.message if seen.failure else factor_message(trial, seen)
+            results[name] = waiting(seen.failure).message if seen.failure else factor_message(trial, seen)
             if results[name] and not seen.failure:
                 named.append(scale_slugs(trial, seen))
         if not (results["uneven"] or all(observations["uneven"].facts["kept"])):
@@ -183,5 +191,5 @@ class GlobalTokenScale(Exercise):
         everywhere = [slug for slug in WRONG if named and all(slug in several for several in named)]
         remark = factors_in_words(trials, observations) if named and not everywhere else ""
         slugs = [] if remark else everywhere[:1] or [slug for several in named for slug in several[:1]]
-        failure = next((seen.failure for seen in observations.values() if seen.failure), None)
+        failure = next((waiting(seen.failure) for seen in observations.values() if seen.failure), None)
         return self.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))), failure=failure, remark=remark)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,6 +25,7 @@ from autograder.exercises.unit_12_capstone.judging.messages import (
     UNKNOWN,
     budget_message,
     budget_mistake,
+    digits_lost,
     digits_message,
     entered_otherwise,
     history_message,
@@ -52,6 +54,11 @@ from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.problems import best_dtype
 
 UNIT = "12_capstone"
+
+NAN_STAYS = (
+    "Where .grad holds NaN before the first window, your weights are not those due: NaN stays NaN, whatever it is "
+    "multiplied by."
+)
 
 IDLE = 1000.0
 """A clipping threshold that no gradient of these runs reaches; their norms are about 0.5."""
@@ -146,21 +153,27 @@ class TrainWindow(Exercise):
         sgd: dict[str, Any] = {"optimizer": "sgd", "lr": 0.1}
         seeds = [(8 * seed + k) % 2**31 for k in range(4)]
         return {
-            "full": WindowTrial(config.with_(seed=seeds[0], lines=3 * window, **equal, **sgd), stale=True),
-            "uneven": WindowTrial(config.with_(seed=seeds[1], lines=2 * window + 2 * size - 1, **sgd), stale=True),
+            "full": WindowTrial(config.with_(seed=seeds[0], lines=3 * window, **equal, **sgd), stale=1.0),
+            "uneven": WindowTrial(config.with_(seed=seeds[1], lines=2 * window + 2 * size - 1, **sgd), stale=1.0),
             "clip": WindowTrial(
                 config.with_(seed=seeds[2], lines=3 * window, **equal, optimizer="sgd", lr=1.0, max_norm=BINDING)
             ),
             "schedule": WindowTrial(config.with_(seed=seeds[3], lines=6 * window, **equal, **sgd, warmup=2, decay=True)),
             "single": WindowTrial(config.with_(seed=seeds[1], lines=2 * size, effective_batch=size, **sgd)),
+            "nan": WindowTrial(config.with_(seed=seeds[0], lines=window, **equal, **sgd), stale=math.nan),
         }
 
     def judge(self, trials: Mapping[str, WindowTrial], observations: Mapping[str, Observation]) -> Verdict:
         due = {name: large_windows_due(trial) for name, trial in trials.items()}
         results = {name: weights_message(observations[name], due[name], trials[name].config) for name in trials}
-        single = results.pop("single")
+        single, nan = results.pop("single"), results.pop("nan")
         results["uneven"] = results["uneven"] or (single and f"With a single micro-batch in a window: {single}")
-        results["full"] = results["full"] or left_message(observations.values())
+        results["full"] = (
+            results["full"]
+            or (nan and (nan if observations["nan"].failure else NAN_STAYS))
+            or left_message(observations.values())
+        )
+        results["full"] = results["full"] or digits_lost(trials, observations, due)
         right = {name for name, said in results.items() if not said}
         messages = (history_message(observations[name], due[name], name in right) for name in ("uneven", "clip", "schedule"))
         results["report"] = next(filter(None, messages), "")
@@ -246,6 +259,9 @@ class Train(Exercise):
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
         right = {name for name, said in results.items() if not said}
         results["even"] = results["even"] or digits_message(observations.values())
+        results["even"] = results["even"] or digits_lost(trials, observations, due, ("budget",))
+        if not results["even"]:  # whoever computes with fewer digits everywhere has lost points for it already
+            results["resume"] = results["resume"] or digits_lost(trials, observations, due, ("leftover",), ("final", "last"))
         held = budget_message(trials["budget"], observations["budget"])
         if results["budget"] and not observations["budget"].failure:
             results["budget"] += other_size(trials["budget"], observations["budget"])

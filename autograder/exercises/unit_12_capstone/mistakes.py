@@ -112,8 +112,9 @@ add_mistake(
 )
 add_mistake(
     "memory-grows-with-updates",
-    "Your run is within its budget at the first update and above it later: something of each update stays in memory.",
-    "What does your function collect from update to update? Numbers take next to nothing, tensors and graphs a lot.",
+    "Your run is within its budget at the first update and above it later: more is in memory at once than at the beginning.",
+    "What is there at a later update that was not there at the first? Does your function collect something, or hold gradients "
+    "twice? Numbers take next to nothing, tensors and graphs a lot.",
 )
 add_mistake(
     "loss-share-of-last",

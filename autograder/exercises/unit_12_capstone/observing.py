@@ -43,11 +43,11 @@ class WindowTrial:
 
     Attributes:
         config: what to train.
-        stale: whether ``.grad`` holds something before the first window.
+        stale: what ``.grad`` is filled with before the first window, if with anything.
     """
 
     config: Config
-    stale: bool = False
+    stale: float | None = None
 
 
 @dataclass(frozen=True)
@@ -99,9 +99,9 @@ def observe_windows(function: Callable, trial: WindowTrial) -> Observation:
     fewer digits than the model, as :data:`FEWER` calls it.
     """
     run = trial.config.build()
-    if trial.stale:
+    if trial.stale is not None:
         for parameter in trainable(run.model):
-            parameter.grad = torch.ones_like(parameter)
+            parameter.grad = torch.full_like(parameter, trial.stale)
     rows: list[Tensor] = []
     steps: list[None] = []
     kept = intact = True

@@ -6,7 +6,7 @@ from autograder.contract.promises import Promise, Promises
 
 _FITS = ("fits 1", "fits 2", "fits 3")
 _LARGEST = ("largest 1", "largest 2", "largest 3", "largest 4")
-_WINDOWS = ("full", "uneven", "clip", "schedule", "single")
+_WINDOWS = ("full", "uneven", "clip", "schedule", "single", "nan")
 _STOPPING = ("resume", "leftover")
 _RUNS = ("even", "uneven", "budget", *_STOPPING)
 
@@ -70,9 +70,19 @@ PROMISES = {
             Promise("list", _AS_THEY_ARE, _WINDOWS, "window_empties_its_list"),
             Promise("data", _AS_THEY_ARE, ("uneven", "single"), "window_overwrites_padding"),
             Promise("digits", "compute with all digits that the model has.", _WINDOWS, "window_under_autocast"),
-            Promise("digits of the loss", "compute with all digits that the model has.", _WINDOWS, "window_loss_in_float32"),
             Promise(
-                "stale", "`.grad` may hold anything before the first window", ("full", "uneven"), "window_clears_only_after"
+                "digits of the shares",
+                "compute with all digits that the model has.",
+                ("full", "uneven"),
+                "window_shares_in_float32",
+            ),
+            Promise("digits of the loss", "compute with all digits that the model has.", _WINDOWS, "window_loss_in_float32"),
+            Promise("nan", "`.grad` may hold anything before the first window", ("nan",), "window_clears_by_multiplying"),
+            Promise(
+                "stale",
+                "`.grad` may hold anything before the first window",
+                ("full", "uneven", "nan"),
+                "window_clears_only_after",
             ),
         ),
         asks_nothing=(
@@ -94,6 +104,9 @@ PROMISES = {
             Promise("threshold", "with `config.max_norm`.", ("even", "resume"), "train_clips_at_n_times"),
             Promise("size", "Take `config.micro_batch_size` as it is", ("budget",), "train_picks_its_size"),
             Promise("digits", "Compute with all digits that the model has.", _RUNS, "train_under_autocast"),
+            Promise(
+                "digits of the file", "Compute with all digits that the model has.", ("leftover",), "train_saves_in_float32"
+            ),
             Promise("dtype", "Compute with all digits that the model has.", _RUNS, "train_in_float32"),
             Promise("go on", _GOING_ON, _STOPPING, "train_starts_over"),
             Promise("not trained again", _GOING_ON, _STOPPING, "train_trains_again"),

@@ -63,6 +63,8 @@ PROMISES = {
             Promise("leftover", "in each window, leftover or not", ("leftover", "short", "epochs"), "repaired_drops_leftover"),
             Promise("short", "shorter than a window.", ("short",), "repaired_short_epoch_not_applied"),
             Promise("epochs", _EPOCHS, ("epochs",), "repaired_totals_of_the_first_epoch"),
+            Promise("windows of epochs", _EPOCHS, ("epochs",), "repaired_windows_numbered_on"),
+            Promise("in full", "averaged over all its tokens.", ("no accumulation",), "repaired_under_autocast"),
             Promise("data", "Leave the micro-batches as they are.", ("empty",), "repaired_replaces_padding"),
             Promise(
                 "another",
@@ -92,7 +94,12 @@ PROMISES = {
             Promise("fails wrong ones", "and `False` if they do not", _ALL, "accumulates_always_true"),
             Promise("untold", "or if it cannot be told.", ("untold",), "accumulates_no_mistakes_is_a_pass"),
             Promise("no update", "and a trainer that never updates.", ("untold",), "accumulates_lets_check_raise"),
-            Promise("epochs", "after or before every micro-batch, or never cleared.", ("windows",), "accumulates_of_one_epoch"),
+            Promise(
+                "epochs",
+                "after or before every micro-batch, or never cleared.",
+                ("windows", "ends"),
+                "accumulates_of_one_epoch",
+            ),
             Promise("steps", "`accumulation_steps` is the N that was meant.", ("windows",), "accumulates_without_steps"),
             Promise(
                 "each window",
@@ -105,6 +112,7 @@ PROMISES = {
             Promise("N = 1", "N may be 1.", ("weights", "windows"), "accumulates_needs_accumulation"),
             Promise("wrong with N = 1", "N may be 1.", ("windows",), "accumulates_by_accumulation_alone"),
             Promise("leftover", "divided by N, or never applied;", ("ends",), "accumulates_of_full_windows"),
+            Promise("earlier epoch", "also after the first of two epochs.", ("ends",), "accumulates_epoch_by_epoch"),
         ),
         asks_nothing=(
             "Write the test",

@@ -48,6 +48,7 @@ def test_the_right_way_equals_the_large_batch_update_by_update(config):
 
 
 @pytest.mark.parametrize(("variant", "slugs"), [pytest.param(*one, id=one.mistakes[0]) for one in each_alone(MISTAKES)])
+@pytest.mark.slow
 def test_every_wrong_way_ends_elsewhere_with_at_least_one_config(variant, slugs):
     if slugs == ("stale-start",):
         return  # a fresh run has nothing in .grad

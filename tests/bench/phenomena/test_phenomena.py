@@ -116,6 +116,7 @@ def test_the_caption_is_one_to_four_finished_sentences_with_a_number_in_it(name,
     assert not re.search(r"(?<![\d,.])(?<!and )1 (updates|samples|micro-batches|losses)\b|0e\+00", caption)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_control_changes_the_caption(name):
     module = phenomena.load(name)
@@ -132,6 +133,7 @@ def seen_ticks(axis) -> list:
     return [label for place, label in pairs if low - 1e-9 <= place <= high + 1e-9]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "settings"), ALL)
 def test_no_label_is_cut_off_or_covers_another(name, settings):
     figure = drawn(name, settings)

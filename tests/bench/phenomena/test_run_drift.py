@@ -15,6 +15,7 @@ def test_the_right_loop_never_leaves_the_path_of_the_large_batch(optimizer, max_
     assert result.losses.allclose(result.large_losses, rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("loop", "window"),
     [

@@ -11,6 +11,7 @@ from gradaccum.phenomena.sample_gradients import ACROSS, PRESETS, UP, Settings, 
 SIZES = (1, 2, 4, 8, 16, 32, 64)
 
 
+@pytest.mark.slow
 @given(st.sampled_from(SIZES), st.integers(1, 20))
 def test_the_average_is_what_backward_says_for_every_batch(size, batch):
     result = compute(Settings(batch_size=size, batch=batch))

@@ -163,6 +163,7 @@ def test_everything_is_as_it_was_when_watching_ends():
     assert "2 updates" in str(seen)
 
 
+@pytest.mark.slow
 def test_loss_that_is_pointed_out_counts_what_it_is_said_to_count():
     model = torch.nn.Linear(4, 2)
     optimizer = torch.optim.SGD(model.parameters(), 0.1)

@@ -172,6 +172,7 @@ def functions_called_by(trainer) -> list:
     return [code for (name, _), code in called.items() if name not in PASS_ON and not name.endswith(("<genexpr>", "comp>"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trainer", TRAINERS)
 def test_error_in_any_function_of_ours_leaves_a_run_as_it_is_and_cannot_be_told(trainer):
     alone, torch_before = run(trainer), as_torch_is()
@@ -199,6 +200,7 @@ def test_error_in_any_function_of_ours_leaves_a_run_as_it_is_and_cannot_be_told(
 
 
 # On ranks it would be torch that hangs now and then: it closes a process group while one of its threads waits for Python.
+@pytest.mark.slow
 @pytest.mark.parametrize("trainer", TRAINERS[:2])
 def test_interrupt_in_any_function_of_ours_ends_the_run_and_leaves_nothing_behind(trainer):
     torch_before = as_torch_is()

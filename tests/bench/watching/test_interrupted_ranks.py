@@ -118,6 +118,7 @@ HAPPENS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("struck", "act", "where"), HAPPENS, ids=[f"{act.__name__}-{where}-{rank}" for rank, act, where in HAPPENS]
 )

@@ -9,6 +9,8 @@ from torch.nn import functional as F
 
 import gradaccum
 
+pytestmark = pytest.mark.slow
+
 N = 4
 UPDATES = 30
 

@@ -23,6 +23,8 @@ from gradaccum.problems.contrastive import ContrastiveProblem
 from gradaccum.ranks import single_rank
 from gradaccum.token_problems import TokenProblem
 
+pytestmark = pytest.mark.slow
+
 SUBMISSIONS = Path(__file__).parents[2] / "submissions"
 N = 4
 EPOCHS = ((2, 3, 1, 4, 2, 5, 2, 1, 3, 4), (3, 2, 1, 4, 2, 2, 1), (2, 3))
@@ -87,9 +89,8 @@ PUBLIC = load(SUBMISSIONS / "public_loops.py").public_loops()
 LOOPS = [one for one in PUBLIC if one.exercise in AS_LOOP]
 
 
-def fast_or_slow(public, place: int):
-    """Every sixth is watched in every run."""
-    return pytest.param(public, id=f"{public.unit[:2]} {public.path.stem}", marks=[pytest.mark.slow] if place % 6 else [])
+def named(public) -> str:
+    return f"{public.unit[:2]} {public.path.stem}"
 
 
 def watched(loop, problem) -> gradaccum.watching.Seen:
@@ -129,7 +130,7 @@ def test_every_public_loop_is_watched_or_is_no_loop_over_micro_batches():
 
 
 @pytest.mark.filterwarnings("ignore:In CPU autocast", "ignore:Detected call of", "ignore:Converting a tensor")
-@pytest.mark.parametrize("public", [*map(fast_or_slow, LOOPS, range(len(LOOPS)))])
+@pytest.mark.parametrize("public", LOOPS, ids=named)
 def test_public_loop_is_named_as_by_its_fingerprint(public):
     problem = TOKENS if public.exercise == "train_epoch_tokens" else PROBLEM
     loop = AS_LOOP[public.exercise](getattr(load(public.path), public.exercise))

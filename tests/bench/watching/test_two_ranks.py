@@ -13,6 +13,8 @@ import torch.distributed as dist
 import gradaccum
 from gradaccum.ranks import on_ranks
 
+pytestmark = pytest.mark.slow
+
 _spec = importlib.util.spec_from_file_location("trainers_on_two_ranks", Path(__file__).with_name("two_ranks.py"))
 trainers = importlib.util.module_from_spec(_spec)
 sys.modules["trainers_on_two_ranks"] = trainers

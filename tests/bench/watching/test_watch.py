@@ -29,6 +29,7 @@ def watched(trainer):
     return model, seen, torch.get_rng_state()
 
 
+@pytest.mark.slow
 @EVERY_TRAINER
 def test_outcome_is_the_one_due(trainer):
     _, seen, _ = watched(trainer)
@@ -61,6 +62,7 @@ SEEN_AS = {
 """What watching says of loops of the gallery where that is not the loop's own name, and why."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slug", GALLERY)
 def test_loop_of_the_gallery_is_named_as_by_its_fingerprint(slug):
     model = PROBLEM.build_model()

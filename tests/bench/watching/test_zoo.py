@@ -27,6 +27,7 @@ def ignoring(*args, **kwargs):
     return contextlib.nullcontext()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ZOO)
 def test_trainer_of_the_zoo_is_judged_as_it_should_be_and_ends_bit_for_bit_where_an_unwatched_one_ends(name):
     entry = ZOO[name]

@@ -16,6 +16,8 @@ from autograder.classroom.grading.class_to_mark import ClassToMark
 from autograder.classroom.grading.grade_class import points_now
 from autograder.classroom.students import LATE_MARK
 
+pytestmark = pytest.mark.slow
+
 EARLY = "2026-11-01 12:30 UTC"
 """Two days before everything was handed in."""
 

@@ -20,6 +20,8 @@ from gradaccum.fingerprint import expected, fingerprint
 from gradaccum.loops import GALLERY
 from gradaccum.problems import Problem
 
+pytestmark = pytest.mark.slow
+
 ON_ANY_DEVICE = [sample for sample in SAMPLES if not all_exercises()[sample.exercise].cpu_only]
 MAKES_TENSORS = re.compile(r"torch\.(?!no_grad|enable_grad|manual_seed|utils)\w+\(|nn\.\w+\(|\.to\(|numpy")
 ONE_OF_EACH_KIND = [
@@ -37,15 +39,11 @@ ONE_OF_EACH_KIND = [
 ]
 """For each exercise, a right and a wrong sample that might create a tensor on the wrong device; all would take minutes."""
 
-QUICK = ("batch_gradient", "saved_bytes", "train_epoch", "train_epoch_amp", "replace_batchnorm")
-FIRST = {sample.exercise: sample for sample in reversed(ON_ANY_DEVICE) if sample.kind == ACCEPTED and sample.exercise in QUICK}
+USUAL = ("batch_gradient", "saved_bytes", "train_epoch", "train_epoch_amp", "replace_batchnorm")
+FIRST = {sample.exercise: sample for sample in reversed(ON_ANY_DEVICE) if sample.kind == ACCEPTED and sample.exercise in USUAL}
 
 
-def fast_or_slow(sample):
-    return pytest.param(sample, id=str(sample), marks=[] if sample in FIRST.values() else [pytest.mark.slow])
-
-
-@pytest.mark.parametrize("sample", [fast_or_slow(sample) for sample in dict.fromkeys([*FIRST.values(), *ONE_OF_EACH_KIND])])
+@pytest.mark.parametrize("sample", dict.fromkeys([*FIRST.values(), *ONE_OF_EACH_KIND]), ids=str)
 def test_a_sample_gets_the_verdict_that_it_gets_on_the_cpu(sample):
     with pretended_cuda():
         assert not verdicts_differ(sample, mark(sample, 0, "cuda"))

@@ -77,6 +77,7 @@ def as_fingerprint(variant: LoopVariant, problem: Problem) -> Fingerprint:
     return Fingerprint(coefficients, zeros, zeros + 1, tuple(epoch for epoch, _ in rows), columns, zeros)
 
 
+@pytest.mark.slow
 @each_seed
 def test_no_two_gallery_loops_have_the_same_fingerprint_on_the_marker_s_problem(seed):
     same = [
@@ -87,12 +88,14 @@ def test_no_two_gallery_loops_have_the_same_fingerprint_on_the_marker_s_problem(
     assert not same
 
 
+@pytest.mark.slow
 @each_seed
 def test_every_gallery_loop_is_named_by_its_own_mistake_alone(seed):
     named = {slug: diagnose(*observed(slug, seed)).slugs for slug in GALLERY}
     assert named == {slug: () if slug == "right" else (slug,) for slug in GALLERY}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slug", VARIANT_OF)
 def test_a_played_variant_leaves_the_fingerprint_of_the_gallery_loop(slug):
     for seed in SEEDS[:8]:
@@ -156,6 +159,7 @@ def test_single_mistakes_and_pairs_differ_unless_they_compute_the_same(seed):
 
 
 @pytest.mark.parametrize("seed", [SEEDS[0], *(pytest.param(seed, marks=pytest.mark.slow) for seed in SEEDS[1:3])])
+@pytest.mark.slow
 def test_single_mistakes_and_pairs_are_named_as_what_they_are(seed):
     problem = probe(seed)
     wrong = {}

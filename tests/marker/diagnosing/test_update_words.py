@@ -54,13 +54,15 @@ SAID = {
     "All updates that are due are there, but your loop makes 1 more update, whose gradient is zero. "
     "Momentum moves the parameters even then.": even(*FULL, range(0)),
     "Micro-batch 1 is in 2 updates, where it is due in one.": even(range(1, 4), range(1, 7), *FULL[2:]),
-    "Every full window is divided by the number of micro-batches in the last window of its epoch, "
+    "Every full window counts as if divided by the number of micro-batches in the last window of its epoch, "
     "where the number of its micro-batches is due.": times([3 / 2, 3 / 2, 1, 3, 1]),
-    "Every leftover window of several micro-batches is not divided at all, "
+    "Every leftover window of several micro-batches counts as if not divided at all, "
     "where the number of its micro-batches is due.": times([1, 1, 2, 1, 1]),
-    "Every leftover window is divided by one more than the number of its micro-batches, "
+    "Every leftover window counts as if divided by one more than the number of its micro-batches, "
     "where the number of its micro-batches is due.": times([1, 1, 2 / 3, 1, 1 / 2]),
-    "Every window is divided by the number of its samples, where the number of its micro-batches is due.": times([1 / 2] * 5),
+    "Every window counts as if divided by the number of its samples, where the number of its micro-batches is due.": times(
+        [1 / 2] * 5
+    ),
     "Every window is 7 times what is due.": times([7.0] * 5),
 }
 
@@ -95,14 +97,14 @@ def test_every_wrong_divisor_is_described(words, divisor):
     factors = [len(window.sizes) / (divisor(window) or 1) for window in WINDOWS]
     found = replace(due, coefficients=due.coefficients * torch.tensor(factors, dtype=torch.float64)[:, None])
     by = f"divided by {words}" if words else "not divided at all"
-    assert updates_in_words(found, due).endswith(f" is {by}, where the number of its micro-batches is due.")
+    assert updates_in_words(found, due).endswith(f" counts as if {by}, where the number of its micro-batches is due.")
 
 
 @pytest.mark.parametrize(("step", "words"), [(1, "more"), (-1, "less")])
 def test_windows_divided_by_one_sample_too_many_or_too_few_are_described(step, words):
     totals = [6, 6, 4, 6, 2]
     assert updates_in_words(times([total / (total + step) for total in totals]), DUE) == (
-        f"Every window is divided by 1 {words} than what it holds."
+        f"Every window counts as if divided by 1 {words} than what it holds."
     )
 
 
@@ -110,20 +112,20 @@ def test_ragged_windows_divided_by_what_the_first_one_holds_are_described():
     due = expected(Problem(0, 2, ((1, 2, 4, 3, 1, 2, 5),)))
     factors = torch.tensor([[1], [7 / 3], [1], [5 / 3]], dtype=torch.float64)
     found = replace(due, coefficients=due.coefficients * factors)
-    assert updates_in_words(found, due) == "Each of windows 2 and 4 is divided by what the first window holds."
+    assert updates_in_words(found, due) == "Each of windows 2 and 4 counts as if divided by what the first window holds."
 
 
 def test_ragged_windows_divided_by_the_samples_of_their_epoch_are_described():
     due = expected(Problem(0, 2, ((1, 2, 4, 3), (2, 3))))
     factors = torch.tensor([[3 / 10], [7 / 10], [1]], dtype=torch.float64)
     found = replace(due, coefficients=due.coefficients * factors)
-    words = "Each of windows 1 and 2 is divided by all samples of its epoch, where those of the window are due."
+    words = "Each of windows 1 and 2 counts as if divided by all samples of its epoch, where those of the window are due."
     assert updates_in_words(found, due) == words
 
 
 def test_gradients_of_one_length_that_were_longer_are_called_clipped():
     factors, lengths = [0.5, 0.25, 1.0, 0.125, 1.0], torch.tensor([2.0, 2.0, 1.5, 2.0, 0.3])
-    words = "No gradient is longer than 2 at its update: longer ones are clipped to this length, where none is due."
+    words = "No gradient is longer than 2 at its update: longer ones are clipped to this length, which was not asked for."
     assert updates_in_words(times(factors), DUE, lengths) == words
     assert updates_in_words(times(factors), DUE, torch.tensor([2.0, 1.9, 1.5, 2.0, 0.3])) == ""
     assert updates_in_words(times(factors), DUE, torch.tensor([2.0, 2.0, 2.5, 2.0, 0.3])) == ""

@@ -64,6 +64,7 @@ def test_the_right_numbers_and_no_numbers_are_not_described():
     assert count_in_words({}) == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_single_mistake_is_named_alone(seed):
     forwards = {trial: run_forward(trial) for trial in trials(seed)}
@@ -111,6 +112,7 @@ def test_a_number_that_no_way_of_counting_yields_has_no_name():
     assert name_count(dict.fromkeys(trials(0), 12345)) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", [None, "many", float("nan"), float("inf"), True, [1], -1, 10**400])
 def test_an_answer_of_another_kind_earns_nothing_and_breaks_nothing(answer):
     for name in ("saved_bytes", "memory_line", "plan_micro_batches"):

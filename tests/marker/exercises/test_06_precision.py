@@ -37,6 +37,7 @@ def test_mistakes_that_any_loop_can_have_are_named_in_mixed_precision(variant, m
     assert set(named("train_epoch_amp", lambda *arguments: play(variant, *arguments), 3)) == set(mistakes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_clipping_before_unscaling_costs_the_points_for_clipping_and_no_others(seed):
     verdict = mark_function(all_exercises()["train_epoch_amp"], AMP["clip-before-unscale"], seed)
@@ -68,6 +69,7 @@ def test_a_scaler_counts_what_it_is_asked_for():
     assert w.item() == pytest.approx(0.9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_a_running_sum_in_bfloat16_would_stall_on_the_problems_for_sums(seed):
     trial = all_exercises()["accumulate_in_float32"].trials(seed, "cpu")["sums"]

@@ -73,6 +73,7 @@ def hasty_threads():
     sys.setswitchinterval(before)
 
 
+@pytest.mark.slow
 def test_file_replaced_by_another_thread_counts_as_whole(folder, hasty_threads):
     def replace(path):
         path.with_suffix(".new").write_bytes(b"new!")

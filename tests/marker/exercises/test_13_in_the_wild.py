@@ -40,6 +40,7 @@ def unseen(seed: int) -> list[Build]:
     return [build for builds in made.values() for build in builds]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_watching_a_trainer_sees_the_rows_that_are_played_and_the_outcome_that_is_due(seed):
     for build in unseen(seed):

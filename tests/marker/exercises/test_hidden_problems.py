@@ -91,6 +91,7 @@ LEAKS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exercise", ["accumulate_gradient", "train_epoch", "repaired_lost_tail"])
 @pytest.mark.parametrize("leak", LEAKS)
 def test_error_message_made_from_the_data_does_not_show_the_data(exercise, leak):

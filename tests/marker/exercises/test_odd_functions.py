@@ -75,6 +75,7 @@ ODD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "function"), [(name, function) for name, several in ODD.items() for function in several])
 def test_function_that_is_wrong_in_an_odd_way_gets_marks(name, function):
     verdict = mark_function(all_exercises()[name], function)

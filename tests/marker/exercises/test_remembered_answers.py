@@ -50,6 +50,7 @@ def test_function_that_looks_up_plans_by_the_batch_is_told_that_its_answers_were
     assert mark_function(all_exercises()["plan_run"], looked_up("plan_run", 0), 0).remark == REMEMBERED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("exercise", "position"), KEYS)
 @pytest.mark.parametrize("seed", range(3))
 def test_function_that_looks_up_its_answer_by_one_argument_loses_points(exercise, position, seed):

@@ -106,6 +106,7 @@ NOT_IN_THE_GALLERY = {
 """Mistakes of a training loop that no loop of the gallery makes."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slug", sorted((GALLERY.keys() | NOT_IN_THE_GALLERY) - {"right"}))
 def test_some_train_epoch_makes_this_mistake_and_no_other(slug):
     assert any(sample.exercise == "train_epoch" and sample.mistakes == (slug,) for sample in SAMPLES)

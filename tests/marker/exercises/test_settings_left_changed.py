@@ -42,6 +42,7 @@ GRADED = [exercise for exercise in all_exercises().values() if exercise.graded]
 
 
 @pytest.mark.parametrize("exercise", GRADED, ids=lambda exercise: exercise.id)
+@pytest.mark.slow
 def test_right_function_that_leaves_anomaly_detection_on_loses_one_part_and_reads_why(exercise):
     (answer,) = (sample for sample in SAMPLES if sample.exercise == exercise.id and sample.is_answer)
     names = dict(vars(load(answer).module))

@@ -110,6 +110,7 @@ def test_tests_that_are_asked_for_run_as_well(grade):
     grade("--grade", "00_start_here.py", "test_other.py", **files).assert_outcomes(passed=1, failed=1)
 
 
+@pytest.mark.slow
 def test_an_unusable_file_is_a_usage_error_of_one_line(grade, unusable):
     path, words = unusable
     done = grade("--grade", str(path))
@@ -203,6 +204,7 @@ def test_in_a_sandbox_a_submission_sees_no_files_and_a_link_to_it_is_refused(gra
     assert "is a link, which is not followed" in done.stderr.str()
 
 
+@pytest.mark.slow
 def test_an_ordinary_run_does_not_import_torch(tmp_path):
     (tmp_path / "test_it.py").write_text("import sys\ndef test_it(): assert 'torch' not in sys.modules")
     command = [sys.executable, "-m", "pytest", "-q", "--rootdir", str(tmp_path), str(tmp_path)]

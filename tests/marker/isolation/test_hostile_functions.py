@@ -153,6 +153,7 @@ def test_any_returned_value_gets_a_verdict_that_gives_nothing(exercise):
         assert not marked(exercise, returning(value)).passed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exercise", DIFFERENT)
 @pytest.mark.parametrize(
     "function",
@@ -220,6 +221,7 @@ def test_a_part_that_is_not_written_yet_costs_only_its_own_points():
     assert [result.part.name for result in verdict.results if not result.passed] == ["stream"]
 
 
+@pytest.mark.slow
 def test_a_trial_that_never_ends_costs_itself_and_those_after_it():
     verdict = marked("train_epoch", hangs_on_streams)
     assert [result.part.name for result in verdict.results if result.passed] == ["full", "leftover", "ragged"]

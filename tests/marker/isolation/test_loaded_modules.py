@@ -91,6 +91,7 @@ def test_trials_made_from_a_seed_itself_would_be_noticed():
     assert (SEED + 1).to_bytes(4, "little") in Request((), "04_training_loop", trials, "cpu", Limits()).encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS)
 def test_trials_are_the_same_for_the_same_seed_and_differ_for_another(unit):
     for seed in (SEED, LONG_SEED):

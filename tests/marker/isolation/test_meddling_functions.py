@@ -182,12 +182,14 @@ def defaults():
 
 
 @pytest.mark.parametrize("exercise", ["accumulate_gradient", pytest.param("train_epoch", marks=pytest.mark.slow)])
+@pytest.mark.slow
 @pytest.mark.parametrize("meddle", MEDDLERS)
 def test_meddling_with_what_is_given_gets_a_verdict(exercise, meddle, defaults):
     for when in ("before", "after"):
         assert not marked(exercise, meddling(exercise, meddle, when)).passed
 
 
+@pytest.mark.slow
 def test_meddling_in_one_exercise_does_not_change_the_next_verdict(defaults):
     def right(gradients):
         return sum(gradients) / len(gradients)

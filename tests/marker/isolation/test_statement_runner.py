@@ -48,6 +48,7 @@ def test_an_error_whose_message_takes_for_ever_costs_only_its_time():
     assert values(loaded) == {"a": 1}
 
 
+@pytest.mark.slow
 def test_definitions_are_still_made_when_the_time_is_used_up():
     endless = "while True:\n    pass"
     loaded = run_cells(*[endless] * 5, "a = 1", "import math\ndef f(): ...\nclass C: ...", limits=Limits(0.3, 0.5))
@@ -168,6 +169,7 @@ def test_a_name_that_is_never_defined_is_reported_once():
     assert [trouble for _, trouble in loaded.troubles] == ["in code cell 1, line 1 raised NameError: name 'b' is not defined"]
 
 
+@pytest.mark.slow
 def test_retries_end_when_the_time_is_used_up():
     slow = "while True:\n    pass"
     loaded = run_cells(*[slow] * 4, "def f(x=later): ...", "later = 1", limits=Limits(0.3, 0.5))

@@ -6,6 +6,8 @@ import pytest
 
 from autograder.marking.marker import mark_file
 
+pytestmark = pytest.mark.slow
+
 MEAN = "def average_gradients(gradients):\n{body}    return sum(gradients) / len(gradients)\n"
 
 ONCE = """
@@ -28,10 +30,7 @@ def killed(process: str, flag) -> str:
 PARENT_OF_PARENT = "int(Path(f'/proc/{os.getppid()}/stat').read_text().split()[3])"
 
 
-THAT_FORKS = pytest.param(PARENT_OF_PARENT, id="that forks", marks=pytest.mark.slow)  # another one has to import torch
-
-
-@pytest.mark.parametrize("process", [pytest.param("os.getpid()", id="of the submission"), THAT_FORKS])
+@pytest.mark.parametrize("process", ["os.getpid()", PARENT_OF_PARENT], ids=["of the submission", "that forks"])
 def test_submission_loses_nothing_if_a_process_is_killed_once(write, tmp_path, process):
     assert mark_file(write("00_start_here.py", killed(process, tmp_path / "killed"))).score == 1
     assert (tmp_path / "killed").exists()

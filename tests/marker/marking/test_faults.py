@@ -23,6 +23,8 @@ from autograder.marking.marker import mark_file, shared_marker
 from autograder.publishing.solution_script import source_notebook, unit_scripts
 from autograder.showing.verdict_html import as_html, mimebundle
 
+pytestmark = pytest.mark.slow
+
 SOLUTIONS = Path(__file__).parents[3] / "solutions"
 MEAN = "def average_gradients(gradients):\n    return sum(gradients) / len(gradients)\n"
 
@@ -77,7 +79,6 @@ def test_check_ends_the_kernel_where_stock_nbgrader_grades_and_raises_where_it_v
     assert ended == ends
 
 
-@pytest.mark.slow
 def test_command_line_gives_null_and_a_reason_and_names_the_log(broken_judge, write, capsys):
     with pytest.raises(SystemExit) as end:
         main(["check", str(write("00_start_here.py", MEAN)), "--json", "--device", "cpu"])

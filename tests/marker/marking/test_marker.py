@@ -87,6 +87,7 @@ def test_there_are_units_to_test():
     assert len(SCRIPTS) >= 3
 
 
+@pytest.mark.slow
 def test_a_right_function_among_noise_gets_full_marks(write):
     noisy = [
         "import sys, warnings, logging\nprint('x' * 10**6)\nprint('y' * 10**6, file=sys.stderr)",

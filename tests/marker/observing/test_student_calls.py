@@ -114,6 +114,7 @@ def swallows_and_tidies_up():
             del kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "function",
     [
@@ -126,6 +127,7 @@ def test_an_endless_loop_ends_even_if_it_catches_everything(function):
     assert outcome(function, SOON).kind == "time"
 
 
+@pytest.mark.slow
 def test_sleeping_for_ever_ends():
     assert outcome(lambda: time.sleep(600), SOON).kind == "time"
 

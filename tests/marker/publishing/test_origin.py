@@ -14,6 +14,8 @@ from autograder.publishing.nbgrader_course import SOLUTIONS
 from autograder.publishing.origin import Origin, published_origin
 from autograder.publishing.solution_script import source_notebook, unit_scripts
 
+pytestmark = pytest.mark.slow
+
 ROOT = SOLUTIONS.parent
 SCRIPTS = unit_scripts(SOLUTIONS)
 EVERY_UNIT = pytest.mark.parametrize("unit", SCRIPTS)

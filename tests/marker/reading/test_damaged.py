@@ -39,6 +39,7 @@ def test_there_are_enough_kinds_of_damage():
     assert len({damage.name for damage in DAMAGES}) == len(DAMAGES) >= 25
 
 
+@pytest.mark.slow
 @EVERY_DAMAGE
 def test_a_damaged_notebook_is_rebuilt_as_a_valid_notebook_of_its_unit(damage, unit):
     submission = parsed(damage, unit)

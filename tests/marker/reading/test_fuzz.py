@@ -130,12 +130,14 @@ def parses_or_is_refused(data: bytes) -> None:
             ]
 
 
+@pytest.mark.slow
 @FEW_EXAMPLES
 @given(damaged_bytes())
 def test_a_file_with_damaged_bytes_is_read_or_refused(data):
     parses_or_is_refused(data)
 
 
+@pytest.mark.slow
 @FEW_EXAMPLES
 @given(anything)
 def test_any_json_is_read_or_refused(content):

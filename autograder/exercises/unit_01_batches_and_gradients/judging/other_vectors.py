@@ -74,8 +74,19 @@ def _same(one: Tensor, other: Tensor) -> bool:
     return bool((one - other).norm() <= 10 * LINEAR * other.norm().clamp_min(1e-12))
 
 
+def clipped_one_by_one_in_words(trial: BatchTrial, shares: Tensor) -> str:
+    """That every sample's gradient has its share of the mean except for those that are longer than a limit; empty if not so."""
+    model, batches = trial.exact()
+    lengths = torch.stack([batch_gradient(model, trial.loss_fn, sample).norm() for sample in batches])
+    for limit in ROUND:
+        due = (limit / lengths).clamp(max=1) / len(batches)
+        if (lengths > limit).any() and bool(((shares - due).abs() < 1e-5 * due).all()):
+            return f" Each sample's gradient is clipped to the length {limit:g} before the average is taken."
+    return ""
+
+
 def clipped_in_words(share: float, due: float, vector: Tensor) -> str:
     """That a vector with too small a share of each sample is clipped; empty if its length is not a round number."""
     length = float(vector.norm())
     limit = next((limit for limit in ROUND if abs(length - limit) < 1e-5 * limit), None)
-    return f" Its length is exactly {limit:g}: it is clipped." if limit and 0 < share < due else ""
+    return f" Its length is {limit:g}: it is clipped." if limit and 0 < share < due else ""

@@ -13,7 +13,11 @@ from math import factorial
 import torch
 from torch import Tensor
 
-from autograder.exercises.unit_01_batches_and_gradients.judging.other_vectors import clipped_in_words, vector_in_words
+from autograder.exercises.unit_01_batches_and_gradients.judging.other_vectors import (
+    clipped_in_words,
+    clipped_one_by_one_in_words,
+    vector_in_words,
+)
 from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial
 from autograder.judging.other_losses import OWN_LOSSES, swapped
 from gradaccum.fingerprint import LINEAR, as_fraction, batch_gradient
@@ -118,7 +122,7 @@ def name_shares(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str, ...]
     named = [slug for slug, shares in shares_by_slug.items() if any(map(mixture.holds, shares))]
     if not named and trial.problem.outputs == 1 and _with_all_targets(trial, vector).holds([1 / n] * n):
         return WITH_ALL_TARGETS, (*slugs, "targets-not-cut")
-    more = ""
+    more = "" if named or slugs or n == 1 else clipped_one_by_one_in_words(trial, mixture.samples)
     if not named and mixture.same_of_each:
         held = float(mixture.samples[0])
         more = clipped_in_words(held, 1 / n, vector)

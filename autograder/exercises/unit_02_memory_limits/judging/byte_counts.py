@@ -40,6 +40,8 @@ class KeptTensor:
         buffer: whether it is a buffer of the model.
         by_loss: whether the loss kept it, not the model.
         in_graph: whether it requires a gradient.
+        identity: identifies it as an object in Python.
+        is_parameter: whether it is a parameter itself, not only a view of one.
     """
 
     storage: int
@@ -56,6 +58,8 @@ class KeptTensor:
     buffer: bool
     by_loss: bool
     in_graph: bool
+    identity: int
+    is_parameter: bool
 
 
 @dataclass(frozen=True)
@@ -169,6 +173,12 @@ RARE_COUNTS: dict[str, Callable[[Forward], int]] = {
     "You count a storage again for each shape of the tensors in it that are kept.": lambda forward: sum(
         {(t.storage, t.shape): t.storage_bytes for t in forward.kept if not t.parameter}.values()
     ),
+    "You tell tensors apart as objects in Python. Several of them may share a storage, and a view of a parameter is no "
+    "parameter.": lambda forward: sum({t.identity: t.storage_bytes for t in forward.kept if not t.is_parameter}.values()),
+    "You count the tensors that the forward pass makes and that outlive it. The loss is among them, though nothing keeps it "
+    "for the backward pass; what was there before, as x and y were, is not.": lambda forward: (
+        sum(_sizes(forward, lambda tensor: not (tensor.given or tensor.buffer))) + forward.loss_bytes
+    ),
     "You count x as if it filled its storage, as a copy of it does. Autograd keeps all of the storage.": lambda forward: (
         sum(_sizes(forward, lambda tensor: not (tensor.given and tensor.numel * tensor.itemsize < tensor.storage_bytes)))
         + sum(
@@ -223,6 +233,8 @@ def run_forward(trial: SavedTrial, *, training: bool = True) -> Forward:
                 buffer=key in map(storage_key, model.buffers()),
                 by_loss=place >= len(before_loss),
                 in_graph=tensor.requires_grad,
+                identity=id(tensor),
+                is_parameter=isinstance(tensor, torch.nn.Parameter),
             )
         )
     assert loss.requires_grad  # and with its graph everything kept stays alive until here, so no address is used twice

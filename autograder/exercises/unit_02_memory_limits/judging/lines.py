@@ -5,10 +5,11 @@ Each formula takes ``sizes`` and ``points``, bytes measured at these sizes, and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import combinations, pairwise
 from operator import mul
-from statistics import correlation, fmean, median
+from statistics import correlation, fmean, median, pstdev
 
 import torch
 
@@ -218,6 +219,32 @@ def _never_below_zero(refit: Formula) -> Formula:
     return line
 
 
+def _lifted_from_zero(choose: Callable[[list[float]], float]) -> Formula:
+    """The formula of a line with the slope of one through zero, and one of what it leaves over as its fixed part."""
+
+    def line(sizes: Sequence[float], points: Sequence[float]) -> Line:
+        slope = _through_zero(sizes, points)[1]
+        return choose([p - slope * s for s, p in zip(sizes, points, strict=True)]), slope
+
+    return line
+
+
+def _ridge(penalty: float) -> Formula:
+    """The formula of least squares with a penalty on the squares of both numbers."""
+
+    def line(sizes: Sequence[float], points: Sequence[float]) -> Line:
+        n, s, p = len(sizes) + penalty, sum(sizes), sum(points)
+        ss, sp = sum(size**2 for size in sizes) + penalty, sum(map(mul, sizes, points))
+        return (ss * p - s * sp) / (n * ss - s**2), (n * sp - s * p) / (n * ss - s**2)
+
+    return line
+
+
+def _of_logarithms(sizes: Sequence[float], points: Sequence[float]) -> Line:
+    fixed, per_sample = least_squares(list(map(math.log, sizes)), [math.log(abs(p)) for p in points])
+    return math.exp(fixed), math.exp(per_sample)
+
+
 LINES_IN_WORDS: dict[str, tuple[Formula, ...]] = {
     "Of points with the same size you use only one.": (
         _one_for_each_size(lambda points: points[-1]),
@@ -240,10 +267,20 @@ LINES_IN_WORDS: dict[str, tuple[Formula, ...]] = {
     "Your line makes the sum of distances least, not that of squared distances.": (_least_distances,),
     "Your slope is that of a line through zero, although your line does not go through zero.": (
         _through_means(lambda sizes, points: _through_zero(sizes, points)[1]),
+        _lifted_from_zero(min),
+        _lifted_from_zero(max),
+        _lifted_from_zero(median),
     ),
     "You take the smallest number of bytes for the fixed part, although samples are in it.": (
         lambda sizes, points: (min(points), _through_zero(sizes, [p - min(points) for p in points])[1]),
     ),
+    "Your slope is the ratio of the standard deviations of bytes and sizes.": (
+        _through_means(lambda sizes, points: math.copysign(pstdev(points) / pstdev(sizes), correlation(sizes, points))),
+    ),
+    "Your line makes the squares least together with a penalty on the size of both numbers.": tuple(
+        map(_ridge, (0.01, 0.1, 1.0, 10.0))
+    ),
+    "You fit a line to logarithms. Bytes are a line in B, but their logarithms are not.": (_of_logarithms,),
     "Your fixed part is rounded to whole KiB.": (_rounded_to(2**10),),
     "Your slope is right, but your fixed part is 0.": (lambda sizes, points: (0.0, least_squares(sizes, points)[1]),),
     "Your numbers are in KiB, where bytes are due.": (_in_units_of(2**10),),

@@ -122,6 +122,26 @@ def _budget_above_zero(effective: int, budget: int, fixed: int, per_sample: int)
     return plan(effective, budget, fixed, per_sample) if budget > 0 else RAISES
 
 
+def _with_steps_up_to(most: int) -> Formula:
+    def formula(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+        right = plan(effective, budget, fixed, per_sample)
+        return right if isinstance(right, tuple) and right[1] <= most else RAISES
+
+    return formula
+
+
+def _factor_by_factor(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    """Multiply prime factors into the size, from the smallest on, as long as it fits."""
+    size, rest, factor = 1, effective, 2
+    while rest > 1:
+        while rest % factor == 0:
+            rest //= factor
+            if size * factor <= _room(budget, fixed, per_sample):
+                size *= factor
+        factor += 1
+    return size, effective // size
+
+
 def _with_reserve(share: float) -> Formula:
     return lambda effective, budget, fixed, per_sample: plan(effective, int((1 - share) * budget), fixed, per_sample)
 
@@ -161,6 +181,12 @@ WRONG_PLANS: dict[str, tuple[Formula, ...]] = {
 """By mistake, the formulas that make it."""
 
 PLANS_IN_WORDS: dict[str, tuple[Formula, ...]] = {
+    "You refuse what takes more than some number of accumulation steps.": tuple(
+        map(_where_something_fits, map(_with_steps_up_to, (8, 16, 32, 36, 64, 100, 128, 256, 500, 512, 1000, 1024, 2000)))
+    ),
+    "You multiply prime factors as long as their product fits. Other products of them may be larger and fit as well.": (
+        _where_something_fits(_factor_by_factor),
+    ),
     "You raise an error for a negative fixed part, although it may be negative.": (
         _where_something_fits(lambda *call: plan(*call) if call[2] >= 0 else RAISES),
     ),

@@ -137,6 +137,9 @@ SCALES_IN_WORDS: dict[str, Callable[..., float]] = {
     "You add up standard deviations of components, where the sum of their variances is due.": (
         lambda rows, size: _with_noise(_lengths(rows, size), size * float(rows.std(0).sum()))
     ),
+    "You square the sum of the standard deviations of components, where the sum of their variances is due.": (
+        lambda rows, size: _with_noise(_lengths(rows, size), size * float(rows.std(0).sum()) ** 2)
+    ),
     "You divide component by component and average the quotients, where both sums are due before the division.": (
         lambda rows, size: float((noise := size * rows.var(0)).div(rows.mean(0).square() - noise / (size * len(rows))).mean())
     ),

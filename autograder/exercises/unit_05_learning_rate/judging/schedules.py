@@ -113,7 +113,7 @@ def report_mistakes(trials: Mapping[str, ScheduleTrial], observations: Mapping[s
 def rates_in_words(trial: ScheduleTrial, seen: Observation) -> str:
     """The first update with another rate than the one that is due, as a sentence; empty if there is none.
 
-    The trial's parameters are frozen.
+    The trial's parameters are frozen, or its updates have no momentum.
     """
     if seen.failure:
         return ""

@@ -61,11 +61,11 @@ def play(
         with torch.autocast(next(model.parameters()).device.type, dtype=dtype):
             inside = variant._replace(autocast="forward")
             return play(inside, model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype)
-    training = _Training(variant, model, loss_fn, optimizer, scaler, max_norm, dtype)
+    training = _Training(variant, model, loss_fn, optimizer, scaler, scaler.get_scale(), max_norm, dtype)
     norms: list[float] = []
     spoilt = False
     for window in windows(micro_batches, accumulation_steps):
-        if variant.clear == "start" and not spoilt:
+        if variant.clear in ("start", "short") and not spoilt:
             optimizer.zero_grad()
         sizes = [len(x) for x, _ in window]
         weighted = list(zip(window, _weights(variant.weight, sizes, accumulation_steps), strict=True))
@@ -79,6 +79,7 @@ def play(
                 limit = _thresholds(max_norm, sizes, accumulation_steps).get(variant.clip, torch.inf)
                 norms.append(training.update(limit))
                 spoilt = variant.infinite == "kept" and not math.isfinite(norms[-1])
+                spoilt = spoilt or (variant.clear == "short" and norms[-1] > max_norm)
                 if variant.clear == "end" and not spoilt:
                     optimizer.zero_grad()
                 if variant.infinite == "stopped" and not math.isfinite(norms[-1]):
@@ -95,6 +96,7 @@ class _Training:
     loss_fn: Loss
     optimizer: torch.optim.Optimizer
     scaler: GradScaler
+    first_scale: float
     max_norm: float
     dtype: torch.dtype | None
 
@@ -110,7 +112,13 @@ class _Training:
                 continue
             if self.variant.clip == "early" or (self.variant.clip == "one early" and last):
                 clip_grad_norm_(self.model.parameters(), self.max_norm)
-            (self.scaler.scale(loss) if self.variant.scale else loss).backward()
+            scaled = self.scaler.scale(loss) if self.variant.scale != "none" else loss
+            if self.variant.scale == "first":
+                scaled = loss * self.first_scale
+            if self.variant.clip in ("alone", "alone in full"):
+                self.add_clipped(scaled, self.max_norm * (weight if self.variant.clip == "alone" else 1.0))
+                continue
+            scaled.backward()
             if self.variant.clip == "micro-batch":
                 clip_grad_norm_(self.model.parameters(), self.max_norm)
             if self.variant.clip == "micro-batch scaled":
@@ -119,8 +127,25 @@ class _Training:
                 self.scaler.unscale_(self.optimizer)
                 if not last:
                     self.scaler.update()
+            if self.variant.unscale == "again" and not last:
+                torch._foreach_div_(self.gradients(), self.scaler.get_scale())
             if self.variant.update == "each":
                 self.scaler.update(self.scaler.get_scale() * 2)
+
+    def gradients(self) -> list[Tensor]:
+        """What ``.grad`` of each parameter holds, where it holds anything."""
+        return [p.grad for p in self.model.parameters() if p.grad is not None]
+
+    def add_clipped(self, loss: Tensor, limit: float) -> None:
+        """Add the gradient of a loss to what ``.grad`` holds, after it has been clipped on its own."""
+        parameters = list(self.model.parameters())
+        held = [p.grad for p in parameters]
+        self.optimizer.zero_grad()
+        loss.backward()
+        clip_grad_norm_(parameters, limit)
+        for parameter, before in zip(parameters, held, strict=True):
+            if before is not None:
+                parameter.grad = before if parameter.grad is None else before + parameter.grad
 
     def zero_infinite(self) -> None:
         """Replace by 0 what is not a finite number in the gradient."""
@@ -136,7 +161,7 @@ class _Training:
             return float("nan")
         if self.variant.clip == "scaled":
             norm = clip_grad_norm_(self.model.parameters(), limit)
-        if self.variant.unscale == "once":
+        if self.variant.unscale in ("once", "again"):
             self.scaler.unscale_(self.optimizer)
         if self.variant.clip == "largest":
             norm = clip_grad_norm_(self.model.parameters(), self.max_norm, norm_type=math.inf)
@@ -144,6 +169,9 @@ class _Training:
             norm = clip_grad_norm_(self.model.parameters(), self.max_norm, norm_type=1)
         elif self.variant.clip == "matrices":
             norm = clip_grad_norm_([p for p in self.model.parameters() if p.dim() > 1], self.max_norm)
+        elif self.variant.clip == "sum":
+            norm = torch.stack(torch._foreach_norm(self.gradients())).sum()
+            torch._foreach_mul_(self.gradients(), min(1.0, self.max_norm / float(norm)))
         elif self.variant.clip != "scaled":
             norm = clip_grad_norm_(self.model.parameters(), limit)
         if self.variant.clip == "skipped" and norm > self.max_norm:
@@ -160,10 +188,7 @@ class _Training:
                 clip_grad_norm_(group["params"], self.max_norm)
         if self.variant.clip == "value":
             clip_grad_value_(self.model.parameters(), self.max_norm)
-        if self.variant.step in ("scaler", "both"):
-            self.scaler.step(self.optimizer)
-        if self.variant.step in ("plain", "both"):
-            self.optimizer.step()
+        self.step(float(norm))
         if self.variant.infinite == "halved" and not norm.isfinite():
             self.scaler.update(self.scaler.get_scale() / 2)
         elif self.variant.update == "doubled" and norm.isfinite():
@@ -171,6 +196,25 @@ class _Training:
         elif self.variant.update != "never":
             self.scaler.update()
         return float(norm)
+
+    def step(self, norm: float) -> None:
+        """Move the parameters, and clip what is not the gradient."""
+        factor = min(1.0, self.max_norm / norm) if self.variant.clip == "rate" else 1.0
+        before = [p.detach().clone() for p in self.model.parameters()]
+        for group in self.optimizer.param_groups:
+            group["lr"] *= factor
+        if self.variant.step in ("scaler", "both"):
+            self.scaler.step(self.optimizer)
+        if self.variant.step in ("plain", "both"):
+            self.optimizer.step()
+        for group in self.optimizer.param_groups:
+            group["lr"] /= factor
+        if self.variant.clip == "movement":
+            with torch.no_grad():
+                moved = [p - old for p, old in zip(self.model.parameters(), before, strict=True)]
+                share = min(1.0, self.max_norm / float(torch.cat([move.flatten() for move in moved]).norm()))
+                for parameter, old, move in zip(self.model.parameters(), before, moved, strict=True):
+                    parameter.copy_(old + share * move)
 
 
 def _thresholds(max_norm: float, sizes: list[int], steps: int) -> dict[str, float]:

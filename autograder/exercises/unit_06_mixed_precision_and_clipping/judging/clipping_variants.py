@@ -20,18 +20,22 @@ class ClippingVariant(NamedTuple):
         weight: of a micro-batch: its ``"share"`` of the window's samples; ``"mean"``: one over those present; ``"steps"``: one
             over N; ``"tail"``: its size over N mean sizes; ``"one"``; ``"sum"``: its samples; ``"twice"``: divided again.
         tail: the leftover window is ``"applied"``, ``"dropped"`` or ``"kept"`` for the next epoch.
-        clear: at the ``"start"`` of a window, at its ``"end"`` only, at ``"every"`` micro-batch, or ``"never"``.
+        clear: at the ``"start"`` of a window, at its ``"end"`` only, at ``"every"`` micro-batch, ``"never"``, or
+            at the start after ``"short"`` gradients only.
         clip: ``"once"``, unscaled; ``"scaled"``; ``"never"``; ``"full"`` windows only; with a threshold too ``"high"`` by the
             window's micro-batches, or too ``"low"`` by these or its ``"low samples"``; ``"always"``, also what is shorter;
             ``"each"`` parameter on its own; after each ``"micro-batch"``, or there to the threshold times the scale
             (``"micro-batch scaled"``); each ``"group"`` of the optimizer on its own; before each backward (``"early"``) or the
             last one (``"one early"``); each component by ``"value"``; by the ``"largest"`` component, or the sum of their
-            sizes (``"one norm"``); only ``"matrices"``; or what is longer makes no update (``"skipped"``).
-        unscale: ``"once"``, ``"never"``, or after ``"each"`` micro-batch.
+            sizes (``"one norm"``), or by the ``"sum"`` of the parameters' norms; only ``"matrices"``; each micro-batch
+            ``"alone"``, weighted before or after (``"alone in full"``); or what is longer makes no update (``"skipped"``). Not
+            the gradient but the ``"rate"`` is lowered, or the ``"movement"`` is shortened.
+        unscale: ``"once"``, ``"never"``, after ``"each"`` micro-batch, or then by hand, so that earlier ones are divided
+            ``"again"``.
         step: through the ``"scaler"``, the optimizer's own (``"plain"``), or ``"both"``.
         update: the scale moves ``"once"`` per window, is doubled after ``"each"`` micro-batch or after every update
             (``"doubled"``), or ``"never"`` moves.
-        scale: whether losses are multiplied by it.
+        scale: losses are multiplied by the ``"scaler"``, by its ``"first"`` scale of the epoch, or by nothing (``"none"``).
         autocast: around each ``"forward"``, or around the whole ``"epoch"``.
         infinite: windows with infinities go ``"through"`` the scaler, are ``"skipped"`` before it sees them, go through it and
             are not cleared afterwards (``"kept"``), or lose the micro-batches whose loss is infinite (``"left out"``). Or their
@@ -47,7 +51,7 @@ class ClippingVariant(NamedTuple):
     unscale: str = "once"
     step: str = "scaler"
     update: str = "once"
-    scale: bool = True
+    scale: str = "scaler"
     autocast: str = "forward"
     infinite: str = "through"
 
@@ -98,6 +102,20 @@ CLIPPING_IN_WORDS: dict[str, tuple[ClippingVariant, ...]] = {
     "You clip, and measure, only the weights. The biases, which are the optimizer's second group, are left out.": (
         ClippingVariant(clip="matrices"),
     ),
+    "You clip by the sum of the parameters' norms, where the norm of all of them as one vector is due.": (
+        ClippingVariant(clip="sum"),
+    ),
+    "You clip the gradient of each micro-batch on its own, before it is added to the others.": (
+        ClippingVariant(clip="alone"),
+        ClippingVariant(clip="alone in full"),
+    ),
+    "You lower the learning rate in place of the gradient, so what momentum keeps of the gradient is not clipped.": (
+        ClippingVariant(clip="rate"),
+    ),
+    "You shorten how far an update moves the parameters, not its gradient.": (ClippingVariant(clip="movement"),),
+    "After a window whose norm is above the threshold, .grad is not cleared, so the next window's update holds it, too.": (
+        ClippingVariant(clear="short"),
+    ),
 }
 """The same for rarer loops, by what they do."""
 
@@ -118,6 +136,12 @@ SCALING_IN_WORDS: dict[str, tuple[ClippingVariant, ...]] = {
     "You double the scale yourself after every update, whatever the scaler's own count says.": (
         ClippingVariant(update="doubled"),
     ),
+    "You go on multiplying by the scale of the epoch's beginning after the scaler has changed its own.": (
+        ClippingVariant(scale="first"),
+    ),
+    "After each backward you divide .grad by the scale, so early micro-batches are divided again and again.": (
+        ClippingVariant(unscale="again"),
+    ),
 }
 """The same for rarer loops in mixed precision."""
 
@@ -134,7 +158,7 @@ SCALER_MISTAKES: dict[str, tuple[ClippingVariant, ...]] = {
     "steps-twice": (ClippingVariant(step="both"),),
     "inf-applied": (
         ClippingVariant(step="plain"),
-        ClippingVariant(step="plain", update="never", unscale="never", scale=False),
+        ClippingVariant(step="plain", update="never", unscale="never", scale="none"),
     ),
 }
 """For each mistake with a scaler the loops that make it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -9,7 +10,9 @@ import torch
 from torch import Tensor
 
 from autograder.contract.observation import Observation
+from autograder.diagnosing.update_words import ROUND
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_sums import (
+    clipped_sums,
     float32_sums,
     otherwise_computed_sums,
     sums_without_fusion,
@@ -75,6 +78,15 @@ def sums_distance(found: dict[str, Tensor], due: dict[str, Tensor]) -> float:
     return float((a - b).norm() / b.norm())
 
 
+def digits_message(seen: Observation) -> str:
+    """That sums over many micro-batches have no more digits than numbers of 16 bits; empty if they have."""
+    for dtype in (torch.bfloat16, torch.float16):
+        if all(torch.equal(tensor, tensor.to(dtype).to(tensor.dtype)) for tensor in seen.tensors.values()):
+            short = str(dtype).removeprefix("torch.")
+            return f"The tensors you return are called float32, but each of their numbers has no more digits than {short}."
+    return ""
+
+
 LOST_IN_SUMS = "Where long gradients cancel, the short ones are lost: some of them are not added up in float32."
 """Said of sums that are right but for what float32 would have kept."""
 
@@ -93,6 +105,19 @@ def mode_in_words(trial: Float32SumTrial, seen: Observation) -> str:
     return (
         "Your tensors are the gradient of the model in evaluation mode, but you are given it in training mode." if same else ""
     )
+
+
+RIGHT_IF_FEW = "With 24 micro-batches your tensors are right, with 600 they are not."
+"""Said of sums that nothing else explains."""
+
+
+def lengths_in_sums(trial: Float32SumTrial, seen: Observation) -> str:
+    """The round length to which each micro-batch's gradient is clipped before it is added; empty if none explains sums."""
+    for limit, whole in itertools.product(ROUND, (True, False)):
+        if sums_distance(seen.tensors, clipped_sums(trial, limit, whole=whole)) <= SUM_TOLERANCE:
+            of = "a micro-batch" if whole else "a parameter"
+            return f"The gradient of {of} is not longer than {limit:g} when you add it up: longer ones are shortened to that."
+    return ""
 
 
 def stalled(seen: Observation, due: dict[str, Tensor]) -> bool:

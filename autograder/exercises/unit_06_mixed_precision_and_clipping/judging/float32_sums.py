@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator
 
 import torch
@@ -33,6 +34,21 @@ def float32_sums(trial: Float32SumTrial) -> dict[tuple[str, ...], dict[str, Tens
             for name, gradient in zip(named, gradients, strict=True):
                 totals[slugs][name] += weight * gradient.float()
     return {slugs: {name: total.cpu() for name, total in sums.items()} for slugs, sums in totals.items()}
+
+
+def clipped_sums(trial: Float32SumTrial, limit: float, *, whole: bool) -> dict[str, Tensor]:
+    """The sums if the gradient of each micro-batch is clipped to a length first: as a ``whole``, or of each parameter."""
+    model, loss_fn, batches = trial.build()
+    named = dict(model.named_parameters())
+    totals = {name: torch.zeros_like(p, dtype=torch.float32) for name, p in named.items()}
+    samples = sum(len(x) for x, _ in batches)
+    for x, y in batches:
+        gradients = [g.float() for g in torch.autograd.grad(loss_fn(model(x), y), list(named.values()))]
+        norms = [float(g.norm()) for g in gradients]
+        norms = [math.hypot(*norms)] * len(norms) if whole else norms
+        for name, gradient, norm in zip(named, gradients, norms, strict=True):
+            totals[name] += len(x) / samples * min(1.0, limit / norm) * gradient
+    return {name: total.cpu() for name, total in totals.items()}
 
 
 def piled_up_sums(trial: Float32SumTrial) -> Iterator[tuple[tuple[str, ...], dict[str, Tensor]]]:

@@ -216,6 +216,13 @@ def scale_message(seen: Observation, due: Observation) -> str:
     return f"The scaler's scale after the epoch is {found:g}, where {wanted:g} is due."
 
 
+def lowered_message(seen: Observation, due: Observation) -> str:
+    """What a scale tells that is lower than the one that is due, as a further sentence; empty if it is not lower."""
+    if seen.failure or seen.facts["scale"] >= due.facts["scale"]:
+        return ""
+    return " A scaler lowers its scale when a gradient is infinite, and in the right loop none of these is."
+
+
 STAYING = {"growth": "after good updates", "inf": "after infinite gradients"}
 """When a scaler changes its scale, by the trial that shows it."""
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 import torch
 
+from autograder.contract.observation import Observation
 from autograder.judging.calls import Formula, with_fixed, with_rounding
 from autograder.observing.calls import CallTrial
 
@@ -19,8 +20,8 @@ _LEFT_OF_RUNNING = (
     "one pass with {0:g} leaves {due}."
 )
 _LEFT_OF_GRADIENT = (
-    "For β = {0:g} and N = {1} you return {value:g}. One update with that leaves {left} of a gradient; "
-    "N updates with {0:g} leave a different share."
+    "For β = {0:g} and N = {1} you return {value:g}. One update with that leaves this share of a gradient; "
+    "N updates with {0:g} leave a different one."
 )
 
 
@@ -104,6 +105,7 @@ MOMENTA_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
     ),
     "You return 1 - exp(-m/N), which comes close only for small momenta.": lambda m, n: 1 - math.exp(-m / n),
     "Your N is rounded down to a power of two.": lambda m, n: matched_momentum(m, 2 ** int(math.log2(n))),
+    "You return 1 - (1 - m/N) to the power of N, where the root of 1 - m is due.": lambda m, n: 1 - (1 - m / n) ** n,
     "You divide the momentum by the root of N.": lambda m, n: m / math.sqrt(n),
     "You return 1 - (1 - m)/N, as ** 1 / N makes it: the exponent 1/N needs parentheses.": lambda m, n: 1 - (1 - m) / n,
 }
@@ -126,6 +128,19 @@ BETAS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "You square β N times, so the exponent of β is 2 to the power of N.": lambda b, n: b ** (2**n),
 }
 """Rarer coefficients, by what makes them."""
+
+
+COARSE = 2e-3
+"""Largest difference that is said to be one of too few digits."""
+
+
+def few_digits(trials: Mapping[str, CallTrial], observations: Mapping[str, Observation], formula: Formula) -> str:
+    """That all numbers are near those due, but not to as many digits as are asked for; empty if it is not so."""
+    found = [observations[name].facts.get("value") for name in trials]
+    if not all(isinstance(value, float) for value in found):
+        return ""
+    off = max(abs(value - formula(*trial.arguments)) for value, trial in zip(found, trials.values(), strict=True))
+    return f"Your numbers are off by up to about {off:.1g} only, but five digits are asked for." if off <= COARSE else ""
 
 
 def momentum_message(trial: CallTrial, found: object) -> str:

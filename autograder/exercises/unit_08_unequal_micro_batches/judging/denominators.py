@@ -85,6 +85,13 @@ def _of_rows(targets: Targets, weight: Tensor | None = None, ignore_index: int =
     return sum(len(part) if len(rest) == part.numel() else len(rest) for part, rest in pairs)
 
 
+def _of_rows_less_ignored(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    """Counts rows, and takes 1 away for every target that is ignored; right with weights."""
+    if weight is not None:
+        return denominator(targets, weight, ignore_index)
+    return sum(map(len, targets)) - int((_joined(targets) == ignore_index).sum())
+
+
 def _without_last(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
     return denominator(targets[:-1] or targets, weight, ignore_index)
 
@@ -109,7 +116,11 @@ WRONG_DENOMINATORS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "weights-left-out": _without_weights,
     "counts-ignored": (_with_ignored_counted, _with_ignored_as_first, _with_ignored_clamped),
     "first-class-left-out": _without_first_class,
-    "counts-rows": (_of_rows, lambda targets, weight=None, ignore_index=IGNORE_INDEX: sum(map(len, targets))),
+    "counts-rows": (
+        _of_rows,
+        _of_rows_less_ignored,
+        lambda targets, weight=None, ignore_index=IGNORE_INDEX: sum(map(len, targets)),
+    ),
     "micro-batches-left-out": (_without_last, _of_first, _of_last, _without_first),
     "weights-of-classes": (_weights_of_classes, _weights_of_classes_each_time),
     "counts-micro-batches": lambda targets, weight=None, ignore_index=IGNORE_INDEX: len(targets),
@@ -171,6 +182,33 @@ def _whole_micro_batches(targets: Targets, weight: Tensor | None = None, ignore_
     return sum(denominator([part], weight, ignore_index) for part in targets if not (part == ignore_index).any())
 
 
+def _minus_ignored_once(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    """Adds the weights of all targets that are classes, and takes the weight of the class that is ignored away once."""
+    every = _joined(targets)
+    if weight is None or ignore_index < 0 or not (every == ignore_index).any():
+        return denominator(targets, weight, ignore_index)
+    return _sum_of_weights(every[every >= 0], weight) - float(weight[ignore_index])
+
+
+def _nothing_if_one_has_nothing(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    bare = any(bool((part == ignore_index).all()) for part in targets)
+    return 0.0 if bare else denominator(targets, weight, ignore_index)
+
+
+def _at_least_one(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    return max(1.0, denominator(targets, weight, ignore_index))
+
+
+def _at_least_one_unless_zero(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    due = denominator(targets, weight, ignore_index)
+    return max(1.0, due) if due else 0.0
+
+
+def _mean_weight(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    due = denominator(targets, weight, ignore_index)
+    return due / denominator(targets, None, ignore_index) if weight is not None and due else due
+
+
 def _in_16_bits(dtype: torch.dtype) -> Formula:
     def formula(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
         kept = [part[part != ignore_index] for part in targets]
@@ -207,6 +245,10 @@ DENOMINATORS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
             denominator(targets, weight, ignore_index) * (1 if weight is None else denominator(targets, None, ignore_index))
         ),
     ),
+    "You return 0 as soon as nothing counts in one of the micro-batches.": _nothing_if_one_has_nothing,
+    "Your denominator is never below 1, although weights may add up to less.": (_at_least_one, _at_least_one_unless_zero),
+    "You return the mean of the weights of the targets, where their sum is due.": _mean_weight,
+    "You take the weight of the class ignore_index away once, however many of the targets are ignored.": _minus_ignored_once,
     "You leave out all targets below ignore_index, too.": _only_above,
     "Where ignore_index is 0, you leave nothing out.": _nothing_left_out_at_zero,
     "You set weight[ignore_index] to 0, which is the weight of the last class if ignore_index is -1.": _without_weight_at_index,

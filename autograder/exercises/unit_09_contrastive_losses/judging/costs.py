@@ -106,6 +106,12 @@ COSTS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "You add the bytes of the similarities to those of the features.": _of(
         lambda b, n, width, dtype: (ANY, cost(b, n, width, dtype)[1] + (b * n) ** 2 * dtype.itemsize)
     ),
+    "You count the bytes of the similarities, where those of the features are due.": _of(
+        lambda b, n, width, dtype: (ANY, (b * n) ** 2 * dtype.itemsize)
+    ),
+    "You count 2 - 1/N passes, but the first pass keeps no graph, so every sample goes through its encoder again.": _of(
+        lambda b, n, *kind: (2 - 1 / n, ANY)
+    ),
     "You multiply by the width twice.": _of(lambda b, n, width, dtype: (ANY, cost(b, n, width, dtype)[1] * width)),
     "You treat micro-batches of one sample as if there were only one.": _of(
         lambda b, n, *kind: cost(b, 1 if b == 1 else n, *kind)

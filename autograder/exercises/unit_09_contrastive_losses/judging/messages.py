@@ -13,6 +13,7 @@ from autograder.contract.observation import Observation
 from autograder.diagnosing.loop_diagnosis import NEARLY
 from autograder.exercises.unit_09_contrastive_losses.judging.loss_variants import LossVariant, distance, name_scale
 from autograder.exercises.unit_09_contrastive_losses.judging.references import (
+    changes_parameters,
     due,
     found_towers,
     left_alone,
@@ -43,7 +44,8 @@ def towers_message(trial: ContrastiveTrial, seen: Observation) -> str:
     if empty:
         return f"The encoder of {empty[0]} has no gradient."
     if not same_towers(problem, found, due(problem).towers):
-        return _wrong_towers(problem, found)
+        moved = " Parameters have changed, too; only .grad should." if changes_parameters(problem, seen) else ""
+        return _wrong_towers(problem, found) + moved
     return left_alone(problem, seen)
 
 
@@ -94,7 +96,8 @@ MIN_SCALE = 1e-3
 def stale_message(trials: Mapping[str, ContrastiveTrial], observations: Mapping[str, Observation]) -> str:
     """What is wrong if logit_scale kept what it held before; empty if it did not.
 
-    Its gradient is then another multiple of what is due than on the trial where it held nothing.
+    Its gradient is then another multiple of what is due than on the trial where it held nothing. If it is wrong there as well,
+    it has to be the same multiple.
     """
     times = {}
     for name in ("encoders", "clean"):
@@ -102,7 +105,10 @@ def stale_message(trials: Mapping[str, ContrastiveTrial], observations: Mapping[
         if found is None or found.shape != wanted.shape:
             return ""  # there is nothing to compare, and another part says so
         times[name] = found.to(wanted) / wanted
-    if not close(times["clean"], times["encoders"], trials["clean"].problem.dtype):
+    dtype = trials["clean"].problem.dtype
+    if not close(times["clean"], times["encoders"], dtype):
+        if scale_message(trials["encoders"], observations["encoders"]):  # what else is wrong may differ from window to window
+            return "This can be judged once the gradient of logit_scale is right where .grad held nothing."
         return "What .grad of logit_scale held before is still in it."
     return "" if float(times["clean"].abs()) > MIN_SCALE else "This can be judged once logit_scale has a gradient."
 

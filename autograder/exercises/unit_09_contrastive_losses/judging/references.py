@@ -64,15 +64,24 @@ def same_towers(problem: ContrastiveProblem, found: Towers | None, wanted: Mappi
 
 def left_alone(problem: ContrastiveProblem, seen: Observation) -> str:
     """What a function changed that it should have left alone, in words; empty if nothing."""
+    if changes_parameters(problem, seen):
+        return "Your function changed parameters; it should only fill .grad."
+    if seen.facts.get("inputs_changed") is not False:
+        return "Your function changed the images or texts that it was given, or whether they require a gradient."
+    if seen.facts.get("switched") is not False:
+        return "Your function left requires_grad of a parameter switched."
+    return "" if seen.facts.get("training") is True else "Your function left an encoder in evaluation mode."
+
+
+def changes_parameters(problem: ContrastiveProblem, seen: Observation) -> bool:
+    """Whether parameters of an encoder, or ``logit_scale``, are not what they were."""
     *encoders, logit_scale = problem.build()
     values = {name: flat_values(trainable(tower)) for name, tower in zip(TOWERS, encoders, strict=True)}
     for name, before in (values | {"scale": flat_values([logit_scale])}).items():
         after = seen.tensors.get(f"parameters/{name}")
         if after is None or not torch.equal(after.to(before.cpu()), before.cpu()):  # what is left alone does not round
-            return "Your function changed parameters; it should only fill .grad."
-    if seen.facts.get("switched") is not False:
-        return "Your function left requires_grad of a parameter switched."
-    return "" if seen.facts.get("training") is True else "Your function left an encoder in evaluation mode."
+            return True
+    return False
 
 
 def holds_several_graphs(trial: ContrastiveTrial, seen: Observation) -> bool:

@@ -95,7 +95,9 @@ def _as_single_rank(trial: RanksTrial, seen: RankSeen, found: Fingerprint, summe
     )
     single = replace(found, columns=expected(problem).columns)
     world = trial.world_size
-    factors: dict[tuple[str, ...], float] = {(): 1.0, ("rank-sum",): world, ("rank-divided-twice",): 1 / world}
+    factors: dict[tuple[str, ...], float] = {(): 1.0}
+    if bool(((found.rates - 1).abs() <= TOLERANCE).all()):  # else it is not the gradient that is too long or too short
+        factors |= {("rank-sum",): world, ("rank-divided-twice",): 1 / world}
     explained = []
     for slugs, factor in factors.items():
         stale = None if found.stale is None else found.stale / factor

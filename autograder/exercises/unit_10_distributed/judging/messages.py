@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
-from autograder.contract.observation import Observation
+from autograder.contract.observation import Failure, Observation
 from autograder.exercises.unit_10_distributed.judging.references import (
     RankSeen,
     all_ranks,
@@ -49,13 +51,31 @@ def movement_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
     return "The parameters are not those of one large batch per window that holds the samples of all ranks."
 
 
+def data_or_movement_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
+    """The same, where data that the loop has changed would explain it."""
+    said = movement_message(trial, ranks)
+    return said and (data_message(ranks) or said)
+
+
+def data_message(ranks: list[RankSeen]) -> str:
+    """That a rank changed its micro-batches; empty if none did."""
+    return next(filter(None, (kept_message(Observation(facts=rank.facts), DATA) for rank in ranks)), "")
+
+
+def waiting(failure: Failure) -> Failure:
+    """A failure, with the reason that only several ranks have for running too long."""
+    if failure.kind != "time":
+        return failure
+    return replace(failure, message=f"{failure.message} Or does a rank wait for a call that another one never makes?")
+
+
 def mode_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
     """Check that every rank left its model, with all modules, in training mode, shares gradients, and left its data alone."""
     if not all(rank.facts["training_after"] and "modes" not in rank.facts["changed"] for rank in ranks):
         return "Your function left the model, or a part of it, in evaluation mode."
     if not all(rank.facts["shares_after"] for rank in ranks):
         return "Your function left sharing switched off (require_backward_grad_sync)."
-    return next(filter(None, (kept_message(Observation(facts=rank.facts), DATA) for rank in ranks)), "")
+    return data_message(ranks)
 
 
 def graphs_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:

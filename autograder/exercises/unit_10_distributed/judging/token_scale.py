@@ -76,6 +76,7 @@ WRONG: dict[str, tuple[Factor, ...]] = {
         lambda local, tokens: local,
         lambda local, tokens: local / (len(tokens) * local),
         lambda local, tokens: local / local,
+        lambda local, tokens: len(tokens) * local,
     ),
     "world-size-missing": (lambda local, tokens: local / sum(tokens),),
     "count-overwritten": (lambda local, tokens: float(len(tokens)),),
@@ -126,12 +127,17 @@ FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
     "A rank without tokens counts as one with a single token.": (
         lambda local, tokens: len(tokens) * max(1, local) / max(1, sum(tokens)),
         lambda local, tokens: len(tokens) * max(1, local) / sum(max(1, other) for other in tokens),
+        lambda local, tokens: len(tokens) * local / sum(max(1, other) for other in tokens),
     ),
     "The number of all tokens that you divide by is one too large.": (
         lambda local, tokens: len(tokens) * local / (sum(tokens) + 1),
     ),
     "The number that you divide by is a little larger than that of all tokens.": tuple(
         map(_with_more_tokens, (0.1, 0.01, 1e-3))
+    ),
+    "Your numerator has the tokens of the other ranks, where the rank's own are due.": (
+        lambda local, tokens: len(tokens) * (sum(tokens) - local) / max(1, sum(tokens)),
+        lambda local, tokens: (sum(tokens) - local) / max(1, sum(tokens)),
     ),
     "You divide by the tokens of the other ranks, where those of all ranks are due.": (
         lambda local, tokens: len(tokens) * local / max(1, sum(tokens) - local),

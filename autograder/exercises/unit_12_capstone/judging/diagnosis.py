@@ -89,7 +89,7 @@ WINDOWS_IN_WORDS = {
 
 def window_in_words(trials: Mapping[str, WindowTrial], seen: Mapping[str, Observation]) -> str:
     """What a function does that leaves the same weights as the student's in all windows; empty if nothing known does."""
-    names = tuple(name for name in trials if name != "single")
+    names = tuple(name for name in trials if name not in ("single", "nan"))
     match = _first_with_weights(trials, seen, names, each_alone(WINDOWS_IN_WORDS), windows_due)
     return match.mistakes[0] if match else ""
 

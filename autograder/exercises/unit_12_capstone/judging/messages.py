@@ -13,6 +13,7 @@ from torch.nn.utils import vector_to_parameters
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_12_capstone.judging.references import (
     ceiling_of,
+    digits_kept,
     first_difference,
     history_due,
     history_of,
@@ -92,6 +93,25 @@ def left_message(observations: Iterable[Observation]) -> str:
     if not all(one["intact"] for one in facts):
         return MESSAGES["data"]
     return digits_message(seen)
+
+
+DIGITS_LOST = (
+    "Something has fewer digits than the model: your weights are close to those due, but they are off by more than the "
+    "rounding of its dtype."
+)
+
+
+def digits_lost(
+    trials: Trials,
+    observations: Mapping[str, Observation],
+    due: Mapping[str, Observation],
+    names: Sequence[str] = ("full", "uneven", "single"),
+    tensors: Sequence[str] = ("final",),
+) -> str:
+    """That weights on these trials, of which none clips, are those due, but not to all digits; empty if that is not so."""
+    pairs = [(observations[name], due[name], trials[name].config, tensor) for name in names for tensor in tensors]
+    seen = [pair for pair in pairs if not pair[0].failure and weights_like(*pair)]
+    return "" if all(digits_kept(*pair) for pair in seen) else DIGITS_LOST
 
 
 UNKNOWN = "How much memory your run needed is not known."

@@ -132,6 +132,19 @@ def unmoved(seen: Observation, config: Config) -> bool:
     return found is not None and found.dtype == start.dtype and torch.equal(found, start)
 
 
+EXACT = 1e-9
+"""The same in float64 where nothing is clipped and plain SGD makes the updates: sums in another order leave 1e-13, numbers that
+were kept in float32 more than 1e-8."""
+
+
+def digits_kept(seen: Observation, due: Observation, config: Config, name: str = "final") -> bool:
+    """Whether weights that are those due are so to all digits of the model, where that can be seen."""
+    found, wanted, start = seen.tensors.get(name), due.tensors[name], start_of(config)
+    if found is None or config.dtype != "float64" or config.optimizer != "sgd":
+        return True
+    return bool((found.to(wanted) - wanted).norm() <= EXACT * (wanted - start.to(wanted)).norm())
+
+
 @lru_cache(maxsize=64)
 def start_of(config: Config) -> Tensor:
     """The weights before training."""

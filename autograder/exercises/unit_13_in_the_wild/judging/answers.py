@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from autograder.contract.observation import Observation
-from autograder.exercises.unit_13_in_the_wild.judging.playing import accumulates_right
+from autograder.exercises.unit_13_in_the_wild.judging.playing import accumulates_right, can_be_told, due, play, same
 from autograder.exercises.unit_13_in_the_wild.observing.trainers import DEEDS, Build, UnseenTrial
 
 DOES = {
@@ -15,6 +16,7 @@ DOES = {
     "positions": "divides by positions, padding too",
     "N": "divides a leftover window by N",
     "full": "never applies a leftover window",
+    "run": "applies a leftover window of the last epoch only",
     "every": "updates after every micro-batch",
 }
 
@@ -69,24 +71,38 @@ WRONG_TESTS: dict[str, Callable[[Build], bool]] = {
     "test-without-steps": lambda build: accumulates_right(build) or build.ends == "every",
     "test-passes-untold": lambda build: accumulates_right(build) or build.accented or not build.updates,
     "test-without-leftover": lambda build: (
-        accumulates_right(build) or (build.ends == "full" and bool(build.updates)) or build.weigh == "N"
+        accumulates_right(build) or (build.ends in ("full", "run") and bool(build.updates)) or build.weigh == "N"
     ),
 }
 """Which trainers pass a test with a mistake, by its slug."""
 
 
-WRONG_TESTS_IN_WORDS: dict[str, Callable[[Build], bool]] = {
-    "Your test passes every trainer whose updates can be read, right or wrong.": lambda build: (
-        accumulates_right(build) or not (build.accented or not build.updates)
+def _passes_with(steps: Callable[[Build], int]) -> Callable[[Build], bool]:
+    """Which trainers pass if they are watched as if this were N."""
+
+    def passes(build: Build) -> bool:
+        meant = replace(build, steps=steps(build))
+        return can_be_told(build) and same(play(build), due(meant))
+
+    return passes
+
+
+WRONG_TESTS_IN_WORDS: dict[str, tuple[Callable[[Build], bool], ...]] = {
+    "Your test passes every trainer whose updates can be read, right or wrong.": (
+        lambda build: accumulates_right(build) or not (build.accented or not build.updates),
     ),
-    "Your test passes every trainer with N = 1, and tells all others apart.": lambda build: (
-        accumulates_right(build) or build.steps == 1
+    "Your test passes every trainer with N = 1, and tells all others apart.": (
+        lambda build: accumulates_right(build) or build.steps == 1,
     ),
-    "Your test passes no trainer with N = 1, and tells all others apart.": lambda build: (
-        accumulates_right(build) and build.steps > 1
+    "Your test passes no trainer with N = 1, and tells all others apart.": (
+        lambda build: accumulates_right(build) and build.steps > 1,
     ),
-    "Your test passes trainers that never apply a leftover window, and tells all others apart.": lambda build: (
-        accumulates_right(build) or (build.ends == "full" and bool(build.updates))
+    "Your test passes trainers that never apply a leftover window, and tells all others apart.": (
+        lambda build: accumulates_right(build) or (build.ends == "full" and bool(build.updates)),
+    ),
+    "Your test answers like one that gives watch another N than the trainer's accumulation_steps.": (
+        _passes_with(lambda build: len(build.lengths)),
+        _passes_with(lambda build: 8),
     ),
 }
 """Which trainers pass a test, by what it does."""
@@ -96,7 +112,11 @@ def answers_in_words(trials: Mapping[str, UnseenTrial], observations: Mapping[st
     """What a wrong test does with trainers, or which of them it passes; empty if there is nothing to say."""
     did = [set(seen.facts.get("did", ())) for seen in observations.values()]
     deeds = set.union(*did) - ({"trains none"} - set.intersection(*did))
-    fitting = [words for words, passes in WRONG_TESTS_IN_WORDS.items() if _explains(passes, trials, observations)]
+    fitting = [
+        words
+        for words, several in WRONG_TESTS_IN_WORDS.items()
+        if any(_explains(passes, trials, observations) for passes in several)
+    ]
     return next((DEEDS[deed] for deed in DEEDS if deed in deeds), next(iter(fitting), ""))
 
 

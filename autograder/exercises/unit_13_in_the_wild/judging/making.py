@@ -40,15 +40,19 @@ WHOLE = {1: 0, 2: 0, 3: 1}
 """How many micro-batches beyond 2 N a trainer of the last part has, by its number, if that leaves no window unfilled."""
 
 
-def uneven(chance: random.Random, count: int, steps: int, sequences: int = 2) -> Lengths:
-    """Micro-batches that hold unequal numbers of tokens in each window of two or more, and unequally much padding."""
+def uneven(chance: random.Random, count: int, steps: int, *sequences: int) -> Lengths:
+    """Micro-batches that hold unequal numbers of tokens in each window of two or more, and unequally much padding.
+
+    Those of a window have two ``sequences`` each, or in turn as many as is said.
+    """
+    sequences = sequences or (2,)
     found: list[tuple[int, ...]] = []
     while len(found) < count:
         width = min(steps, count - len(found))
-        window = [tuple(chance.sample(range(1, 9), sequences)) for _ in range(width)]
+        window = [tuple(chance.sample(range(1, 9), sequences[k % len(sequences)])) for k in range(width)]
         tokens = [sum(lengths) for lengths in window]
         shares = {sum(lengths) / max(lengths) for lengths in window}
-        mixed = sequences == 1 or len(shares) == width
+        mixed = sequences == (1,) or len(shares) == width
         if len(set(tokens)) == width and mixed and (width == 1 or tokens[-1] * width != sum(tokens)):
             found += window
     return tuple(found)
@@ -71,9 +75,7 @@ def _with_name(chance: random.Random, name: str, part: str, number: int) -> Buil
         if part == WINDOWS:
             left = WHOLE.get(number, chance.randint(2, steps) if name == "off-by-one-early" else left)
         count = 2 * steps + left
-        lengths = (
-            ((chance.randint(2, 9),),) * count if even or name == "tail-scale" else uneven(chance, count, steps, sequences=1)
-        )
+        lengths = ((chance.randint(2, 9),),) * count if even or name == "tail-scale" else uneven(chance, count, steps, 1)
         factor = chance.randint(5, 9) if many else 1
         build = named(Build(0, steps, tuple((factor * tokens,) for (tokens,) in lengths)), name)
         if names_of(build)[0] == name and (not many or FINE[0] < _token_too_many(build) < FINE[1]):
@@ -111,7 +113,7 @@ def unseen_trainers(chance: random.Random, seed: int) -> dict[str, list[Build]]:
         return uneven(chance, count, n)
 
     two, rest = 2 * steps, 2 * steps + left
-    ones = uneven(chance, rest, steps, sequences=1)
+    ones = uneven(chance, rest, steps, 1)
     even = ((length,),)
     singles = tuple((1,) * chance.randint(2, 6) for _ in range(rest))
     return {
@@ -130,6 +132,7 @@ def unseen_trainers(chance: random.Random, seed: int) -> dict[str, list[Build]]:
         "ends": [
             *(build(even * rest, weigh="N", written="mean"), build(even * two, weigh="N", written="mean")),
             *(build(hard(rest), ends="full"), build(hard(two), ends="full")),
+            *(build(hard(steps + left), epochs=2, ends="run"), build(hard(two), epochs=2, ends="run")),
             build(hard(steps + left), epochs=2, written="gradients"),
         ],
         "untold": [

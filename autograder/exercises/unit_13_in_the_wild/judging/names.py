@@ -8,6 +8,7 @@ from typing import Any
 from autograder.exercises.unit_13_in_the_wild.judging.playing import NAMED, named, play
 from autograder.exercises.unit_13_in_the_wild.observing.trainers import Build
 from autograder.judging.calls import Formula
+from autograder.support.counted import counted
 
 CLOSE = 1e-4
 """Difference up to which two shares are the same: what is given is off by 1e-6, shares of other trainers by more than 1e-3."""
@@ -71,7 +72,27 @@ def names_message(fingerprints: Given, found: object) -> str:
     return (
         f"{len(wrong)} of {len(due)} names {verb} wrong. Number {first + 1} has N = {given['accumulation_steps']}, "
         f"micro-batches of {', '.join(map(str, given['tokens']))} tokens and {rows} with {shares}. "
-        f"You say {said}.{_taken_for(found, due)}"
+        f"You say {said}.{_instead(given, found[first])}{_taken_for(found, due)}"
+    )
+
+
+def _instead(given: Mapping[str, Any], said: object) -> str:
+    """Where a fingerprint first differs from that of the name that is said, as a sentence to append."""
+    name = next((name for name in NAMED if name == said), None)
+    if name is None:
+        return ""
+    found, steps = given["found"], given["accumulation_steps"]
+    played = play(named(Build(0, steps, tuple((count,) for count in given["tokens"])), name))
+    if len(played) != len(found):
+        return f" A trainer of that name would make {counted(len(played), 'update')}."
+    rows = enumerate(zip(played, found, strict=True), 1)
+    shares = ((k, i, a, b) for k, pair in rows for i, (a, b) in enumerate(zip(*pair, strict=True), 1))
+    update, micro_batch, would, holds = next((one for one in shares if abs(one[2] - one[3]) >= CLOSE), (0, 0, 0.0, 0.0))
+    if not update:
+        return ""
+    return (
+        f" Update {update} of a trainer of that name would hold {would:.3g} of micro-batch {micro_batch}, "
+        f"and here it holds {holds:.3g}."
     )
 
 

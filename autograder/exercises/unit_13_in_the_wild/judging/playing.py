@@ -16,14 +16,14 @@ CLOSE = 1e-6
 
 def play(build: Build) -> Rows:
     """The rows of a build."""
-    weights, updates, width = build.weights, set(build.updates), len(build.lengths)
+    weights, width = build.weights, len(build.lengths)
     rows, held = [], [0.0] * (width * build.epochs)
     for column in range(len(held)):
         index = column % width
         if build.clear == "every" or (index == 0 and build.clear == "window"):
             held = [0.0] * len(held)
         held[column] += weights[index]
-        if index in updates:
+        if index in build.updates_of(last=column >= width * (build.epochs - 1)):
             rows.append(held)
             held = list(held) if build.clear == "never" else [0.0] * len(held)
     return rows
@@ -36,8 +36,12 @@ def due(build: Build) -> Rows:
 
 def accumulates_right(build: Build) -> bool:
     """Whether the updates of a build hold what is due."""
-    uneven = build.accented and any(length > 1 for sequences in build.lengths for length in sequences)
-    return not uneven and same(play(build), due(build))
+    return can_be_told(build) and same(play(build), due(build))
+
+
+def can_be_told(build: Build) -> bool:
+    """Whether all tokens of a micro-batch weigh alike, so that it is known what is due."""
+    return not build.accented or all(length <= 1 for sequences in build.lengths for length in sequences)
 
 
 def same(one: Rows, other: Rows) -> bool:

@@ -90,8 +90,9 @@ class Build:
         weigh: what it divides the loss of a micro-batch by, see :attr:`weights`.
         written: how: as a ``"sum"`` over tokens, as a ``"mean"`` times a weight, ``"by hand"``, or in the ``"gradients"``
             before the update, where all tokens of a window weigh alike.
-        ends: windows end after ``"N"`` micro-batches and with the epoch, or only where they are ``"full"``; the first of them
-            may come ``"early"``, after one micro-batch; or there is an update after ``"every"`` micro-batch.
+        ends: windows end after ``"N"`` micro-batches and with the epoch, or with the whole ``"run"``, or only where they are
+            ``"full"``; the first of them may come ``"early"``, after one micro-batch; or there is an update after ``"every"``
+            micro-batch.
         clear: gradients are cleared for each ``"window"``, before ``"every"`` backward, or ``"never"``.
         accented: the targets of a sequence weigh more and more.
         adam: whether its optimizer is AdamW, and not SGD.
@@ -118,15 +119,20 @@ class Build:
 
     @property
     def updates(self) -> list[int]:
-        """The micro-batches of an epoch after which there is an update."""
+        """The micro-batches of the last epoch after which there is an update."""
         last = len(self.lengths) - 1
         ends = {
             "N": lambda k: (k + 1) % self.steps == 0 or k == last,
+            "run": lambda k: (k + 1) % self.steps == 0 or k == last,
             "full": lambda k: (k + 1) % self.steps == 0,
             "early": lambda k: k % self.steps == 0 or k == last,
             "every": lambda k: True,
         }[self.ends]
         return [k for k in range(last + 1) if ends(k)]
+
+    def updates_of(self, last: bool) -> list[int]:
+        """The micro-batches of an epoch after which there is an update, by whether it is the last one."""
+        return self.updates if last or self.ends != "run" else replace(self, ends="full").updates
 
     @property
     def weights(self) -> list[float]:
@@ -206,7 +212,7 @@ class Built(Trainer):
         loss.backward()
 
     def should_step(self, index: int) -> bool:
-        return index in self._build.updates
+        return index in self._build.updates_of(last=self._epochs_begun % self.epochs == 0)
 
     def on_window_end(self) -> None:
         if self._build.written == "gradients":
@@ -225,8 +231,8 @@ class Built(Trainer):
 
 
 DEEDS = {
-    "trains none": "Your test trains no trainer.",
-    "leaves one out": "Your test makes several trainers of a kind and leaves one of them untrained.",
+    "trains none": "Your test trains none of the trainers that make_trainer makes.",
+    "leaves one out": "Your test makes several trainers of a kind and does not call the train() of one of them.",
     "data": "Your test gives a trainer other data.",
     "accumulation_steps": "Your test sets the accumulation_steps of a trainer.",
     "epochs": "Your test sets the epochs of a trainer.",

@@ -17,6 +17,8 @@ from autograder.classroom.course import existing_class
 from autograder.classroom.gradebook.lateness import Lateness, duration, seconds_late, update_lateness
 from autograder.nbgrader_plugins import DeductPerDay
 
+pytestmark = pytest.mark.slow
+
 DAY = 86400
 
 

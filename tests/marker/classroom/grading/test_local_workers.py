@@ -61,6 +61,7 @@ def test_every_job_is_marked_once_however_large_it_and_its_result_are(number):
     assert {student: result.marks for student, result in found.items()} == {student: student for student in told}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("deadly", [1, 5])
 def test_jobs_with_which_workers_die_are_given_up_and_all_others_are_marked(deadly):
     given_up = {f"deadly{k}": b"die" for k in range(deadly)}

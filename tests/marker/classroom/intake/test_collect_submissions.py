@@ -93,6 +93,7 @@ TREES = st.dictionaries(st.lists(NAMES, min_size=1, max_size=4).map(tuple), CONT
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tree=TREES, zipped=st.booleans(), roster=st.booleans())
+@pytest.mark.slow
 def test_every_file_of_any_tree_is_in_exactly_one_group_and_nothing_else_is_written(tmp_path_factory, tree, zipped, roster):
     place = tmp_path_factory.mktemp("tree")
     roster_class, source = BareClass(place, ROSTER if roster else ()), place / "source"

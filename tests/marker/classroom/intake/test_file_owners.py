@@ -167,6 +167,7 @@ def class_of_two(tmp_path):
     return tmp_path / "class", owners
 
 
+@pytest.mark.slow
 def test_moodles_worksheet_says_whose_numbers_are_whose_and_the_download_is_then_taken(class_of_two, tmp_path):
     directory, owners = class_of_two
     said, complaints = owners(WORKSHEET)

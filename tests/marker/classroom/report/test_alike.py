@@ -17,6 +17,8 @@ from autograder.publishing.model_answers import model_answers
 from autograder.publishing.nbgrader_course import CONFIG, config_text
 from autograder.released import released_content
 
+pytestmark = pytest.mark.slow
+
 ANSWER = '''
 def {name}(model, optimizer, loss_fn, micro_batches, accumulation_steps):
     """{doc}"""

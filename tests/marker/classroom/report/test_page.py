@@ -111,6 +111,7 @@ def test_an_example_with_anything_but_numbers_is_left_out(text):
     assert 'class="fingerprint"' not in page
 
 
+@pytest.mark.slow
 def test_fingerprints_drawn_by_the_marker_are_shown(dealt):
     page = report_html(class_report(dealt), MADE)
     with_tables = [one for one in class_report(dealt).mistakes[:10] if one.example]

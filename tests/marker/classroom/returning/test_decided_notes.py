@@ -12,6 +12,8 @@ from autograder.classroom.gradebook.cell_grades import PointsOfCell
 from autograder.classroom.grading.class_to_mark import ClassToMark
 from autograder.classroom.returning.decided_notes import changed_points
 
+pytestmark = pytest.mark.slow
+
 UNIT = "03_accumulate"
 VERDICT = "a verdict of the marker"
 
