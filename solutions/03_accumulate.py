@@ -346,7 +346,7 @@ check(sum_form_lr)
 #
 # What earns points:
 #
-# - **2 points · the right answer for every pair**: `True` or `False`, for fifteen pairs of configurations; all must be right.
+# - **2 points · the right answer for every pair**: `True` or `False`, for sixteen pairs of configurations; all must be right.
 
 
 # %% exercise="same_update"

@@ -199,6 +199,8 @@ WRONG_COMPARISONS: dict[str, Formula | tuple[Formula, ...]] = {
 }
 """By mistake, the answer that comes of it instead of :func:`same_samples`."""
 
+LOGARITHMS = math.log, math.log2, math.log10
+
 COMPARISONS_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
     "You compare the greatest common divisors of B and N.": lambda a, b: math.gcd(*a) == math.gcd(*b),
     "You compare only the last digits or bits of the numbers of samples.": tuple(
@@ -209,6 +211,18 @@ COMPARISONS_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
     "You compare the numbers of samples only after you have rounded them to a power of two.": (
         lambda a, b: round(math.log2(_samples(a))) == round(math.log2(_samples(b))),
         lambda a, b: int(math.log2(_samples(a))) == int(math.log2(_samples(b))),
+    ),
+    "You compare logarithms, quotients or roots to the last bit, and they are rounded.": (
+        *(lambda a, b, log=log: log(a[0]) + log(a[1]) == log(b[0]) + log(b[1]) for log in LOGARITHMS),
+        *(lambda a, b, log=log: log(a[0]) - log(b[0]) == log(b[1]) - log(a[1]) for log in LOGARITHMS),
+        *(lambda a, b, log=log: log(a[0]) + log(a[1]) - log(b[0]) - log(b[1]) == 0 for log in LOGARITHMS),
+        lambda a, b: math.sqrt(a[0]) * math.sqrt(a[1]) == math.sqrt(b[0]) * math.sqrt(b[1]),
+        lambda a, b: 1 / a[0] / a[1] == 1 / b[0] / b[1],
+        lambda a, b: (1 / a[0]) * (1 / a[1]) == (1 / b[0]) * (1 / b[1]),
+        lambda a, b: (a[0] / b[0]) * (a[1] / b[1]) == 1,
+        lambda a, b: a[0] / b[0] * a[1] / b[1] == 1,
+        lambda a, b: b[0] / a[0] * b[1] == a[1],
+        lambda a, b: a[0] / b[0] * a[1] == b[1],
     ),
 }
 """Rarer answers, by what is compared."""
