@@ -23,9 +23,17 @@ _HOOKS = (
 _TORCHS_OWN = ("_opt_called", "step")
 """Attributes of an optimizer that torch's schedulers set."""
 
+_SCHEDULED = "initial_lr"
+"""What a scheduler of torch notes in each group of its optimizer, whose rate and momentum it changes from then on."""
+
 HOOK = "Your function leaves a hook behind, which goes on acting on everything that runs later. Remove it through its handle."
 ATTRIBUTE = "Your function leaves an attribute on a model, a parameter or an optimizer. Keep what you need in variables."
 SETTING = "Your function leaves a setting of a layer changed, such as the probability of a dropout. Put it back."
+REPLACED = "Your function leaves the optimizer with another step() than it had. Put the method back."
+OPTIMIZER = (
+    "Your function leaves a setting of the optimizer changed, such as its learning rate or its momentum. Every later update "
+    "would be made with it. Put it back."
+)
 SEED = "Your function seeds torch's random numbers, so all that runs later draws different ones. Leave that to the caller."
 
 NO_USUAL_SEED = 7_420_183
@@ -42,6 +50,8 @@ class _Owner(NamedTuple):
     hooks: int
     attributes: frozenset[str]
     settings: dict[str, object]
+    methods: dict[str, object]
+    rules: list[dict[str, object]]
 
     def left(self) -> Iterator[str]:
         """What is said of what is attached now and was not before."""
@@ -52,6 +62,12 @@ class _Owner(NamedTuple):
             yield ATTRIBUTE
         if any(now.settings.get(name, value) != value for name, value in self.settings.items()):
             yield SETTING
+        if "step" in now.methods and now.methods["step"] is not self.methods.get("step"):
+            yield REPLACED
+        # Groups that were added have no settings that could have changed, and a new scheduler takes its own into its hands.
+        groups = zip(self.rules, now.rules, strict=False)
+        if any(name in is_now and is_now[name] != value for was, is_now in groups for name, value in was.items()):
+            yield OPTIMIZER
 
 
 def noting(function: Callable) -> Callable:
@@ -119,7 +135,21 @@ def _owner(thing: nn.Module | Tensor | Optimizer) -> _Owner:
         sum(len(getattr(thing, name, None) or ()) for name in _HOOKS),
         frozenset(name for name, value in attached.items() if not _is_own_method(thing, name, value)),
         {name: value for name, value in attached.items() if isinstance(thing, nn.Module) and _is_setting(name, value)},
+        {name: value for name, value in vars(thing).items() if _is_replaced(thing, name, value)},
+        [_rule(group) for group in thing.param_groups] if isinstance(thing, Optimizer) else [],
     )
+
+
+def _is_replaced(thing: object, name: str, value: object) -> bool:
+    """Whether an attribute stands in the place of a method, and neither the class nor a scheduler of torch put it there."""
+    has_method = callable(getattr(type(thing), name, None)) and not _is_own_method(thing, name, value)
+    return has_method and not hasattr(value, "_wrapped_by_lr_sched")
+
+
+def _rule(group: dict[str, object]) -> dict[str, object]:
+    """The settings of a group of parameters, without those that a scheduler may have changed."""
+    scheduled = ("lr", "momentum", "betas") if _SCHEDULED in group else ()
+    return {name: value for name, value in group.items() if name != "params" and name not in scheduled}
 
 
 def _is_own_method(thing: object, name: str, value: object) -> bool:

@@ -39,6 +39,8 @@ class TokenProblem(Problem):
             ``"sequences"``.
         mean_over: what the loss is averaged over, one of these as well, or ``"padding too"``: then padding, if ``ignore_index``
             is a token, is to be predicted like any other.
+        prompt: positions before the first token of every sequence that are not to be predicted either, as of a question whose
+            answer is learnt.
     """
 
     lengths: tuple[tuple[tuple[int, ...], ...], ...]
@@ -46,6 +48,7 @@ class TokenProblem(Problem):
     zero_counts: bool = False
     weigh_by: str = "tokens"
     mean_over: str = "tokens"
+    prompt: int = 0
 
     def __post_init__(self) -> None:
         if any(min(sequences, default=-1) < 0 for epoch in self.lengths for sequences in epoch):
@@ -70,14 +73,16 @@ class TokenProblem(Problem):
         return [self._padded(sequences, generator) for sequences in self.lengths[epoch]]
 
     def _padded(self, sequences: Sequence[int], generator: torch.Generator) -> MicroBatch:
-        shape = len(sequences), padded_length(sequences)
+        shape = len(sequences), self.prompt + padded_length(sequences)
         targets = torch.randint(1, VOCABULARY, shape, generator=generator, device="cpu")
         targets[targets == self.ignore_index] = VOCABULARY - 1 - self.ignore_index
         if self.zero_counts:
             targets[:, 0] = 0
         inputs = F.pad(targets, (1, -1))  # token 0 begins a sequence; each position is to predict the next token
-        padding = torch.arange(shape[1]) >= torch.tensor(sequences)[:, None]
-        inputs, targets = inputs.masked_fill(padding, 0), targets.masked_fill(padding, self.ignore_index)
+        positions = torch.arange(shape[1])
+        padding = positions >= self.prompt + torch.tensor(sequences)[:, None]
+        inputs = inputs.masked_fill(padding, 0)
+        targets = targets.masked_fill(padding | (positions < self.prompt), self.ignore_index)
         return inputs.to(self.device), targets.to(self.device)
 
 

@@ -63,6 +63,10 @@ class NormTrial:
                 assert layer.running_var is not None
                 layer.running_mean.normal_()
                 layer.running_var.uniform_(0.5, 2.0)
+            for other in model.modules():  # relatives of BatchNorm keep statistics as well
+                if isinstance(other, nn.BatchNorm3d | nn.SyncBatchNorm | nn.InstanceNorm2d):
+                    for buffer in other.buffers():
+                        buffer.add_(3)
         model.to(self.device).train(self.training)
         first = next(module for module in model.modules() if isinstance(module, nn.Linear | nn.Conv2d)).float()
         first.get_parameter("bias").requires_grad_(False)

@@ -107,7 +107,7 @@ class TrainEpochTokens(Exercise):
             ),
             "no accumulation": trial(9, ((1,), (3, 2), (1,), (2,)), accumulation_steps=1, loud=LOUD, lr=0.1 / LOUD**2),
             "memory": replace(trial(2, ((4,) * 16,) * 24, **metered), meter=True),
-            "leftover": trial(3, unequal_lengths(chance, 2 * n, n) + left, left, stale=True, one_shot=True),
+            "leftover": trial(3, unequal_lengths(chance, 2 * n, n) + left, left, stale=True, one_shot=True, prompt=2),
             "empty": trial(4, tuple(empty), one_shot=True),
             "bare": trial(5, bare),
             "bare one": trial(11, ((2, 3), (0, 0), (4,)), accumulation_steps=1),

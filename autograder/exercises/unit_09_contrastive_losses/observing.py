@@ -64,7 +64,7 @@ def observe_contrastive(function: Callable, trial: ContrastiveTrial) -> Observat
         "training": all(module.training for encoder in encoders for module in encoder.modules()),
         "switched": flags != [parameter.requires_grad for encoder in encoders for parameter in encoder.parameters()],
         "evaluated": any(in_evaluation),
-        "inputs_changed": not same_data(given, trial.problem.batches()),
+        "inputs_changed": not same_data(given if trial.problem.one_shot else batches, trial.problem.batches()),
         "peak_bytes": live.peak if live else 0,
     }
     return Observation(tensors, facts | _number(returned))

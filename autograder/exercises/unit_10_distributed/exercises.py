@@ -171,6 +171,8 @@ class GlobalTokenScale(Exercise):
         chance = trial_random(self.id, seed)
         two, three = ([chance.sample(range(3, 90), world) for _ in range(2)] for world in (2, 3))
         some = chance.randint(3, 90)
+        # Totals that no byte counts, and numbers of which 16 bits keep three digits only.
+        two.append([chance.randrange(20_001, 50_000, 2), chance.randrange(2_049, 6_000, 2)])
         calls: dict[str, Sequence[Sequence[int]]] = {
             "uneven": two,
             "ranks": three,

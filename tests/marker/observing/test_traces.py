@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.optim.lr_scheduler import LambdaLR
 
-from autograder.observing.traces import ATTRIBUTE, HOOK, SEED, SETTING, notes, noting
+from autograder.observing.traces import ATTRIBUTE, HOOK, OPTIMIZER, REPLACED, SEED, SETTING, notes, noting
 
 
 def loop():
@@ -33,6 +33,10 @@ LEAVING = {
     "an attribute of a parameter": (lambda m, o: setattr(m[0].bias, "total", 1), ATTRIBUTE),
     "an attribute of the optimizer": (lambda m, o: setattr(o, "scale", 2.0), ATTRIBUTE),
     "a method in place of the model's": (lambda m, o: setattr(m, "forward", m[0].forward), ATTRIBUTE),
+    "a step in place of the optimizer's": (lambda m, o: setattr(o, "step", lambda: None), REPLACED),
+    "the optimizer's rate": (lambda m, o: o.param_groups[0].update(lr=0.01), OPTIMIZER),
+    "the optimizer's momentum": (lambda m, o: o.param_groups[0].update(momentum=0.0), OPTIMIZER),
+    "the optimizer's weight decay": (lambda m, o: o.param_groups[0].update(weight_decay=0.1), OPTIMIZER),
     "a layer's setting": (lambda m, o: setattr(m[1], "p", 0.0), SETTING),
 }
 
@@ -52,6 +56,13 @@ def use_and_remove(model, optimizer):
         handle.remove()
 
 
+def step_otherwise_and_put_back(model, optimizer):
+    kept, optimizer.step = optimizer.step, lambda: None
+    rate, optimizer.param_groups[0]["lr"] = optimizer.param_groups[0]["lr"], 1.0
+    optimizer.step()
+    optimizer.step, optimizer.param_groups[0]["lr"] = kept, rate
+
+
 def train(model, optimizer):
     optimizer.zero_grad()
     model(torch.ones(1, 2)).sum().backward()
@@ -64,7 +75,7 @@ def schedule(model, optimizer):
     scheduler.step()
 
 
-@pytest.mark.parametrize("right", [use_and_remove, train, schedule])
+@pytest.mark.parametrize("right", [use_and_remove, step_otherwise_and_put_back, train, schedule])
 def test_what_is_removed_again_and_what_training_does_are_not_noted(right):
     assert left_by(right, *loop()) == []
 

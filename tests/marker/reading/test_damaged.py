@@ -66,7 +66,7 @@ def test_every_answer_is_found_in_notebooks_of_other_formats(file):
     assert {cell_id: found[cell_id].rstrip() for cell_id in answers} == answers
     nbformat.validate(submission.notebook, relax_add_props=False)
     extra = [cell for cell in submission.notebook.cells if cell.id.startswith("student-")]
-    assert [cell.source for cell in extra if "](" not in cell.source] == []  # links depend on where the course is published
+    assert [cell.source for cell in extra if cell.cell_type == "code"] == []  # prose differs from edition to edition
 
 
 def test_an_empty_file_is_refused_with_the_reason():

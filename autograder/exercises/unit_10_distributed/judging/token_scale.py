@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_10_distributed.observing import TokenTrial
@@ -97,12 +98,26 @@ def _with_more_tokens(more: float) -> Factor:
     return lambda local, tokens: len(tokens) * local / (sum(tokens) + more)
 
 
-def _in_16_bits(dtype: torch.dtype) -> Factor:
-    def factor(local: int, tokens: Sequence[int]) -> float:
-        total = max(1, sum(tokens))
-        return float(torch.tensor(len(tokens) * local, dtype=dtype) / torch.tensor(total, dtype=dtype))
+def _in_16_bits(dtype: torch.dtype) -> tuple[Factor, ...]:
+    """Factors computed in this dtype, or from a total that was converted to it or added up in it."""
 
-    return factor
+    def rounded(value: float) -> Tensor:
+        return torch.tensor(value, dtype=dtype)
+
+    def added(tokens: Sequence[int]) -> Tensor:
+        return sum(map(rounded, tokens), rounded(0)).clamp(min=1)
+
+    return (
+        lambda local, tokens: float(rounded(len(tokens) * local) / rounded(max(1, sum(tokens)))),
+        lambda local, tokens: float(rounded(len(tokens) * local) / added(tokens)),
+        lambda local, tokens: float(rounded(_share(local, tokens))),
+        lambda local, tokens: len(tokens) * local / added(tokens).item(),
+        lambda local, tokens: len(tokens) * local / rounded(max(1, sum(tokens))).item(),
+    )
+
+
+def _total_in_a_byte(local: int, tokens: Sequence[int]) -> float:
+    return len(tokens) * local / max(1, sum(tokens) % 256)
 
 
 FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
@@ -142,7 +157,8 @@ FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
     "You divide by the tokens of the other ranks, where those of all ranks are due.": (
         lambda local, tokens: len(tokens) * local / max(1, sum(tokens) - local),
     ),
-    "Your factors have no more digits than 16 bits can hold.": tuple(map(_in_16_bits, (torch.float16, torch.bfloat16))),
+    "Your factors have no more digits than 16 bits can hold.": (*_in_16_bits(torch.float16), *_in_16_bits(torch.bfloat16)),
+    "Your sum over the ranks is kept in a byte, which begins anew at 0 after 255.": (_total_in_a_byte,),
     "Your factors are the right ones, rounded.": tuple(map(_rounded, range(5))),
     "You add the tokens of the first two ranks only.": (lambda local, tokens: len(tokens) * local / max(1, sum(tokens[:2])),),
     "You add the tokens of the first and the last rank only.": (
@@ -191,7 +207,11 @@ def factors_in_words(trials: Mapping[str, TokenTrial], observations: Mapping[str
         return ""
     if all(math.isclose(found, due, rel_tol=TOLERANCE) for found, due, rank in pairs if rank == 0):
         return "Only the first rank gets the factor that is due."
-    if all(_fits(_share, TokenTrial(t.seed, t.calls[:1]), _call(observations[name], 0)) for name, t in trials.items()):
+    due_in = [
+        [_fits(_share, TokenTrial(trial.seed, (tokens,)), _call(observations[name], k)) for k, tokens in enumerate(trial.calls)]
+        for name, trial in trials.items()
+    ]
+    if all(first and not any(later) for first, *later in due_in):
         return "In a first call all ranks get the factors that are due, in later ones they do not."
     return relation([found for found, _, _ in pairs], [due for _, due, _ in pairs], "Each of your factors", TOLERANCE)
 
