@@ -376,9 +376,9 @@ explore("low_precision_sums")
 #   that cancel. The other two survive only if every addition is in float32.
 # - **1 point · ragged micro-batches**: every sample counts alike.
 # - **1 point · float32 results, from the model as it is**: each micro-batch goes through the bfloat16 model on its own.
-#   Afterwards parameters, their dtype and their `requires_grad` are what they were, and so are the model's mode and the
-#   micro-batches. No hook of yours is left on the model. You may do with `.grad` what you like; it may hold anything when you
-#   are called.
+#   Afterwards parameters, their dtype and their `requires_grad` are what they were, and so are the mode of every layer and
+#   the micro-batches. No hook of yours is left on the model. You may do with `.grad` what you like; it may hold anything when
+#   you are called.
 #
 # An error of 2% is allowed, but do not round the finished sums.
 

@@ -133,13 +133,13 @@ for name, tried in {"BatchNorm": model, "SyncBatchNorm": synced}.items():
 #
 # Write `replace_batchnorm(model, num_groups)`. It returns a model in which every `nn.BatchNorm1d` and `nn.BatchNorm2d`, at
 # **any depth**, has become an `nn.GroupNorm(num_groups, channels)`. Everything else stays as it was, including related layers
-# such as `nn.BatchNorm3d` or `nn.InstanceNorm2d`, and a frozen parameter of another layer stays frozen.
+# such as `nn.BatchNorm3d` or `nn.InstanceNorm2d`; a frozen parameter of another layer stays frozen, and a shared one shared.
 #
 # - Each GroupNorm keeps the affine `weight` and `bias` of its BatchNorm, in their dtype and on their device. A BatchNorm made
 #   with `affine=False` becomes a GroupNorm with `affine=False`.
-# - The given model stays untouched, and the result shares no parameter or buffer with it, even if there was no BatchNorm to
-#   replace. Both models, and all their parts, are in the mode the given model was in (`model.training`). A GroupNorm works the
-#   same in both, so its mode does not count.
+# - The given model stays untouched, and the result shares no parameter, `.grad` or buffer with it, even if there was no
+#   BatchNorm to replace. Both models, and all their parts, are in the mode the given model was in (`model.training`). A
+#   GroupNorm works the same in both, so its mode does not count.
 #
 # What earns points:
 #

@@ -38,9 +38,10 @@ as much; torch.func, which keeps the graph of a micro-batch while it differentia
 gradient for every sample of a micro-batch 7. A window whose graphs are alive together needs at least 16.7 times as much."""
 
 
-def for_one(message: str) -> str:
-    """What a message says of a trial whose windows have one micro-batch each; empty if the message is."""
-    return message and f"With N = 1: {message}"
+def for_one(message: str, problem: Problem | None = None) -> str:
+    """What a message says of a problem whose windows have one micro-batch each; empty if the message is."""
+    narrow = " and a model with a single output" if problem and problem.outputs == 1 else ""
+    return message and f"With N = 1{narrow}: {message}"
 
 
 def moves_like_large_batches(trial: LoopTrial, observation: Observation) -> bool:

@@ -28,6 +28,9 @@ from gradaccum.problems.parameters import trainable
 
 FEATURES, OUTPUTS = 4, 2
 
+SPIKE = 10
+"""How many times as large the targets of a micro-batch with outliers are."""
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -54,6 +57,7 @@ class Problem:
         loud: what the model multiplies its outputs by. Loud, its gradients are longer than any that one would clip.
         outputs: numbers that the model predicts for each sample. With a single one, predictions that have lost a dimension are
             compared with the targets of all samples.
+        spiked: whether the last micro-batch of the first epoch has targets ten times as large as the others have.
         rank: whose micro-batches these are; other ranks have the same model and other samples.
         device, dtype: where and in which precision; strings, so that a problem stays plain data.
     """
@@ -77,6 +81,7 @@ class Problem:
     skewed: bool = False
     loud: float = 1.0
     outputs: int = OUTPUTS
+    spiked: bool = False
     rank: int = 0
     device: str = "cpu"
     dtype: str = "float64"
@@ -126,6 +131,8 @@ class Problem:
         generator = seeded_generator(self.seed, 1 + epoch + 1000 * self.rank)
         x = normal_numbers((sum(sizes), FEATURES), generator)
         y = normal_numbers((sum(sizes), self.outputs), generator)
+        if self.spiked and epoch == 0:
+            y[-sizes[-1] :] *= SPIKE
         x, y = (t.to(device=self.device, dtype=self.torch_dtype) for t in (x, y))
         return list(zip(x.split(list(sizes)), y.split(list(sizes)), strict=True))
 

@@ -142,7 +142,7 @@ class TrainEpoch(Exercise[LoopTrial]):
 
         # In this order windows of any width from N - 1 to N + 1 leave something over that a later update shows.
         every_kind = ([*uneven[0], *uneven[1][:left]], [size] * probe_length(2, n, left), [size] * (n - 1))
-        everything = {"one_shot": True, "extras": True, "stale": True, "gated": True}
+        everything = {"one_shot": True, "extras": True, "stale": True, "gated": True, "outputs": 1}
         return {
             "full": LoopTrial(problem(2, [size] * (2 * n), [size] * n, gated=True, momentum=0.9)),
             "single": LoopTrial(single := problem(9, [1, 1, 1], [1], accumulation_steps=1, dtype="float32")),

@@ -165,7 +165,7 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
         return {
             "updates": trial(1, *full),
             # In float32, which a function may not turn into float64; without momentum, so that movements show the rates.
-            "no accumulation": trial(5, [2] * 3, accumulation_steps=1, dtype="float32", momentum=0.0),
+            "no accumulation": trial(5, [2] * 3, accumulation_steps=1, dtype="float32", momentum=0.0, outputs=1),
             "cut": trial(6, [3] * n, coupled=True, momentum=0.0),
             "leftover": trial(2, *every_kind, factors=level),
             "rates": trial(3, *full, frozen=True),
@@ -176,7 +176,8 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
         def message(name: str) -> str:
             return movement_message(trials[name], observations[name])
 
-        alone = for_one(message("no accumulation"))
+        single = trials["no accumulation"].loop.problem
+        alone = for_one(message("no accumulation"), single)
         moves = message("updates") or alone
         kept = kept_message(observations["updates"]) or kept_message(observations["no accumulation"], MODEL)
         results = {
@@ -206,7 +207,7 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
         in_words = (rates_in_words(trials[name], observations[name]) for name in ("rates", "probe"))
         remark = found.remark or ("" if named else next(filter(None, in_words), ""))
         if not (named or remark) and moves == alone:
-            remark = for_one(rates_in_words(trials["no accumulation"], observations["no accumulation"]))
+            remark = for_one(rates_in_words(trials["no accumulation"], observations["no accumulation"]), single)
         if not (named or remark):
             moving = trials["updates"]
             remark = training_in_words(moving.loop, observations["updates"], moving.factors)

@@ -124,9 +124,9 @@ class TrainEpochClipped(Exercise[ClipTrial]):
         every_kind = ([*uneven[0], *uneven[1][:left]], [size] * probe_length(2, n, left), [size] * (n - 1))
         return {
             "bound": trial(1, uneven[0] + uneven[1] + uneven[2], share=BINDING, one_shot=True, grouped=True),
-            "idle": trial(2, [size] * (2 * n + left), [size] * (n - 1), [size] * n, share=IDLE, stale=True),
+            "idle": trial(2, [size] * (2 * n + left), [size] * (n - 1), [size] * n, share=IDLE, stale=True, spiked=True),
             # In float32, which a function may not turn into float64.
-            "no accumulation": trial(6, [size] * 3, share=IDLE, accumulation_steps=1, dtype="float32"),
+            "no accumulation": trial(6, [size] * 3, share=IDLE, accumulation_steps=1, dtype="float32", outputs=1),
             "cut": trial(7, [2] * n, share=IDLE, coupled=True),
             "norms": trial(3, [*uneven[2], *uneven[1][:left]], [size] * n, share=0.5, frozen=True),
             "both sides": on_both_sides(trial(8, [size] * (6 * n), share=IDLE, frozen=True)),
@@ -139,7 +139,8 @@ class TrainEpochClipped(Exercise[ClipTrial]):
         due = {name: replay_clipped(clipped, trial) for name, trial in trials.items()}
         said = {name: parameters_message(observations[name], due[name], CLIP_TOLERANCE) for name in trials}
         norms = {name: norms_message(observations[name], due[name], CLIP_TOLERANCE) for name in trials}
-        results = {"bound": said["bound"], "idle": said["idle"] or for_one(said["no accumulation"]), "norms": norms["norms"]}
+        alone = for_one(said["no accumulation"], trials["no accumulation"].loop.problem)
+        results = {"bound": said["bound"], "idle": said["idle"] or alone, "norms": norms["norms"]}
         whole = not (results["bound"] or results["idle"])
         joined = False
         if whole:

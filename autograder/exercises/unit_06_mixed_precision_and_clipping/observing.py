@@ -42,7 +42,7 @@ class Float32SumTrial:
         cancelling: whether the gradient of the last micro-batch is that of the first with the other sign, and so long that in
             less than float32 nothing is left of the others next to it. Samples of a micro-batch are a power of two, and so are
             the micro-batches: then it makes no difference whether losses or gradients are weighted.
-        training: whether the model is in training mode, or else in evaluation mode.
+        training: whether the model is in training mode, or else in evaluation mode, but for its first layer.
         overflowed: whether ``.grad`` holds infinity at first.
         telling: whether the gradients tell what computed them: the samples of one forward act on each other, micro-batches have
             one sample, and a target is so near the model's output that the rounding of bfloat16 decides how far it is off.
@@ -74,6 +74,8 @@ class Float32SumTrial:
             coupled=self.telling,
         )
         model = problem.build_model().to(torch.bfloat16).train(self.training)
+        if not self.training:
+            next(layer for layer in model.modules() if isinstance(layer, nn.Linear)).train()
         model.register_buffer("samples", torch.zeros((), dtype=torch.bfloat16, device=self.device))  # which is no parameter
         first_x, first_y = problem.batches()[0]
         batches = [

@@ -32,9 +32,9 @@ class NormTrial:
     """A model with BatchNorm layers, made from a seed.
 
     Attributes:
-        kind: ``"flat"`` (BatchNorm1d among the direct children), ``"deep"`` (in blocks within blocks), ``"conv"`` (BatchNorm2d
-            as well, and other layers that are related), ``"double"`` (float64 after a first layer in float32, one layer
-            without affine weights) or ``"none"`` (no BatchNorm).
+        kind: ``"flat"`` (BatchNorm1d among the direct children), ``"deep"`` (in blocks within blocks, and two layers share a
+            weight), ``"conv"`` (BatchNorm2d as well, and other layers that are related), ``"double"`` (float64 after a first
+            layer in float32, one layer without affine weights) or ``"none"`` (no BatchNorm).
         num_groups: of the GroupNorms that are to replace BatchNorm.
         training: the mode the model is in.
     """
@@ -100,9 +100,11 @@ def _flat() -> nn.Module:
 
 
 def _deep() -> nn.Module:
-    inner = nn.Sequential(nn.Sequential(nn.BatchNorm1d(CHANNELS), nn.Tanh()), nn.Linear(CHANNELS, CHANNELS))
+    block, linear = Residual(), nn.Linear(CHANNELS, CHANNELS)
+    linear.weight = block.branch.get_parameter("0.weight")
+    inner = nn.Sequential(nn.Sequential(nn.BatchNorm1d(CHANNELS), nn.Tanh()), linear)
     first = nn.Linear(FEATURES, CHANNELS), nn.BatchNorm1d(CHANNELS)
-    return nn.Sequential(*first, Residual(), inner, nn.GroupNorm(1, CHANNELS), nn.Linear(CHANNELS, 2))
+    return nn.Sequential(*first, block, inner, nn.GroupNorm(1, CHANNELS), nn.Linear(CHANNELS, 2))
 
 
 class Relatives(nn.Module):
@@ -177,6 +179,18 @@ def frozen_in(model: nn.Module) -> list[str]:
     return [name for name, parameter in model.named_parameters() if not parameter.requires_grad]
 
 
+def ties_in(model: nn.Module) -> list[list[str]]:
+    """The names of parameters, as lists of those that are the same one, of each that has several names."""
+    names: dict[int, list[str]] = {}
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        names.setdefault(id(parameter), []).append(name)
+    return sorted(sorted(same) for same in names.values() if len(same) > 1)
+
+
+def _grads(model: nn.Module) -> list[Tensor]:
+    return [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
+
+
 def _grads_kept(given: nn.Module, due: nn.Module) -> bool:
     """Whether ``.grad`` of every parameter holds what it holds in another model with the same parameters."""
     found = dict(given.named_parameters())
@@ -197,7 +211,7 @@ def observe_replacement(function: Callable, trial: NormTrial) -> Observation:
     result = function(given, trial.num_groups)
     if not isinstance(result, nn.Module):
         return Observation(facts={"type": type(result).__name__})
-    held = {storage_key(t) for t in given.state_dict(keep_vars=True).values()}
+    held = {storage_key(t) for t in (*given.state_dict(keep_vars=True).values(), *_grads(given))}
     state = result.state_dict(keep_vars=True)
     layers, others = layers_of(result), (given, replace(trial, seed=trial.seed + 1).model())
     again = [function(model, trial.num_groups) for model in others]
@@ -207,6 +221,8 @@ def observe_replacement(function: Callable, trial: NormTrial) -> Observation:
         "given": layers_of(given),
         "same": result is given,
         "shared": [name for name, tensor in state.items() if storage_key(tensor) in held],
+        "grads shared": any(storage_key(gradient) in held for gradient in _grads(result)),
+        "tied": ties_in(result),
         "shared again": any(storage_key(tensor) in held_again - held for tensor in state.values()),
         "modes": [mode_of(given, trial.training), mode_of(result, trial.training)],
         "dotted": any("." in name for module in result.modules() for name, _ in module.named_children()),

@@ -9,13 +9,13 @@ ANSWERS = ("answers", "again")
 CALLS = tuple(f"call {k}" for k in range(8))
 REPLACED = "every `nn.BatchNorm1d` and `nn.BatchNorm2d`, at any depth"
 EVERYTHING_ELSE = (
-    "Everything else stays as it was, including related layers such as `nn.BatchNorm3d` or `nn.InstanceNorm2d`, and "
-    "a frozen parameter of another layer stays frozen."
+    "Everything else stays as it was, including related layers such as `nn.BatchNorm3d` or `nn.InstanceNorm2d`; "
+    "a frozen parameter of another layer stays frozen, and a shared one shared."
 )
 KEPT = "Each GroupNorm keeps the affine `weight` and `bias` of its BatchNorm, in their dtype and on their device."
 UNTOUCHED = (
-    "The given model stays untouched, and the result shares no parameter or buffer with it, even if there was no BatchNorm to "
-    "replace."
+    "The given model stays untouched, and the result shares no parameter, `.grad` or buffer with it, even if there was no "
+    "BatchNorm to replace."
 )
 MODES = "Both models, and all their parts, are in the mode the given model was in (`model.training`)"
 TWELVE = "if the two runs end apart by more than rounding, `False` if they end in the same place."
@@ -39,6 +39,7 @@ PROMISES = {
             Promise("groups", "has become an `nn.GroupNorm(num_groups, channels)`.", MODELS, "replace_batchnorm_group_size"),
             Promise("everything else", EVERYTHING_ELSE, MODELS, "replace_batchnorm_all_norms"),
             Promise("relatives", EVERYTHING_ELSE, ("conv",), "replace_batchnorm_relatives"),
+            Promise("shared", EVERYTHING_ELSE, ("deep",), "replace_batchnorm_unties"),
             Promise("frozen", EVERYTHING_ELSE, MODELS, "replace_batchnorm_thaws"),
             Promise("weight", KEPT, MODELS, "replace_batchnorm_loses_affine"),
             Promise("bias", KEPT, MODELS, "replace_batchnorm_loses_bias"),
@@ -49,6 +50,7 @@ PROMISES = {
             Promise("all without affine", REPLACED, ("double",), "replace_batchnorm_leaves_what_has_no_weights"),
             Promise("attributes of the given model", UNTOUCHED, MODELS, "replace_batchnorm_marks_the_given_model"),
             Promise("buffers not shared", UNTOUCHED, ("conv",), "replace_batchnorm_shares_buffers"),
+            Promise("gradients not shared", UNTOUCHED, MODELS, "replace_batchnorm_shares_gradients"),
             Promise("untouched", UNTOUCHED, MODELS, "replace_batchnorm_in_place"),
             Promise("gradients of the given model", UNTOUCHED, MODELS, "replace_batchnorm_clears_gradients"),
             Promise("not shared", UNTOUCHED, MODELS, "replace_batchnorm_shares_parameters"),

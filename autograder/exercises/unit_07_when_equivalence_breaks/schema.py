@@ -28,6 +28,8 @@ FACTS: dict[str, Fact] = {
     "same": Truth(),
     "shared": ListOf(Text(), (0, MAX_ENTRIES)),
     "shared again": Truth(),
+    "grads shared": Truth(),
+    "tied": ListOf(ListOf(Text(), (2, MAX_ENTRIES)), (0, MAX_ENTRIES)),
     "modes": ListOf(Truth(), 2),
     "dotted": Truth(),
     "frozen": ListOf(Text(), (0, MAX_ENTRIES)),

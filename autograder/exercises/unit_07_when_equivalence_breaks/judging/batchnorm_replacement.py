@@ -21,6 +21,7 @@ from autograder.exercises.unit_07_when_equivalence_breaks.observing import (
     frozen_in,
     layers_of,
     measure,
+    ties_in,
 )
 
 
@@ -67,6 +68,8 @@ def replacement_message(trial: NormTrial, seen: Observation, slugs: list[str]) -
         return "A GroupNorm does not have the number of groups that was asked for."
     if others & {*seen.facts["frozen"]} != {*frozen_in(model)}:
         return "Layers that are no BatchNorms do not have the same frozen parameters (requires_grad) as before."
+    if seen.facts["tied"] != ties_in(model):
+        return "Layers that share a weight in the given model do not share it in the result, or others do."
     if any(found[path].get("eps") != layer.eps for path, layer in old.items()):
         return "A GroupNorm does not have the default eps."
     if any(_left_behind(seen, path) for path in old):
@@ -170,6 +173,8 @@ def original_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
             return "The result shares buffers with the given model: what one writes into them changes the other."
         slugs.append("shares-parameters")
         return "The result shares parameters with the given model: training one changes the other."
+    if seen.facts["grads shared"]:
+        return "The result shares .grad with the given model: clearing one clears the other."
     modes = dict(zip(("mode-changed", "result-in-other-mode"), seen.facts["modes"], strict=True))
     if changed := [slug for slug, mode in modes.items() if mode != trial.training]:
         slugs += changed
@@ -186,7 +191,7 @@ def addition_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
         return "In training mode, the result's gradient accumulated over micro-batches is not the large batch's."
     if not all(_is_group_norm(seen, path) for path in batchnorms(trial.model())):
         return "Not every BatchNorm has become a GroupNorm in its place, so what the result computes cannot be checked."
-    if same_model_computes(trial, seen):
+    if seen.facts["tied"] != ties_in(trial.model()) or same_model_computes(trial, seen):  # ties cost a point already
         return ""
     if {*seen.facts["frozen"]} - {*frozen_in(trial.model())}:
         slugs.append("froze-affine")

@@ -15,13 +15,15 @@ def group_norm(old, num_groups):
     return new
 
 
-def replace_batchnorm(model, num_groups):
+def new_tree(model, num_groups, memo):
     if isinstance(model, (nn.BatchNorm1d, nn.BatchNorm2d)):
         return group_norm(model, num_groups)
     result = copy.copy(model)
-    result._parameters = {
-        k: None if p is None else nn.Parameter(p.detach().clone(), p.requires_grad) for k, p in model._parameters.items()
-    }
+    result._parameters = {k: copy.deepcopy(p, memo) for k, p in model._parameters.items()}
     result._buffers = copy.deepcopy(model._buffers)
-    result._modules = {name: replace_batchnorm(child, num_groups) for name, child in model.named_children()}
+    result._modules = {name: new_tree(child, num_groups, memo) for name, child in model.named_children()}
     return result
+
+
+def replace_batchnorm(model, num_groups):
+    return new_tree(model, num_groups, {})
