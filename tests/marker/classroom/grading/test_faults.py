@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import random
 import re
@@ -18,6 +17,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from distributed.utils import json_load_robust
 from graded_class import GradedClass, ended, wait_for
 
 from autograder.classroom.grading import workers
@@ -124,10 +124,10 @@ def running_cluster(folder: Path, number: int) -> Iterator[tuple[str, subprocess
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": environment, "cwd": folder}
     processes = [subprocess.Popen([*command, "--host", "127.0.0.1", "--no-dashboard"], **quiet)]
     try:
-        wait_for(file.exists)
+        address = json_load_robust(file, timeout=60)["address"]  # there may be half a file at first
         worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(file), "--nthreads", "1"]
         processes += [subprocess.Popen([*worker, "--no-nanny", "--no-dashboard"], **quiet) for _ in range(number)]
-        yield json.loads(file.read_text())["address"], processes[0], processes[1:]
+        yield address, processes[0], processes[1:]
     finally:
         for process in processes:
             process.kill()
