@@ -149,35 +149,34 @@ class LiveBytes(TorchDispatchMode):
         kwargs = kwargs or {}
         if self._paused:
             return func(*args, **kwargs)
-        self._know(args, made=False)  # made outside, or counted when it was made
-        if kwargs:
-            self._know(kwargs.values(), made=False)
         out = func(*args, **kwargs)
-        self._know((out,), made=True)
+        for storage in _storages(out):
+            if storage._cdata not in self._known:
+                self._count(storage, _storages((*args, *kwargs.values())))
         self.peak = max(self.peak, self.now)
         self.curve.append(self.now)
         return out
 
-    def _know(self, values: Iterable[object], made: bool) -> None:
-        """Count the storages of tensors when they are first seen, until they are freed and their addresses can be reused.
+    def _count(self, storage: torch.UntypedStorage, given: list[torch.UntypedStorage]) -> None:
+        """Count a storage until it is freed and its address can be used again.
 
-        Args:
-            values: an operation's arguments or results, which are nested in lists and tuples at most.
-            made: whether storages not seen before were made inside the block.
+        It is an operation's result; if it is also one of the ``given``, it was made outside the block and costs nothing.
         """
-        for value in values:
-            if isinstance(value, Tensor):
-                storage = value.untyped_storage()
-                if (key := storage._cdata) not in self._known:
-                    size = storage.nbytes() if made else 0
-                    self.now += size
-                    self._known[key] = weakref.ref(storage, partial(self._forget, key, size))
-            elif isinstance(value, list | tuple):
-                self._know(value, made)
+        key = storage._cdata
+        size = 0 if any(key == one._cdata for one in given) else storage.nbytes()
+        self.now += size
+        self._known[key] = weakref.ref(storage, partial(self._forget, key, size))
 
     def _forget(self, key: int, size: int, _: weakref.ref) -> None:
         del self._known[key]
         self.now -= size
+
+
+def _storages(values: object) -> list[torch.UntypedStorage]:
+    """The storages of a tensor, or of the tensors in an operation's arguments or results: lists and tuples at most."""
+    if isinstance(values, Tensor):
+        return [values.untyped_storage()]
+    return [storage for value in values for storage in _storages(value)] if isinstance(values, list | tuple) else []
 
 
 class _Watch:

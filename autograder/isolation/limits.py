@@ -22,7 +22,7 @@ class Limits:
         disk: bytes of files, in a sandbox.
     """
 
-    statement: float = 30.0
+    statement: float = TRIAL_SECONDS
     load: float = 120.0
     trial: float = TRIAL_SECONDS
     grace: float = 5.0

@@ -27,7 +27,7 @@ NOT_ONE_EACH = "A forward did not get the samples of exactly one micro-batch."
 MOVES_NOTHING = "An epoch of a single window does not move the parameters."
 CUT_OTHERWISE = "With 24 micro-batches the gradient is not that of forwards with one micro-batch each, or with a few."
 
-METERED: dict[str, Any] = {"width": 4, "depth": 3}
+METERED: dict[str, Any] = {"width": 4, "depth": 1}
 METERED_WINDOW = (32,) * 24
 """The model and the micro-batches on which a loop's memory is counted: the graph of one micro-batch is several times as large
 as the gradients. Counting takes time for each operation, however large it is: hence few layers, and many samples."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator
+from types import MethodType
 from typing import NamedTuple
 
 import torch
@@ -14,10 +15,11 @@ from torch.utils._pytree import tree_leaves
 
 from autograder.observing.settings import LEFT_CHANGED, settings_put_back
 
-_HOOKS = (
-    *("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks", "_post_accumulate_grad_hooks"),
-    *("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks"),
-)
+_HOOKS: dict[type, tuple[str, ...]] = {
+    nn.Module: ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks"),
+    Tensor: ("_backward_hooks", "_post_accumulate_grad_hooks"),
+    Optimizer: ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks"),
+}
 """Where torch keeps the hooks of a module, a tensor or an optimizer."""
 
 _TORCHS_OWN = ("_opt_called", "step")
@@ -44,13 +46,11 @@ _noted: list[str] = []
 
 
 class _Owner(NamedTuple):
-    """Something that things can be attached to, and what was attached to it before a call."""
+    """Something that things can be attached to, and what it held before a call; what that means is asked only of changes."""
 
     thing: nn.Module | Tensor | Optimizer
     hooks: int
-    attributes: frozenset[str]
-    settings: dict[str, object]
-    methods: dict[str, object]
+    held: dict[str, object]
     rules: list[dict[str, object]]
 
     def left(self) -> Iterator[str]:
@@ -58,16 +58,31 @@ class _Owner(NamedTuple):
         now = _owner(self.thing)
         if now.hooks > self.hooks:
             yield HOOK
-        if now.attributes - self.attributes:
+        changed = {name: value for name, value in now.held.items() if name not in self.held or value is not self.held[name]}
+        if any(name not in self.held and not self._may_have(name, value) for name, value in changed.items()):
             yield ATTRIBUTE
-        if any(now.settings.get(name, value) != value for name, value in self.settings.items()):
+        if isinstance(self.thing, nn.Module) and any(
+            _is_setting(name, value) and _is_setting(name, self.held.get(name)) and value != self.held[name]
+            for name, value in changed.items()
+        ):
             yield SETTING
-        if "step" in now.methods and now.methods["step"] is not self.methods.get("step"):
+        if isinstance(self.thing, Optimizer) and "step" in changed and not self._may_step_by(changed["step"]):
             yield REPLACED
         # Groups that were added have no settings that could have changed, and a new scheduler takes its own into its hands.
         groups = zip(self.rules, now.rules, strict=False)
         if any(name in is_now and is_now[name] != value for was, is_now in groups for name, value in was.items()):
             yield OPTIMIZER
+
+    def _may_have(self, name: str, value: object) -> bool:
+        """Whether a new attribute is torch's own, or the method of this name that the class has, put back."""
+        return name in _TORCHS_OWN or self._is_own_method(name, value)
+
+    def _may_step_by(self, step: object) -> bool:
+        """Whether the class or a scheduler of torch has put this method there."""
+        return self._is_own_method("step", step) or hasattr(step, "_wrapped_by_lr_sched")
+
+    def _is_own_method(self, name: str, value: object) -> bool:
+        return isinstance(value, MethodType) and value.__func__ is getattr(type(self.thing), name, None)
 
 
 def noting(function: Callable) -> Callable:
@@ -129,32 +144,15 @@ def _parts(model: nn.Module) -> Iterable[nn.Module | Tensor]:
 
 
 def _owner(thing: nn.Module | Tensor | Optimizer) -> _Owner:
-    attached = {name: value for name, value in vars(thing).items() if name not in _TORCHS_OWN}
-    return _Owner(
-        thing,
-        sum(len(getattr(thing, name, None) or ()) for name in _HOOKS),
-        frozenset(name for name, value in attached.items() if not _is_own_method(thing, name, value)),
-        {name: value for name, value in attached.items() if isinstance(thing, nn.Module) and _is_setting(name, value)},
-        {name: value for name, value in vars(thing).items() if _is_replaced(thing, name, value)},
-        [_rule(group) for group in thing.param_groups] if isinstance(thing, Optimizer) else [],
-    )
-
-
-def _is_replaced(thing: object, name: str, value: object) -> bool:
-    """Whether an attribute stands in the place of a method, and neither the class nor a scheduler of torch put it there."""
-    has_method = callable(getattr(type(thing), name, None)) and not _is_own_method(thing, name, value)
-    return has_method and not hasattr(value, "_wrapped_by_lr_sched")
+    hooks = next(names for kind, names in _HOOKS.items() if isinstance(thing, kind))
+    rules = [_rule(group) for group in thing.param_groups] if isinstance(thing, Optimizer) else []
+    return _Owner(thing, sum(len(getattr(thing, name) or ()) for name in hooks), dict(vars(thing)), rules)
 
 
 def _rule(group: dict[str, object]) -> dict[str, object]:
     """The settings of a group of parameters, without those that a scheduler may have changed."""
     scheduled = ("lr", "momentum", "betas") if _SCHEDULED in group else ()
     return {name: value for name, value in group.items() if name != "params" and name not in scheduled}
-
-
-def _is_own_method(thing: object, name: str, value: object) -> bool:
-    """Whether an attribute is the method of this name that the thing's class has: one put back after it was replaced."""
-    return getattr(value, "__func__", None) is getattr(type(thing), name, value)
 
 
 def _is_setting(name: str, value: object) -> bool:

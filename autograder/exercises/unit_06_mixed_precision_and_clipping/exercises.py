@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import torch
@@ -330,10 +330,6 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         return self.verdict(results, mistakes=tuple(map(mistake, slugs)), remark=remark)
 
 
-_due_sums = lru_cache(maxsize=8)(float32_sums)
-"""Two trials of a few seeds: a class is marked on the same problems."""
-
-
 class AccumulateInFloat32(Exercise[Float32SumTrial]):
     """``accumulate_in_float32(model, loss_fn, micro_batches) -> dict[str, Tensor]``."""
 
@@ -357,7 +353,7 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
         }
 
     def judge(self, trials: Mapping[str, Float32SumTrial], observations: Mapping[str, Observation]) -> Verdict:
-        sums = {name: _due_sums(trials[name]) for name in ("sums", "ragged")}
+        sums = {name: float32_sums(trials[name]) for name in ("sums", "ragged")}
         results = {name: sums_message(observations[name], sums[name][()]) for name in sums}
         results["model"] = model_message(observations.values())
         failure = first_failure(observations)

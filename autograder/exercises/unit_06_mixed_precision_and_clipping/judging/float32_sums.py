@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import torch
 from torch import Tensor
+from torch.func import functional_call, grad, vmap
 
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import Float32SumTrial
 from gradaccum.problems import MicroBatch
@@ -21,34 +23,68 @@ WEIGHTS: dict[tuple[str, ...], Callable[[int, int, int], float]] = {
 """By mistakes: the weight of a micro-batch of ``size``, one of ``count`` with ``samples`` in all."""
 
 
+@dataclass(frozen=True)
+class _Gradients:
+    """The gradients of a trial's micro-batches, each computed in bfloat16.
+
+    Attributes:
+        rows: ``(count, P)``, on the CPU and in float32.
+        sizes: samples of each micro-batch.
+        shapes: of the parameters, by name.
+    """
+
+    rows: Tensor
+    sizes: tuple[int, ...]
+    shapes: dict[str, torch.Size]
+
+    def weights(self, weigh: Callable[[int, int, int], float]) -> Tensor:
+        """``(count,)``, the weight of each micro-batch."""
+        return torch.tensor([weigh(size, sum(self.sizes), len(self.sizes)) for size in self.sizes])
+
+    def added_up(self, weights: Tensor, start: Tensor | None = None) -> dict[str, Tensor]:
+        """Their weighted sum by parameter name, on top of ``start`` if that is given."""
+        return self.by_name(weights.to(self.rows) @ self.rows + (0 if start is None else start))
+
+    def by_name(self, flat: Tensor) -> dict[str, Tensor]:
+        pieces = flat.split([shape.numel() for shape in self.shapes.values()])
+        return {name: piece.view(shape) for (name, shape), piece in zip(self.shapes.items(), pieces, strict=True)}
+
+
+MANY = 100
+"""From so many micro-batches of one size on, gradients are computed all at once. Layers then round a little differently, by a
+quarter of a percent of the sum at most."""
+
+
+@lru_cache(maxsize=8)  # what is due and what mistakes give are made of the same ones
+def _gradients(trial: Float32SumTrial) -> _Gradients:
+    model, loss_fn, batches = trial.build()
+    named, sizes = dict(model.named_parameters()), tuple(len(x) for x, _ in batches)
+    if len(batches) >= MANY and len(set(sizes)) == 1:
+
+        def loss(parameters: dict[str, Tensor], x: Tensor, y: Tensor) -> Tensor:
+            return loss_fn(functional_call(model, parameters, (x,)), y)
+
+        detached = {name: parameter.detach() for name, parameter in named.items()}
+        columns = vmap(grad(loss), in_dims=(None, 0, 0))(detached, *map(torch.stack, zip(*batches, strict=True)))
+        rows = torch.cat([columns[name].flatten(1) for name in named], dim=1)
+    else:
+        each = (torch.autograd.grad(loss_fn(model(x), y), list(named.values())) for x, y in batches)
+        rows = torch.stack([torch.cat([gradient.flatten() for gradient in gradients]) for gradients in each])
+    return _Gradients(rows.float().cpu(), sizes, {name: parameter.shape for name, parameter in named.items()})
+
+
 def float32_sums(trial: Float32SumTrial) -> dict[tuple[str, ...], dict[str, Tensor]]:
     """Gradients of each micro-batch in bfloat16, summed in float32 with each of :data:`WEIGHTS`; the right one under ``()``."""
-    model, loss_fn, batches = trial.build()
-    named = dict(model.named_parameters())
-    samples = sum(len(x) for x, _ in batches)
-    totals = {slugs: {name: torch.zeros_like(p, dtype=torch.float32) for name, p in named.items()} for slugs in WEIGHTS}
-    for x, y in batches:
-        gradients = torch.autograd.grad(loss_fn(model(x), y), list(named.values()))
-        for slugs, weigh in WEIGHTS.items():
-            weight = weigh(len(x), samples, len(batches))
-            for name, gradient in zip(named, gradients, strict=True):
-                totals[slugs][name] += weight * gradient.float()
-    return {slugs: {name: total.cpu() for name, total in sums.items()} for slugs, sums in totals.items()}
+    gradients = _gradients(trial)
+    return {slugs: gradients.added_up(gradients.weights(weigh)) for slugs, weigh in WEIGHTS.items()}
 
 
 def clipped_sums(trial: Float32SumTrial, limit: float, *, whole: bool) -> dict[str, Tensor]:
     """The sums if the gradient of each micro-batch is clipped to a length first: as a ``whole``, or of each parameter."""
-    model, loss_fn, batches = trial.build()
-    named = dict(model.named_parameters())
-    totals = {name: torch.zeros_like(p, dtype=torch.float32) for name, p in named.items()}
-    samples = sum(len(x) for x, _ in batches)
-    for x, y in batches:
-        gradients = [g.float() for g in torch.autograd.grad(loss_fn(model(x), y), list(named.values()))]
-        norms = [float(g.norm()) for g in gradients]
-        norms = [math.hypot(*norms)] * len(norms) if whole else norms
-        for name, gradient, norm in zip(named, gradients, norms, strict=True):
-            totals[name] += len(x) / samples * min(1.0, limit / norm) * gradient
-    return {name: total.cpu() for name, total in totals.items()}
+    gradients = _gradients(trial)
+    parts = [gradients.rows] if whole else gradients.rows.split([shape.numel() for shape in gradients.shapes.values()], dim=1)
+    clipped = torch.cat([part * (limit / part.norm(dim=1, keepdim=True)).clamp(max=1.0) for part in parts], dim=1)
+    return replace(gradients, rows=clipped).added_up(gradients.weights(WEIGHTS[()]))
 
 
 def piled_up_sums(trial: Float32SumTrial) -> Iterator[tuple[tuple[str, ...], dict[str, Tensor]]]:
@@ -56,21 +92,20 @@ def piled_up_sums(trial: Float32SumTrial) -> Iterator[tuple[tuple[str, ...], dic
 
     A micro-batch then counts once for itself and once for each that follows; what ``.grad`` held at first may count as well.
     """
-    model, loss_fn, batches = trial.build()
-    named = dict(model.named_parameters())
-    gradients = [torch.autograd.grad(loss_fn(model(x), y), list(named.values())) for x, y in batches]
-    sizes = [len(x) for x, _ in batches]
+    gradients, old = _gradients(trial), _old_gradient(trial)
+    count = len(gradients.sizes)
     for slugs, weigh in WEIGHTS.items():
-        weights = [weigh(size, sum(sizes), len(sizes)) for size in sizes]
-        of_losses = [weight * (len(sizes) - k) for k, weight in enumerate(weights)], float(len(sizes))
-        of_sums = [sum(weights[k:]) for k in range(len(sizes))], sum(weights)
+        weights = gradients.weights(weigh)
+        of_losses = weights * torch.arange(count, 0, -1), float(count)
+        of_sums = weights.flip(0).cumsum(0).flip(0), float(weights.sum())
         for (factors, of_start), stale in itertools.product((of_losses, of_sums), (True, False)):
-            totals = [
-                sum(f * g.float() for f, g in zip(factors, column, strict=True)) for column in zip(*gradients, strict=True)
-            ]
-            starts = [of_start * stale * (0 if p.grad is None else p.grad.float()) for p in named.values()]
-            piled = {name: (t + s).cpu() for name, t, s in zip(named, totals, starts, strict=True)}
-            yield (*slugs, "gradients-pile-up"), piled
+            yield (*slugs, "gradients-pile-up"), gradients.added_up(factors, of_start * stale * old)
+
+
+def _old_gradient(trial: Float32SumTrial) -> Tensor:
+    """``(P,)``, what ``.grad`` holds at first, on the CPU and in float32."""
+    parameters = list(trial.build()[0].parameters())
+    return torch.cat([(torch.zeros_like(p) if p.grad is None else p.grad).flatten() for p in parameters]).float().cpu()
 
 
 def sums_without_fusion(trial: Float32SumTrial) -> dict[str, Tensor]:
@@ -104,18 +139,14 @@ def _joined(batches: list[MicroBatch]) -> MicroBatch:
 
 def last_only_sums(trial: Float32SumTrial) -> Iterator[dict[str, Tensor]]:
     """The sums if each micro-batch replaces the one before it, with each of :data:`WEIGHTS`."""
-    model, loss_fn, batches = trial.build()
-    last = _mean_gradient(model, loss_fn, batches[-1:])
-    sizes = [len(x) for x, _ in batches]
+    gradients = _gradients(trial)
     for weigh in WEIGHTS.values():
-        yield {name: weigh(sizes[-1], sum(sizes), len(sizes)) * gradient for name, gradient in last.items()}
+        yield gradients.by_name(gradients.weights(weigh)[-1] * gradients.rows[-1])
 
 
 def sums_with_old(trial: Float32SumTrial) -> Iterator[dict[str, Tensor]]:
     """The right sums, with what ``.grad`` held at first added to a micro-batch's gradient, or to the sums."""
-    model, _, batches = trial.build()
-    sizes = [len(x) for x, _ in batches]
-    right = float32_sums(trial)[()]
-    old = {name: 0.0 if p.grad is None else p.grad.float().cpu() for name, p in model.named_parameters()}
-    for weight in {1.0, *(size / sum(sizes) for size in sizes)}:
-        yield {name: total + weight * old[name] for name, total in right.items()}
+    gradients, old = _gradients(trial), _old_gradient(trial)
+    weights = gradients.weights(WEIGHTS[()])
+    for weight in {1.0, *weights.tolist()}:
+        yield gradients.added_up(weights, weight * old)
