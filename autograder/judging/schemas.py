@@ -69,7 +69,11 @@ def most_updates(problem: Problem) -> int:
     return UPDATES_EACH * sum(map(len, problem.epochs))
 
 
-@lru_cache(maxsize=512)  # a class is marked on the same problems
 def parameter_count(problem: Problem) -> int:
     """P, how many numbers a loop trains."""
+    return _parameter_count(problem.with_(seed=0, epochs=((1,),), accumulation_steps=1, lr=0.0, momentum=0.0, rank=0))
+
+
+@lru_cache(maxsize=512)
+def _parameter_count(problem: Problem) -> int:
     return sum(parameter.numel() for parameter in trainable(problem.build_model()))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -99,7 +100,8 @@ class Problem:
     def build_model(self) -> nn.Module:
         """A fresh model in training mode, the same on every call; ``.grad`` filled if the problem is ``stale``."""
         generator = seeded_generator(self.seed, 0)
-        with torch.device("cpu"), torch.random.fork_rng(devices=[]):  # layers draw weights, which are not kept
+        # Layers draw weights, which are not kept. To say where makes that twice as slow, and is seldom needed.
+        with _on_the_cpu(), torch.random.fork_rng(devices=[]):
             model = self.new_model()
         for parameter in model.parameters():
             parameter.data = normal_numbers(parameter.shape, generator) / parameter.shape[-1] ** 0.5
@@ -144,6 +146,11 @@ class Problem:
     def with_(self, **changes: Any) -> Problem:
         """A copy with some attributes changed."""
         return replace(self, **changes)
+
+
+def _on_the_cpu() -> AbstractContextManager[object]:
+    """New tensors are on the CPU inside the block, whatever the default device is."""
+    return nullcontext() if torch.get_default_device().type == "cpu" else torch.device("cpu")
 
 
 def skewed_loss(prediction: Tensor, target: Tensor) -> Tensor:

@@ -98,6 +98,8 @@ def cut_message(replay: Callable[[T], Observation], trial: T, seen: Observation,
     if seen.failure:
         return seen.failure.message, False
     sizes = trial.loop.problem.epochs[0]
+    if _distance(seen, replay(trial)) <= tolerance:
+        return "", False
     distances = {part: _distance(seen, replay(_recut(trial, part))) for part in range(1, sum(sizes) + 1)}
     nearest = min(distances, key=lambda part: distances[part])
     found = nearest if distances[nearest] <= tolerance else 0
