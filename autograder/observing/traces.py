@@ -16,7 +16,7 @@ from autograder.observing.settings import LEFT_CHANGED, settings_put_back
 
 _HOOKS = (
     *("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks", "_post_accumulate_grad_hooks"),
-    *("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks"),
+    *("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks", "_comm_hooks"),
 )
 """Where torch keeps the hooks of a module, a tensor or an optimizer."""
 
@@ -124,18 +124,19 @@ def _things(given: object) -> Iterator[nn.Module | Tensor | Optimizer]:
 
 
 def _parts(model: nn.Module) -> Iterable[nn.Module | Tensor]:
-    # What DistributedDataParallel keeps of its own changes from pass to pass.
-    return (*(layer for layer in model.modules() if not isinstance(layer, DistributedDataParallel)), *model.parameters())
+    return (*model.modules(), *model.parameters())
 
 
 def _owner(thing: nn.Module | Tensor | Optimizer) -> _Owner:
-    attached = {name: value for name, value in vars(thing).items() if name not in _TORCHS_OWN}
+    # What DistributedDataParallel keeps of its own changes from pass to pass.
+    own = {} if isinstance(thing, DistributedDataParallel) else vars(thing)
+    attached = {name: value for name, value in own.items() if name not in _TORCHS_OWN}
     return _Owner(
         thing,
         sum(len(getattr(thing, name, None) or ()) for name in _HOOKS),
         frozenset(name for name, value in attached.items() if not _is_own_method(thing, name, value)),
         {name: value for name, value in attached.items() if isinstance(thing, nn.Module) and _is_setting(name, value)},
-        {name: value for name, value in vars(thing).items() if _is_replaced(thing, name, value)},
+        {name: value for name, value in own.items() if _is_replaced(thing, name, value)},
         [_rule(group) for group in thing.param_groups] if isinstance(thing, Optimizer) else [],
     )
 
