@@ -154,7 +154,7 @@ class TrainWindow(Exercise):
         seeds = [(8 * seed + k) % 2**31 for k in range(4)]
         return {
             "full": WindowTrial(config.with_(seed=seeds[0], lines=3 * window, **equal, **sgd), stale=1.0),
-            "uneven": WindowTrial(config.with_(seed=seeds[1], lines=2 * window + 2 * size - 1, **sgd), stale=1.0),
+            "uneven": WindowTrial(config.with_(seed=seeds[1], lines=2 * window + size + 1, **sgd), stale=1.0),
             "clip": WindowTrial(
                 config.with_(seed=seeds[2], lines=3 * window, **equal, optimizer="sgd", lr=1.0, max_norm=BINDING)
             ),
@@ -228,7 +228,7 @@ class Train(Exercise):
             "even": RunTrial(
                 config.with_(seed=seeds[0], lines=2 * window, **equal, **moving, optimizer="sgd", lr=1.0, max_norm=BINDING)
             ),
-            "uneven": RunTrial(config.with_(seed=seeds[1], lines=2 * window + 2 * size - 1, **moving, lr=0.01, max_norm=IDLE)),
+            "uneven": RunTrial(config.with_(seed=seeds[1], lines=2 * window + size + 1, **moving, lr=0.01, max_norm=IDLE)),
             "budget": RunTrial(metered.with_(budget=2 * bytes_needed(metered, 2)), meter=True),
             "resume": RunTrial(
                 config.with_(seed=seeds[3], lines=5 * window, **equal, **moving, lr=0.01, max_norm=2 * BINDING),
