@@ -31,6 +31,7 @@ from autograder.exercises.unit_12_capstone.judging.messages import (
     history_message,
     left_message,
     leftover_message,
+    nearly_message,
     other_size,
     repeated_mistake,
     report_mistakes,
@@ -184,6 +185,7 @@ class TrainWindow(Exercise):
         if not slugs and results["full"] and updates_after_every(trials["full"], observations["full"]):
             slugs = ("step-every",)
         remark = "" if slugs or right >= set(results) - {"report"} else window_in_words(trials, observations)
+        remark = remark or ("" if slugs else nearly_message(trials, observations, due, "full"))
         if results["report"]:
             slugs += report_mistakes(trials, observations, due, right, slugs)
         return self.verdict(results, mistakes=tuple(map(in_tokens, slugs)), remark=remark)
@@ -281,5 +283,5 @@ class Train(Exercise):
             slugs += (budget_mistake(trials["budget"], observations["budget"]),)
         if results["report"]:
             slugs += report_mistakes({name: trials[name] for name in right}, observations, due, right, slugs)
-        remark = "" if slugs else entered_otherwise(observations["even"])
+        remark = "" if slugs else entered_otherwise(observations["even"]) or nearly_message(trials, observations, due, "even")
         return self.verdict(results, mistakes=tuple(map(in_tokens, slugs)), failure=failure, remark=remark)
