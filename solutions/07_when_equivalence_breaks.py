@@ -148,8 +148,8 @@ for name, tried in {"BatchNorm": model, "SyncBatchNorm": synced}.items():
 # - **1 point · the given model left as it was**: layers, values, `.grad`, mode, and no shared memory.
 # - **1 point · gradients that add up to the large batch's**: those of the result, over four micro-batches of three.
 #
-# The model itself is never a BatchNorm, `num_groups` divides every number of channels, and both layers have the same default
-# `eps`.
+# The model itself is never a BatchNorm, none of its BatchNorms is in two places, `num_groups` divides every number of channels,
+# and both layers have the same default `eps`.
 
 
 # %% exercise="replace_batchnorm"

@@ -15,8 +15,10 @@ from torch.utils._pytree import tree_leaves
 
 from autograder.observing.settings import LEFT_CHANGED, settings_put_back
 
+_OF_MODULES = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 _HOOKS: dict[type, tuple[str, ...]] = {
-    nn.Module: ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks"),
+    DistributedDataParallel: (*_OF_MODULES, "_comm_hooks"),
+    nn.Module: _OF_MODULES,
     Tensor: ("_backward_hooks", "_post_accumulate_grad_hooks"),
     Optimizer: ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks"),
 }
@@ -139,14 +141,15 @@ def _things(given: object) -> Iterator[nn.Module | Tensor | Optimizer]:
 
 
 def _parts(model: nn.Module) -> Iterable[nn.Module | Tensor]:
-    # What DistributedDataParallel keeps of its own changes from pass to pass.
-    return (*(layer for layer in model.modules() if not isinstance(layer, DistributedDataParallel)), *model.parameters())
+    return (*model.modules(), *model.parameters())
 
 
 def _owner(thing: nn.Module | Tensor | Optimizer) -> _Owner:
     hooks = next(names for kind, names in _HOOKS.items() if isinstance(thing, kind))
+    # What DistributedDataParallel keeps of its own changes from pass to pass.
+    held = {} if isinstance(thing, DistributedDataParallel) else dict(vars(thing))
     rules = [_rule(group) for group in thing.param_groups] if isinstance(thing, Optimizer) else []
-    return _Owner(thing, sum(len(getattr(thing, name) or ()) for name in hooks), dict(vars(thing)), rules)
+    return _Owner(thing, sum(len(getattr(thing, name, None) or ()) for name in hooks), held, rules)
 
 
 def _rule(group: dict[str, object]) -> dict[str, object]:

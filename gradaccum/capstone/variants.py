@@ -41,7 +41,8 @@ class RunVariant(NamedTuple):
             (``"looser"``) or over (``"tighter"``) the micro-batches of the window, or over its tokens (``"sum"``); or the
             update is left out (``"skip"``) where it would be clipped.
         schedule: a step after each ``"update"``, ``"before"`` it, for each ``"micro-batch"`` after the update, as many
-            ``"inside"`` the window, the last of them after the update (``"between"``), for each ``"epoch"``, or ``"never"``.
+            ``"inside"`` the window, the last of them after the update (``"between"``), ``"twice"`` after each update, for
+            each ``"epoch"``, or ``"never"``.
         step: an update for each ``"window"`` or for ``"every"`` micro-batch.
         tail: the leftover window is ``"applied"``, ``"dropped"``, ``"kept"`` in ``.grad`` for the next epoch, or ``"filled"``
             up with that one's micro-batches.
@@ -195,8 +196,9 @@ def _apply(run: Run, window: Window, loss: float, norm: float, max_norm: float, 
     rate = run.optimizer.param_groups[0]["lr"]
     if variant.clip != "skip" or norm <= max_norm:
         run.optimizer.step()
-    if variant.schedule in ("update", "micro-batch", "between"):
-        for _ in range(len(window) if variant.schedule == "micro-batch" and variant.step == "window" else 1):
+    if variant.schedule in ("update", "micro-batch", "between", "twice"):
+        times = 2 if variant.schedule == "twice" else 1
+        for _ in range(len(window) if variant.schedule == "micro-batch" and variant.step == "window" else times):
             run.scheduler.step()
     if variant.clear == "end":
         run.optimizer.zero_grad()

@@ -32,9 +32,10 @@ class NormTrial:
     """A model with BatchNorm layers, made from a seed.
 
     Attributes:
-        kind: ``"flat"`` (BatchNorm1d among the direct children), ``"deep"`` (in blocks within blocks, and two layers share a
-            weight), ``"conv"`` (BatchNorm2d as well, and other layers that are related), ``"double"`` (float64 after a first
-            layer in float32, one layer without affine weights) or ``"none"`` (no BatchNorm).
+        kind: ``"flat"`` (BatchNorm1d among the direct children), ``"deep"`` (in blocks within blocks, one of which holds a
+            list, and two layers share a weight), ``"conv"`` (BatchNorm2d as well, and other layers that are related),
+            ``"double"`` (float64 after a first layer in float32, one layer without affine weights) or ``"none"`` (no
+            BatchNorm).
         num_groups: of the GroupNorms that are to replace BatchNorm.
         training: the mode the model is in.
     """
@@ -82,6 +83,19 @@ class NormTrial:
         return x.to(self.device), y.to(self.device)
 
 
+class Chain(nn.Module):
+    """Layers one after the other, in a list: containers other than ``Sequential`` hold BatchNorms as well."""
+
+    def __init__(self, *layers: nn.Module) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(layers)
+
+    def forward(self, x: Tensor) -> Tensor:
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
 class Residual(nn.Module):
     """A block with one BatchNorm1d in a branch and one after it."""
 
@@ -102,7 +116,7 @@ def _flat() -> nn.Module:
 def _deep() -> nn.Module:
     block, linear = Residual(), nn.Linear(CHANNELS, CHANNELS)
     linear.weight = block.branch.get_parameter("0.weight")
-    inner = nn.Sequential(nn.Sequential(nn.BatchNorm1d(CHANNELS), nn.Tanh()), linear)
+    inner = nn.Sequential(Chain(nn.BatchNorm1d(CHANNELS), nn.Tanh()), linear)
     first = nn.Linear(FEATURES, CHANNELS), nn.BatchNorm1d(CHANNELS)
     return nn.Sequential(*first, block, inner, nn.GroupNorm(1, CHANNELS), nn.Linear(CHANNELS, 2))
 

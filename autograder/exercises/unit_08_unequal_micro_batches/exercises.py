@@ -30,7 +30,6 @@ from autograder.exercises.unit_08_unequal_micro_batches.judging.denominators imp
 from autograder.exercises.unit_08_unequal_micro_batches.judging.messages import (
     clipped_message,
     empty_windows_message,
-    first_update_message,
     groups_message,
     ignoring_message,
     is_one_big_batch,
@@ -42,9 +41,10 @@ from autograder.exercises.unit_08_unequal_micro_batches.judging.messages import 
     stopped_message,
 )
 from autograder.judging.calls import judge_calls
-from autograder.judging.large_batches import uses_up_streams
+from autograder.judging.large_batches import for_one, updates_in_epochs, uses_up_streams
 from autograder.judging.left_behind import DATA, kept_message
 from autograder.judging.token_loops import is_nan_somewhere, parameters_message, trains_like
+from autograder.judging.token_updates import first_update_message
 from autograder.judging.token_words import RENAMED, in_tokens
 from autograder.observing.calls import CallTrial
 from autograder.observing.token_loops import TokenLoopTrial
@@ -120,7 +120,9 @@ class TrainEpochTokens(Exercise):
     def judge(self, trials: Mapping[str, TokenLoopTrial], observations: Mapping[str, Observation]) -> Verdict:
         moves = ("tokens", "leftover", "empty", "bare")
         results = {name: parameters_message(trials[name], observations[name]) for name in moves}
-        results["tokens"] = results["tokens"] or parameters_message(trials["no accumulation"], observations["no accumulation"])
+        single = trials["no accumulation"], observations["no accumulation"]
+        alone = "" if results["tokens"] else for_one(parameters_message(*single))
+        results["tokens"] = results["tokens"] or alone
         one = parameters_message(trials["bare one"], observations["bare one"])
         if results["bare"] and not results["leftover"]:  # a loop without its leftover window would seem to stop there, too
             results["bare"] = stopped_message(trials["bare"], observations["bare"]) or results["bare"]
@@ -164,6 +166,9 @@ class TrainEpochTokens(Exercise):
         tokens = trials["tokens"], observations["tokens"]
         if results["tokens"] and results["tokens"] == parameters_message(*tokens) and not (slugs or remark):
             results["tokens"] += first_update_message(*tokens)
+        elif alone and results["tokens"] == alone and not (slugs or remark):
+            remark = for_one(updates_in_epochs(*single))
+            results["tokens"] += "" if remark else first_update_message(*single)
         shown = {"expected": found.expected, "found": found.found} if found.slugs or found.remark else {}
         named = dict.fromkeys(RENAMED.get(slug, slug) for slug in slugs)
         return self.verdict(results, mistakes=tuple(map(in_tokens, named)), failure=failure, remark=remark, **shown)

@@ -118,7 +118,7 @@ class DdpTrainEpoch(Exercise):
             results["full"] = single and f"With N = 1: {single}"
         if not any(results.values()):
             return self.verdict(results)
-        of_all = True
+        of_all, used = True, set[int]()
         if all(name in failures or movement_message(trials[name], ranks[name]) for name in ("full", "leftover")):
             used = ranks_in_updates(trials, ranks)
             of_all = len(used) == trials["full"].world_size
@@ -134,6 +134,7 @@ class DdpTrainEpoch(Exercise):
             named, remark, due, found = name_rank_mistakes(trials["probe"], ranks["probe"])
             if not any(name in ranks and drift_message(trials[name], ranks[name]) for name in ("full", "leftover")):
                 named = tuple(slug for slug in named if slug not in DRIFTING)  # parameters are shared, if not gradients
+                named = named or (("one-rank-for-all",) if len(used) == 1 and not of_all else ())
             if fixed := width_in_words(trials, ranks, named):
                 named, remark = tuple(slug for slug in named if slug not in OFF_BY_ONE), fixed
             rounds = needless_rounds(trials["probe"], ranks["probe"])

@@ -51,7 +51,7 @@ for _slug, _message, _hint in (
     ),
     (
         "tail-not-synced",
-        "The leftover window is never shared: its update uses each rank's own gradient, and the ranks drift apart.",
+        "A leftover window is not shared: its update uses each rank's own gradient, and the ranks drift apart.",
         "Which micro-batch is the last one of a window that has fewer than N?",
     ),
     (

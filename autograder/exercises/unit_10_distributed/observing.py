@@ -193,7 +193,8 @@ def observe_factors(function: Callable, trial: TokenTrial) -> Observation:
             with Collectives() as seen:
                 factors.append(_factor(function, tokens))
             shared.append(len(seen.calls))
-            kept = kept and torch.equal(tokens, torch.tensor(call[rank]))
+            given = torch.tensor(call[rank])
+            kept = kept and tokens.dtype == given.dtype and torch.equal(tokens, given)
         return Observation(facts={"factors": factors, "shared": shared, "kept": kept})
 
     seen = run_ranks(trial.world_size, work, trial.seed)

@@ -113,6 +113,11 @@ class LoadCheckpoint(Exercise):
         )
 
 
+ONE_REPORT = (
+    "Your meter returns the same dictionary after each update, so each window writes over what the one before reported."
+)
+
+
 class RunMeter(Exercise):
     """``RunMeter(clock)`` with ``micro_batch(loss, samples)`` and ``update(lr) -> dict``: honest numbers for each update."""
 
@@ -152,6 +157,9 @@ class RunMeter(Exercise):
         if failure:
             return self.failed(failure)
         messages, slugs, remark = report_messages(trials, observations)
+        reports = [report for seen in observations.values() for report in seen.facts["reports"]]
+        if all(isinstance(report, dict) for report in reports) and not all(seen.facts["new"] for seen in observations.values()):
+            slugs, remark = [], ONE_REPORT
         intact = all(seen.facts.get("intact") for seen in observations.values())
         results = {
             "loss": messages["loss"] or ("" if intact else "Your meter changes the losses that it is given."),

@@ -31,6 +31,7 @@ from autograder.exercises.unit_12_capstone.judging.messages import (
     history_message,
     left_message,
     leftover_message,
+    nearly_message,
     other_size,
     repeated_mistake,
     report_mistakes,
@@ -154,7 +155,7 @@ class TrainWindow(Exercise):
         seeds = [(8 * seed + k) % 2**31 for k in range(4)]
         return {
             "full": WindowTrial(config.with_(seed=seeds[0], lines=3 * window, **equal, **sgd), stale=1.0),
-            "uneven": WindowTrial(config.with_(seed=seeds[1], lines=2 * window + 2 * size - 1, **sgd), stale=1.0),
+            "uneven": WindowTrial(config.with_(seed=seeds[1], lines=2 * window + size + 1, **sgd), stale=1.0),
             "clip": WindowTrial(
                 config.with_(seed=seeds[2], lines=3 * window, **equal, optimizer="sgd", lr=1.0, max_norm=BINDING)
             ),
@@ -184,6 +185,7 @@ class TrainWindow(Exercise):
         if not slugs and results["full"] and updates_after_every(trials["full"], observations["full"]):
             slugs = ("step-every",)
         remark = "" if slugs or right >= set(results) - {"report"} else window_in_words(trials, observations)
+        remark = remark or ("" if slugs else nearly_message(trials, observations, due, "full"))
         if results["report"]:
             slugs += report_mistakes(trials, observations, due, right, slugs)
         return self.verdict(results, mistakes=tuple(map(in_tokens, slugs)), remark=remark)
@@ -228,7 +230,7 @@ class Train(Exercise):
             "even": RunTrial(
                 config.with_(seed=seeds[0], lines=2 * window, **equal, **moving, optimizer="sgd", lr=1.0, max_norm=BINDING)
             ),
-            "uneven": RunTrial(config.with_(seed=seeds[1], lines=2 * window + 2 * size - 1, **moving, lr=0.01, max_norm=IDLE)),
+            "uneven": RunTrial(config.with_(seed=seeds[1], lines=2 * window + size + 1, **moving, lr=0.01, max_norm=IDLE)),
             "budget": RunTrial(metered.with_(budget=2 * bytes_needed(metered, 2)), meter=True),
             "resume": RunTrial(
                 config.with_(seed=seeds[3], lines=5 * window, **equal, **moving, lr=0.01, max_norm=2 * BINDING),
@@ -281,5 +283,5 @@ class Train(Exercise):
             slugs += (budget_mistake(trials["budget"], observations["budget"]),)
         if results["report"]:
             slugs += report_mistakes({name: trials[name] for name in right}, observations, due, right, slugs)
-        remark = "" if slugs else entered_otherwise(observations["even"])
+        remark = "" if slugs else entered_otherwise(observations["even"]) or nearly_message(trials, observations, due, "even")
         return self.verdict(results, mistakes=tuple(map(in_tokens, slugs)), failure=failure, remark=remark)

@@ -164,7 +164,7 @@ add_mistake(
 )
 add_mistake(
     "micro-batch-smallest",
-    "One line at a time always fits, and leaves most of the budget, and of the device, unused.",
+    "You return a single line where more fit, which leaves most of the budget, and of the device, unused.",
     "What is the largest size that fits?",
 )
 add_mistake(

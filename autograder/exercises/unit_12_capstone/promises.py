@@ -53,6 +53,7 @@ PROMISES = {
     "train_window": Promises(
         demands=(
             Promise("all tokens", _MEAN, ("uneven",), "window_mean_of_means"),
+            Promise("single lines", _MEAN, ("uneven",), "window_leaves_out_single_lines"),
             Promise("mean", _MEAN, _WINDOWS, "window_no_scale"),
             Promise("all micro-batches", _MEAN, _WINDOWS, "window_zero_every"),
             Promise("single", "`window` is a list of micro-batches `(x, y)`.", ("single",), "window_needs_two"),

@@ -28,6 +28,7 @@ from autograder.judging.calls import judge_calls
 from autograder.judging.failures import first_failure
 from autograder.judging.left_behind import DATA, kept_message
 from autograder.judging.token_loops import parameters_message
+from autograder.judging.token_updates import first_update_message
 from autograder.judging.token_words import RENAMED, in_tokens
 from autograder.observing.calls import CallTrial
 from gradaccum.diagnosis.catalogue import mistake
@@ -144,6 +145,7 @@ class RepairedTrainer(Exercise[RepairTrial]):
     def judge(self, trials: Mapping[str, RepairTrial], observations: Mapping[str, Observation]) -> Verdict:
         said = {name: parameters_message(trial, observations[name]) for name, trial in trials.items() if name != "probe"}
         changes_list = any("list" in seen.facts.get("own", ()) for seen in observations.values())
+        changes_data = next(filter(None, (kept_message(seen, DATA) for seen in observations.values())), "")
         results = {
             "tokens": said["tokens"]
             or said["token 0"]
@@ -160,6 +162,10 @@ class RepairedTrainer(Exercise[RepairTrial]):
         named = dict.fromkeys(RENAMED.get(slug, slug) for slug in found.slugs)
         shown = {"expected": found.expected, "found": found.found} if found.slugs or found.remark else {}
         lost = [name for name, message in said.items() if message]
+        if lost == ["empty"] and results["empty"] == said["empty"]:
+            results["empty"] += first_update_message(trials["empty"], observations["empty"])
+        if lost == ["no accumulation"]:
+            results["tokens"] += first_update_message(trials["no accumulation"], observations["no accumulation"])
         remark = found.remark
         if len(lost) == 1 and not (shown or failure):
             remark = ONLY_THERE.get(lost[0], remark)
@@ -168,6 +174,8 @@ class RepairedTrainer(Exercise[RepairTrial]):
             named, shown, remark = named if len(own) > 1 else {}, shown if len(own) > 1 else {}, OWN_TRAIN
         elif changes_list and CHANGED_LIST not in results.values():
             remark = CHANGED_LIST
+        elif changes_data and not named and changes_data not in results.values():
+            remark, shown = changes_data, {}
         elif "data" in own and not (named or remark):
             remark = OTHER_DATA
         return self.verdict(results, mistakes=tuple(map(in_tokens, named)), failure=failure, remark=remark, **shown)

@@ -21,6 +21,12 @@ PROMISES = {
             Promise(
                 "any leftover", "there is one, of any number of micro-batches below N.", ("leftovers",), "names_dropped_single"
             ),
+            Promise(
+                "before a leftover",
+                "there is one, of any number of micro-batches below N.",
+                ("leftovers",),
+                "names_by_the_last_update",
+            ),
             Promise("own leftover", "a leftover is applied", ("windows",), "names_off_by_one_without_leftover"),
             Promise("clearing", "gradients are never cleared", ("windows",), "names_without_clearing"),
         ),

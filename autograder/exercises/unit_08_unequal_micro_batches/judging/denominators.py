@@ -248,6 +248,9 @@ DENOMINATORS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "You return 0 as soon as nothing counts in one of the micro-batches.": _nothing_if_one_has_nothing,
     "Your denominator is never below 1, although weights may add up to less.": (_at_least_one, _at_least_one_unless_zero),
     "You return the mean of the weights of the targets, where their sum is due.": _mean_weight,
+    "You add up the mean weight of the targets of each micro-batch, where the sum of their weights is due.": (
+        _weighing(lambda kept, weight: weight[kept].mean() if len(kept) else 0)
+    ),
     "You take the weight of the class ignore_index away once, however many of the targets are ignored.": _minus_ignored_once,
     "You leave out all targets below ignore_index, too.": _only_above,
     "Where ignore_index is 0, you leave nothing out.": _nothing_left_out_at_zero,

@@ -21,7 +21,6 @@ from autograder.judging.large_batches import (
 from autograder.judging.left_behind import kept_message
 from autograder.judging.reported_losses import Losses, losses_in_words, same_numbers
 from autograder.judging.token_loops import (
-    first_wrong_update,
     is_nan_somewhere,
     losses_after_updates,
     losses_in_evaluation,
@@ -34,7 +33,6 @@ from autograder.judging.token_loops import (
 from autograder.judging.tolerances import close
 from autograder.observing.token_loops import TokenLoopTrial
 from autograder.support.counted import counted
-from gradaccum.fingerprint import as_fraction, batch_gradient
 from gradaccum.problems import trainable
 
 
@@ -82,37 +80,6 @@ def groups_message(trial: TokenLoopTrial, seen: Observation) -> str:
     if all(fine) or not any(fine):
         return ""
     return "The optimizer has several groups of parameters: some have the right gradient at the first update, others do not."
-
-
-def first_update_message(trial: TokenLoopTrial, seen: Observation) -> str:
-    """What the first wrong update of a loop is, as a sentence to append; empty if it is not clear."""
-    wrong = first_wrong_update(trial, seen)
-    if wrong is None:
-        return ""
-    u, found, due, tokens = wrong
-    if not tokens:
-        return f" Update {u + 1}, of a window without tokens, moves them." if found.any() else ""
-    factor = float(found @ due / (due @ due))
-    if close(found, factor * due, trial.problem.dtype):
-        ratio = f"{factor:.3g}" if f"{factor:.3g}" != "1" else f"{factor:.7g}"
-        return f" The gradient of update {u + 1} is {ratio} times the one due."
-    held = "" if u else _first_window_in_words(trial, found, due)
-    return held or f" The first update whose gradient is not the one due is number {u + 1}."
-
-
-def _first_window_in_words(trial: TokenLoopTrial, found: Tensor, due: Tensor) -> str:
-    """The shares of the first window's micro-batches in a gradient, and those due, in words; empty if others are in it."""
-    problem = trial.problem.with_(device="cpu")
-    model, batches = problem.build_model(), problem.batches()[: problem.accumulation_steps]
-    basis = torch.stack([batch_gradient(model, problem.loss_fn, batch).to(due) for batch in batches])
-    shares = [torch.linalg.lstsq(basis.T, gradient[:, None], driver="gelsd").solution[:, 0] for gradient in (found, due)]
-    if not close(shares[0] @ basis, found, problem.dtype):
-        return ""
-    held, wanted = (
-        ", ".join(f"{words} of micro-batch {k}" for k, words in enumerate(map(as_fraction, row.tolist()), 1) if words)
-        for row in shares
-    )
-    return f" Update 1 holds {held}; due were {wanted}."
 
 
 def ignoring_message(*runs: tuple[TokenLoopTrial, Observation]) -> str:

@@ -44,8 +44,12 @@ def towers_message(trial: ContrastiveTrial, seen: Observation) -> str:
     if empty:
         return f"The encoder of {empty[0]} has no gradient."
     if not same_towers(problem, found, due(problem).towers):
-        moved = " Parameters have changed, too; only .grad should." if changes_parameters(problem, seen) else ""
-        return _wrong_towers(problem, found) + moved
+        changed = ""
+        if changes_parameters(problem, seen):
+            changed = " Parameters have changed, too; only .grad should."
+        elif seen.facts.get("inputs_changed") is not False:
+            changed = " The images or texts have changed, too."
+        return _wrong_towers(problem, found) + changed
     return left_alone(problem, seen)
 
 

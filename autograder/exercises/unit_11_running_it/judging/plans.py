@@ -174,6 +174,13 @@ def _halving_down(call: Call) -> Plan | None:
     return _cut(call.share, size, call.ranks) if size else None
 
 
+def _halving_until_it_divides(call: Call) -> Plan | None:
+    size = call.share
+    while size and (size > call.room or call.share % size):
+        size //= 2
+    return _cut(call.share, size, call.ranks) if size else None
+
+
 def _with_reserve(call: Call, kept: float) -> Plan | None:
     return _plan(call._replace(budget=call.budget * kept))
 
@@ -219,6 +226,7 @@ _IN_WORDS: dict[str, tuple[Callable[[Call], Plan | None], ...]] = {
     "You only halve a rank's share again and again, and miss all other sizes.": (
         _halving,
         _halving_down,
+        _halving_until_it_divides,
         lambda call: (found := _halving_down(call)) and found | {"effective_batch": call.batch},
     ),
     "You never try a micro-batch of a single sample.": (lambda call: _among(call, range(2, call.share + 1)),),

@@ -81,12 +81,12 @@ WRONG: dict[str, dict[str, tuple[Formula, ...]]] = {
 """By key and mistake, what meters that make it report instead."""
 
 
-def _smoothed(trial: MeterTrial, kept: float) -> list[float]:
-    """For each window the mean of the losses so far, in which the one before has a share that is kept."""
-    found: list[float] = []
+def _smoothed(trial: MeterTrial, kept: float, before: tuple[float, ...]) -> list[float]:
+    """For each window the mean so far, which may begin with numbers ``before``; the last mean keeps a share in it."""
+    found = [*before]
     for loss in due(trial)["loss"]:
         found.append(kept * found[-1] + (1 - kept) * loss if found else loss)
-    return found
+    return found[len(before) :]
 
 
 METERS_IN_WORDS: dict[str, tuple[tuple[str, Formula], ...]] = {
@@ -96,7 +96,9 @@ METERS_IN_WORDS: dict[str, tuple[tuple[str, Formula], ...]] = {
         ("loss", lambda t: [sum(x / n for n, x, _ in w) / sum(n for n, *_ in w) for w in t.windows]),
     ),
     "The loss you report is smoothed: a part of it comes from the windows before.": tuple(
-        ("loss", partial(_smoothed, kept=kept)) for kept in (0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.5, 0.1)
+        ("loss", partial(_smoothed, kept=kept, before=before))
+        for kept in (0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.5, 0.1)
+        for before in ((), (0.0,))
     ),
     "The first window of your meter begins when its clock shows 0, and not when the meter is made.": (
         ("samples_per_second", lambda t: _over(_samples(t), [s + t.start * (k == 0) for k, s in enumerate(seconds_of(t))])),

@@ -45,8 +45,8 @@ def observe_meter(make: Callable, trial: MeterTrial) -> Observation:
     """Let time pass, tell the meter about micro-batches and updates, and return its reports.
 
     ``kept`` counts the graphs of micro-batches that are still alive when their window is over, ``clock_asked`` how often the
-    meter read the clock, and ``intact`` says whether it left the losses as they were. Another meter is there, whose clock
-    shows another time and which is told something else.
+    meter read the clock, ``intact`` says whether it left the losses as they were, and ``new`` whether each report is an object
+    of its own. Another meter is there, whose clock shows another time and which is told something else.
     """
     now, kept, asked, intact = trial.start, 0, 0, True
     reports: list[object] = []
@@ -71,7 +71,14 @@ def observe_meter(make: Callable, trial: MeterTrial) -> Observation:
         now += update_takes
         reports.append(meter.update(rate))
         kept += sum(graph() is not None for graph in graphs)
-    facts = {"reports": [_plain(report) for report in reports], "kept": kept, "clock_asked": asked, "intact": intact}
+    new = len(set(map(id, reports))) == len(reports)
+    facts = {
+        "reports": [_plain(report) for report in reports],
+        "kept": kept,
+        "clock_asked": asked,
+        "intact": intact,
+        "new": new,
+    }
     return Observation(facts=facts)
 
 

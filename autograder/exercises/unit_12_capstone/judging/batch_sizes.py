@@ -143,6 +143,7 @@ WRONG_SIZES: dict[str, tuple[Callable[[Config], object], ...]] = {
     "only-halves": (
         lambda c: largest(c, sizes=_halves(c.effective_batch)),
         lambda c: largest(c, sizes=_rounded_halves(c.effective_batch)),
+        lambda c: largest(c, sizes=[s for s in _rounded_halves(c.effective_batch) if not c.effective_batch % s]),
     ),
     "powers-of-two-only": (
         lambda c: largest(c, sizes=_powers_of_two(c.effective_batch)),

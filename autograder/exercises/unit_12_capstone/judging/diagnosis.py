@@ -83,6 +83,7 @@ WINDOWS_IN_WORDS = {
         RIGHT._replace(weight="whole"),
     ),
     "You make no update where the gradient is much longer than the threshold.": (RIGHT._replace(clip="skip"),),
+    "The schedule advances twice for each update.": (RIGHT._replace(schedule="twice"),),
 }
 """Rarer ways to train a window, by what they do."""
 

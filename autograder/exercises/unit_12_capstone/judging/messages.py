@@ -18,6 +18,7 @@ from autograder.exercises.unit_12_capstone.judging.references import (
     history_due,
     history_of,
     large_run_due,
+    nearly_like,
     run_due,
     weights_like,
 )
@@ -95,10 +96,21 @@ def left_message(observations: Iterable[Observation]) -> str:
     return digits_message(seen)
 
 
+NEARLY_DUE = (
+    "The weights are those due except for less than 1% of how far training moves them, as if numbers had lost digits on the "
+    "way."
+)
+
 DIGITS_LOST = (
     "Something has fewer digits than the model: your weights are close to those due, but they are off by more than the "
     "rounding of its dtype."
 )
+
+
+def nearly_message(trials: Trials, observations: Mapping[str, Observation], due: Mapping[str, Observation], name: str) -> str:
+    """That weights on a trial are wrong by little; empty if they are right, or wrong by more."""
+    seen = observations[name]
+    return NEARLY_DUE if not seen.failure and nearly_like(seen, due[name], trials[name].config) else ""
 
 
 def digits_lost(

@@ -126,6 +126,19 @@ def same_weights(found: Tensor | None, due: Tensor, config: Config) -> bool:
     return bool(torch.isfinite(moved).all()) and bool((moved - wanted).norm() <= TOLERANCE * wanted.norm())
 
 
+NEARLY = 0.01
+"""Share of a movement that may be wrong in weights that are nearly those due. Numbers of 16 bits leave less than that."""
+
+
+def nearly_like(seen: Observation, due: Observation, config: Config) -> bool:
+    """Whether weights are those due but for a small share of how far training has moved them."""
+    found, wanted, start = seen.tensors.get("final"), due.tensors["final"], start_of(config)
+    if found is None or found.shape != wanted.shape or not found.is_floating_point():
+        return False
+    off = (found.to(wanted) - wanted).norm() / (wanted - start.to(wanted)).norm()
+    return TOLERANCE < float(off) < NEARLY
+
+
 def unmoved(seen: Observation, config: Config) -> bool:
     """Whether weights were observed and are exactly those before training."""
     found, start = seen.tensors.get("final"), start_of(config)

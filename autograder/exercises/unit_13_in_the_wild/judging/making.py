@@ -25,7 +25,8 @@ ASKED = {
 """The names asked for in one call, which shuffles them.
 
 Of two right ones among leftovers the first is even. A name that comes twice there comes with a leftover of one micro-batch and
-with a longer one. Of full windows one right and one wrong total have many tokens, so that one
+with a longer one. Where means are not divided, or alike, a leftover of one looks right, so these have one: only full windows
+show the name. Of full windows one right and one wrong total have many tokens, so that one
 too many for each micro-batch is a small part of them.
 """
 
@@ -35,6 +36,9 @@ that compares shares less finely calls the wrong total right, and one that compa
 
 EVEN, MANY = {(LEFTOVER, 0)}, {(FULL, 1), (FULL, 5)}
 """Parts and numbers of those with equally many tokens, and of those with many."""
+
+LAST_LOOKS_RIGHT = ("no-scale", "mean-of-means")
+"""Names that a leftover of one micro-batch does not show."""
 
 WHOLE = {1: 0, 2: 0, 3: 1}
 """How many micro-batches beyond 2 N a trainer of the last part has, by its number, if that leaves no window unfilled."""
@@ -72,6 +76,8 @@ def _with_name(chance: random.Random, name: str, part: str, number: int) -> Buil
         left = 0 if part == FULL else chance.randint(1, steps - 1)
         if part == LEFTOVER and ASKED[part].count(name) > 1:
             left = 1 if name in ASKED[part][number + 1 :] else chance.randint(2, steps - 1)
+        if part == LEFTOVER and name in LAST_LOOKS_RIGHT:
+            left = 1
         if part == WINDOWS:
             left = WHOLE.get(number, chance.randint(2, steps) if name == "off-by-one-early" else left)
         count = 2 * steps + left

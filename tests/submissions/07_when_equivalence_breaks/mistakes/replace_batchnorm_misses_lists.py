@@ -1,0 +1,24 @@
+"""Looks for BatchNorms among the children of every module, except for those of a ModuleList."""
+
+import copy
+
+from torch import nn
+
+EXERCISE = "replace_batchnorm"
+MISTAKES = ()
+LOST = ("replaced", "equivalence")
+
+
+def replace_batchnorm(model, num_groups):
+    def walk(module):
+        for name, child in module.named_children():
+            if isinstance(module, nn.ModuleList) or not isinstance(child, (nn.BatchNorm1d, nn.BatchNorm2d)):
+                walk(child)
+                continue
+            norm = nn.GroupNorm(num_groups, child.num_features, affine=child.affine)
+            norm.weight, norm.bias = child.weight, child.bias
+            setattr(module, name, norm)
+
+    result = copy.deepcopy(model)
+    walk(result)
+    return result
