@@ -22,7 +22,7 @@
 # another 19 GB.
 #
 # Part of the memory grows with the batch and part of it does not. How large is each part, and what does cutting the batch
-# save? You will count the bytes, turn them into a line, and plan with it.
+# save? You will count the bytes, fit a line to them, and plan with it.
 #
 # *About 45 minutes, 10 points. You need unit [01 · Batches and gradients](01_batches_and_gradients.ipynb).*
 
@@ -227,8 +227,8 @@ print("the same storage as h's:", storage.data_ptr() == h.untyped_storage().data
 # - **1 point · a view, which keeps its whole storage**: a layer whose output is cut into slices, two of which are kept;
 #   `x` is a slice as well.
 #
-# The last model has a loss function of its own. Whether you call `backward()` does not matter. Otherwise the model, `x` and `y`
-# stay as they are, so that a second call returns the same.
+# The last model has a loss function of its own. Whether you call `backward()` does not matter. Apart from `.grad`, the
+# model, `x` and `y` stay as they are, so that a second call returns the same.
 
 
 # %% exercise="saved_bytes"
@@ -301,7 +301,7 @@ for size, total in zip(sizes, totals, strict=True):
 #
 # What earns points:
 #
-# - **1 point · points on a line**: lists of points that lie on it, also of many gigabytes.
+# - **1 point · points on a line**: lists of points that lie on it, some of them many gigabytes.
 # - **2 points · points off a line, by least squares**: lists of points that do not. The fixed part may come out
 #   below zero.
 #
@@ -392,9 +392,9 @@ for n in (1, 4, 16, 64):
 #
 # What earns points:
 #
-# - **1 point · the largest micro-batch that divides and fits**: both numbers as `int`, Python's, numpy's or torch's, because a
-#   loop runs over `range(N)`. Also when the effective batch is prime or large, and when all of it fits.
-# - **1 point · a budget that is used to the last byte**: what needs exactly the budget fits.
+# - **1 point · the largest micro-batch that divides and fits**: both numbers as `int`, Python's, numpy's or torch's, because
+#   a loop runs over `range(N)`. The effective batch may be prime or large, and all of it may fit.
+# - **1 point · a budget that is used to the last byte**: a micro-batch that needs exactly the budget fits.
 # - **1 point · a ValueError with a reason when nothing fits**: not even one sample. Any words will do, but an empty message
 #   will not.
 #
