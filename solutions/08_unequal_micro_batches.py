@@ -64,7 +64,7 @@ from gradaccum.token_problems import TokenProblem
 # 1. You begin with the mean of means. Which tokens count too much? Choose **one nearly empty**.
 # 2. Choose **weighted by sequences**, which is what you did with samples in unit 04. Is it better?
 # 3. Choose **over all positions**, padding included. Compare the squares with each other, and with those of **Fix**.
-# 4. Press **Hide it**. What would a test find in such a loop if all its micro-batches held the same number of tokens?
+# 4. Press **Hide it**. What would a test of such a loop find if all its micro-batches held the same number of tokens?
 
 # %%
 explore("token_weighted_loss")
@@ -72,7 +72,8 @@ explore("token_weighted_loss")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. Tokens with few others in their micro-batch count too much. A single token can weigh as much as a whole micro-batch.
+# 1. Tokens with few others in their micro-batch count too much. A single token can weigh as much as a whole micro-batch of
+#    others.
 # 2. With *one nearly empty* it is better, but not right: a micro-batch now counts by its sequences, and these are unequal, too.
 #    With *a little unequal* it is even worse than the mean of means.
 # 3. All squares have the same size, but it is too small. Padding adds nothing to the sum and something to the denominator, so
@@ -171,7 +172,7 @@ for reduction in ("mean", "sum"):
 # You are given
 #
 # - `model`, in training mode; leave it there. `model(x)` gives logits of shape (sequences, positions, vocabulary). Some
-#   parameters may be frozen or unused: these begin without a `.grad`.
+#   parameters may be frozen or unused; these begin without a `.grad`.
 # - `optimizer`, which may have several groups of parameters. Update with `optimizer.step()`. Marking uses plain SGD.
 # - `micro_batches`, a list or a one-shot stream of pairs `(x, targets)`, integer tensors of shape (sequences, positions). Both
 #   sizes differ from one micro-batch to the next. The logits at a position predict the target at the same position, so do not
@@ -189,7 +190,8 @@ for reduction in ("mean", "sum"):
 #   graph alive.
 # - **1 point · leftover windows of a one-shot stream, gradients not clean at the start**: nothing that `.grad` held before
 #   joins an update.
-# - **1 point · micro-batches without a single token**: no NaN, and such a micro-batch is one of the N of its window.
+# - **1 point · micro-batches without a single token**: no NaN, and such a micro-batch still counts as one of the N of its
+#   window.
 # - **0.5 points · a whole window without a single token**: it changes nothing, and its loss in your list is 0.
 # - **1 point · another ignore index**: targets that equal 0, or 7, do not count.
 # - **1 point · the returned losses**: for each window one number, its mean over tokens, as your forward passes computed it
@@ -329,10 +331,10 @@ print(f"sums over their weights   {sum(sums) / weight[targets].sum():.3f}")
 #
 # What earns points:
 #
-# - **1 point · without weights**: with and without ignored targets; also a single target.
+# - **1 point · without weights**: with and without ignored targets, and for a single target.
 # - **1.5 points · with a weight for each class**: no target is ignored.
-# - **1.5 points · with weights, where some targets are ignored**: `ignore_index` is −100, −1, 0 or 2, and targets of
-#   class 0 or 2 do not count then; also a window in which every target is ignored, whose denominator is 0.
+# - **1.5 points · with weights, where some targets are ignored**: `ignore_index` is −100, −1, 0 or 2, and then targets of
+#   class 0 or 2 do not count. In one window every target is ignored, and the denominator is 0.
 
 
 # %% exercise="window_denominator"
