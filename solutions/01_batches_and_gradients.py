@@ -299,10 +299,10 @@ print(f"after zero_grad():    {model.head.bias.grad}")
 #
 # What earns points:
 #
-# - **1 point · the update**: every parameter, even one that two layers share, has moved by minus `lr` times its gradient, in
-#   a batch of one sample too and in a second call with another `lr`; the model is in the mode it was in, training or
-#   evaluation, and so is each of its layers. No hook and no attribute stays on the model, `x` and `y` stay as they are, and
-#   you seed no random numbers.
+# - **1 point · the update**: every parameter, even one that two layers share, has moved by minus `lr` times its gradient.
+#   This holds for a batch of one sample, and in a second call with another `lr`. The model is in the mode it was in,
+#   training or evaluation, and so is each of its layers. No hook and no attribute stays on the model, `x` and `y` stay as
+#   they are, and you seed no random numbers.
 # - **1 point · models with frozen and unused parameters**: these parameters do not move, and nothing breaks.
 # - **1 point · clean gradients before and after**: `.grad` of any parameter may hold anything when you are called, infinity
 #   included; none of it joins in. When you return, `.grad` of every trainable parameter, used or unused, is `None` or zero.

@@ -121,7 +121,7 @@ PROMISES = {
             Promise(
                 "any names", "these parameters do not move, and nothing breaks", ("clean extras",), "sgd_step_by_known_names"
             ),
-            Promise("one sample", "in a batch of one sample too", ("one",), "sgd_step_of_several"),
+            Promise("one sample", "for a batch of one sample, and", ("one",), "sgd_step_of_several"),
             Promise("second call", "in a second call", SECOND, "sgd_step_momentum_between_calls"),
             Promise("other rate", "in a second call with another `lr`", SECOND, "sgd_step_first_rate_stays"),
             Promise("attached", "No hook and no attribute stays", EVERY_UPDATE, "sgd_step_keeps_its_optimizer"),
@@ -129,7 +129,7 @@ PROMISES = {
             Promise("seed", "you seed no random numbers", EVERY_UPDATE, "sgd_step_seeds"),
             Promise("shared", "even one that two layers share", ("tied",), "sgd_step_layer_by_layer"),
             Promise("infinity", "infinity included", ("overflowed",), "sgd_step_clears_by_multiplying"),
-            Promise("mode", "the model is in the mode it was in", ("evaluating", "again"), "sgd_step_train_first"),
+            Promise("mode", "The model is in the mode it was in", ("evaluating", "again"), "sgd_step_train_first"),
             Promise("frozen", "these parameters do not move, and nothing breaks", ("frozen",), "sgd_step_thaws_everything"),
             Promise("before", "none of it joins in", ("clean", "clean extras", "overflowed"), "sgd_step_clears_after"),
             Promise(
