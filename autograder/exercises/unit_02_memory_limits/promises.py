@@ -52,7 +52,7 @@ PROMISES = {
             Promise("pair", "returns the pair `(fixed, per_sample)`", LINES, "memory_line_turned_round"),
             Promise("exact", "lists of points that lie on it", LINES, "memory_line_through_zero"),
             Promise("least squares", "lists of points that do not", SCATTERED, "memory_line_first_two"),
-            Promise("gigabytes", "some of them many gigabytes", ("exact 2",), "memory_line_in_32_bits"),
+            Promise("gigabytes", "some at many gigabytes", ("exact 2",), "memory_line_in_32_bits"),
             Promise("below zero", "may come out below zero", ("scattered 3",), "memory_line_never_negative"),
             Promise("repeated", "perhaps with repetitions", ("scattered 4",), "memory_line_one_point_for_each_size"),
             Promise("any order", "in any order", SCATTERED, "memory_line_smallest_and_largest"),
