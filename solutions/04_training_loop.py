@@ -73,8 +73,8 @@ explore("timeline")
 # 1. The clears after the first three backwards. Only a quarter of micro-batch 4 is left for the update.
 # 2. After the last backward of the window. Then comes a clear; without it, the next window would be added on top. Nothing
 #    moves before the update.
-# 3. Early in a backward: most of one micro-batch's graph is still there, and gradients join it. It does not grow:
-#    `backward()` frees what the graph holds unless `retain_graph=True` asks it not to.
+# 3. Early in a backward: most of one micro-batch's graph is still there, and gradients join it. From one micro-batch to the
+#    next memory does not grow: `backward()` frees what the graph holds unless `retain_graph=True` asks it not to.
 # </details>
 
 # %% [markdown]
@@ -160,8 +160,8 @@ def eager_step(model, loss_fn, optimizer, micro_batches, accumulation_steps):
 show_fingerprint(eager_step, two_windows)
 
 # %% [markdown]
-# Nothing is accumulated. Each update is a quarter as long as it should be, and each but the first is computed at parameters
-# that another has moved.
+# Nothing is accumulated. Each update is a quarter as long as it should be, and all but the first are computed at parameters
+# that an earlier one has moved.
 
 # %% [markdown]
 # ## Exercise 2 · `repaired_eager_step`
@@ -256,7 +256,7 @@ while window := list(islice(stream, 4)):
     print(window)
 
 # %% [markdown]
-# Without `iter`, `islice` would take the front of a list forever.
+# Without `iter`, `islice` would return the front of a list again and again.
 #
 # A window of data is small compared with a graph. An epoch is not, and a stream may never end.
 
@@ -293,13 +293,13 @@ show_fingerprint(GALLERY["tail-stale"], two_epochs)
 
 # %% [markdown]
 # Others apply it but divide by N, as [Lightning](https://github.com/Lightning-AI/pytorch-lightning/issues/19987) (reported
-# in June 2024) and [accelerate](../docs/trainers.md) do. With 3 left over and N = 8 that update is 3/8 as long as it should
-# be.
+# in June 2024) and [accelerate](../docs/trainers.md) do.
 #
 # <details><summary>How many are left over in a real run</summary>
 #
 # [Stanford Alpaca](https://github.com/tatsu-lab/stanford_alpaca) fine-tuned 7 billion parameters on 52,002 examples, with 4
 # GPUs, micro-batches of 4 and N = 8. In an epoch each GPU saw 3,251 micro-batches: 406 full windows, and 3 left over.
+# Divided by N, that last update is 3/8 as long as it should be.
 # </details>
 
 # %% [markdown]
@@ -428,7 +428,7 @@ check(train_epoch)
 # %% [markdown]
 # ## Explore: the gallery
 #
-# The right loop and many wrong ones. Find
+# Here are the right loop and many wrong ones. Find
 #
 # 1. the one whose first window is one micro-batch wide: it updates when `i % N == 0`, which is true of 0;
 # 2. the one that divides the leftover by N;
