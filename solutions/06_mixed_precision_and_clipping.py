@@ -196,8 +196,8 @@ explore("order_of_operations")
 #
 # What earns points:
 #
-# - **1 point · windows whose norm is above the threshold**: full windows of ragged micro-batches. If the next point is
-#   earned, this one also needs a leftover window and norms on both sides of the threshold to come out right.
+# - **1 point · windows whose norm is above the threshold**: full windows of ragged micro-batches. Once the next point is
+#   earned, this one is also tested with a leftover window and with norms on both sides of the threshold.
 # - **1 point · windows whose norm is below it, and leftovers**: equal micro-batches, three epochs, leftover windows, N = 1
 #   included. Micro-batches go through the model one by one.
 # - **1 point · the returned norms**: one for each window, before clipping.
