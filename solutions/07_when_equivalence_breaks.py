@@ -102,7 +102,7 @@ for layer in (*batchnorms, nn.GroupNorm(2, 8), nn.LayerNorm(8), nn.RMSNorm(8)):
     print(f"{type(layer).__name__:12} {mode:10}: changes by {change:.1e}")
 
 # %% [markdown]
-# It changes only with BatchNorm in training mode. In evaluation mode BatchNorm uses its running statistics instead.
+# It changes only with BatchNorm in training mode. In evaluation mode BatchNorm uses its running statistics, not the batch's.
 # GroupNorm takes the mean and the variance over a group of channels *of one sample*, and LayerNorm over all its channels.
 # RMSNorm, the normalization in Llama 2, also stays within one token: most language models have nothing to fear here.
 
@@ -145,7 +145,7 @@ for name, tried in {"BatchNorm": model, "SyncBatchNorm": synced}.items():
 # What earns points:
 #
 # - **1 point · every BatchNorm replaced and nothing else changed**: the layers at each path, and all other weights.
-# - **1 point · weights and biases kept**: in models that mix float32 and float64 layers too, and where a layer has none.
+# - **1 point · weights and biases kept**: even in models that mix float32 and float64, and where a layer has none.
 # - **1 point · the given model left as it was**: layers, values, `.grad`, mode, and no shared memory.
 # - **1 point · gradients that add up to the large batch's**: those of the result, over four micro-batches of three.
 #
@@ -181,7 +181,7 @@ check(replace_batchnorm)
 #
 # `module.named_children()` gives a module's own children with their names, and `setattr(module, name, new)` replaces one of
 # them. If a child is not a BatchNorm, do the same with *its* children: a function may call itself. Call it on the copy. (Or
-# go through `model.named_modules()`, with `model.get_submodule(path)`: `setattr` does not understand paths.)
+# go through `model.named_modules()`: `model.get_submodule(path)` understands its paths; `setattr` does not.)
 # </details>
 #
 # <details><summary>Hint 3: weights</summary>
@@ -349,10 +349,10 @@ check(matched_beta)
 # <details><summary>Stretch: what else does β change?</summary>
 #
 # Momentum is more than memory. In torch's SGD a gradient moves the weights by lr at first, then by lr·β, lr·β² and so on: by
-# **lr / (1 − β)** in all. So matching β also changes how far a run gets. Suppose that a recipe has lr = 0.01 and β = 0.9, and
-# that you accumulate N = 4, average, and use β⁴. Which lr moves the weights as far per sample, under a constant gradient?
-# About 0.138, which is lr · N · (1 − β⁴) / (1 − β): yours makes one update where the recipe makes four, and in all a gradient
-# moves the weights by lr / (1 − β⁴), not by lr / (1 − β).
+# **lr / (1 − β)** in all. So matching β also changes how far a run gets. Suppose that a recipe has lr = 0.01 and β = 0.9,
+# and that you accumulate N = 4, average, and use β⁴. Which lr moves the weights as far per sample as the recipe's, under a
+# constant gradient? About 0.138, which is lr · N · (1 − β⁴) / (1 − β): yours makes one update where the recipe makes four,
+# and in all a gradient moves the weights by lr / (1 − β⁴), not by lr / (1 − β).
 # </details>
 
 # %% [markdown]

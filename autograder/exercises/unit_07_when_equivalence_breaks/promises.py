@@ -65,7 +65,7 @@ PROMISES = {
         (
             "Write `replace_batchnorm",
             "the layers at each path",
-            "in models that mix",
+            "even in models that mix",
             "layers, values, `.grad`, mode",
             "A GroupNorm works the same in both",
             "The model itself is never",
