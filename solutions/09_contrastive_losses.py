@@ -460,7 +460,7 @@ predict(
 # ## What to remember
 #
 # - A contrastive loss **does not decompose**: a pair's loss depends on its neighbours. The mean over micro-batches is a
-#   different loss, with fewer negatives, and that it is smaller says nothing.
+#   different loss, with fewer negatives, and a smaller value of it means nothing.
 # - **Features first, without gradients; then one micro-batch's graph at a time**, for the loss of the whole window. This is
 #   exact for any loss of the features.
 # - The parts **add up, and nothing is divided by N**. Parameters outside the encoders, such as `logit_scale`, must take part
