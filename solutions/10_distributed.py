@@ -370,9 +370,9 @@ print("mean over tokens:", total / sum(tokens))
 # one number. With it, DistributedDataParallel's average over the ranks must become the mean over the tokens of **all**
 # ranks. Leave `local_tokens` as it is.
 #
-# For a rank without tokens, return 0; if no rank has any, all get 0. (The mean over no tokens is NaN, and 0 × NaN is NaN as
-# well. Such a rank has to replace its loss, for instance by its sum over tokens, which is 0. That is not part of this
-# exercise.)
+# For a rank without tokens, return 0; if no rank has any, return 0 on all of them. (The mean over no tokens is NaN, and 0 ×
+# NaN is NaN as well. Such a rank has to replace its loss, for instance by its sum over tokens, which is 0. That is not part
+# of this exercise.)
 #
 # What earns points:
 #

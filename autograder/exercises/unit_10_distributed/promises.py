@@ -73,7 +73,7 @@ PROMISES = {
             Promise("not rounded", _FACTOR, ("uneven", "ranks"), "tokens_whole_number"),
             Promise("number", _FACTOR, ("uneven", "ranks", "empty"), "tokens_text"),
             Promise("any ranks", "the same with three.", ("ranks",), "tokens_two_ranks"),
-            Promise("nothing", "if no rank has any, all get 0.", ("empty",), "tokens_zero_over_zero"),
+            Promise("nothing", "if no rank has any, return 0 on all of them.", ("empty",), "tokens_zero_over_zero"),
             Promise("rank without tokens", "For a rank without tokens, return 0", ("empty",), "tokens_without_calling"),
             Promise("one token", _FACTOR, ("empty",), "tokens_at_least_two"),
         ),
