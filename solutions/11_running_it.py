@@ -20,7 +20,7 @@
 # accumulation steps. And restarts are the rule. Llama 3 on 16,384 GPUs was [interrupted 466 times in 54
 # days](https://arxiv.org/abs/2407.21783), about once every three hours.
 #
-# Choosing B and N, reading curves, starting again after a kill: each goes wrong in its own way when an update is made of
+# Choosing B and N, reading curves, starting again after a kill: each can go wrong in its own way when an update is made of
 # several micro-batches.
 #
 # *About 45 minutes, 10 points. You need units [02 · Memory limits](02_memory_limits.ipynb) and
@@ -87,8 +87,8 @@ explore("resume")
 #    rest of its window.
 # 2. From the last update, after micro-batch 4. Two micro-batches are computed again, and every bit is the same.
 # 3. Eight micro-batches are two windows, so nothing waits in `.grad`.
-# 4. Yes: each changes the end of this run. But not at every moment: a run killed between two epochs can do without its
-#    order, and one killed before its last update almost without its schedule. So one lucky test proves nothing.
+# 4. Yes: each changes the end of this run. But not at every moment: a run killed between two epochs does not need its order,
+#    and one killed just before its last update hardly needs its schedule. So one lucky test proves nothing.
 # </details>
 
 # %% [markdown]
@@ -223,9 +223,9 @@ check(load_checkpoint)
 # <details><summary>Stretch: how often should a run save?</summary>
 #
 # If a checkpoint takes $w$ minutes to write and the run is interrupted every $m$ minutes on average, then saving every $t$
-# minutes costs about $w/t$ of the time for writing and $t/(2m)$ for repeating what was lost. The cost is lowest at
-# $t = \sqrt{2wm}$, which Young found in 1974. For a run interrupted as often as that of Llama 3 ($m = 167$) and $w = 1$ that is
-# every 18 minutes, for 11% of the time. Saving every 2 minutes would cost 51% of it, and every 3 hours 54%.
+# minutes costs about $w/t$ of the time for writing and $t/(2m)$ for repeating what was lost. The cost is lowest at $t =
+# \sqrt{2wm}$, which Young found in 1974. For a run interrupted as often as that of Llama 3 ($m = 167$) and $w = 1$ that is
+# every 18 minutes, at a cost of 11% of the time. Saving every 2 minutes would cost 51%, and every 3 hours 54%.
 # </details>
 
 # %% [markdown]
@@ -371,8 +371,8 @@ check(RunMeter)
 # %% [markdown]
 # ## What steps cost
 #
-# "Overall throughput stays similar", says one text. In unit 02 it fell as you cut the same batch smaller. Now keep a B that
-# fits, and let N grow:
+# "Overall throughput stays similar", says one text. In unit 02 it fell as you cut the same batch into smaller pieces. Now
+# keep a B that fits, and let N grow:
 
 
 # %%
