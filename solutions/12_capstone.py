@@ -147,7 +147,7 @@ for name, (x, y) in {
     print(f"{name:32} padded to {x.shape[1]}: {size:4.1f} MiB")
 
 # %% [markdown]
-# A window does not fit. A micro-batch's need depends on **its longest line**, so a size that fits today's lines may fail
+# A window does not fit. What a micro-batch needs depends on **its longest line**, so a size that fits today's lines may fail
 # tomorrow. `config.longest_micro_batch(lines)` is the worst case.
 
 # %% [markdown]
@@ -285,7 +285,7 @@ check(train_window)
 # - **The place in the data** is the fifth. An epoch's order is the same whenever you ask for it, so the number of updates
 #   made, `run.history.updates`, says which windows are used up. Skip them, through all epochs.
 #
-# The parts go into a file and come back as in unit 11. (No kill comes during a write, so nothing need be renamed.)
+# The parts go into a file and come back as in unit 11. (No kill comes during a write, so you need not rename anything.)
 
 # %%
 stopped, fresh = SMALL.build(), SMALL.build()
