@@ -191,8 +191,8 @@ check(name_those_trainers)
 #
 # <details><summary>Hint 2: what a row adds up to</summary>
 #
-# Right shares add up to 1; means that are never divided, to the number of micro-batches in the window. And a leftover
-# divided by N?
+# Right shares add up to 1; means that are never divided add up to the number of micro-batches in the window. And a leftover
+# that is divided by N?
 # </details>
 #
 # <details><summary>Hint 3: measured numbers</summary>
@@ -285,7 +285,7 @@ check(RepairedTrainer)
 #
 # <details><summary>Hint 2: sums</summary>
 #
-# Let every micro-batch contribute the **sum** over its tokens, and divide once. What else does `backward` do today?
+# Let every micro-batch contribute the **sum** over its tokens, and divide once. What does `backward` do to it today?
 # </details>
 #
 # <details><summary>Hint 3: nothing to divide by</summary>
@@ -303,8 +303,8 @@ predict(
     "You watch it with `gradaccum.watch(model)`, and do not say that N = 4 was meant. What is the outcome?",
     choices=("due", "not due", "cannot tell", "an error"),
     answer="due",
-    because="Every update holds all that came since the update before, so all of its window. That a window should have had "
-    "four micro-batches, only you can say: watch(model, accumulation_steps=4).",
+    because="Every update holds all that came since the one before, and that is what counts as its window. Only you can say "
+    "that four micro-batches were meant: watch(model, accumulation_steps=4).",
 )
 
 # %% [markdown]
