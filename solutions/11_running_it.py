@@ -223,9 +223,9 @@ check(load_checkpoint)
 # <details><summary>Stretch: how often should a run save?</summary>
 #
 # If a checkpoint takes $w$ minutes to write and the run is interrupted every $m$ minutes on average, then saving every $t$
-# minutes costs about $w/t$ of the time for writing and $t/(2m)$ for repeating what was lost. The cost is lowest at $t =
-# \sqrt{2wm}$, which Young found in 1974. For a run interrupted as often as that of Llama 3 ($m = 167$) and $w = 1$ that is
-# every 18 minutes, at a cost of 11% of the time. Saving every 2 minutes would cost 51%, and every 3 hours 54%.
+# minutes costs about $w/t$ of the time for writing and $t/(2m)$ for repeating what was lost. Young found in 1974 that the
+# cost is lowest at $t=\sqrt{2wm}$. For a run interrupted as often as that of Llama 3 ($m = 167$) and $w = 1$ that is every
+# 18 minutes, at a cost of 11% of the time. Saving every 2 minutes would cost 51%, and every 3 hours 54%.
 # </details>
 
 # %% [markdown]
@@ -420,8 +420,8 @@ for n in range(2, 10):
 
 # %% [markdown]
 # The bytes are the same: no tensor has N in its shape. (For B and the widths of layers, multiples of 8 or more can matter: a
-# GPU's matrix units take tiles of that size.) The advice even costs something: with 48 samples per update and room for 16, N
-# = 3 takes B = 16, but N = 4 only B = 12.
+# GPU's matrix units take tiles of that size.) The advice even costs something: for 48 samples per update and with room for
+# 16, N = 3 takes B = 16, but N = 4 only B = 12.
 
 # %% [markdown]
 # ## A plan
