@@ -164,11 +164,11 @@ show_fingerprint(GALLERY["step-every"], one_window)
 # The `check` below every exercise runs your function on small problems and shows a verdict: your points, what is missing, and
 # one hint. Run it as often as you like. In a class, the same check marks you, on problems with other numbers.
 #
-# One rule holds in every exercise: unless the text says otherwise, your function changes neither what it is given nor
-# torch's settings, such as the default dtype. It adds no hook and no attribute, and if it is given a model, it seeds no
-# random numbers.
+# One rule holds in every exercise: unless it says otherwise, your function changes neither what it is given nor torch's
+# settings, such as the default dtype. It adds no hook and no attribute, and if it is given a model, it seeds no random
+# numbers.
 #
-# Here is a wrong answer to the practice exercise below, and the verdict on it:
+# Here is a wrong answer to the practice exercise below, and its verdict:
 
 
 # %%
