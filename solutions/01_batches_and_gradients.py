@@ -111,8 +111,8 @@ explore("sample_gradients")
 #
 # A sum may be differentiated term by term. The model can be as nonlinear as it likes: the *averaging* is linear, and it
 # comes last. So it makes no difference whether the samples pass through the model together, in pieces or one at a time, as
-# long as the model treats each sample on its own, every sample has the same weight in the end, and **the parameters do not
-# move in the meantime**.
+# long as the model treats each sample on its own, all samples weigh the same, and **the parameters do not move in the
+# meantime**.
 
 # %% [markdown]
 # ## Two ways to ask for a gradient
