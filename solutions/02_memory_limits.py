@@ -15,7 +15,7 @@
 #
 # **Why can't the batch simply be larger?**
 #
-# You know the message: *CUDA out of memory*. You halve the batch, it runs, and you wonder what you have given up.
+# You know the message: *CUDA out of memory*. You halve the batch, it runs, and you wonder what you gave up.
 #
 # Take the run from the start page: Llama 2 with 7 billion parameters, and about 1,000 sequences in every update. A large GPU
 # has 80 GB. Before the first sequence, mixed-precision training with AdamW fills more than that, and every sequence asks for
@@ -378,8 +378,8 @@ for n in (1, 4, 16, 64):
 # - accumulation **does not speed training up**: at best it is as fast as one batch that fits. It is faster than updating after
 #   every micro-batch, but that is a different training run.
 #
-# Therefore take the **largest B that fits**, then as many accumulation steps as the effective batch size B × N needs. (Rows 10
-# and 11 of [the claims ledger](../docs/claims.md).)
+# So take the **largest B that fits**, then the accumulation steps that the effective batch size B × N needs. (Rows 10 and 11
+# of [the claims ledger](../docs/claims.md).)
 
 # %% [markdown]
 # ## Exercise 3 · `plan_micro_batches`
@@ -420,7 +420,7 @@ check(plan_micro_batches)
 # <details><summary>Hint</summary>
 #
 # There are only `effective_batch` candidates for B. Try them from the largest down; the first that divides and fits is the
-# answer. What is left to do if none does?
+# answer. What if none does?
 # </details>
 
 
