@@ -72,8 +72,7 @@ explore("token_weighted_loss")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. Tokens with few others in their micro-batch count too much. A single token can weigh as much as a whole micro-batch of
-#    others.
+# 1. Tokens with few others in their micro-batch count too much. A single token can weigh as much as a whole micro-batch.
 # 2. With *one nearly empty* it is better, but not right: a micro-batch now counts by its sequences, and these are unequal, too.
 #    With *a little unequal* it is even worse than the mean of means.
 # 3. All squares have the same size, but it is too small. Padding adds nothing to the sum and something to the denominator, so
@@ -190,8 +189,7 @@ for reduction in ("mean", "sum"):
 #   graph alive.
 # - **1 point · leftover windows of a one-shot stream, gradients not clean at the start**: nothing that `.grad` held before
 #   joins an update.
-# - **1 point · micro-batches without a single token**: no NaN, and such a micro-batch still counts as one of the N of its
-#   window.
+# - **1 point · micro-batches without a single token**: no NaN, and such a micro-batch is still one of the N of its window.
 # - **0.5 points · a whole window without a single token**: it changes nothing, and its loss in your list is 0.
 # - **1 point · another ignore index**: targets that equal 0, or 7, do not count.
 # - **1 point · the returned losses**: for each window one number, its mean over tokens, as your forward passes computed it
@@ -261,7 +259,7 @@ def weights_around_an_empty_window(weight_decay):
 
 
 predict(
-    "No target of a window counts, so every gradient is 0. AdamW's `step()` is called all the same. What do the weights do?",
+    "Not one target of a window counts: all gradients are 0. AdamW's `step()` is called all the same. What do the weights do?",
     choices=(
         "they stay where they are",
         "they move by weight decay only",
@@ -315,8 +313,8 @@ print(f"sums over 8 targets       {sum(sums) / 8:.3f}")
 print(f"sums over their weights   {sum(sums) / weight[targets].sum():.3f}")
 
 # %% [markdown]
-# The pattern is always the same. A mean is a numerator over a denominator. **The numerators of micro-batches add up, and so do
-# the denominators. Their quotients do not.** Find out what a loss divides by, add that up over the window, and divide once.
+# The pattern is always the same. A mean is a numerator over a denominator. **The numerators of micro-batches add up, and so
+# do the denominators. Their quotients do not.** Find what a loss divides by, add that up over the window, and divide once.
 
 # %% [markdown]
 # ## Exercise 2 · `window_denominator`

@@ -59,7 +59,7 @@ PROMISES = {
             Promise("stale", "nothing that `.grad` held before joins an update.", ("leftover", "probe"), "stale_start"),
             Promise("clear", "nothing that `.grad` held before joins an update.", LOOPS, "never_zero"),
             Promise("no NaN", "no NaN, and", EMPTY, "nan_times_zero"),
-            Promise("one of the N", "such a micro-batch still counts as one of the N of its window.", EMPTY, "empty_skipped"),
+            Promise("one of the N", "such a micro-batch is still one of the N of its window.", EMPTY, "empty_skipped"),
             Promise("bare", "it changes nothing", EMPTY[1:], "nan_of_a_bare_window"),
             Promise("bare with N = 1", "it changes nothing", ("bare one",), "nan_for_one"),
             Promise("bare loss", "and its loss in your list is 0.", EMPTY[1:], "bare_window_not_reported"),
