@@ -166,7 +166,7 @@ predict(
 #
 # The next backward that shares sends **everything that has accumulated in `.grad`**: its own gradient and those before it.
 # So one all-reduce is enough, *at the last micro-batch of the window*. (Where a `with` should do nothing, replace
-# `model.no_sync()` with `nullcontext()`, imported above.)
+# `model.no_sync()` with `nullcontext()`.)
 #
 # What exactly must the `with` contain?
 
@@ -350,9 +350,9 @@ check(ddp_train_epoch)
 # %% [markdown]
 # ## Tokens on ranks
 #
-# In exercise 1 all ranks had the same number of samples. Language models count **tokens**, and sequences differ in length. Each
-# rank averages over its own tokens, and then DistributedDataParallel averages over ranks. That is a mean of means again. You
-# know the remedy from ragged micro-batches: weigh by the share. But now the shares are spread over several processes.
+# In exercise 1 all ranks had the same number of samples. Language models count **tokens**, and sequences differ in length.
+# Each rank averages over its own tokens, and then DistributedDataParallel averages over ranks. That is a mean of means
+# again. You know the remedy: weigh by the share. But now the shares are spread over several processes.
 
 # %%
 tokens, mean_losses = [30, 10], [1.0, 3.0]
