@@ -51,7 +51,7 @@
 # - Run a cell with **Shift + Enter**, and go from top to bottom.
 # - Where it says `raise NotImplementedError`, put your own code in place of that line.
 # - Run and read the other code cells. To try something out, insert cells of your own wherever you like.
-# - If things get into a muddle, restart the kernel (the round arrow) and run the cells again.
+# - If things get muddled, restart the kernel (the round arrow) and run the cells again.
 #
 # The units:
 #
@@ -164,10 +164,11 @@ show_fingerprint(GALLERY["step-every"], one_window)
 # The `check` below every exercise runs your function on small problems and shows a verdict: your points, what is missing, and
 # one hint. Run it as often as you like. In a class, the same check marks you, on problems with other numbers.
 #
-# One thing holds in every exercise: unless it says otherwise, your function changes neither what it is given nor torch's
-# settings, such as the default dtype. It adds no hook and no attribute, and if it is given a model, it seeds no random numbers.
+# One rule holds in every exercise: unless it says otherwise, your function changes neither what it is given nor torch's
+# settings, such as the default dtype. It adds no hook and no attribute, and if it is given a model, it seeds no random
+# numbers.
 #
-# Here is the practice exercise with something forgotten, and the verdict on it:
+# Here is a wrong answer to the practice exercise below, and its verdict:
 
 
 # %%
@@ -213,7 +214,7 @@ check(average_gradients)
 # </details>
 
 # %% [markdown]
-# Hints come in steps. Open the next one only when you are stuck, and try again in between.
+# Hints like these come in steps. Open the next one only when you are stuck, and try again first.
 
 # %% [markdown]
 # ## Your progress

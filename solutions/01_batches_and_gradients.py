@@ -79,10 +79,10 @@ print(f"the batch: loss {loss_fn(model(x), y).item():.4f}")
 # %% [markdown]
 # ## Explore: gradients of samples
 #
-# Here the model is only $w x + b$, so a gradient is an arrow with two components. On the left are the data: the batch's points
-# are filled, and lines show their errors. In the middle each of these points has a blue arrow, the thick arrow is their
-# average, and the circle is what `backward()` gives for the whole batch. On the right are the averages of 200 batches of this
-# size.
+# Here the model is only $w x + b$, so a gradient is an arrow with two components. On the left are the data: the batch's
+# points are filled, and lines show their errors. In the middle each of these points has a blue arrow, its gradient; the
+# thick arrow is their average, and the circle is what `backward()` gives for the whole batch. On the right are the averages
+# of 200 batches of this size.
 #
 # 1. Do all arrows point the same way? Choose other batches: does the thick arrow ever miss the circle?
 # 2. Press **One sample** and choose other batches. Which samples have long arrows?
@@ -109,9 +109,9 @@ explore("sample_gradients")
 #
 # $$L = \frac1n \sum_{i=1}^n \ell_i, \qquad\text{so}\qquad \nabla_\theta L = \frac1n \sum_{i=1}^n \nabla_\theta\, \ell_i .$$
 #
-# A derivative may be taken term by term. The model can be as nonlinear as it likes: the *averaging* is linear, and it comes
-# last. So it makes no difference whether the samples pass through the model together, in pieces or one at a time, as long as
-# the model treats each sample on its own, every sample has the same weight in the end, and **the parameters do not move in the
+# A sum may be differentiated term by term. The model can be as nonlinear as it likes: the *averaging* is linear, and it
+# comes last. So it makes no difference whether the samples pass through the model together, in pieces or one at a time, as
+# long as the model treats each sample on its own, all samples weigh the same, and **the parameters do not move in the
 # meantime**.
 
 # %% [markdown]
@@ -145,12 +145,12 @@ print("gradients:", [g if g is None else tuple(g.shape) for g in gradients])
 #
 # What earns points:
 #
-# - **1 point · the gradient of the batch loss**: every trainable parameter has its gradient, under its name, also for a batch
-#   of one sample.
+# - **1 point · the gradient of the batch loss**: every trainable parameter has its gradient, under its name, even for a
+#   batch of one sample.
 # - **1 point · models with frozen and unused parameters**: a frozen parameter is not in the dictionary. An unused one may be
 #   left out, or be zero or `None`.
-# - **1 point · leaving parameters, .grad and mode as they were**: they stay the same to the bit, and `requires_grad`, `x` and
-#   `y` too, so that a second call returns the same. No hook and no attribute stays on the model, and you seed no random
+# - **1 point · leaving parameters, .grad and mode as they were**: they stay the same to the last bit, as do `requires_grad`,
+#   `x` and `y`, so a second call returns the same. No hook and no attribute stays on the model, and you seed no random
 #   numbers. Before the call `.grad` may hold anything, infinity included, and none of it may be in what you return. The
 #   model, and each of its layers, may be in training or in evaluation mode, in which layers such as dropout act differently:
 #   the gradient is that of the mode it is in.
@@ -220,8 +220,8 @@ for reduction in ("mean", "sum"):
 #
 # What earns points:
 #
-# - **1 point · the mean of the sample gradients**: for a `loss_fn` that averages, where it equals the gradient of the batch;
-#   also for a batch of one sample.
+# - **1 point · the mean of the sample gradients**: for a `loss_fn` that averages, where it equals the gradient of the batch,
+#   even for a batch of one sample.
 # - **1 point · the same for a loss_fn that adds its samples**: there the two differ, so the gradient of the batch will not do.
 # - **1 point · leaving parameters, .grad and mode as they were**: as in exercise 1. A layer may draw random numbers in
 #   training mode, as dropout does: new ones for every sample.
@@ -299,11 +299,11 @@ print(f"after zero_grad():    {model.head.bias.grad}")
 #
 # What earns points:
 #
-# - **1 point · the update**: every parameter, also one that two layers share, has moved by minus `lr` times its gradient, also
-#   for a batch of one sample and at a second call with another `lr`; the model is in the mode it was in, training or
-#   evaluation, and so is each of its layers. No hook and no attribute stays on the model, `x` and `y` stay as they are, and you
-#   seed no random numbers.
-# - **1 point · models with frozen and unused parameters**: those do not move, and nothing breaks.
+# - **1 point · the update**: every parameter, even one that two layers share, has moved by minus `lr` times its gradient.
+#   This holds for a batch of one sample, and in a second call with another `lr`. The model is in the mode it was in,
+#   training or evaluation, and so is each of its layers. No hook and no attribute stays on the model, `x` and `y` stay as
+#   they are, and you seed no random numbers.
+# - **1 point · models with frozen and unused parameters**: these parameters do not move, and nothing breaks.
 # - **1 point · clean gradients before and after**: `.grad` of any parameter may hold anything when you are called, infinity
 #   included; none of it joins in. When you return, `.grad` of every trainable parameter, used or unused, is `None` or zero.
 # - **1 point · the returned loss**: that of the whole batch, at the parameters and in the mode you were given.

@@ -15,14 +15,14 @@
 #
 # **Why can't the batch simply be larger?**
 #
-# You know the message: *CUDA out of memory*. You halve the batch, it runs, and you wonder what you have given up.
+# You know the message: *CUDA out of memory*. You halve the batch, it runs, and you wonder what you gave up.
 #
 # Take the run from the start page: Llama 2 with 7 billion parameters, and about 1,000 sequences in every update. A large GPU
 # has 80 GB. Before the first sequence, mixed-precision training with AdamW fills more than that, and every sequence asks for
 # another 19 GB.
 #
 # Part of the memory grows with the batch and part of it does not. How large is each part, and what does cutting the batch
-# save? You will count the bytes, turn them into a line, and plan with it.
+# save? You will count the bytes, fit a line to them, and plan with it.
 #
 # *About 45 minutes, 10 points. You need unit [01 · Batches and gradients](01_batches_and_gradients.ipynb).*
 
@@ -227,8 +227,8 @@ print("the same storage as h's:", storage.data_ptr() == h.untyped_storage().data
 # - **1 point · a view, which keeps its whole storage**: a layer whose output is cut into slices, two of which are kept;
 #   `x` is a slice as well.
 #
-# The last model has a loss function of its own. Whether you call `backward()` does not matter. Otherwise the model, `x` and `y`
-# stay as they are, so that a second call returns the same.
+# The last model has a loss function of its own. Whether you call `backward()` does not matter. Apart from `.grad`, the
+# model, `x` and `y` stay as they are, so that a second call returns the same.
 
 
 # %% exercise="saved_bytes"
@@ -301,7 +301,7 @@ for size, total in zip(sizes, totals, strict=True):
 #
 # What earns points:
 #
-# - **1 point · points on a line**: lists of points that lie on it, also of many gigabytes.
+# - **1 point · points on a line**: lists of points that lie on it, some at many gigabytes.
 # - **2 points · points off a line, by least squares**: lists of points that do not. The fixed part may come out
 #   below zero.
 #
@@ -378,8 +378,8 @@ for n in (1, 4, 16, 64):
 # - accumulation **does not speed training up**: at best it is as fast as one batch that fits. It is faster than updating after
 #   every micro-batch, but that is a different training run.
 #
-# Therefore take the **largest B that fits**, then as many accumulation steps as the effective batch size B × N needs. (Rows 10
-# and 11 of [the claims ledger](../docs/claims.md).)
+# So take the **largest B that fits**, then the accumulation steps that the effective batch size B × N needs. (Rows 10 and 11
+# of [the claims ledger](../docs/claims.md).)
 
 # %% [markdown]
 # ## Exercise 3 · `plan_micro_batches`
@@ -392,9 +392,9 @@ for n in (1, 4, 16, 64):
 #
 # What earns points:
 #
-# - **1 point · the largest micro-batch that divides and fits**: both numbers as `int`, Python's, numpy's or torch's, because a
-#   loop runs over `range(N)`. Also when the effective batch is prime or large, and when all of it fits.
-# - **1 point · a budget that is used to the last byte**: what needs exactly the budget fits.
+# - **1 point · the largest micro-batch that divides and fits**: both numbers as `int`, Python's, numpy's or torch's, because
+#   a loop runs over `range(N)`. The effective batch may be prime or large, and all of it may fit.
+# - **1 point · a budget that is used to the last byte**: a micro-batch that needs exactly the budget fits.
 # - **1 point · a ValueError with a reason when nothing fits**: not even one sample. Any words will do, but an empty message
 #   will not.
 #
@@ -420,7 +420,7 @@ check(plan_micro_batches)
 # <details><summary>Hint</summary>
 #
 # There are only `effective_batch` candidates for B. Try them from the largest down; the first that divides and fits is the
-# answer. What is left to do if none does?
+# answer. What if none does?
 # </details>
 
 

@@ -87,8 +87,8 @@ for call in (1, 2, 3):
     print(f"after call {call}: w.grad = {w.grad.item():g}")
 
 # %% [markdown]
-# `backward()` **adds** the gradient to whatever `.grad` holds. Everything in this course follows from that one decision of
-# PyTorch: accumulating takes no extra code, and forgetting to clear raises no error.
+# `backward()` **adds** the gradient to whatever `.grad` holds. Everything in this course follows from that one design
+# decision: accumulating takes no extra code, and forgetting to clear raises no error.
 
 # %% [markdown]
 # ## A sum where a mean is due
@@ -118,15 +118,15 @@ for a, b in zip(added_up[0], large[0], strict=True):
 # \;=\; \frac1N\,(g_1+\dots+g_N)$$
 #
 # The sum that `backward()` builds up for you is right except for the $1/N$. Divide each loss by $N$ before its `backward()`,
-# and the sum *is* the mean. (The losses in the table above grow with N roughly as such a sum does. `transformers` 4.48.0 left
-# the division out for many language models: [we recorded](../docs/trainers.md) a window with weights 1, 1, 1, 1.)
+# and the sum *is* the mean. (The losses in the table at the top grow with N roughly as such a sum does. One release that
+# left the division out for many models was `transformers` 4.48.0: [we recorded](../docs/trainers.md) weights 1, 1, 1, 1.)
 
 # %% [markdown]
 # ## Explore: B×N equivalence
 #
 # You see sixteen samples as one batch and as N micro-batches. In the middle is the length of the accumulated gradient,
-# relative to the large batch's; above 2 that axis is logarithmic. On the right each point is one component of both gradients.
-# If the two agree, the points lie on $y = x$.
+# relative to the large batch's; above 2 that axis is logarithmic. On the right each point compares one component of the two
+# gradients. If they agree, all points lie on $y = x$.
 #
 # 1. Press **Break**. What happens to the points, and by what factor? Change N: does the factor follow?
 # 2. With the division off, one choice of N still agrees. Which one, and why?
@@ -259,8 +259,8 @@ for norm in (nn.LayerNorm(8), nn.BatchNorm1d(8)):
 #
 # - **2 points · micro-batches of equal size**: the gradient is right when all have B samples, at every call; no hook and no
 #   attribute stays on the model, and you seed no random numbers.
-# - **2 points · ragged micro-batches**: also when their sizes differ, in a model with a frozen and an unused parameter, and
-#   with a weight that two layers share.
+# - **2 points · ragged micro-batches**: when their sizes differ, in a model with a frozen and an unused parameter, and with
+#   a weight that two layers share.
 # - **1 point · discarding what .grad held before**: `.grad` of a parameter that is not frozen may hold anything when you are
 #   called, infinity included; after every call none of it is left.
 # - **1 point · one micro-batch's graph at a time**: with 24 micro-batches, ragged or not, your peak memory stays below twelve

@@ -15,11 +15,11 @@
 #
 # **Where do `step` and `zero_grad` go?**
 #
-# In May 2025 a user of `torchtune` saw [an accuracy above 100%](https://github.com/meta-pytorch/torchtune/pull/2745) whenever
-# a new epoch began. With 63 micro-batches in an epoch, say, and N = 8, the last 7 stayed in `.grad`, and the next epoch's first
-# update held 15.
+# In May 2025 a user of `torchtune` saw [an accuracy above 100%](https://github.com/meta-pytorch/torchtune/pull/2745)
+# whenever a new epoch began. With, say, 63 micro-batches in an epoch and N = 8, the last 7 stayed in `.grad`, and the next
+# epoch's first update held 15.
 #
-# `optimizer.step()` applies what is in `.grad`, and `optimizer.zero_grad()` throws it away, each once per window. One line too
+# Once per window, `optimizer.step()` applies what is in `.grad` and `optimizer.zero_grad()` throws it away. One line too
 # high or one indent too deep, and the loss still falls, but the loop trains something else.
 #
 # *About 45 minutes, 10 points. You need unit [03 · Accumulate](03_accumulate.ipynb).*
@@ -57,8 +57,8 @@ from gradaccum.showing import show_fingerprint
 # %% [markdown]
 # ## Explore: loop timeline
 #
-# Time runs to the right, with a block for every forward, backward, update (*step*) and clear. Below is the memory; on the
-# right are what `.grad` holds at the **moment** you choose, and the loop's **fingerprint**.
+# Time runs to the right: a block for every forward, backward, update (*step*) and clear. Below is the memory; on the right
+# are what `.grad` holds at the **moment** you choose, and the loop's **fingerprint**.
 #
 # 1. You begin with the loop of the question. Step through its first window. Which blocks empty `.grad`?
 # 2. Press **Fix**. When does the first update come, and what comes right after it? Does any parameter move before it?
@@ -73,8 +73,8 @@ explore("timeline")
 # 1. The clears after the first three backwards. Only a quarter of micro-batch 4 is left for the update.
 # 2. After the last backward of the window. Then comes a clear; without it, the next window would be added on top. Nothing
 #    moves before the update.
-# 3. Early in a backward: most of one micro-batch's graph is still there, and gradients join it. Only `.grad` stays, and it
-#    does not grow: `backward()` frees what the graph holds unless `retain_graph=True` asks it not to.
+# 3. Early in a backward: most of one micro-batch's graph is still there, and gradients join it. From one micro-batch to the
+#    next memory does not grow: `backward()` frees what the graph holds unless `retain_graph=True` asks it not to.
 # </details>
 
 # %% [markdown]
@@ -110,9 +110,9 @@ show_fingerprint(early_clear, two_windows)
 #
 # What earns points:
 #
-# - **1 point · a loop that trains like large batches**: after each of two epochs the parameters are those of training with one
-#   large batch per window. Full windows of equal micro-batches, SGD with momentum, `.grad` empty before the first epoch;
-#   also with N = 1.
+# - **1 point · a loop that trains like large batches**: after each of two epochs the parameters are those of training with
+#   one large batch per window. Full windows of equal micro-batches, N = 1 included, SGD with momentum, `.grad` empty before
+#   the first epoch.
 #
 # Update by `optimizer.step()`, send micro-batches through the model one by one, and leave the model in training mode and the
 # micro-batches as they are. What you return is ignored.
@@ -144,7 +144,7 @@ check(repaired_early_clear)
 # %% [markdown]
 # ## Updating too early
 #
-# This is the ordinary training loop with a division by N.
+# The ordinary training loop with a division by N.
 
 
 # %%
@@ -160,8 +160,8 @@ def eager_step(model, loss_fn, optimizer, micro_batches, accumulation_steps):
 show_fingerprint(eager_step, two_windows)
 
 # %% [markdown]
-# Nothing is accumulated. Each update is a quarter as long as it should be. Worse, the second is computed at parameters that
-# the first has moved.
+# Nothing is accumulated. Each update is a quarter as long as it should be, and all but the first are computed at parameters
+# that an earlier one has moved.
 
 # %% [markdown]
 # ## Exercise 2 · `repaired_eager_step`
@@ -218,14 +218,14 @@ def looks_mended(model, loss_fn, optimizer, micro_batches, accumulation_steps):
 show_fingerprint(looks_mended, two_windows)
 
 # %% [markdown]
-# The blocks are right, but filled with 1: the update is N times too long, as with N times the learning rate. With plain SGD
-# that is right only if the loss *sums* over samples, in the large batch too, or if the rate was divided by N.
+# The blocks are right, but filled with 1: the update is N times too long, as with N times the rate. With plain SGD that is
+# right only if the loss *sums* over samples, in the large batch too, or if the rate was divided by N.
 
 # %% [markdown]
 # ## Explore: missing 1/N
 #
-# A model of two parameters is trained with the division (green) and without. On the left are both paths, on the right how long
-# each update is, compared with the one due from the same point.
+# A model of two parameters is trained with the division (green) and without it. On the left are both paths. On the right is
+# the length of each update, relative to the one due from the same point.
 #
 # 1. With **SGD**, change N. Does the mistake always do harm?
 # 2. Press **Hide it**. Where did the mistake go?
@@ -237,25 +237,18 @@ explore("missing_scale")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. No. With N = 2 this problem is even learned faster, because its rate was low, so the loss alone will not tell you.
-# 2. AdamW divides each component by its own typical size, which is N times as large as well. So the factor cancels, but for a
-#    tiny constant in the denominator. With SGD the mistake is back.
-# 3. Clipping shortens every long gradient to the same length. Near the goal gradients are short, and the mistake shows.
+# 1. No. With N = 2 this problem is even learned faster, because its rate was low. The loss alone will not tell you.
+# 2. AdamW divides each component by its own typical size, which is N times as large as well, so the factor practically
+#    cancels. With SGD the mistake is back.
+# 3. Clipping cuts every long gradient to the same length. Near the goal gradients are short, and the mistake shows.
 # </details>
-
-# %% [markdown]
-# ## Leftovers
-#
-# Data sets rarely come in multiples of N. [Stanford Alpaca](https://github.com/tatsu-lab/stanford_alpaca) fine-tuned 7 billion
-# parameters on 52,002 examples, with 4 GPUs, micro-batches of 4 and N = 8. In an epoch each GPU saw 3,251 micro-batches: 406
-# full windows, and 3 left over.
 
 # %% [markdown]
 # ## Cutting a stream into windows
 #
-# Divide by what a window *has*: two micro-batches left over weigh 1/2 each. So you must know their number before the first
-# `backward()`, or scale `.grad` just before the update. Fetching one window at a time is often simplest: `islice` takes the
-# next few items from any stream, whatever its length.
+# Data sets rarely come in multiples of N. Divide by what a window *has*: two micro-batches left over weigh 1/2 each. So you
+# must know their number before the first `backward()`, or scale `.grad` just before the update. It is often simplest to fetch
+# one window at a time: `islice` takes the next few items from any stream.
 
 # %%
 stream = iter("abcdefghij")  # ten micro-batches
@@ -263,7 +256,7 @@ while window := list(islice(stream, 4)):
     print(window)
 
 # %% [markdown]
-# Without `iter`, `islice` would take the front of a list again and again, and the loop would never end.
+# Without `iter`, `islice` would return the front of a list again and again.
 #
 # A window of data is small compared with a graph. An epoch is not, and a stream may never end.
 
@@ -291,22 +284,28 @@ def lost_tail(model, loss_fn, optimizer, micro_batches, accumulation_steps):
 show_fingerprint(lost_tail, with_leftover)
 
 # %% [markdown]
-# Loops that count `(i + 1) % N == 0` lose their leftover as well, unless they act on it after the loop. Some leave it in
-# `.grad` for the next epoch, like the one at the top of this unit:
+# Loops that count `(i + 1) % N == 0` lose their leftover too, unless they apply it after the loop. Some leave it in `.grad`
+# for the next epoch, like the one at the top of this unit:
 
 # %%
 two_epochs = Problem(seed=4, accumulation_steps=4, epochs=((2,) * 7, (2,) * 7), width=10)
 show_fingerprint(GALLERY["tail-stale"], two_epochs)
 
 # %% [markdown]
-# Others apply it but divide by N: [Lightning](https://github.com/Lightning-AI/pytorch-lightning/issues/19987) does, as reported
-# in June 2024, and so does [accelerate](../docs/trainers.md). With 3 left over and N = 8 that update is 3/8 as long as it
-# should be.
+# Others apply it but divide by N, as [Lightning](https://github.com/Lightning-AI/pytorch-lightning/issues/19987) (reported
+# in June 2024) and [accelerate](../docs/trainers.md) do.
+#
+# <details><summary>How many are left over in a real run</summary>
+#
+# [Stanford Alpaca](https://github.com/tatsu-lab/stanford_alpaca) fine-tuned 7 billion parameters on 52,002 examples, with 4
+# GPUs, micro-batches of 4 and N = 8. In an epoch each GPU saw 3,251 micro-batches: 406 full windows, and 3 left over.
+# Divided by N, that last update is 3/8 as long as it should be.
+# </details>
 
 # %% [markdown]
 # ## Exercise 3 · `repaired_lost_tail`
 #
-# *Difficulty ●○○ · about 2 minutes · 1 point*
+# *Difficulty ●○○ · about 1 minute · 1 point*
 #
 # Write `lost_tail` again so that the leftover window is applied, averaged over the micro-batches it has.
 #
@@ -350,14 +349,14 @@ check(repaired_lost_tail)
 #
 # You are given
 #
-# - `model`, in training mode; leave it there. Some of its parameters may be frozen or unused, and stay so: their `.grad` may
-#   stay `None`.
+# - `model`, in training mode; leave it there. Some of its parameters may be frozen or unused; leave them so. Their `.grad`
+#   may stay `None`.
 # - `loss_fn(prediction, target)`, a mean over the samples of its batch.
-# - `optimizer`, SGD, perhaps with several parameter groups. It has momentum where all windows are full and micro-batches
-#   equal. Update by `optimizer.step()`.
+# - `optimizer`, SGD, perhaps with several parameter groups. It has momentum only where all windows are full and all
+#   micro-batches equal. Update by `optimizer.step()`.
 # - `micro_batches`, pairs `(x, y)` with `len(x)` samples; leave them as they are. It may be a list, or a stream that can be
-#   walked through once and whose length nobody knows. When you make an update, you may have fetched its window and the next
-#   one, but no more.
+#   read only once and whose length is not known. When you make an update, you may have fetched its window and the next one,
+#   but no more.
 # - `accumulation_steps`, N, at least 1.
 
 # %% [markdown]
@@ -367,15 +366,15 @@ check(repaired_lost_tail)
 #   left in training mode, and in a window of 24 your peak memory stays below twelve times that of a loop with one graph
 #   alive.
 # - **1 point · leftover windows**: the last window has fewer micro-batches. It is applied, and averaged over the samples it
-#   has, also when the whole epoch is shorter than one window.
-# - **1 point · ragged micro-batches**: sizes differ, and every sample of a window counts alike. The model has a frozen and an
-#   unused parameter.
-# - **1 point · a one-shot stream of micro-batches**: an iterator without a length. A loop whose updates are all right is also
-#   tried on a stream with all these difficulties at once.
+#   has, even when the whole epoch is shorter than one window.
+# - **1 point · ragged micro-batches**: sizes differ, and all samples of a window count equally. The model has a frozen and
+#   an unused parameter.
+# - **1 point · a one-shot stream of micro-batches**: an iterator without a length. A loop that gets all of its updates right
+#   is also tried on a stream with all these difficulties at once.
 # - **1 point · clean gradients at both ends of an epoch**: `.grad` of a parameter that is not frozen may hold anything when you
 #   are called, infinity included. None of it joins an update, and nothing of one epoch joins an update of the next.
-# - **1 point · the returned losses**: for each window one number, its mean loss as your forwards computed it before the update;
-#   with leftovers and ragged sizes.
+# - **1 point · the returned losses**: for each window one number, its mean loss as your forwards computed it before the
+#   update. There are leftovers and ragged sizes.
 #
 # The first four compare the parameters after each epoch with those of training on one large batch per window.
 
@@ -422,8 +421,8 @@ check(train_epoch)
 #
 # <details><summary>Hint 4: the fingerprint in the verdict is hard to read</summary>
 #
-# Its data have every difficulty at once. Read the row of the first framed cell as a sentence. A column *before* stands for
-# what `.grad` held when you were called.
+# Its data have every difficulty at once. Read the row of the first framed cell as a sentence. The column *before* is what
+# `.grad` held when you were called.
 # </details>
 
 # %% [markdown]
@@ -433,7 +432,7 @@ check(train_epoch)
 #
 # 1. the one whose first window is one micro-batch wide: it updates when `i % N == 0`, which is true of 0;
 # 2. the one that divides the leftover by N;
-# 3. the one whose rows descend like stairs: early micro-batches are counted again with every later one.
+# 3. the one whose rows go down like stairs: early micro-batches count again with every later one.
 
 # %%
 explore("gallery", loop="zero-every")
@@ -441,10 +440,10 @@ explore("gallery", loop="zero-every")
 # %% [markdown]
 # ## Exercise 5 · `name_that_loop`
 #
-# *Difficulty ●●○ · about 6 minutes · 1 point*
+# *Difficulty ●●○ · about 5 minutes · 1 point*
 #
-# Six loops have lost their names. Below their fingerprints you find the mistakes to choose from; some of them are not in the
-# picture, and none is there twice. Return a dictionary from letters to names, such as `{"A": "step-every", "B": …}`.
+# Six loops have lost their names. Below their fingerprints are the mistakes to choose from. Some are not in the picture, and
+# none is there twice. Return a dictionary from letters to names, like `{"A": "step-every", "B": …}`.
 #
 # What earns points:
 #

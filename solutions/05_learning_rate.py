@@ -19,8 +19,8 @@
 # 2,500](https://github.com/huggingface/transformers/issues/18436). Nothing crashed, but the schedule had counted something
 # other than updates.
 #
-# A recipe names a learning rate and a schedule for *its* batch. Do they still hold for yours? One text says that the rate must
-# be adjusted when you accumulate, another that it need not be. Both are right, each in its own case.
+# A recipe names a learning rate and a schedule for *its* batch. Do they still hold for yours? One text says that the rate
+# must be adjusted when you accumulate, another that it need not be. Both are right, in different cases.
 #
 # *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 
@@ -91,8 +91,8 @@ for b, n in ((16, 2), (8, 4), (2, 16)):
 # %% [markdown]
 # ## Three rules
 #
-# Suppose a rate $\alpha$ worked for batches of $b$, and you now average over $c$ samples. An epoch then makes $b/c$ times as
-# many updates: fewer, if the batch has grown. Three rules are in use:
+# Suppose a rate $\alpha$ worked for batches of $b$, and you now average over $c$ samples. Then an epoch makes $b/c$ times as
+# many updates, so fewer if the batch has grown. Three rules are in use:
 #
 # | rule | new rate | idea |
 # |---|---|---|
@@ -134,9 +134,9 @@ explore("learning_rate_scaling")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. The linear one, closely. With the rate unchanged the loss is several times too high: each update is as long as before, but
-#    there are only 1/16 as many. (√N ends lower, because its steps are less noisy. But that is a different training run: the
-#    question is which rule *follows*.)
+# 1. The linear one, closely. With the rate unchanged the loss is several times too high: each update is as long as before,
+#    but there are only 1/16 as many. (√N ends lower, because its steps are less noisy. But that is a different training run:
+#    the question is which rule *follows*.)
 # 2. It leaves the picture, and more samples only take it further. A rate N times as high is soon too high for the steepest
 #    direction of the loss, however little noise there is.
 # 3. The square root, up to about N = 16. The linear rule starts faster, but stays far above the green curve at the end.
@@ -178,8 +178,8 @@ for divide, factor in ((True, 1), (True, 4), (False, 1), (False, 4)):
 #
 # What earns points:
 #
-# - **1 point · the sizes, the published table among them**: the six rows of a table that one trainer's documentation prints for
-#   its runs (you see it below), and three others, with and without a world size.
+# - **1 point · the sizes, the published table among them**: the six rows of the table printed below the exercise, and three
+#   others, with and without a world size.
 # - **1 point · refusing nonsense**: a `ValueError` with a reason, in any words, if any of the three is not a whole number of at
 #   least 1: zero, negative, `2.5`, `"2"` or `None`.
 
@@ -206,7 +206,7 @@ check(effective_batch_size)
 # </details>
 
 # %% [markdown]
-# Here is that table. Several rows are the same effective batch, cut differently.
+# Here is that table, from one trainer's documentation. Several rows are the same effective batch, cut differently.
 
 # %%
 published = [(128, 1, 8), (128, 2, 8), (128, 4, 8), (64, 8, 8), (256, 1, 4), (256, 4, 4)]
@@ -289,17 +289,17 @@ for update in range(1, 5):
 # `train_epoch` of unit 04, at the schedule's rates. Update by `optimizer.step()`; the optimizer may have momentum. The schedule
 # moves on once per update, after it. Return a list with the rate that each update used.
 #
-# The same scheduler comes back in the next epoch and goes on where it was. Leave no hook on the optimizer. The model is in
-# training mode; leave it there. Every parameter is trained, `micro_batches` is a list, and no gradient waits in `.grad` when
-# you are first called. `windows(micro_batches, accumulation_steps)`, imported at the top, cuts it into windows.
+# The next epoch is given the same scheduler, which goes on where it was. Leave no hook on the optimizer. The model is in
+# training mode; leave it there. Every parameter is trained, `micro_batches` is a list, and `.grad` is empty when you are
+# first called. `windows(micro_batches, accumulation_steps)`, imported at the top, cuts it into windows.
 #
 # What earns points:
 #
-# - **1.5 points · updates at the schedule's rates**: equal micro-batches, full windows, three epochs, also with N = 1; the
+# - **1.5 points · updates at the schedule's rates**: equal micro-batches, full windows, three epochs, N = 1 included. The
 #   parameters after each epoch are those of one large batch per window at the schedule's rates. Micro-batches go through the
 #   model one by one.
-# - **1 point · leftover windows and ragged micro-batches**: a leftover is applied, averages over the samples it has, and is an
-#   update like any other, also in an epoch shorter than one window. Every sample of a window counts alike.
+# - **1 point · leftover windows and ragged micro-batches**: a leftover is applied, averages over the samples it has, and is
+#   an update like any other, even in an epoch shorter than one window. All samples of a window count equally.
 # - **1.5 points · the returned rates**: one number for each update, in order, and your updates used them. This is judged on
 #   full windows, and on leftovers once the other two parts are right.
 
@@ -371,7 +371,7 @@ explore("gradient_noise")
 # summed over all components. Far below this batch size, a batch twice as large is worth nearly twice the updates; far above
 # it, there is little to gain.
 #
-# You know neither, but the lengths of averages give them away. The average over $m$ samples has an expected squared length of
+# You know neither, but the lengths of averages reveal them. The average over $m$ samples has an expected squared length of
 # $|G|^2 + \operatorname{tr}\Sigma / m$: noise adds length. A window computes averages over two sizes anyway, $m = B$ (each
 # micro-batch, with its mean gradient $g_k$) and $m = BN$ (their mean). That gives two equations for two unknowns:
 #
@@ -456,7 +456,7 @@ predict(
 #   of a missing 1/N.
 # - **Schedules count updates.** One step after each, warmup included.
 # - The variance of a gradient goes as **1 / effective batch** for independent samples.
-# - The **noise scale** says how large a batch is worth having, and windows give it away for free.
+# - The **noise scale** says how large a batch is worth having, and a window lets you estimate it for free.
 #
 # <details><summary>References</summary>
 #

@@ -22,8 +22,8 @@
 # Whenever such a scale falls, an update is skipped, and with accumulation that is a whole window: in the run of unit 02 (8
 # GPUs, N = 64, B = 2), a thousand sequences read for nothing.
 #
-# Clipping, scaling and unscaling each have one right place, and others where they run without an error. Accumulation adds more
-# of those.
+# Clipping, scaling and unscaling each have one right place, and wrong places where they raise no error. Accumulation adds
+# more of those.
 #
 # *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 
@@ -106,8 +106,8 @@ for name, g in {
 # So:
 #
 # - **Averaged, the threshold stays as it was.** The accumulated mean *is* the large batch's gradient.
-# - **Summed, the threshold has to be N times as large**, since the vector is. (With the same number, clipping sets in N times
-#   too early, which you cannot see here: both vectors are above the threshold.)
+# - **Summed, the threshold has to be N times as large**, since the vector is. (With the same number, clipping would already
+#   act on gradients N times shorter. You cannot see that here: both vectors are above the threshold.)
 # - **Piece by piece, you get another direction.** No threshold repairs that.
 
 # %% [markdown]
@@ -119,8 +119,8 @@ for name, g in {
 # - **`torch.autocast(device_type, dtype=dtype)`**: inside the block, operations that tolerate it run in `float16` or
 #   `bfloat16`. The parameters and their `.grad` stay in float32. The forward pass and the loss belong inside, `backward` does
 #   not.
-# - **`GradScaler`**, for float16, whose smallest numbers are not small enough: gradients would become 0 on their way. So the
-#   loss is multiplied by a **scale**, and `.grad` is divided by it afterwards. (bfloat16 has the range of float32 and needs no
+# - **`GradScaler`**, for float16, whose smallest numbers are not small enough: small gradients would become 0. So the loss
+#   is multiplied by a **scale**, and `.grad` is divided by it afterwards. (bfloat16 has the range of float32 and needs no
 #   scale.)
 
 # %%
@@ -173,11 +173,11 @@ explore("order_of_operations")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. By the scale: what is clipped here is that many times longer than the gradients that the threshold is meant for.
+# 1. By the scale: what is clipped here is that many times longer than the gradient that the threshold is meant for.
 # 2. With a scale of 1 there is nothing to unscale. So a test without a scaler does not find this mistake.
-# 3. Whatever happens *between* the micro-batches turns the update: clipping parts, unscaling early ones again, a scale that
-#    moves. Stepping without the scaler looks right as long as clipping cuts the gradient to the length that was due. Without
-#    clipping the update is 256 times too long.
+# 3. Whatever happens *between* the micro-batches turns the update: clipping each on its own, unscaling the early ones again,
+#    moving the scale. Stepping without the scaler looks right as long as clipping cuts the gradient to the length that was
+#    due. Without clipping the update is 256 times too long.
 # </details>
 
 # %% [markdown]
@@ -185,9 +185,9 @@ explore("order_of_operations")
 #
 # *Difficulty ●●○ · about 6 minutes · 3 points*
 #
-# Write `train_epoch_clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm)`: one epoch as in unit 04,
-# and each window's gradient is clipped to `max_norm` before its update. Return a list with one number for each window: the norm
-# of its gradient **before** clipping.
+# Write `train_epoch_clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm)`: one epoch as in unit
+# 04, except that each window's gradient is clipped to `max_norm` before its update. Return a list with one number for each
+# window: the norm of its gradient **before** clipping.
 #
 # As in unit 04, micro-batches may be ragged, the last window may be shorter, `micro_batches` may be a one-shot stream, and
 # `.grad` may hold anything when you are called. The model is in training mode; leave it there. Every parameter is trained.
@@ -196,10 +196,10 @@ explore("order_of_operations")
 #
 # What earns points:
 #
-# - **1 point · windows whose norm is above the threshold**: full windows of ragged micro-batches. Once you have the next point
-#   as well, this one also asks for a leftover window, and for norms on both sides of the threshold.
-# - **1 point · windows whose norm is below it, and leftovers**: equal micro-batches, three epochs, leftover windows, also with
-#   N = 1. Micro-batches go through the model one by one.
+# - **1 point · windows whose norm is above the threshold**: full windows of ragged micro-batches. Once the next point is
+#   earned, this one is also tested with a leftover window and with norms on both sides of the threshold.
+# - **1 point · windows whose norm is below it, and leftovers**: equal micro-batches, three epochs, leftover windows, N = 1
+#   included. Micro-batches go through the model one by one.
 # - **1 point · the returned norms**: one for each window, before clipping.
 #
 # The first two compare the parameters with those of large batches that are clipped.
@@ -240,7 +240,7 @@ check(train_epoch_clipped)
 # %% [markdown]
 # ## "Works identically"?
 #
-# One text says that mixed precision with accumulation "works identically". But a scaler thinks in **updates**, not in
+# One text says that mixed precision with accumulation "works identically". But a scaler counts **updates**, not
 # micro-batches:
 #
 # - **For every micro-batch**: autocast, scale the loss, backward.
@@ -256,10 +256,10 @@ check(train_epoch_clipped)
 #
 # *Difficulty ●●● · about 12 minutes · 4 points*
 #
-# Write `train_epoch_amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype)`: one epoch in
-# mixed precision. `scaler` is a `torch.amp.GradScaler` for the device of the data, whose type is `x.device.type`; `dtype` is
-# `torch.float16` or `torch.bfloat16`. Use the scaler with both. Clip the **unscaled** gradient of each window to `max_norm`,
-# and return the norms before clipping. For a window with inf any number will do, but there has to be one.
+# Write `train_epoch_amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype)`: one epoch
+# in mixed precision. `scaler` is a `torch.amp.GradScaler` for the device of the data, whose type is `x.device.type`; `dtype`
+# is `torch.float16` or `torch.bfloat16`. Use the scaler with both. Clip the **unscaled** gradient of each window to
+# `max_norm`, and return the norms before clipping. For a window with inf, return any number, but do return one.
 #
 # `micro_batches` is a list. Micro-batches may be ragged, the last window shorter, and `.grad` may hold anything when you are
 # called. As in exercise 1, the model stays in training mode, every parameter is trained, and the optimizer may have momentum.
@@ -270,7 +270,8 @@ check(train_epoch_clipped)
 #   gradients are added up in float32; nothing is clipped. N = 1 counts here, too.
 # - **1 point · clipping unscaled gradients**: all norms are above the threshold, that of a leftover window included; the
 #   returned norms count here.
-# - **1 point · windows with infinite gradients change nothing but the scale**: one of nine or twelve micro-batches is broken.
+# - **1 point · windows with infinite gradients change nothing but the scale**: one micro-batch out of nine or twelve is
+#   broken.
 # - **1 point · one scale per window, updated after it**: a scaler that doubles its scale after every good update.
 #
 # Parameters have to agree with clipped large batches up to the rounding of `dtype`, and the scale at the end has to be exact.
@@ -374,7 +375,7 @@ explore("low_precision_sums")
 #
 # - **1 point · sums that do not stall**: 600 micro-batches, nearly equal; and four, of which two have long gradients
 #   that cancel. The other two survive only if every addition is in float32.
-# - **1 point · ragged micro-batches**: every sample counts alike.
+# - **1 point · ragged micro-batches**: all samples count equally.
 # - **1 point · float32 results, from the model as it is**: each micro-batch goes through the bfloat16 model on its own.
 #   Afterwards parameters, their dtype and their `requires_grad` are what they were, and so are the mode of every layer and
 #   the micro-batches. No hook of yours is left on the model. You may do with `.grad` what you like; it may hold anything when

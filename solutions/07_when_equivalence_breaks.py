@@ -15,13 +15,13 @@
 #
 # **Is it really the same as a large batch?**
 #
-# In March 2018 [Wu and He](https://arxiv.org/abs/1803.08494) trained a ResNet-50 on ImageNet with only **two images per GPU**.
-# Object detectors often train like that, because large images fill the memory. With BatchNorm the error was **10.6 percentage
-# points higher** than with GroupNorm. With ordinary batches the two do about equally well.
+# In March 2018 [Wu and He](https://arxiv.org/abs/1803.08494) trained a ResNet-50 on ImageNet with only **two images per
+# GPU**. Object detectors often train like that, because large images fill the memory. With BatchNorm the error was **10.6
+# percentage points higher** than with GroupNorm; with ordinary batches the two do about equally well.
 #
 # Accumulation does the same to BatchNorm, however large the effective batch is. Even a loop with a flawless fingerprint does
-# not train like the large batch if something in the model or the loss looks at *several samples at once*. Other suspects,
-# above all the optimizer's state, are innocent.
+# not train like the large batch if the model or the loss looks at *several samples at once*. Other suspects, above all the
+# optimizer's state, are innocent.
 #
 # *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 
@@ -64,8 +64,8 @@ from gradaccum.explore import explore
 # ## Explore: BatchNorm divergence
 #
 # On the left is how far the accumulated gradient is from the large batch's: at 100% the error is as long as the gradient
-# itself. On the right is how much of the distance from zero to the data's true mean the **running mean** has covered after
-# each window.
+# itself. On the right is how far the **running mean** has come, after each window, on its way from zero to the data's true
+# mean.
 #
 # 1. Go from N = 16 down to N = 2. Is the gradient right for any of them? Where is the error longer than the gradient itself?
 # 2. Why is the running mean so far ahead of the large batch's?
@@ -78,7 +78,7 @@ explore("batchnorm_divergence")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. No, and the smaller the micro-batches, the larger the error. With 2 samples it is longer than the gradient.
+# 1. No. The smaller the micro-batches, the larger the error; with 2 samples it is longer than the gradient.
 # 2. It is updated at every forward pass in training mode, so N times per window.
 # 3. It repairs the running mean. The gradient stays as wrong: running statistics take no part in training mode.
 # 4. No. The gradients agree up to rounding.
@@ -102,9 +102,9 @@ for layer in (*batchnorms, nn.GroupNorm(2, 8), nn.LayerNorm(8), nn.RMSNorm(8)):
     print(f"{type(layer).__name__:12} {mode:10}: changes by {change:.1e}")
 
 # %% [markdown]
-# It changes only with BatchNorm in training mode. In evaluation mode BatchNorm uses its running statistics and ignores the
-# batch. GroupNorm takes the mean and the variance over a group of channels *of one sample*, and LayerNorm over all its
-# channels. RMSNorm, the normalization in Llama 2, also stays within one token: most language models have nothing to fear here.
+# It changes only with BatchNorm in training mode. In evaluation mode BatchNorm uses its running statistics, not the batch's.
+# GroupNorm takes the mean and the variance over a group of channels *of one sample*, and LayerNorm over all its channels.
+# RMSNorm, the normalization in Llama 2, also stays within one token: most language models have nothing to fear here.
 
 # %% [markdown]
 # ## SyncBatchNorm does not help
@@ -132,8 +132,9 @@ for name, tried in {"BatchNorm": model, "SyncBatchNorm": synced}.items():
 # *Difficulty ●●● · about 12 minutes · 4 points*
 #
 # Write `replace_batchnorm(model, num_groups)`. It returns a model in which every `nn.BatchNorm1d` and `nn.BatchNorm2d`, at
-# **any depth**, has become an `nn.GroupNorm(num_groups, channels)`. Everything else stays as it was, including related layers
-# such as `nn.BatchNorm3d` or `nn.InstanceNorm2d`; a frozen parameter of another layer stays frozen, and a shared one shared.
+# **any depth**, has become an `nn.GroupNorm(num_groups, channels)`. Everything else stays as it was, including related
+# layers such as `nn.BatchNorm3d` or `nn.InstanceNorm2d`; a frozen parameter of another layer stays frozen, and a shared one
+# stays shared.
 #
 # - Each GroupNorm keeps the affine `weight` and `bias` of its BatchNorm, in their dtype and on their device. A BatchNorm made
 #   with `affine=False` becomes a GroupNorm with `affine=False`.
@@ -144,7 +145,7 @@ for name, tried in {"BatchNorm": model, "SyncBatchNorm": synced}.items():
 # What earns points:
 #
 # - **1 point · every BatchNorm replaced and nothing else changed**: the layers at each path, and all other weights.
-# - **1 point · weights and biases kept**: also in a model with layers in float32 and in float64, and where a layer has none.
+# - **1 point · weights and biases kept**: even in models that mix float32 and float64, and where a layer has none.
 # - **1 point · the given model left as it was**: layers, values, `.grad`, mode, and no shared memory.
 # - **1 point · gradients that add up to the large batch's**: those of the result, over four micro-batches of three.
 #
@@ -179,8 +180,8 @@ check(replace_batchnorm)
 # <details><summary>Hint 2: any depth</summary>
 #
 # `module.named_children()` gives a module's own children with their names, and `setattr(module, name, new)` replaces one of
-# them. If a child is not a BatchNorm, do the same with *its* children: a function may call itself. Call it on the copy. (Or go
-# through `model.named_modules()`: `model.get_submodule(path)` understands its paths, `setattr` does not.)
+# them. If a child is not a BatchNorm, do the same with *its* children: a function may call itself. Call it on the copy. (Or
+# go through `model.named_modules()`: `model.get_submodule(path)` understands its paths; `setattr` does not.)
 # </details>
 #
 # <details><summary>Hint 3: weights</summary>
@@ -201,7 +202,7 @@ check(replace_batchnorm)
 # %% [markdown]
 # ## Exercise 2 · `matched_bn_momentum`
 #
-# *Difficulty ●●○ · about 4 minutes · 1.5 points*
+# *Difficulty ●●○ · about 3 minutes · 1.5 points*
 #
 # Write `matched_bn_momentum(momentum, accumulation_steps)`. It returns the momentum with which N passes leave as much of the
 # old running value as **one** pass with `momentum` does.
@@ -233,9 +234,9 @@ check(matched_bn_momentum)
 # ## And the running variance?
 #
 # A window's mean is the mean of its micro-batches' means. Its variance is *not* the mean of their variances: the spread
-# between the micro-batches is missing. With shuffled samples, torch's unbiased estimate (it divides by one sample fewer) makes
-# up for that on average. Where similar samples stay together, as frames of one video do, it does not. Here the true variance
-# is 4, and the momentum is matched to N:
+# between the micro-batches is missing. With shuffled samples, torch's unbiased estimate (it divides by one sample fewer)
+# makes up for that on average. It does not if similar samples stay together, like the frames of a video. Here the true
+# variance is 4, and the momentum is matched to N:
 
 
 # %%
@@ -282,21 +283,21 @@ for name, each in {"accumulation": False, "an update per micro-batch": True}.ite
     print(f"{name}: ends {off:.0e} away from the large batch")
 
 # %% [markdown]
-# The optimizer sees one gradient per window, the large batch's, so its state is the large batch's, too. The claim is true only
-# of a *different* run, one that updates after every micro-batch. There weight decay, which shrinks the weights at each
-# **update**, also does so N times per window, and not once.
+# The optimizer sees one gradient per window, the large batch's, so its state is the large batch's too. The claim is true
+# only of a *different* run, one that updates after every micro-batch. There weight decay also acts N times per window,
+# because it shrinks the weights at each **update**.
 #
-# Nor are the older gradients of a window *stale*, or "temporally coupled", as some say: in unit 03 nothing aged between two
+# Nor are a window's older gradients *stale*, or "temporally coupled", as some say: in unit 03 nothing aged between two
 # updates.
 
 # %% [markdown]
 # ## Explore: momentum effects
 #
-# How long does an optimizer remember? This is SGD with momentum β. On the left are the losses of two runs over the same
-# samples, on the right how much of a gradient is still in later updates.
+# How long does SGD with momentum β remember? On the left are the losses of two runs over the same samples; on the right is
+# how much of a gradient is still in later updates.
 #
-# 1. It opens with an update per micro-batch. In each run, after how many samples has a gradient's weight halved?
-# 2. Now **Count** updates. What happens to the difference on the right? And on the left?
+# 1. It opens with an update per micro-batch. After how many samples has a gradient's weight halved, in each run?
+# 2. Set **Count** to updates. What happens to the difference on the right? And on the left?
 # 3. Press **Fix**, then try every β. Does any of them tell accumulation and the large batch apart?
 # 4. Press **Break another way**: the 1/N is missing. Do the two memories differ? What else does?
 
@@ -315,7 +316,7 @@ explore("momentum_effects")
 # %% [markdown]
 # ## Exercise 3 · `matched_beta`
 #
-# *Difficulty ●●○ · about 3 minutes · 1.5 points*
+# *Difficulty ●○○ · about 2 minutes · 1.5 points*
 #
 # A recipe updates after every micro-batch, with momentum β. You now accumulate N of them, so N updates become one. Whatever was
 # in the momentum before those N updates was multiplied by β at each of them. Write `matched_beta(beta, accumulation_steps)`. It
@@ -345,26 +346,20 @@ check(matched_beta)
 # </details>
 
 # %% [markdown]
-# ## Stretch: what else does β change?
+# <details><summary>Stretch: what else does β change?</summary>
 #
 # Momentum is more than memory. In torch's SGD a gradient moves the weights by lr at first, then by lr·β, lr·β² and so on: by
-# **lr / (1 − β)** in all. So matching β also changes how far a run gets. (Not graded.)
-
-# %%
-predict(
-    "A recipe has lr = 0.01 and β = 0.9. You accumulate N = 4, average, and use β⁴. "
-    "Which lr moves the weights as far per sample, under a constant gradient?",
-    choices=("0.01, unchanged", "about 0.029", "0.04, N times as large", "about 0.138"),
-    answer="about 0.138",
-    because=f"lr · N · (1 − β⁴) / (1 − β) = {0.01 * 4 * (1 - 0.9**4) / (1 - 0.9):.4f}: yours makes one update where the "
-    "recipe makes four, and in all a gradient moves the weights by lr / (1 − β⁴), not by lr / (1 − β).",
-)
+# **lr / (1 − β)** in all. So matching β also changes how far a run gets. Suppose that a recipe has lr = 0.01 and β = 0.9,
+# and that you accumulate N = 4, average, and use β⁴. Which lr moves the weights as far per sample as the recipe's, under a
+# constant gradient? About 0.138, which is lr · N · (1 − β⁴) / (1 − β): yours makes one update where the recipe makes four,
+# and in all a gradient moves the weights by lr / (1 − β⁴), not by lr / (1 − β).
+# </details>
 
 # %% [markdown]
 # ## Explore: who hides the mistake
 #
-# In unit 04 AdamW hid a missing 1/N. Which others do? Each line is one optimizer, trained twice: with the mistake and as one
-# large batch. The axis is logarithmic. In the grey area no plot can tell the two runs apart.
+# In unit 04 AdamW hid a missing 1/N. Which others do? Each line is one optimizer, trained with the mistake and as one large
+# batch. The axis is logarithmic. In the grey area no plot can tell the two runs apart.
 #
 # 1. Which two hide a missing 1/N? Which hide a division made twice?
 # 2. Clipping hides the mistake at the first update. Why does it no longer hide it at the tenth?
@@ -385,21 +380,17 @@ explore("who_hides")
 # %% [markdown]
 # ## Exact, or not?
 #
-# Some texts call it a myth that accumulation replicates a large batch exactly, others claim it without conditions. It is
-# exact, up to rounding, if
-#
-# - each sample goes through the model on its own: **no BatchNorm in training mode**;
-# - the loss is a mean over the window's samples and, unlike a contrastive loss, **compares none of them with each other**;
-# - random layers such as dropout draw the same numbers;
-# - **clipping, decay and the update happen once per window**.
+# Some texts call it a myth that accumulation replicates a large batch exactly; others claim it without conditions. It is
+# exact, up to rounding, under the five conditions of unit 03 (so **no BatchNorm in training mode** and **no contrastive
+# loss**), and if **clipping, decay and the update happen once per window**.
 
 # %% [markdown]
 # ## Exercise 4 · `breaks_equivalence`
 #
 # *Difficulty ●●○ · about 6 minutes · 3 points*
 #
-# Below are twelve components of a training run. With each of them, a small model is trained for three updates in float64: once
-# with batches of 12, and once with four micro-batches of three, whose losses are divided by four.
+# Below are twelve components of a training run. With each, a small model is trained for three updates in float64: once with
+# batches of 12, and once with four micro-batches of three, whose losses are divided by four.
 
 # %%
 for key, component in COMPONENTS.items():
@@ -443,13 +434,13 @@ check(breaks_equivalence)
 # %% [markdown]
 # ## What to remember
 #
-# - Accumulation equals the large batch **if every sample goes through the model on its own** and all else happens once per
+# - Accumulation equals the large batch **if every sample goes through the model on its own** and the rest happens once per
 #   window.
 # - **BatchNorm in training mode breaks it**: the gradient is a different one, and running statistics move N times. The momentum
 #   $1-(1-m)^{1/N}$ repairs the running mean, **not the gradient**. GroupNorm, LayerNorm and RMSNorm are exact.
 # - SyncBatchNorm joins ranks, **not micro-batches over time**.
-# - **Optimizer state and weight decay are the same.** Compared with an update per micro-batch, the memory in samples is N
-#   times as long. $\beta^N$ makes up for that, and changes lr / (1 − β).
+# - **Optimizer state and weight decay are those of the large batch.** Compared with an update per micro-batch, the memory in
+#   samples is N times as long; $\beta^N$ makes up for that, and changes lr / (1 − β).
 # - **Adam, RMSprop and clipping can hide a wrong scale.** Check gradients, not curves.
 #
 # <details><summary>References</summary>

@@ -64,7 +64,7 @@ from gradaccum.token_problems import TokenProblem
 # 1. You begin with the mean of means. Which tokens count too much? Choose **one nearly empty**.
 # 2. Choose **weighted by sequences**, which is what you did with samples in unit 04. Is it better?
 # 3. Choose **over all positions**, padding included. Compare the squares with each other, and with those of **Fix**.
-# 4. Press **Hide it**. What would a test find in such a loop if all its micro-batches held the same number of tokens?
+# 4. Press **Hide it**. What would a test of such a loop find if all its micro-batches held the same number of tokens?
 
 # %%
 explore("token_weighted_loss")
@@ -171,7 +171,7 @@ for reduction in ("mean", "sum"):
 # You are given
 #
 # - `model`, in training mode; leave it there. `model(x)` gives logits of shape (sequences, positions, vocabulary). Some
-#   parameters may be frozen or unused: these begin without a `.grad`.
+#   parameters may be frozen or unused; these begin without a `.grad`.
 # - `optimizer`, which may have several groups of parameters. Update with `optimizer.step()`. Marking uses plain SGD.
 # - `micro_batches`, a list or a one-shot stream of pairs `(x, targets)`, integer tensors of shape (sequences, positions). Both
 #   sizes differ from one micro-batch to the next. The logits at a position predict the target at the same position, so do not
@@ -189,7 +189,7 @@ for reduction in ("mean", "sum"):
 #   graph alive.
 # - **1 point · leftover windows of a one-shot stream, gradients not clean at the start**: nothing that `.grad` held before
 #   joins an update.
-# - **1 point · micro-batches without a single token**: no NaN, and such a micro-batch is one of the N of its window.
+# - **1 point · micro-batches without a single token**: no NaN, and such a micro-batch is still one of the N of its window.
 # - **0.5 points · a whole window without a single token**: it changes nothing, and its loss in your list is 0.
 # - **1 point · another ignore index**: targets that equal 0, or 7, do not count.
 # - **1 point · the returned losses**: for each window one number, its mean over tokens, as your forward passes computed it
@@ -259,7 +259,7 @@ def weights_around_an_empty_window(weight_decay):
 
 
 predict(
-    "No target of a window counts, so every gradient is 0. AdamW's `step()` is called all the same. What do the weights do?",
+    "Not one target of a window counts: all gradients are 0. AdamW's `step()` is called all the same. What do the weights do?",
     choices=(
         "they stay where they are",
         "they move by weight decay only",
@@ -313,8 +313,8 @@ print(f"sums over 8 targets       {sum(sums) / 8:.3f}")
 print(f"sums over their weights   {sum(sums) / weight[targets].sum():.3f}")
 
 # %% [markdown]
-# The pattern is always the same. A mean is a numerator over a denominator. **The numerators of micro-batches add up, and so do
-# the denominators. Their quotients do not.** Find out what a loss divides by, add that up over the window, and divide once.
+# The pattern is always the same. A mean is a numerator over a denominator. **The numerators of micro-batches add up, and so
+# do the denominators. Their quotients do not.** Find what a loss divides by, add that up over the window, and divide once.
 
 # %% [markdown]
 # ## Exercise 2 · `window_denominator`
@@ -329,10 +329,10 @@ print(f"sums over their weights   {sum(sums) / weight[targets].sum():.3f}")
 #
 # What earns points:
 #
-# - **1 point · without weights**: with and without ignored targets; also a single target.
+# - **1 point · without weights**: with and without ignored targets, and for a single target.
 # - **1.5 points · with a weight for each class**: no target is ignored.
-# - **1.5 points · with weights, where some targets are ignored**: `ignore_index` is −100, −1, 0 or 2, and targets of
-#   class 0 or 2 do not count then; also a window in which every target is ignored, whose denominator is 0.
+# - **1.5 points · with weights, where some targets are ignored**: `ignore_index` is −100, −1, 0 or 2, and then targets of
+#   class 0 or 2 do not count. In one window every target is ignored, and the denominator is 0.
 
 
 # %% exercise="window_denominator"

@@ -20,9 +20,10 @@
 # same. A maintainer replied that somebody should try it on a small scale, with the division and without. Both questions are
 # still open. Here you do the experiment.
 #
-# Everything that you have accumulated so far was a mean of losses of single samples or tokens. A **contrastive loss** is
-# different: it asks each image to find its own text among *all texts of the batch*. A larger batch is not only less noisy, it
-# asks a harder question, and that is why people want it large. CLIP [used 32,768 pairs](https://arxiv.org/abs/2103.00020).
+# Every loss that you have accumulated so far was a mean of losses of single samples or tokens. A **contrastive loss** is
+# different: it asks each image to find its own text among *all texts of the batch*. A larger batch is not only less noisy,
+# it asks a harder question, and that is why people want it large. CLIP [used 32,768
+# pairs](https://arxiv.org/abs/2103.00020).
 #
 # *About 45 minutes, 10 points. You need unit [03 · Accumulate](03_accumulate.ipynb).*
 
@@ -59,11 +60,11 @@ from gradaccum.loops_contrastive import GALLERY, cached_features, one_large_batc
 # %% [markdown]
 # ## The loss
 #
-# From n pairs, one encoder makes **image features** $u_1 \dots u_n$ and another makes **text features** $v_1 \dots v_n$, each
-# divided by its length. The matrix of logits is $s_{ij} = e^{t}\, u_i \cdot v_j$. Its diagonal holds the pairs. The factor's
-# exponent $t$ is a parameter too, called `logit_scale`. ($e^{-t}$ is known as the **temperature**: the lower it is, the more a
-# small difference counts.) The loss (InfoNCE, as CLIP uses it) averages two cross-entropies: one along the rows, in which each
-# image looks for its text, and one along the columns, in which each text looks for its image:
+# From n pairs, one encoder makes **image features** $u_1 \dots u_n$ and another makes **text features** $v_1 \dots v_n$,
+# each divided by its length. The matrix of logits is $s_{ij} = e^{t}\, u_i \cdot v_j$. Its diagonal holds the pairs. The
+# exponent $t$ is a parameter too, called `logit_scale`. ($e^{-t}$ is known as the **temperature**: the lower it is, the more
+# a small difference counts.) The loss (InfoNCE, as CLIP uses it) averages two cross-entropies: one along the rows, in which
+# each image looks for its text, and one along the columns, in which each text looks for its image:
 #
 # $$L = -\frac{1}{2n}\sum_{i=1}^{n}\Big[\log\frac{e^{s_{ii}}}{\sum_j e^{s_{ij}}} +
 # \log\frac{e^{s_{ii}}}{\sum_j e^{s_{ji}}}\Big]$$
@@ -83,9 +84,9 @@ print(f"loss of these 4 pairs: {loss.item():.3f}")
 # %% [markdown]
 # ## Explore: who is compared with whom
 #
-# On the left are the similarities of 32 images and 32 texts; blank ones take no part in any comparison. The middle shows the
-# cosine between the encoders' accumulated gradient and the large batch's. On the right are the bytes that this takes, and
-# below them the number of times that a sample goes through its encoder.
+# On the left are the similarities of 32 images and 32 texts; those left blank are never compared. The middle shows the
+# cosine between the encoders' accumulated gradient and the large batch's. On the right are the bytes that this takes and,
+# below them, how often a sample goes through its encoder.
 #
 # 1. It opens with micro-batches that look only at themselves. How many negatives does an image see? Change N: when is the
 #    gradient worst, and why?
@@ -184,7 +185,7 @@ print("in layer.bias.grad:", layer.bias.grad.tolist())
 # - `micro_batches` yields `(images, texts)`, equally many of both; it may be a generator, and you may keep all of its inputs,
 #   which have to stay as they are.
 # - `encode_image` and `encode_text` are modules that make features of shape `(n, width)`. Both may have frozen parameters
-#   (never all of them), which begin without a `.grad`, and parameters that are never used; `.grad` of those may stay `None`.
+#   (never all of them), which begin without a `.grad`, and unused parameters; the `.grad` of those may stay `None`.
 #   `logit_scale` is a single parameter.
 # - Whatever `.grad` held before is discarded, in all three. No parameter changes, and no hook or switched `requires_grad` is
 #   left behind: your function may be called again with the same encoders.
@@ -229,8 +230,8 @@ check(accumulate_contrastive)
 # %% [markdown]
 # <details><summary>Hint 1: the first pass</summary>
 #
-# Work under `with torch.no_grad():`, with a list of features for each encoder. Put `micro_batches` into a list first: you can
-# go through a generator only once.
+# Work under `with torch.no_grad():`, and keep a list of features for each encoder. Put `micro_batches` into a list first:
+# you can go through a generator only once.
 # </details>
 #
 # <details><summary>Hint 2: what the loss asks of the features</summary>
@@ -387,8 +388,8 @@ check(accumulation_cost)
 # ## "Not with distillation"
 #
 # The page about open_clip says that accumulation does not work with **distillation**, that is, with learning from the
-# similarities that a teacher finds. Doesn't it? A teacher's features can be cached like any others. Here the loss compares each
-# row and each column with the teacher's:
+# similarities that a teacher finds. Is that so? A teacher's features can be cached like any others. Here the loss compares
+# each row and each column with the teacher's:
 
 # %%
 teacher_image, teacher_text, _ = ContrastiveProblem(seed=9, sizes=problem.sizes).build()
@@ -459,7 +460,7 @@ predict(
 # ## What to remember
 #
 # - A contrastive loss **does not decompose**: a pair's loss depends on its neighbours. The mean over micro-batches is a
-#   different loss, with fewer negatives, and a smaller value of it says nothing.
+#   different loss, with fewer negatives, and a smaller value of it means nothing.
 # - **Features first, without gradients; then one micro-batch's graph at a time**, for the loss of the whole window. This is
 #   exact for any loss of the features.
 # - The parts **add up, and nothing is divided by N**. Parameters outside the encoders, such as `logit_scale`, must take part

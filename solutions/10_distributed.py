@@ -78,7 +78,7 @@ from gradaccum.ranks import on_ranks
 # returns a list of what they returned. The processes talk through `torch.distributed`, with a library called gloo. On GPUs it
 # would be NCCL, and the code would be the same.
 #
-# In this unit they have only one thing to say to each other, an **all-reduce**: everybody brings a tensor, and everybody leaves
+# In this unit they have only one thing to say to each other, an **all-reduce**: each rank brings a tensor, and each leaves
 # with the sum. It works **in place** and returns nothing.
 
 
@@ -164,9 +164,9 @@ predict(
 #     ...            # gradients are added to .grad here, and stay on this rank
 # ```
 #
-# The next backward that shares sends **everything that has accumulated in `.grad`**: its own gradient and those before it. So
-# one all-reduce is enough, *at the last micro-batch of the window*. (Where a `with` should do nothing, write `nullcontext()`,
-# which is imported above, in place of `model.no_sync()`.)
+# The next backward that shares sends **everything that has accumulated in `.grad`**: its own gradient and those before it.
+# So one all-reduce is enough, *at the last micro-batch of the window*. (Where a `with` should do nothing, replace
+# `model.no_sync()` with `nullcontext()`.)
 #
 # What exactly must the `with` contain?
 
@@ -350,9 +350,9 @@ check(ddp_train_epoch)
 # %% [markdown]
 # ## Tokens on ranks
 #
-# In exercise 1 all ranks had the same number of samples. Language models count **tokens**, and sequences differ in length. Each
-# rank averages over its own tokens, and then DistributedDataParallel averages over ranks. That is a mean of means again. You
-# know the remedy from ragged micro-batches: weigh by the share. But now the shares are spread over several processes.
+# In exercise 1 all ranks had the same number of samples. Language models count **tokens**, and sequences differ in length.
+# Each rank averages over its own tokens, and then DistributedDataParallel averages over ranks. That is a mean of means
+# again. You know the remedy: weigh by the share. But now the shares are spread over several processes.
 
 # %%
 tokens, mean_losses = [30, 10], [1.0, 3.0]
@@ -365,13 +365,14 @@ print("mean over tokens:", total / sum(tokens))
 #
 # *Difficulty ●●○ · about 8 minutes · 3 points*
 #
-# Write `global_token_scale(local_tokens)`. Every rank calls it with the number of its tokens, a tensor with one whole number,
-# and multiplies its loss, **the mean over its own tokens**, by what it gets. Return a number or a tensor with one
-# number, so that DistributedDataParallel's average over the ranks becomes the mean over the tokens of **all** ranks. Leave
-# `local_tokens` as it is.
+# Write `global_token_scale(local_tokens)`. Every rank calls it with the number of its tokens, a tensor with one whole
+# number, and multiplies its loss, **the mean over its own tokens**, by what your function returns: a number or a tensor with
+# one number. With it, DistributedDataParallel's average over the ranks must become the mean over the tokens of **all**
+# ranks. Leave `local_tokens` as it is.
 #
-# A rank without tokens gets 0, and if no rank has any, all get 0. (The mean over no tokens is NaN, and 0 × NaN is NaN as well.
-# Such a rank has to replace its loss, for instance by its sum over tokens, which is 0. That is not part of this exercise.)
+# For a rank without tokens, return 0; if no rank has any, return 0 on all of them. (The mean over no tokens is NaN, and 0 ×
+# NaN is NaN as well. Such a rank has to replace its loss, for instance by its sum over tokens, which is 0. That is not part
+# of this exercise.)
 #
 # What earns points:
 #
@@ -415,15 +416,15 @@ check(global_token_scale)
 # %% [markdown]
 # ## What to remember
 #
-# - **An update averages over B × N × W samples.** DistributedDataParallel divides by W. If you do so too, it happens twice.
+# - **An update averages over B × N × W samples.** DistributedDataParallel divides by W. If you do so too, you divide twice.
 # - **Share at the last micro-batch of each window, leftovers included.** `no_sync` goes around the *forward and backward*
 #   passes of all others.
 # - **Sharing too often costs time, sharing too little costs the model**: ranks that all leave out an all-reduce drift apart
 #   without an error.
 # - **Communication falls by a factor of N**, in calls and bytes. How much time that saves depends on the link.
 # - Ranks with unequal numbers of tokens need a weight: their share of all tokens, times W. With N > 1, take a micro-batch's
-#   share of **the whole window's tokens, on all ranks**. Its share within one round of micro-batches, divided by N, is a mean
-#   of means again.
+#   share of **the whole window's tokens, on all ranks**. Its share of one round of micro-batches (one on each rank), divided
+#   by N, gives a mean of means again.
 #
 # <details><summary>References</summary>
 #

@@ -68,9 +68,9 @@ from gradaccum.resuming import Run, RunProblem
 # %% [markdown]
 # ## Explore: killed and resumed
 #
-# This small run has 20 micro-batches, 10 to an epoch, and N = 4: two full windows and a leftover of two. It is killed at the
-# solid vertical line and continues from its last checkpoint. On the right is how far its parameters are from those of a run
-# that was never killed.
+# This small run has 20 micro-batches in two epochs, and N = 4: two full windows and a leftover of two in each. It is killed
+# at the solid vertical line and continues from its last checkpoint. On the right is how far its parameters are from those of
+# a run that was never killed.
 #
 # 1. It opens with a checkpoint after every micro-batch. Look at the losses: would you notice? Then look to the right.
 # 2. Press **Fix**. Where does the run continue, and what is computed twice?
@@ -87,8 +87,8 @@ explore("resume")
 #    rest of its window.
 # 2. From the last update, after micro-batch 4. Two micro-batches are computed again, and every bit is the same.
 # 3. Eight micro-batches are two windows, so nothing waits in `.grad`.
-# 4. Yes: each changes the end of this run. But few matter at every moment: a run killed between two epochs needs no order, and
-#    one killed before its last update hardly needs a schedule. So one lucky test proves nothing.
+# 4. Yes: each changes the end of this run. But not at every moment: a run killed between two epochs does not need its order,
+#    and one killed just before its last update hardly needs its schedule. So one lucky test proves nothing.
 # </details>
 
 # %% [markdown]
@@ -103,9 +103,9 @@ for name, bytes_each in state.items():
     print(f"{name:41} {bytes_each * 6.74e9 / 1e9:3.0f} GB")
 
 # %% [markdown]
-# A kill may also come *while* a checkpoint is being written, and half a file is useless. So write it under another name in the
-# same folder; then `os.replace(new, old)` puts it in the old one's place, all at once. (To survive a power failure, too, call
-# `os.fsync` before that.)
+# A kill may also come *while* a checkpoint is being written, and half a file is useless. So write it under another name in
+# the same folder; then `os.replace(new, old)` puts it in the old one's place, all at once. (To survive a power failure too,
+# call `os.fsync` first.)
 #
 # Here is everything that the run in the picture does for one micro-batch. `run.window_open` is true while gradients wait in
 # `.grad` for the rest of their window.
@@ -128,11 +128,11 @@ for method in (Run.train_micro_batch, Run._update):
 # | `run.shuffler` | the generator that draws the next epoch's order | `.get_state()`, `.set_state(state)` |
 # | torch's own random numbers | what dropout draws from | `torch.get_rng_state()`, `torch.set_rng_state(state)` |
 #
-# Other runs may need more: `torch.cuda.get_rng_state_all()` if layers draw on a GPU, `random.getstate()`, the state of a data
-# loader with workers, or the random numbers of every rank. Always ask: *what does the next micro-batch depend on?*
+# Other runs may need more: `torch.cuda.get_rng_state_all()` for a GPU, `random.getstate()`, the state of a data loader's
+# workers, the random state of every rank. Always ask: *what does the next micro-batch depend on?*
 #
-# This is how the four objects give you their states. You see the scaler's; its scale is far higher than in a real run, so that
-# gradients overflow now and then:
+# The four objects give you their states like this. The scaler's is shown; its scale is far higher than in a real run, so
+# that gradients overflow now and then:
 
 # %%
 OBJECTS = ("model", "optimizer", "scheduler", "scaler")
@@ -158,7 +158,7 @@ states["scaler"]
 #
 # To try them out, build a run with `run = RunProblem().start()` and train it on one micro-batch with
 # `run.train_micro_batch()`. This run has everything. `RunProblem(shuffled=False, dropout=False, overflowing=False).start()`
-# builds a simple one, which also has all attributes of the table.
+# builds a simple one, with all attributes of the table.
 #
 # The run is killed; only the files in the folder are left. The script starts again in a new process, loads and trains on, and
 # saves as before. **All its losses and the final parameters have to be the same, to the last bit, as those of a run that was
@@ -171,7 +171,7 @@ states["scaler"]
 # - **1 point · kills in the middle of a window**: the simple run, killed after each micro-batch that does not end a window.
 # - **0.5 points · a run that has no checkpoint yet**: the run with everything, killed before the first micro-batch.
 # - **0.5 points · a kill while the checkpoint is being written**: the simple run is killed once inside `save_checkpoint`,
-#   between two of its calls or when only a part of a file is written. It goes on from the new checkpoint or from the one
+#   between two of its calls or when only a part of a file is written. It resumes from the new checkpoint or from the one
 #   before.
 
 
@@ -210,7 +210,7 @@ check(load_checkpoint)
 #
 # <details><summary>Hint 2: kills in the middle of a window</summary>
 #
-# When may a checkpoint be written? `run.window_open` knows. At all other calls, leave the old checkpoint as it is.
+# When may a checkpoint be written? `run.window_open` knows. In all other calls, leave the old checkpoint as it is.
 # </details>
 #
 # <details><summary>Hint 3: a kill while writing</summary>
@@ -220,31 +220,18 @@ check(load_checkpoint)
 # </details>
 
 # %% [markdown]
-# ## Stretch: how often?
+# <details><summary>Stretch: how often should a run save?</summary>
 #
 # If a checkpoint takes $w$ minutes to write and the run is interrupted every $m$ minutes on average, then saving every $t$
-# minutes costs about $w/t$ of the time for writing and $t/(2m)$ for repeating what was lost. (Not graded.)
-
-# %%
-# In minutes, for Llama 3
-between_interruptions = 54 * 24 * 60 / 466
-
-predict(
-    "A run is interrupted as often as that of Llama 3, and a checkpoint takes one minute to write. How often should it save?",
-    choices=("every 2 minutes", "every 18 minutes", "every 3 hours"),
-    answer="every 18 minutes",
-    because=lambda: (
-        "The cost is lowest at t = √(2wm), which Young found in 1974. "
-        + " ".join(
-            f"Saving every {t} minutes costs {1 / t + t / (2 * between_interruptions):.0%} of the time." for t in (2, 18, 180)
-        )
-    ),
-)
+# minutes costs about $w/t$ of the time for writing and $t/(2m)$ for repeating what was lost. Young found in 1974 that the
+# cost is lowest at $t=\sqrt{2wm}$. For a run interrupted as often as that of Llama 3 ($m = 167$) and $w = 1$ that is every
+# 18 minutes, at a cost of 11% of the time. Saving every 2 minutes would cost 51%, and every 3 hours 54%.
+# </details>
 
 # %% [markdown]
 # ## Predict again
 #
-# Now watch a run. A dashboard shows the loss, samples per second, memory and the effective batch size.
+# Now watch a run on a dashboard: loss, samples per second, memory and effective batch size.
 
 # %%
 predict(
@@ -259,10 +246,10 @@ predict(
 # %% [markdown]
 # ## Explore: run dashboard
 #
-# This small run of 20 updates of 32 samples is logged with a classic mistake. On the right is the dashboard at its end, with
-# the wrong number framed; on the left is that number, update by update: orange as it is logged, green and dashed as it truly
-# is. Losses and memory (on a logarithmic axis) are measured; time is modelled, with fixed costs for a micro-batch, a sample
-# and an update.
+# A small run of 20 updates of 32 samples is logged with a classic mistake. On the right is the dashboard at its end, with
+# the wrong number framed; on the left is that number at every update: as logged (orange), and as it should be (green,
+# dashed). Losses and memory (on a logarithmic axis) are measured; time is modelled, with fixed costs for a micro-batch, a
+# sample and an update.
 #
 # 1. It opens with the mistake from the question. Change N: what happens to the orange curve, and what to the green one?
 # 2. Go through the other mistakes. Which make a run look better than it is? Which can you not see with N = 1?
@@ -276,11 +263,10 @@ explore("run_dashboard")
 #
 # 1. Orange falls as 1/N. Green does not move: the training is the same.
 # 2. The scaled loss and memory read after the update make it look better. Steps that count micro-batches, the samples of a
-#    single micro-batch, and losses that keep their graphs make it look worse (these really use the memory). The loss of the
-#    last micro-batch makes it look noisier, and with a wrong effective batch size nobody can repeat it. With N = 1 you see
-#    only the two about memory, because then a window *is* a micro-batch. So the others survive in code that once ran without
-#    accumulation.
-# 3. Speed and memory. More steps cost time and save memory, so take as few as memory allows.
+#    single micro-batch, and losses that keep their graphs (which really fill memory) make it look worse. The loss of the
+#    last micro-batch looks noisier, and a run with a wrong effective batch size cannot be repeated. With N = 1 you see only
+#    the two about memory: a window *is* a micro-batch. So the others survive in code that once ran without accumulation.
+# 3. Speed and memory. More steps save memory and cost time, so take as few as memory allows.
 # </details>
 
 # %% [markdown]
@@ -293,7 +279,7 @@ explore("run_dashboard")
 # - the **effective batch size** and the **rate** that the update used: without them nobody can repeat the run;
 # - the **peak** of memory, not what is left after the update (`torch.cuda.max_memory_allocated()` on a GPU).
 #
-# Write numbers, never tensors: a loss that you keep keeps its graph. After `backward()` that is only a skeleton without
+# Write numbers, never tensors: a loss that you keep keeps its graph. After `backward()` that is a skeleton without
 # activations. But a loss that never goes backward, such as a validation loss computed without `torch.no_grad()`, holds them
 # all:
 
@@ -312,7 +298,7 @@ for name, goes_backward in {"after backward": True, "without backward": False}.i
 # %% [markdown]
 # `loss.item()` is a plain number. A mean loss times its samples is a sum, and sums may be added up.
 #
-# On a GPU, work is queued, and a clock read too early measures the queueing. `loss.item()` waits for the loss, but not for the
+# A GPU's work is queued, and a clock read too early measures the queueing. `loss.item()` waits for the loss, not for the
 # update: call `torch.cuda.synchronize()` before you read the clock at the end of a window.
 
 # %% [markdown]
@@ -325,17 +311,17 @@ for name, goes_backward in {"after backward": True, "without backward": False}.i
 # - `RunMeter(clock)`: made right before the first window begins. `clock()` says what time it is, in seconds.
 # - `meter.micro_batch(loss, samples)`: called after each backward pass, with the micro-batch's mean loss (a tensor with its
 #   graph, *before* it was scaled) and with the number of its samples. Leave the loss as it is.
-# - `meter.update(lr)`: called after each update with the rate it used, when the next window is about to begin. Returns a
-#   new dictionary with the numbers `"loss"`, `"samples_per_second"`, `"effective_batch"` and `"lr"` of this window. More keys
-#   do no harm.
+# - `meter.update(lr)`: called after each update with the rate it used, when the next window is about to begin. It returns a
+#   new dictionary with the numbers `"loss"`, `"samples_per_second"`, `"effective_batch"` and `"lr"` of this window. More
+#   keys do no harm.
 #
 # There may be several meters at once, each with its own run.
 #
 # What earns points, for runs with full windows, with ragged micro-batches and with a leftover window:
 #
-# - **1 point · the mean loss over the samples of each window**: every sample counts alike.
-# - **1 point · samples per second over the whole window**: from the end of the previous window, or from the making of the
-#   meter, to this call of `update`.
+# - **1 point · the mean loss over the samples of each window**: all samples count equally.
+# - **1 point · samples per second over the whole window**: from the end of the previous window, or from when the meter was
+#   made, to this call of `update`.
 # - **0.5 points · effective batch size and rate of each update**: the samples the update averages over, on this rank.
 # - **0.5 points · no graph kept alive**: when `update` returns, no graph of the window is alive because of your meter.
 
@@ -385,7 +371,7 @@ check(RunMeter)
 # %% [markdown]
 # ## What steps cost
 #
-# "Overall throughput stays similar", says one text. In unit 02 it fell when you cut the same batch into smaller pieces. Now
+# "Overall throughput stays similar", says one text. In unit 02 it fell as you cut the same batch into smaller pieces. Now
 # keep a B that fits, and let N grow:
 
 
@@ -412,8 +398,8 @@ for n in (1, 4, 16):
     print(f"B = 8 kept, N = {n:2}: {best:8.0f} samples per second")
 
 # %% [markdown]
-# As long as B stays the same, throughput does not fall. It may even rise, because more samples share the cost of the update
-# and, with several ranks, of the communication.
+# While B stays the same, throughput does not fall. It may even rise: more samples share the cost of the update and, with
+# several ranks, of the communication.
 
 # %% [markdown]
 # ## Powers of two?
@@ -434,15 +420,15 @@ for n in range(2, 10):
 
 # %% [markdown]
 # The bytes are the same: no tensor has N in its shape. (For B and the widths of layers, multiples of 8 or more can matter: a
-# GPU's matrix units take tiles of that size.) The advice even costs something: with 48 samples per update and room for 16, N =
-# 3 takes B = 16, but the next power of two, N = 4, only B = 12.
+# GPU's matrix units take tiles of that size.) The advice even costs something: for 48 samples per update and with room for
+# 16, N = 3 takes B = 16, but N = 4 only B = 12.
 
 # %% [markdown]
 # ## A plan
 #
-# The documentation of a contrastive trainer recommends these steps. Most follow from what you have measured:
+# The documentation of a contrastive trainer recommends these steps:
 #
-# 1. **Other techniques first.** With activation checkpointing a larger B fits, and you need fewer steps.
+# 1. **Other techniques first.** With activation checkpointing a larger B fits.
 # 2. **Then B**: the largest micro-batch that fits and divides what a rank has to read.
 # 3. **Then N**, so that B × N × W is the recipe's batch.
 # 4. **Start small**: compare N = 2 with one batch before you use more.
@@ -463,12 +449,12 @@ for checkpointing in (False, True):
 # %% [markdown]
 # ## Exercise 3 · `plan_run`
 #
-# *Difficulty ●○○ · about 4 minutes · 2 points*
+# *Difficulty ●○○ · about 3 minutes · 2 points*
 #
 # Write `plan_run(recipe_batch, memory_budget, fixed, per_sample, world_size)`. The recipe's updates average over
-# `recipe_batch` samples, which the ranks share evenly; for one rank's share, make the plan of unit 02. You have
-# `world_size` ranks; **each** has `memory_budget` bytes of its own, and a micro-batch of B samples needs `fixed + per_sample *
-# B` of them. Return a dictionary with three integers, not `4.0`; more keys do no harm:
+# `recipe_batch` samples, which `world_size` ranks share evenly; plan one rank's share as in unit 02. **Each** rank has
+# `memory_budget` bytes of its own, and a micro-batch of B samples needs `fixed + per_sample * B` of them. Return a
+# dictionary with three integers, not `4.0`; more keys do no harm:
 #
 # - `"micro_batch_size"`: the largest B on each rank that fits and with which the recipe's batch can be met exactly;
 # - `"accumulation_steps"`: the N that goes with it;
@@ -476,8 +462,8 @@ for checkpointing in (False, True):
 #
 # What earns points:
 #
-# - **1 point · the largest micro-batch first, then the steps**: on a single rank; N need not be a power of two, and what needs
-#   exactly the budget fits.
+# - **1 point · the largest micro-batch first, then the steps**: on a single rank; N need not be a power of two, and a
+#   micro-batch that needs exactly the budget fits.
 # - **0.5 points · several ranks**: 2 to 8 of them.
 # - **0.5 points · refusing what cannot be planned**: a `ValueError` with a reason, in any words, if not even one sample
 #   fits, or if the ranks cannot share the recipe's batch evenly.
@@ -505,16 +491,16 @@ check(plan_run)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# How many of the recipe's samples does each rank read for one update? For that number, do as in unit 02: take the first size,
-# from the largest down, that divides it and fits.
+# How many of the recipe's samples does each rank read for one update? As in unit 02, take the first size, from the largest
+# down, that divides this number and fits.
 # </details>
 
 # %% [markdown]
 # ## What to remember
 #
 # - **Save between two updates.** What waits in `.grad` is in no `state_dict`.
-# - A run's future depends on **model, optimizer, schedule, scaler, position, order and every source of random numbers**. With
-#   all of them a resumed run is the same **to the last bit**, and you can test that.
+# - A run's future depends on **model, optimizer, schedule, scaler, position, order and every source of random numbers**.
+#   With all of them a resumed run is the same **to the last bit**. Test that.
 # - Write a new checkpoint next to the old one, then **rename** it.
 # - Log **once per update**, over its whole window, and numbers, not tensors.
 # - **B first, then N.** N need not be a power of two. Smaller pieces cost throughput; more of them do not.

@@ -18,8 +18,8 @@
 # In January 2025 TRL's `DPOTrainer` [no longer divided its losses](https://github.com/huggingface/trl/issues/2617). TRL had not
 # changed: a newer transformers left the division to such trainers.
 #
-# Most loops that train your models belong to a library, spread over hooks, wrappers and callbacks. Reading such code takes
-# days. Watching what it does takes one line.
+# Most loops that train your models belong to a library, spread over hooks, wrappers and callbacks. Reading them takes days;
+# watching them takes one line.
 #
 # *About 45 minutes, 10 points. You need units [04 · Training loop](04_training_loop.ipynb) and
 # [08 · Unequal micro-batches](08_unequal_micro_batches.ipynb).*
@@ -27,9 +27,9 @@
 # %% [markdown]
 # ## Predict
 #
-# [accelerate](https://huggingface.co/docs/accelerate) is the layer below many other trainers. Here it trains a small language
-# model with the loop of its documentation: N = 4, and six micro-batches of 2, 6, 9, 15, 5 and 6 tokens, a full window and a
-# leftover.
+# [accelerate](https://huggingface.co/docs/accelerate) is the layer below many other trainers. Here it trains a small
+# language model with the loop of its documentation: N = 4, and six micro-batches of 2, 6, 9, 15, 5 and 6 tokens, so a full
+# window and a leftover.
 
 # %%
 from gradaccum.predict import predict
@@ -60,8 +60,8 @@ from gradaccum.trainer import Trainer
 # %% [markdown]
 # ## One line
 #
-# `gradaccum.watch` takes the fingerprint of any trainer while it runs. It changes nothing and knows nothing about the trainer:
-# it hooks into torch.
+# `gradaccum.watch` takes any trainer's fingerprint while it runs. It hooks into torch, changes nothing, and knows nothing of
+# the trainer.
 
 # %%
 lengths = (((2,), (2, 4), (1, 8), (7, 8), (5,), (3, 3)),)
@@ -82,19 +82,20 @@ with gradaccum.watch(model, accumulation_steps=4) as seen:
 seen
 
 # %% [markdown]
-# Two mistakes? accelerate documents what it does. It is a choice that you should know of. **Due** means: each token of a
-# window, or each sample, counts alike.
+# Are these two mistakes? accelerate documents what it does, so it is a choice, but one to know of. **Due** means that all
+# tokens of a window, or all samples, count equally.
 
 # %% [markdown]
 # ## Explore: trainers of released libraries
 #
 # Here the same line watched trainers of widely used libraries, with tiny models, in one release or several. (`make trainers`
-# repeats these runs.) Below each column is how many tokens or samples its micro-batch holds.
+# repeats these runs.) Below each column is the number of tokens or samples in its micro-batch.
 #
 # 1. It opens on a release of transformers from 2024. What does it divide by? Move through its releases: which are right?
 # 2. **transformers bert even** was repaired once. Is it still right in the newest release?
 # 3. **transformers llama**, release 1: what do the rows add up to? By how much is the total too large?
-# 4. Suppose all micro-batches held equally many tokens. Which trainers would be right in full windows and wrong in a leftover?
+# 4. Suppose all micro-batches held equally many tokens. Which trainers would be right in full windows and wrong in a
+#    leftover?
 
 # %%
 explore("trainers")
@@ -137,17 +138,17 @@ explore("trainers")
 # | `"step-every"` | there is an update after every micro-batch |
 # | `"off-by-one-early"` | the first update comes after one micro-batch, the others after N more; a leftover is applied |
 #
-# Each trainer does what its name says, and everything else right: in its own windows a micro-batch weighs its share of the
+# Each trainer does what its name says and is otherwise right: in its own windows a micro-batch weighs its share of the
 # tokens.
 
 # %% [markdown]
-# What earns points, each with several fingerprints, and each only if all of its names are right:
+# What earns points, each with several fingerprints whose names must all be right:
 #
 # - **1 point · full windows**: there is no leftover, and updates come when they should.
 # - **1 point · leftover windows**: there is one, of any number of micro-batches below N.
-# - **1 point · updates and clearing at the wrong moment**: here, too, there may be a leftover.
+# - **1 point · updates and clearing at the wrong moment**: there may be a leftover as well.
 #
-# To try your function, take the first two updates of recorded trainers. All three are in the picture above:
+# To try your function, take the first two updates of three recorded trainers, all in the picture above:
 
 # %%
 chosen = "trl dpo", "transformers llama", "transformers llama answers"
@@ -190,8 +191,8 @@ check(name_those_trainers)
 #
 # <details><summary>Hint 2: what a row adds up to</summary>
 #
-# Right shares add up to 1, and means that are never divided to the number of micro-batches in the window. What does a leftover
-# add up to, if it is divided by N?
+# Right shares add up to 1; means that are never divided add up to the number of micro-batches in the window. And a leftover
+# that is divided by N?
 # </details>
 #
 # <details><summary>Hint 3: measured numbers</summary>
@@ -202,8 +203,8 @@ check(name_those_trainers)
 # %% [markdown]
 # ## A trainer with hooks
 #
-# If you find a mistake in a library, do not edit what pip installed. Trainers have **hooks**: methods that are there to be
-# overridden. In this small trainer `train` belongs to the library, and the rest are hooks.
+# If you find a mistake in a library, do not edit what pip installed. Trainers have **hooks**: methods that you may override.
+# In this small trainer `train` belongs to the library, and the rest are hooks.
 
 # %%
 hooks = Trainer.compute_loss, Trainer.backward, Trainer.should_step
@@ -230,16 +231,16 @@ seen
 # Write a class `RepairedTrainer`, a subclass of `Trainer`, whose updates hold what is due: **in each window, leftover or not,
 # the gradient of the cross-entropy averaged over all its tokens**. Targets of −100 do not count as tokens.
 #
-# Override hooks, as many as you like. **The library calls its own `train`**: a `train` of yours would never run.
-# One trainer is given one epoch after the other: before each, the marker assigns `trainer.data`, a list of micro-batches, and
-# then has the trainer train for one epoch. Leave the micro-batches as they are. Another trainer of your class may train in the
-# meantime. Marking uses plain SGD; some parameters may be frozen or unused.
+# Override hooks, as many as you like. **The library calls its own `train`**: a `train` of yours would never run. One trainer
+# is given several epochs: before each, the marker assigns `trainer.data`, a list of micro-batches, and then has the trainer
+# train for one epoch. Leave the micro-batches as they are. Another trainer of your class may train in the meantime. Marking
+# uses plain SGD; some parameters may be frozen or unused.
 #
 # What earns points, each by comparing the parameters after each epoch with those of one large batch per window:
 #
 # - **1.5 points · micro-batches with unequal numbers of tokens**: full windows, and N = 1.
-# - **1 point · leftover windows**: also where the whole epoch is shorter than a window.
-# - **0.5 points · one epoch after the other**: their numbers of micro-batches differ, and nothing of one reaches the next.
+# - **1 point · leftover windows**: even where the whole epoch is shorter than a window.
+# - **0.5 points · one epoch after the other**: epochs differ in length, and nothing of one reaches the next.
 # - **0.5 points · micro-batches and windows without a single token**: a window without tokens changes nothing.
 
 
@@ -278,18 +279,18 @@ check(RepairedTrainer)
 # %% [markdown]
 # <details><summary>Hint 1: who knows the total?</summary>
 #
-# `compute_loss` sees one micro-batch at a time. The total is known when the window ends, or from `self.data`. Either is early
-# enough: dividing the sum of gradients is dividing each of them.
+# `compute_loss` sees one micro-batch at a time. The total is known when the window ends, or from `self.data`. Either is
+# early enough: dividing a sum of gradients divides each of them.
 # </details>
 #
 # <details><summary>Hint 2: sums</summary>
 #
-# Let every micro-batch bring the **sum** over its tokens, and divide once. What does `backward` do on top of that today?
+# Let every micro-batch contribute the **sum** over its tokens, and divide once. What does `backward` do to it today?
 # </details>
 #
 # <details><summary>Hint 3: nothing to divide by</summary>
 #
-# A window without tokens has a gradient of 0 and a total of 0. And a parameter that is not used has no gradient at all.
+# A window without tokens has a gradient of 0 and a total of 0. An unused parameter has no gradient at all.
 # </details>
 
 # %% [markdown]
@@ -302,14 +303,14 @@ predict(
     "You watch it with `gradaccum.watch(model)`, and do not say that N = 4 was meant. What is the outcome?",
     choices=("due", "not due", "cannot tell", "an error"),
     answer="due",
-    because="Every update holds all of its window, if a window is what came since the update before. Whether four "
-    "micro-batches were meant, only you can say: watch(model, accumulation_steps=4).",
+    because="Every update holds all that came since the one before, and that is what counts as its window. Only you can say "
+    "that four micro-batches were meant: watch(model, accumulation_steps=4).",
 )
 
 # %% [markdown]
 # ## A test for any trainer
 #
-# The mean of means stayed in releases for years. A test finds it the same day. When the block is over, `seen` has:
+# The mean of means stayed in releases for years; a test finds it the same day. After the block, `seen` has:
 #
 # | attribute | what it holds |
 # |---|---|
@@ -318,7 +319,7 @@ predict(
 # | `seen.check()` | raises `NotDueError`, an `AssertionError`, or `CannotTellError`, a `RuntimeError` |
 # | `seen.fingerprint`, `seen.due` | the two matrices |
 #
-# Watching sees weights, not intentions. Where the tokens of one micro-batch weigh differently, it does not know what is due,
+# Watching sees weights, not intentions. Where the tokens of one micro-batch weigh differently, it cannot know what is due,
 # and says so. A test must not take this for a pass:
 
 # %%
@@ -348,7 +349,7 @@ print(seen.outcome, *(textwrap.fill(note, 60) for note in seen.notes), sep="\n")
 #
 # - **1 point · what losses are divided by**: nothing, micro-batches, positions, tokens.
 # - **1 point · updates and clearing at the wrong moment**: after or before every micro-batch, or never cleared. N may be 1.
-# - **1 point · leftover windows**: divided by N, or never applied; also after the first of two epochs.
+# - **1 point · leftover windows**: divided by N, or never applied, even after the first of two epochs.
 # - **0.5 points · what cannot be told is no pass**: tokens that weigh differently, and a trainer that never updates.
 
 
@@ -369,7 +370,7 @@ check(accumulates_right)
 # %% [markdown]
 # <details><summary>Hint 1: something to try it on</summary>
 #
-# You have two trainers, `Trainer` and yours. A function that makes one of them is a `make_trainer`. Should both pass?
+# You have two trainers, `Trainer` and yours. A function that makes one is a `make_trainer`. Should both pass?
 # </details>
 #
 # <details><summary>Hint 2: when to ask</summary>
@@ -385,10 +386,10 @@ check(accumulates_right)
 # %% [markdown]
 # ## In your own project
 #
-# With gradaccum installed, `pytest` has a fixture for this, and `gradaccum watch train.py` watches a script without editing
-# it. [Watch your own trainer](../docs/watch.md) says how, and what watching cannot see.
+# gradaccum gives `pytest` a fixture for this, and `gradaccum watch train.py` watches a script as it is. [Watch your own
+# trainer](../docs/watch.md) says how, and what watching cannot see.
 #
-# These mistakes have been reported, and most of them repaired:
+# <details><summary>Mistakes that have been reported, most of them repaired</summary>
 #
 # - transformers took [the mean of means](https://github.com/huggingface/transformers/pull/34191);
 #   [some models were not divided at all](https://github.com/huggingface/transformers/pull/35438);
@@ -400,6 +401,7 @@ check(accumulates_right)
 # - Lightning divides [leftovers](https://github.com/Lightning-AI/pytorch-lightning/issues/19987) and
 #   [tokens](https://github.com/Lightning-AI/pytorch-lightning/issues/20350) by N; both are open.
 # - accelerate shows [how to count tokens by hand](https://huggingface.co/docs/accelerate/usage_guides/gradient_accumulation).
+# </details>
 
 # %% [markdown]
 # ## What to remember

@@ -73,7 +73,9 @@ class Prediction(widgets.VBox):
         self._outcome = widgets.HTML()
         self._options.observe(self._chosen, names="value")
         self._button.on_click(lambda _: self.commit())
-        super().__init__([widgets.HTML(self._asked() + KEYS_STAY_HERE), self._options, self._button, self._outcome])
+        super().__init__(
+            [widgets.HTML(self._asked() + KEYS_STAY_HERE + _ROOM_FOR_LINES), self._options, self._button, self._outcome]
+        )
         self.add_class("gradaccum-predict")
         self.add_class(still.LIVE)
 
@@ -125,6 +127,14 @@ class Prediction(widgets.VBox):
 
     def _ipython_display_(self) -> None:
         still.show(self._repr_mimebundle_())
+
+
+_ROOM_FOR_LINES = (
+    "<style>.gradaccum-predict :is(.widget-radio-box,.jupyter-widget-radio-box) label"
+    "{height:auto;line-height:1.45;display:flex;align-items:flex-start}"
+    ".gradaccum-predict :is(.widget-radio-box,.jupyter-widget-radio-box) input{flex:none;order:-1}</style>"
+)
+"""ipywidgets gives each choice the height of one line; longer ones would lie over the next, without their button."""
 
 
 def _check_answer(answer: str, choices: list[str]) -> None:

@@ -28,6 +28,8 @@ ATTRIBUTES = re.compile(
 )
 """Their attributes. A link, a style or a handler of events is not among them."""
 
+PRIMES = "′", "″", "‴"
+
 
 class _MathMLRenderer(IPythonRenderer):
     def inline_math(self, body: str) -> str:
@@ -54,7 +56,15 @@ def mathml(formula: str, display: str) -> str:
         if known is None or not all(map(ATTRIBUTES.fullmatch, node.attrib)):
             return written
         node.tag = known[1]
+    for power in list(tree.iter("msup")):
+        _set_primes_in_full_size(power)
     return ElementTree.tostring(tree, encoding="unicode")
+
+
+def _set_primes_in_full_size(power: ElementTree.Element) -> None:
+    """Let a prime stand beside what it marks: text fonts have it raised already, and as an exponent it is too small to see."""
+    if len(power) == 2 and power[1].text in PRIMES:
+        power.tag, power[1].tag = "mrow", "mo"
 
 
 @pass_context

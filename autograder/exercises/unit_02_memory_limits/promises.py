@@ -52,7 +52,7 @@ PROMISES = {
             Promise("pair", "returns the pair `(fixed, per_sample)`", LINES, "memory_line_turned_round"),
             Promise("exact", "lists of points that lie on it", LINES, "memory_line_through_zero"),
             Promise("least squares", "lists of points that do not", SCATTERED, "memory_line_first_two"),
-            Promise("gigabytes", "also of many gigabytes", ("exact 2",), "memory_line_in_32_bits"),
+            Promise("gigabytes", "some at many gigabytes", ("exact 2",), "memory_line_in_32_bits"),
             Promise("below zero", "may come out below zero", ("scattered 3",), "memory_line_never_negative"),
             Promise("repeated", "perhaps with repetitions", ("scattered 4",), "memory_line_one_point_for_each_size"),
             Promise("any order", "in any order", SCATTERED, "memory_line_smallest_and_largest"),
@@ -65,20 +65,20 @@ PROMISES = {
             Promise("largest", "with the largest B that fits the budget", (*LARGEST, *FULL), "plan_micro_batches_one_by_one"),
             Promise("divides", "B × N is exactly `effective_batch`", (*LARGEST, *FULL), "plan_micro_batches_fills_the_budget"),
             Promise("int", "both numbers as `int`", LARGEST, "plan_micro_batches_float_steps"),
-            Promise("prime and whole", "Also when the effective batch is prime", LARGEST, "plan_micro_batches_never_the_whole"),
-            Promise("prime that fits", "prime or large, and when all of it fits", LARGEST, "plan_micro_batches_one_for_primes"),
+            Promise("prime and whole", "The effective batch may be prime", LARGEST, "plan_micro_batches_never_the_whole"),
+            Promise("prime that fits", "prime or large, and all of it may fit", LARGEST, "plan_micro_batches_one_for_primes"),
             Promise(
                 "large", "prime or large", ("largest 9", "largest 11", "largest 13", "none 3"), "plan_micro_batches_recursive"
             ),
             Promise("many steps", "prime or large", ("largest 13",), "plan_micro_batches_a_hundred_steps"),
-            Promise("large and whole", "when all of it fits", ("largest 10",), "plan_micro_batches_up_to_1024"),
+            Promise("large and whole", "all of it may fit", ("largest 10",), "plan_micro_batches_up_to_1024"),
             Promise(
                 "gigabytes",
                 "with the largest B that fits the budget",
                 ("largest 10", "largest 11", "largest 12"),
                 "plan_micro_batches_in_32_bits",
             ),
-            Promise("last byte", "what needs exactly the budget fits", FULL, "plan_micro_batches_strict"),
+            Promise("last byte", "a micro-batch that needs exactly the budget fits", FULL, "plan_micro_batches_strict"),
             Promise(
                 "whole numbers", "All four arguments are whole numbers", ("largest 12",), "plan_micro_batches_divides_floats"
             ),

@@ -20,7 +20,7 @@ PROMISES = {
                 ("equal", "clean"),
                 "counts_samples_of_all_calls",
             ),
-            Promise("ragged", "also when their sizes differ", ("ragged",), "mean_of_means"),
+            Promise("ragged", "when their sizes differ", ("ragged",), "mean_of_means"),
             Promise("stale", "none of it is left", ("clean", "overflowed", "single"), "stale_start"),
             Promise("stale and unused", "may hold anything when you are called", ("clean",), "stale_gradient_of_unused"),
             Promise("infinity", "infinity included", ("overflowed",), "clears_by_multiplying"),

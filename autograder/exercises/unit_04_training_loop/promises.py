@@ -11,7 +11,7 @@ PROMISES = {
         (
             Promise("trains", "after each of two epochs the parameters are those of", REPAIR, "early_clear_unchanged"),
             Promise("in full", "after each of two epochs the parameters are those of", REPAIR, "early_clear_under_autocast"),
-            Promise("N = 1", "also with N = 1", ("single",), "early_clear_not_for_one"),
+            Promise("N = 1", "N = 1 included", ("single",), "early_clear_not_for_one"),
             Promise("step", "Update by `optimizer.step()`, send", ("training", "single"), "early_clear_by_hand_with_momentum"),
             Promise("one by one", "send micro-batches through the model one by one", ("cut",), "early_clear_one_forward"),
             Promise("mode", "leave the model in training mode", REPAIR, "early_clear_evaluation_mode"),
@@ -47,8 +47,10 @@ PROMISES = {
             Promise("returned", "Return a list with the mean loss", ("losses", *AT_RAGGED), "losses_not_returned"),
             Promise("numbers", "for each window one number", ("losses", *AT_RAGGED), "losses_as_text"),
             Promise("mode", "in training mode; leave it there", ("full", "together"), "evaluation_mode_after_training"),
-            Promise("frozen", "Some of its parameters may be frozen or unused, and stay so", AT_RAGGED, "unfreezes_everything"),
-            Promise("no gradient", "their `.grad` may stay `None`", AT_RAGGED, "divides_every_gradient"),
+            Promise(
+                "frozen", "Some of its parameters may be frozen or unused; leave them so", AT_RAGGED, "unfreezes_everything"
+            ),
+            Promise("no gradient", "Their `.grad` may stay `None`", AT_RAGGED, "divides_every_gradient"),
             Promise(
                 "arguments", "`loss_fn(prediction, target)`", (*AT_EVERY_UPDATE, "single", "losses"), "swapped_loss_arguments"
             ),
@@ -56,7 +58,7 @@ PROMISES = {
             Promise("groups", "perhaps with several parameter groups", ("overflowed",), "clears_first_group"),
             Promise("step", "Update by `optimizer.step()`", ("full", "clean", "losses"), "updates_by_hand"),
             Promise("data", "leave them as they are", ("full",), "empties_the_list"),
-            Promise("stream", "a stream that can be walked through once", ("stream", "together"), "needs_a_length"),
+            Promise("stream", "a stream that can be read only once", ("stream", "together"), "needs_a_length"),
             Promise("fetch", "you may have fetched its window and the next one, but no more", ("stream",), "epoch_prefetched"),
             Promise("N = 1", "N, at least 1", ("single",), "no_window_of_one"),
             Promise("memory", "peak memory stays below twelve times", ("memory",), "one_big_batch_summed_losses"),
@@ -64,11 +66,11 @@ PROMISES = {
             Promise("leftover mean", "averaged over the samples it has", AT_LEFTOVER, "tail_scale"),
             Promise(
                 "short epoch",
-                "also when the whole epoch is shorter than one window",
+                "even when the whole epoch is shorter than one window",
                 AT_LEFTOVER,
                 "short_epoch_no_step",
             ),
-            Promise("ragged", "every sample of a window counts alike", AT_RAGGED, "mean_of_means"),
+            Promise("ragged", "all samples of a window count equally", AT_RAGGED, "mean_of_means"),
             Promise("everything", "also tried on a stream with all these difficulties", ("together",), "leftover_not_weighted"),
             Promise("start", "None of it joins an update", ("clean", "together", "overflowed"), "stale_start"),
             Promise("infinity", "infinity included", ("overflowed",), "clears_by_multiplying"),
@@ -81,12 +83,12 @@ PROMISES = {
                 "gradient_of_last_epoch_kept",
             ),
             Promise("reported", "as your forwards computed it before the update", AT_RAGGED, "losses_after_the_update"),
-            Promise("reported mean", "with leftovers and ragged sizes", ("losses", *AT_RAGGED), "loss_mean_of_means"),
+            Promise("reported mean", "There are leftovers and ragged sizes.", ("losses", *AT_RAGGED), "loss_mean_of_means"),
         ),
         (
             "Now the whole thing",
             "You are given",
-            "It has momentum where all windows are full",
+            "It has momentum only where all windows are full",
             "equal micro-batches, and N divides their number.",
             "the last window has fewer micro-batches.",
             "The model has a frozen and an unused parameter.",
@@ -100,6 +102,12 @@ PROMISES = {
             Promise("dictionary", "Return a dictionary from letters to names", ("answers",), "name_that_loop_list"),
             Promise("all three", "all three right", ("answers",), "name_that_loop_half"),
         ),
-        ("Six loops have lost their names", "Below their fingerprints", "The data:", "For each letter"),
+        (
+            "Six loops have lost their names",
+            "Below their fingerprints",
+            "Some are not in the picture",
+            "The data:",
+            "For each letter",
+        ),
     ),
 }

@@ -82,8 +82,8 @@ PROMISES = {
             Promise("hooks", "Leave no hook on the optimizer.", LOOPS, "schedule_leaves_a_hook"),
             Promise("training", "The model is in training mode", LOOPS, "schedule_evaluates"),
             Promise("mode", "The model is in training mode; leave it there.", ("updates",), "schedule_leaves_evaluation"),
-            Promise("clear", "no gradient waits in `.grad` when you are first called.", LOOPS, "zero_every_scheduled"),
-            Promise("N = 1", "three epochs, also with N = 1;", ("no accumulation",), "schedule_not_for_one"),
+            Promise("clear", "`.grad` is empty when you are first called.", LOOPS, "zero_every_scheduled"),
+            Promise("N = 1", "three epochs, N = 1 included.", ("no accumulation",), "schedule_not_for_one"),
             Promise("one by one", "Micro-batches go through the model one by one.", ("cut",), "schedule_one_forward"),
             Promise("leftover", "a leftover is applied", ("leftover", "probe"), "tail_dropped_scheduled"),
             Promise("leftover's mean", "averages over the samples it has", ("leftover", "probe"), "tail_scale_scheduled"),
@@ -93,7 +93,7 @@ PROMISES = {
             Promise(
                 "short epoch", "in an epoch shorter than one window.", ("leftover", "probe"), "schedule_short_epoch_skipped"
             ),
-            Promise("ragged", "Every sample of a window counts alike.", ("leftover", "probe"), "mean_of_means_scheduled"),
+            Promise("ragged", "All samples of a window count equally.", ("leftover", "probe"), "mean_of_means_scheduled"),
             Promise("one for each", "one number for each update, in order", ("rates", "leftover"), "rates_of_micro_batches"),
             Promise("digits", "the rate that each update used.", ("rates", "leftover"), "rates_rounded"),
             Promise("repeated rates", "one number for each update, in order", ("leftover",), "rates_without_repeats"),

@@ -12,7 +12,7 @@ AMP = (
 )
 FORWARDS = ("float16", "bfloat16", "telling", "usual scale")
 SUMS = ("sums", "ragged", "telling", "cancelling", "evaluation")
-LIKE_UNIT_04 = "one epoch as in unit 04, and each window's gradient is clipped to `max_norm` before its update."
+LIKE_UNIT_04 = "one epoch as in unit 04, except that each window's gradient is clipped to `max_norm` before its update."
 MODE = "The model is in training mode; leave it there."
 LIKE_EXERCISE_1 = (
     "As in exercise 1, the model stays in training mode, every parameter is trained, and the optimizer may have momentum."
@@ -49,7 +49,9 @@ PROMISES = {
             Promise("each norm", "one for each window, before clipping.", ("norms", "idle"), "clip_norms_of_full_windows"),
             Promise("ragged", "full windows of ragged", ("bound", "leftover", "norms", "probe"), "clip_mean_of_means"),
             Promise("leftover", "the last window may be shorter", ("idle", "leftover", "norms", "probe"), "clip_tail_dropped"),
-            Promise("clipped leftover", "this one also asks for a leftover window", ("leftover",), "clip_full_windows_only"),
+            Promise(
+                "clipped leftover", "this one is also tested with a leftover window", ("leftover",), "clip_full_windows_only"
+            ),
             Promise("stream", "`micro_batches` may be a one-shot stream", ("bound",), "clip_needs_a_length"),
             Promise(
                 "clear",
@@ -65,7 +67,7 @@ PROMISES = {
                 CLIPPED,
                 "clip_updates_by_hand",
             ),
-            Promise("N = 1", "also with N = 1.", ("no accumulation",), "clip_not_for_one"),
+            Promise("N = 1", "N = 1 included.", ("no accumulation",), "clip_not_for_one"),
             Promise("one by one", "Micro-batches go through the model one by one.", ("cut",), "clip_one_forward"),
         ),
         ("Every parameter is trained.", "(`islice` and", "The first two compare", "Train for one epoch"),
@@ -94,7 +96,7 @@ PROMISES = {
             Promise("clipped leftover", "that of a leftover window included;", ("leftover",), "amp_full_windows_only"),
             Promise("norms", "return the norms before clipping.", ("clip", "leftover"), "amp_clipped_norm_returned"),
             Promise("list", "the returned norms count here.", ("clip", "leftover", "inf"), "amp_returns_nothing"),
-            Promise("number for inf", "but there has to be one.", ("inf",), "amp_omits_infinite_norms"),
+            Promise("number for inf", "but do return one.", ("inf",), "amp_omits_infinite_norms"),
             Promise("ragged", "Micro-batches may be ragged", ("float16", "bfloat16", "clip", "leftover"), "amp_mean_of_means"),
             Promise("leftover", "the last window shorter", ("float16", "bfloat16", "leftover"), "amp_tail_dropped"),
             Promise("clear", "`.grad` may hold anything when you are called.", ("bfloat16",), "amp_keeps_old_gradients"),
@@ -109,9 +111,9 @@ PROMISES = {
                 "leftover counts", "and the scale at the end has to be exact.", ("leftover",), "amp_no_update_after_leftover"
             ),
             Promise("counting", "and the scale at the end has to be exact.", ("inf",), "amp_halves_the_scale_by_hand"),
-            Promise("inf", "one of nine or twelve micro-batches is broken.", ("inf", "infinite"), "amp_inf_applied"),
+            Promise("inf", "one micro-batch out of nine or twelve is broken.", ("inf", "infinite"), "amp_inf_applied"),
             Promise(
-                "inf without NaN", "one of nine or twelve micro-batches is broken.", ("infinite",), "amp_looks_for_nan_only"
+                "inf without NaN", "one micro-batch out of nine or twelve is broken.", ("infinite",), "amp_looks_for_nan_only"
             ),
             Promise("large scales", "and the scale at the end has to be exact.", ("telling",), "amp_scale_capped"),
             Promise("inf lowers the scale", "the scale at the end has to be exact.", ("inf",), "amp_skips_infinities_itself"),
@@ -134,7 +136,7 @@ PROMISES = {
                 ("cancelling",),
                 "float32_flushes_pairs",
             ),
-            Promise("samples", "every sample counts alike.", ("ragged", "evaluation"), "float32_mean_of_means"),
+            Promise("samples", "all samples count equally.", ("ragged", "evaluation"), "float32_mean_of_means"),
             Promise("bfloat16", "computed by the model as it is", SUMS, "float32_copy_of_the_model"),
             Promise("parameters", "computed by the model as it is", SUMS, "float32_parameters_under_autocast"),
             Promise("infinity", "it may hold anything when you are called.", ("evaluation",), "float32_clears_by_multiplying"),

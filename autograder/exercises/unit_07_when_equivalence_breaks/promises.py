@@ -10,7 +10,7 @@ CALLS = tuple(f"call {k}" for k in range(8))
 REPLACED = "every `nn.BatchNorm1d` and `nn.BatchNorm2d`, at any depth"
 EVERYTHING_ELSE = (
     "Everything else stays as it was, including related layers such as `nn.BatchNorm3d` or `nn.InstanceNorm2d`; "
-    "a frozen parameter of another layer stays frozen, and a shared one shared."
+    "a frozen parameter of another layer stays frozen, and a shared one stays shared."
 )
 KEPT = "Each GroupNorm keeps the affine `weight` and `bias` of its BatchNorm, in their dtype and on their device."
 UNTOUCHED = (
@@ -66,7 +66,7 @@ PROMISES = {
         (
             "Write `replace_batchnorm",
             "the layers at each path",
-            "also in a model with layers",
+            "even in models that mix",
             "layers, values, `.grad`, mode",
             "A GroupNorm works the same in both",
             "The model itself is never",
@@ -121,7 +121,7 @@ PROMISES = {
         ),
         (
             "Below are twelve",
-            "With each of them, a small model",
+            "With each, a small model",
             "Write `breaks_equivalence",
             "The solution is not",
             "You may run",

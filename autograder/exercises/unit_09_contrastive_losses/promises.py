@@ -32,7 +32,7 @@ PROMISES = {
             Promise("ragged", "of 1 to 5 pairs; both encoders again.", ("ragged",), "contrastive_equal_slices"),
             Promise(
                 "unused",
-                "parameters that are never used; `.grad` of those may stay `None`.",
+                "unused parameters; the `.grad` of those may stay `None`.",
                 ("ragged", "listed", "clean unused"),
                 "contrastive_unused_parameters_not_expected",
             ),

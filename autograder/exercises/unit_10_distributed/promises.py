@@ -16,10 +16,7 @@ _LARGE = (
 _MEMORY = "the peak memory stays below twelve times that of a loop with one graph alive."
 _ROUNDS = "gradients of all ranks travel once per window, leftover windows too, and after full windows the ranks are identical."
 _LEAVE = "Leave the model in training mode, with sharing switched on, and the list as it is."
-_FACTOR = (
-    "Return a number or a tensor with one number, so that DistributedDataParallel's average over the ranks becomes the mean "
-    "over the tokens"
-)
+_FACTOR = "With it, DistributedDataParallel's average over the ranks must become the mean over the tokens"
 
 PROMISES = {
     "ddp_train_epoch": Promises(
@@ -76,8 +73,8 @@ PROMISES = {
             Promise("not rounded", _FACTOR, ("uneven", "ranks"), "tokens_whole_number"),
             Promise("number", _FACTOR, ("uneven", "ranks", "empty"), "tokens_text"),
             Promise("any ranks", "the same with three.", ("ranks",), "tokens_two_ranks"),
-            Promise("nothing", "if no rank has any, all get 0.", ("empty",), "tokens_zero_over_zero"),
-            Promise("rank without tokens", "A rank without tokens gets 0", ("empty",), "tokens_without_calling"),
+            Promise("nothing", "if no rank has any, return 0 on all of them.", ("empty",), "tokens_zero_over_zero"),
+            Promise("rank without tokens", "For a rank without tokens, return 0", ("empty",), "tokens_without_calling"),
             Promise("one token", _FACTOR, ("empty",), "tokens_at_least_two"),
         ),
         asks_nothing=(

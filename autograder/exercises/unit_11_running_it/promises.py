@@ -12,9 +12,9 @@ _RANKED = tuple(f"ranks {k}" for k in range(7))
 
 _SAME = "All its losses and the final parameters have to be the same, to the last bit, as those of a run that was never killed"
 _AGAIN = "nothing before the last update may be trained on again."
-_WHOLE = "It goes on from the new checkpoint or from the one before."
+_WHOLE = "It resumes from the new checkpoint or from the one before."
 _NUMBERS = 'a new dictionary with the numbers `"loss"`, `"samples_per_second"`, `"effective_batch"` and `"lr"` of this window.'
-_SPEED = "from the end of the previous window, or from the making of the meter, to this call of `update`."
+_SPEED = "from the end of the previous window, or from when the meter was made, to this call of `update`."
 _LARGEST = "the largest B on each rank that fits and with which the recipe's batch can be met exactly;"
 _REFUSAL = "a `ValueError` with a reason, in any words, if not even one sample fits"
 
@@ -95,7 +95,7 @@ PROMISES = {
     ),
     "RunMeter": Promises(
         demands=(
-            Promise("loss", "every sample counts alike.", ("uneven",), "meter_loss_mean_of_means"),
+            Promise("loss", "all samples count equally.", ("uneven",), "meter_loss_mean_of_means"),
             Promise("unscaled", "*before* it was scaled", _METERS, "meter_loss_scaled"),
             Promise("this window", _NUMBERS, _METERS, "meter_loss_never_restarted"),
             Promise("new", _NUMBERS, _METERS, "meter_one_dictionary_for_all"),
@@ -128,10 +128,10 @@ PROMISES = {
     ),
     "plan_run": Promises(
         demands=(
-            Promise("for a rank", "for one rank's share, make the plan of unit 02.", _RANKED, "plan_for_one_rank"),
+            Promise("for a rank", "plan one rank's share as in unit 02.", _RANKED, "plan_for_one_rank"),
             Promise(
                 "own budget",
-                "each has `memory_budget` bytes of its own",
+                "Each rank has `memory_budget` bytes of its own",
                 _RANKED,
                 "plan_budget_divided",
             ),
@@ -155,7 +155,9 @@ PROMISES = {
             Promise("many steps", "the N that goes with it;", ("plan 6",), "plan_thirty_two_steps_at_most"),
             Promise("effective batch", "B × N × W, which is the recipe's.", _RANKED, "plan_effective_batch_of_one_rank"),
             Promise("any steps", "N need not be a power of two", (*_PLANS, *_RANKED), "plan_powers_of_two"),
-            Promise("exactly", "what needs exactly the budget fits.", ("plan 3", "plan 11"), "plan_budget_not_used_up"),
+            Promise(
+                "exactly", "a micro-batch that needs exactly the budget fits.", ("plan 3", "plan 11"), "plan_budget_not_used_up"
+            ),
             Promise("misfit", _REFUSAL, ("refusal 0", "refusal 3", "refusal 4"), "plan_misfit_not_refused"),
             Promise(
                 "uneven",

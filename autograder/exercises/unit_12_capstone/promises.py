@@ -41,7 +41,7 @@ PROMISES = {
             Promise("refusal", _REFUSAL, ("refuse",), "pick_none_when_nothing_fits"),
             Promise(
                 "by a byte",
-                "budgets that a larger size exceeds by one byte.",
+                "budgets that the next larger size exceeds by one byte.",
                 (*_FITS, *_LARGEST, "refuse"),
                 "pick_whole_window",
             ),
@@ -70,14 +70,14 @@ PROMISES = {
             Promise("mode", "Leave the model in training mode.", _WINDOWS, "window_leaves_eval_mode"),
             Promise("list", _AS_THEY_ARE, _WINDOWS, "window_empties_its_list"),
             Promise("data", _AS_THEY_ARE, ("uneven", "single"), "window_overwrites_padding"),
-            Promise("digits", "compute with all digits that the model has.", _WINDOWS, "window_under_autocast"),
+            Promise("digits", "compute in the model's full precision.", _WINDOWS, "window_under_autocast"),
             Promise(
                 "digits of the shares",
-                "compute with all digits that the model has.",
+                "compute in the model's full precision.",
                 ("full", "uneven"),
                 "window_shares_in_float32",
             ),
-            Promise("digits of the loss", "compute with all digits that the model has.", _WINDOWS, "window_loss_in_float32"),
+            Promise("digits of the loss", "compute in the model's full precision.", _WINDOWS, "window_loss_in_float32"),
             Promise("nan", "`.grad` may hold anything before the first window", ("nan",), "window_clears_by_multiplying"),
             Promise(
                 "stale",
@@ -104,11 +104,9 @@ PROMISES = {
             Promise("history", "to the `History` it returns.", _RUNS, "train_returns_nothing"),
             Promise("threshold", "with `config.max_norm`.", ("even", "resume"), "train_clips_at_n_times"),
             Promise("size", "Take `config.micro_batch_size` as it is", ("budget",), "train_picks_its_size"),
-            Promise("digits", "Compute with all digits that the model has.", _RUNS, "train_under_autocast"),
-            Promise(
-                "digits of the file", "Compute with all digits that the model has.", ("leftover",), "train_saves_in_float32"
-            ),
-            Promise("dtype", "Compute with all digits that the model has.", _RUNS, "train_in_float32"),
+            Promise("digits", "Compute in the model's full precision.", _RUNS, "train_under_autocast"),
+            Promise("digits of the file", "Compute in the model's full precision.", ("leftover",), "train_saves_in_float32"),
+            Promise("dtype", "Compute in the model's full precision.", _RUNS, "train_in_float32"),
             Promise("go on", _GOING_ON, _STOPPING, "train_starts_over"),
             Promise("not trained again", _GOING_ON, _STOPPING, "train_trains_again"),
             Promise("file stays", "and leave it there.", _STOPPING, "train_removes_the_file"),

@@ -4,7 +4,7 @@ from autograder.contract.promises import Promise, Promises
 
 _NAMES = ("full", "leftovers", "windows")
 _UNEVEN = ("tokens", "token 0", "leftover", "short", "epochs", "beside", "empty")
-_EPOCHS = "their numbers of micro-batches differ, and nothing of one reaches the next."
+_EPOCHS = "epochs differ in length, and nothing of one reaches the next."
 _EVERY = (*_UNEVEN, "no accumulation")
 _ALL = ("weights", "windows", "ends", "untold")
 
@@ -50,9 +50,8 @@ PROMISES = {
             '| `"off-by-one-early"`',
             "Each trainer does what its name says",
             "there is no leftover",
-            "here, too, there may be",
+            "there may be a leftover",
             "To try your function",
-            "All three are in the picture above",
             "The name of each fingerprint",
         ),
     ),
@@ -82,7 +81,7 @@ PROMISES = {
         ),
         asks_nothing=(
             "Override hooks",
-            "One trainer is given one epoch after the other",
+            "One trainer is given several epochs",
             "A trainer whose updates hold",
         ),
     ),
@@ -117,8 +116,8 @@ PROMISES = {
             Promise("source", "So names and source say nothing", _ALL, "accumulates_by_source"),
             Promise("N = 1", "N may be 1.", ("weights", "windows"), "accumulates_needs_accumulation"),
             Promise("wrong with N = 1", "N may be 1.", ("windows",), "accumulates_by_accumulation_alone"),
-            Promise("leftover", "divided by N, or never applied;", ("ends",), "accumulates_of_full_windows"),
-            Promise("earlier epoch", "also after the first of two epochs.", ("ends",), "accumulates_epoch_by_epoch"),
+            Promise("leftover", "divided by N, or never applied,", ("ends",), "accumulates_of_full_windows"),
+            Promise("earlier epoch", "even after the first of two epochs.", ("ends",), "accumulates_epoch_by_epoch"),
         ),
         asks_nothing=(
             "Write the test",

@@ -309,6 +309,17 @@ def test_signs_in_a_formula_are_escaped():
     assert 'mathcolor="red&quot; onmouseover=&quot;alert(1)"' in mathml(r'\color{red" onmouseover="alert(1)}{x}', "inline")
 
 
+@pytest.mark.parametrize(("formula", "sign"), [(r"\alpha'", "α</mi><mo>′"), ("f''", "f</mi><mo>″"), ("x^2", "x</mi><mn>2")])
+def test_a_prime_is_as_large_as_what_it_marks(formula, sign):
+    assert sign in mathml(formula, "inline")
+    assert ("<msup>" in mathml(formula, "inline")) == ("^" in formula)
+
+
+def test_a_page_is_dark_where_the_reader_asks_for_dark_pages(feedback, eve):
+    feedback("--students", "eve")
+    assert "@media screen and (prefers-color-scheme: dark)" in eve.read_text()
+
+
 ANSWERS = "two model answers"
 
 
