@@ -346,14 +346,20 @@ check(matched_beta)
 # </details>
 
 # %% [markdown]
-# <details><summary>Stretch: what else does β change?</summary>
+# ## Stretch: what else does β change?
 #
 # Momentum is more than memory. In torch's SGD a gradient moves the weights by lr at first, then by lr·β, lr·β² and so on: by
-# **lr / (1 − β)** in all. So matching β also changes how far a run gets. Suppose that a recipe has lr = 0.01 and β = 0.9,
-# and that you accumulate N = 4, average, and use β⁴. Which lr moves the weights as far per sample as the recipe's, under a
-# constant gradient? About 0.138, which is lr · N · (1 − β⁴) / (1 − β): yours makes one update where the recipe makes four,
-# and in all a gradient moves the weights by lr / (1 − β⁴), not by lr / (1 − β).
-# </details>
+# **lr / (1 − β)** in all. So matching β also changes how far a run gets. (Not graded.)
+
+# %%
+predict(
+    "A recipe has lr = 0.01 and β = 0.9. You accumulate N = 4, average, and use β⁴. "
+    "Which lr moves the weights as far per sample, under a constant gradient?",
+    choices=("0.01, unchanged", "about 0.029", "0.04, N times as large", "about 0.138"),
+    answer="about 0.138",
+    because=f"lr · N · (1 − β⁴) / (1 − β) = {0.01 * 4 * (1 - 0.9**4) / (1 - 0.9):.4f}: yours makes one update where the "
+    "recipe makes four, and in all a gradient moves the weights by lr / (1 − β⁴), not by lr / (1 − β).",
+)
 
 # %% [markdown]
 # ## Explore: who hides the mistake

@@ -265,15 +265,23 @@ check(train_window)
 # </details>
 
 # %% [markdown]
-# <details><summary>Stretch: the weight of a micro-batch on 64 GPUs</summary>
+# ## Stretch: the weight of a micro-batch on 64 GPUs
 #
-# Llama 2 again, on 64 GPUs with N = 16. In fine-tuning only some tokens count. A micro-batch has 3,000 of them, its rank's
-# window has 30,000, and the windows of all ranks together have 2,000,000. By what do you multiply the micro-batch's mean loss?
-#
-# Its share of all tokens is 3,000 / 2,000,000 = 0.0015. DistributedDataParallel averages over the ranks, so it divides by 64
-# (unit 10), and the factor is 64 · 0.0015 = 0.096. Both 1 / N = 0.0625 and 3,000 / 30,000 = 0.1 are close enough to train,
-# and wrong.
-# </details>
+# Remember Llama 2 on 64 GPUs, with N = 16. In fine-tuning only some tokens count. Units 08 and 10 have all that you need. (Not
+# graded.)
+
+# %%
+predict(
+    "A micro-batch has 3,000 tokens that count, its rank's window has 30,000, and the windows of all 64 ranks together have "
+    "2,000,000. DistributedDataParallel averages over the ranks. By what do you multiply the micro-batch's mean loss?",
+    choices=("1 / 16", "3,000 / 30,000", "3,000 / 2,000,000", "64 · 3,000 / 2,000,000"),
+    answer="64 · 3,000 / 2,000,000",
+    because=lambda: (
+        f"Its share of all tokens is 3,000 / 2,000,000 = {3000 / 2e6:.4f}. DistributedDataParallel divides by 64, so the "
+        f"factor is {64 * 3000 / 2e6:.3f}. 1 / 16 = {1 / 16:.4f} and 3,000 / 30,000 = {3000 / 30000:.1f} are close enough to "
+        "train, and wrong."
+    ),
+)
 
 # %% [markdown]
 # ## Stop and resume
