@@ -222,8 +222,8 @@ print("the same storage as h's:", storage.data_ptr() == h.untyped_storage().data
 #
 # - **1 point · what a linear layer and the loss keep**: a single layer, so nothing is shared and no parameter is kept.
 # - **1 point · a tensor that two operations keep**: a layer and a tanh, in float64 where your device has it.
-# - **1 point · parameters, which do not count**: many layers with GELUs between them, one layer frozen, another in
-#   evaluation mode, a slice of a parameter, masks, dropout in training mode, and a buffer that scales the model's output.
+# - **1 point · parameters, which do not count**: many layers, each after a GELU, one layer frozen, a slice of a
+#   parameter, masks, dropout in either mode, and a buffer that scales the model's output.
 # - **1 point · a view, which keeps its whole storage**: a layer whose output is cut into slices, two of which are kept;
 #   `x` is a slice as well.
 #

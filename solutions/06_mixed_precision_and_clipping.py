@@ -197,7 +197,7 @@ explore("order_of_operations")
 # What earns points:
 #
 # - **1 point · windows whose norm is above the threshold**: full windows of ragged micro-batches. Once the next point is
-#   earned, this one is also tested with a leftover window and with norms on both sides of the threshold.
+#   earned, this one is also tested with a leftover window, with N = 1, and with norms on both sides of the threshold.
 # - **1 point · windows whose norm is below it, and leftovers**: equal micro-batches, three epochs, leftover windows, N = 1
 #   included. Micro-batches go through the model one by one.
 # - **1 point · the returned norms**: one for each window, before clipping.
@@ -266,7 +266,7 @@ check(train_epoch_clipped)
 #
 # What earns points:
 #
-# - **1 point · updates in float16 and bfloat16, leftovers included**: forwards run in `dtype`, one for each micro-batch, and
+# - **1 point · updates in float16 and bfloat16, leftovers included**: forwards run in `dtype`, each with one micro-batch, and
 #   gradients are added up in float32; nothing is clipped. N = 1 counts here, too.
 # - **1 point · clipping unscaled gradients**: all norms are above the threshold, that of a leftover window included; the
 #   returned norms count here.

@@ -169,6 +169,8 @@ def remembered(
 ) -> str:
     """:data:`REMEMBERED` if every wrong answer was due in an earlier call of which the same is true; empty otherwise.
 
+    It is also empty if an answer is none of those of such earlier calls, for then none of them was looked up.
+
     Args:
         trials: the calls, in the order in which they were made.
         observations: what was observed of each.
@@ -180,6 +182,8 @@ def remembered(
     for name, trial in trials.items():
         due, facts = formula(*trial.arguments, **trial.keywords), observations[name].facts
         before = earlier.setdefault(of(trial), [])
+        if before and "value" in facts and not any(same_value(facts["value"], plain(one)) for one in before):
+            return ""
         if _call_message(observations[name], due, "differs", (CLOSE, 0.0), "differs"):
             wrong.append("value" in facts and any(same_value(facts["value"], plain(one)) for one in before))
         before += [] if due is RAISES else [due]

@@ -39,6 +39,8 @@ SETTINGS: dict[str, _Setting] = {
     "torch's deterministic mode": (torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode),
     "autocast on the CPU": (partial(torch.is_autocast_enabled, "cpu"), partial(torch.set_autocast_enabled, "cpu")),
     "autocast on the GPU": (partial(torch.is_autocast_enabled, "cuda"), partial(torch.set_autocast_enabled, "cuda")),
+    "autocast's dtype on the CPU": (partial(torch.get_autocast_dtype, "cpu"), partial(torch.set_autocast_dtype, "cpu")),
+    "autocast's dtype on the GPU": (partial(torch.get_autocast_dtype, "cuda"), partial(torch.set_autocast_dtype, "cuda")),
     "the number of torch's threads": (torch.get_num_threads, torch.set_num_threads),
     "the precision of torch's matrix products": (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
     "cuDNN's benchmarking": (torch._C._get_cudnn_benchmark, torch._C._set_cudnn_benchmark),

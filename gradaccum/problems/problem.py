@@ -43,12 +43,14 @@ class Problem:
         epochs: for each epoch the sizes of its micro-batches, in samples.
         lr, momentum: of the SGD optimizer; with momentum an update depends on those before it, so one made by hand shows.
         width, depth: units per hidden layer, number of hidden layers.
-        grouped: whether the optimizer has two groups of parameters, the weights and the biases.
+        grouped: how many times the rate of the weights that of the biases is, which are then a group of parameters of their
+            own in the optimizer; 0 for a single group.
         stale: whether ``.grad`` holds something before the first epoch.
         overflowed: whether ``.grad`` holds infinity before every epoch, as after a loss that overflowed.
         one_shot: whether an epoch's micro-batches come as a generator without a length instead of a list.
         extras: whether the model also has a frozen and an unused parameter.
-        renamed: whether these two have other names than usual, so that a function cannot know them by name.
+        renamed: whether these two have other names than usual, so that a function cannot know them by name, and the model has a
+            parameter of its own, outside of its layers, that scales its outputs.
         tied: whether two of the model's hidden layers share a weight, for which it needs three of them.
         gated: whether the model has a layer that acts differently in training and in evaluation mode.
         coupled: whether the samples of one forward act on each other, so that the gradient shows which of them went through
@@ -70,7 +72,7 @@ class Problem:
     momentum: float = 0.0
     width: int = 6
     depth: int = 1
-    grouped: bool = False
+    grouped: float = 0.0
     stale: bool = False
     overflowed: bool = False
     one_shot: bool = False
@@ -119,8 +121,13 @@ class Problem:
 
     def build_optimizer(self, model: nn.Module) -> torch.optim.SGD:
         every = list(model.parameters())
-        groups = [[p for p in every if p.dim() > 1], [p for p in every if p.dim() <= 1]] if self.grouped else [every]
-        return torch.optim.SGD([{"params": group} for group in groups], lr=self.lr, momentum=self.momentum)
+        groups: list[dict[str, Any]] = [{"params": every}]
+        if self.grouped:
+            groups = [
+                {"params": [p for p in every if p.dim() > 1]},
+                {"params": [p for p in every if p.dim() <= 1], "lr": self.lr * self.grouped},
+            ]
+        return torch.optim.SGD(groups, lr=self.lr, momentum=self.momentum)
 
     @property
     def loss_fn(self) -> LossFn:
@@ -168,10 +175,11 @@ def coupling(x: Tensor) -> Tensor:
 
 
 def renamed(model: ProbeModel) -> ProbeModel:
-    """The model, with other names for its frozen and its unused parameter."""
+    """The model, with other names for its frozen and its unused parameter, and with a parameter outside of its layers."""
     for old, new in (("shift", "offset"), ("unused", "spare")):
         model.register_parameter(new, getattr(model, old))
         delattr(model, old)
+    model.register_parameter("gain", nn.Parameter(torch.ones(model.head.out_features)))
     return model
 
 
@@ -209,5 +217,6 @@ class ProbeModel(nn.Module):
         if shift is not None:
             x = x + shift
         out = self.head(self.gate(x))
+        out = out * gain if (gain := getattr(self, "gain", None)) is not None else out
         out = out if self.loud == 1 else out * self.loud
         return out if together is None else out * together

@@ -38,7 +38,8 @@ class AverageGradients(Exercise[ListTrial]):
     graded = False
 
     def trials(self, seed: int, device: str) -> dict[str, ListTrial]:
-        return {counted(count, "gradient"): ListTrial(seed + count, count, device) for count in (4, 3, 1, 2, 5)}
+        trials = {counted(count, "gradient"): ListTrial(seed + count, count, device) for count in (4, 3, 1, 2, 5)}
+        return trials | {"another 4 gradients": ListTrial(seed + 6, 4, device)}
 
     def judge(self, trials: Mapping[str, ListTrial], observations: Mapping[str, Observation]) -> Verdict:
         message = ""

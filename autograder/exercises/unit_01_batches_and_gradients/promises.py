@@ -27,6 +27,7 @@ PROMISES = {
             Promise(
                 "any names", "a frozen parameter is not in the dictionary", ("overflowed",), "batch_gradient_by_known_names"
             ),
+            Promise("outside of layers", "from the names in", ("overflowed",), "batch_gradient_of_layers"),
             Promise("other dtypes", "shape and dtype", ("narrow",), "batch_gradient_under_autocast"),
             Promise("one sample", "even for a batch of one sample", ("one",), "batch_gradient_needs_several_samples"),
             Promise("zero", "every trainable parameter has its gradient", ("one",), "batch_gradient_without_zeros"),

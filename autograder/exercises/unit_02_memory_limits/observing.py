@@ -21,7 +21,8 @@ class SavedTrial:
     Attributes:
         kind: ``"plain"`` (one linear layer), ``"shared"`` (a tensor that two operations keep), ``"deep"`` (weights are kept
             too, one of them frozen, as well as a slice of a parameter, masks, a buffer, and activations of the weights' shape;
-            its first layer is in evaluation mode), ``"gated"`` (slices of larger tensors are kept, x among them, but not y).
+            a dropout is in evaluation mode, and a GELU comes first, which would keep x if x required a gradient),
+            ``"gated"`` (slices of larger tensors are kept, x among them, but not y).
         samples: in the batch.
         width: of the layers.
     """
@@ -68,7 +69,7 @@ def loss_of_sines(prediction: Tensor, target: Tensor) -> Tensor:
     return (prediction.square().mean(1).sin() - target[:, 0]).square().mean()
 
 
-TRIED = 50
+TRIED = 400
 """How many times memory is asked for, until it is some that was freed."""
 
 
@@ -116,12 +117,11 @@ def deep_model(width: int, hidden: int, depth: int = 10) -> WatchedSequential:
     keeps its input and a linear layer its own, so nothing is kept twice; the frozen layer keeps its weight only. With as many
     samples as hidden units, activations have the shape of weights.
     """
-    layers: list[nn.Module] = [nn.Linear(width, hidden), nn.GELU()]
+    layers: list[nn.Module] = [nn.GELU(), nn.Linear(width, hidden), nn.GELU(), nn.Dropout(0.3).eval()]
     for _ in range(depth):
         layers += [nn.Linear(hidden, hidden), nn.GELU()]
-    middle = layers[2]
+    middle = layers[4]
     assert isinstance(middle, nn.Linear)
-    layers[0].eval()
     middle.weight = nn.Parameter((torch.randn(hidden + 1, hidden) / hidden**0.5)[1:])  # its storage begins before it does
     return WatchedSequential(*layers, nn.Linear(hidden, 3).requires_grad_(False), nn.Sequential(Gains(3), nn.Dropout(0.2)))
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from autograder.contract.observation import Observation
 from autograder.judging.calls import Formula
 from autograder.judging.large_batches import JOINED, MAX_JOINED, is_cut_finely, is_one_forward
-from autograder.judging.left_behind import kept_message
+from autograder.judging.left_behind import MESSAGES, kept_message
 from autograder.judging.other_losses import OWN_LOSSES, squeezed, swapped
 from autograder.judging.tolerances import close
 from autograder.observing.loops import LoopTrial
@@ -21,6 +21,10 @@ from gradaccum.fingerprint import batch_gradient
 from gradaccum.problems import LossFn, Problem, flat_parameters
 
 WRONG_GRADIENT = "What is in .grad is not the gradient of the mean loss over all samples."
+
+
+FROZEN = "A frozen parameter has changed, or it now has a .grad, with which an update would change it."
+"""What is said of it here, where we make the update."""
 
 
 def gradient_message(trial: LoopTrial, seen: Observation) -> str:
@@ -33,7 +37,7 @@ def gradient_message(trial: LoopTrial, seen: Observation) -> str:
     if not all(close(row, before, problem.dtype) for row in after):
         return "Your function changed the parameters; it should only fill .grad."
     if kept := kept_message(seen):
-        return kept
+        return FROZEN if kept == MESSAGES["frozen"] else kept
     if problem.coupled and is_one_forward(problem, gradients[0]):
         return JOINED
     if problem.coupled:

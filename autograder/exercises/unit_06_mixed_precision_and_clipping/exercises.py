@@ -95,6 +95,10 @@ ALONE = ("no accumulation", "cut", "telling", "usual scale", "cancelling", "infi
 """Trials in mixed precision that are judged by themselves, and not with the others to find mistakes."""
 
 
+FORWARDS = ("float16", "bfloat16", "no accumulation")
+"""Trials in which the dtype that the model computes in is looked at."""
+
+
 class TrainEpochClipped(Exercise[ClipTrial]):
     """``train_epoch_clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm) -> list[float]``."""
 
@@ -123,7 +127,7 @@ class TrainEpochClipped(Exercise[ClipTrial]):
         # As in unit 04: in this order windows of any width leave something over that a later update shows.
         every_kind = ([*uneven[0], *uneven[1][:left]], [size] * probe_length(2, n, left), [size] * (n - 1))
         return {
-            "bound": trial(1, uneven[0] + uneven[1] + uneven[2], share=BINDING, one_shot=True, grouped=True),
+            "bound": trial(1, uneven[0] + uneven[1] + uneven[2], share=BINDING, one_shot=True, grouped=0.5),
             "idle": trial(2, [size] * (2 * n + left), [size] * (n - 1), [size] * n, share=IDLE, stale=True, spiked=True),
             # In float32, which a function may not turn into float64.
             "no accumulation": trial(6, [size] * 3, share=IDLE, accumulation_steps=1, dtype="float32", outputs=1),
@@ -132,7 +136,8 @@ class TrainEpochClipped(Exercise[ClipTrial]):
             "both sides": on_both_sides(trial(8, [size] * (6 * n), share=IDLE, frozen=True)),
             "overflowed": trial(9, [size] * n, share=IDLE, overflowed=True),
             "leftover": trial(5, [*uneven[1], *uneven[2][:left]], share=BINDING),
-            "probe": trial(4, *every_kind, share=IDLE, frozen=True, stale=True, grouped=True),
+            "bound alone": trial(10, [size] * 2, share=BINDING, accumulation_steps=1),
+            "probe": trial(4, *every_kind, share=IDLE, frozen=True, stale=True, grouped=1),
         }
 
     def judge(self, trials: Mapping[str, ClipTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -145,6 +150,7 @@ class TrainEpochClipped(Exercise[ClipTrial]):
         joined = False
         if whole:
             results["bound"] = LEFTOVER_NOT_CLIPPED if said["leftover"] else ""
+            results["bound"] = results["bound"] or for_one(said["bound alone"])
             results["bound"] = results["bound"] or mixed_message(observations["both sides"], due["both sides"])
             results["idle"], joined = cut_message(
                 partial(replay_clipped, clipped), trials["cut"], observations["cut"], CLIP_TOLERANCE
@@ -246,7 +252,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
     def judge(self, trials: Mapping[str, AmpTrial], observations: Mapping[str, Observation]) -> Verdict:
         due = {name: replay_amp(amp, trial) for name, trial in trials.items()}
         said = {name: parameters_message(observations[name], due[name], AMP_TOLERANCE) for name in trials}
-        said |= {name: said[name] or autocast_message(observations[name], trials[name]) for name in ("float16", "bfloat16")}
+        said |= {name: said[name] or autocast_message(observations[name], trials[name]) for name in FORWARDS}
         moves = said["float16"] or said["bfloat16"] or for_one(said["no accumulation"])
         cut, joined = cut_message(partial(replay_amp, amp), trials["cut"], observations["cut"], AMP_TOLERANCE)
         rounded = "" if moves else rounding_message(observations["telling"], due["telling"])
@@ -307,9 +313,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             slugs = ("model-converted",)
         elif outside := outside_message(observations["float16"]):
             slugs = ()
-        elif rounded or any(
-            trials[name].precision not in observations[name].facts["dtypes"] for name in ("float16", "bfloat16")
-        ):
+        elif rounded or any(trials[name].precision not in observations[name].facts["dtypes"] for name in FORWARDS):
             slugs += ("autocast-missing",)
         if results["clip"] and not said["clip"] and clipped_norms(observations["clip"], due["clip"], trials["clip"].max_norm):
             slugs += ("norm-after-clip",)

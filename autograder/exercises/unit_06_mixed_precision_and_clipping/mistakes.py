@@ -83,7 +83,8 @@ add_mistake(
 )
 add_mistake(
     "unscale-missing",
-    "The update uses gradients that are still multiplied by the scale.",
+    "The scaler is never asked to unscale the gradients, so they are still multiplied by its scale unless you divide them "
+    "yourself, and it has not looked for infinities in them.",
     "Which call divides the gradients by the scale, and where is it in your loop?",
 )
 add_mistake(

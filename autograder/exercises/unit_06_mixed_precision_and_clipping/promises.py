@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from autograder.contract.promises import Promise, Promises
 
-CLIPPED = ("bound", "idle", "no accumulation", "cut", "norms", "both sides", "overflowed", "leftover", "probe")
-LONG = ("bound", "both sides", "leftover")
+CLIPPED = ("bound", "idle", "no accumulation", "cut", "norms", "both sides", "overflowed", "leftover", "bound alone", "probe")
+LONG = ("bound", "both sides", "leftover", "bound alone")
 AMP = (
     *("float16", "bfloat16", "no accumulation", "cut", "telling", "usual scale", "cancelling"),
     *("clip", "inf", "infinite", "growth", "leftover"),
 )
-FORWARDS = ("float16", "bfloat16", "telling", "usual scale")
+FORWARDS = ("float16", "bfloat16", "no accumulation", "telling", "usual scale")
 SUMS = ("sums", "ragged", "telling", "cancelling", "evaluation")
 LIKE_UNIT_04 = "one epoch as in unit 04, except that each window's gradient is clipped to `max_norm` before its update."
 MODE = "The model is in training mode; leave it there."
@@ -39,7 +39,7 @@ PROMISES = {
             Promise(
                 "short ones",
                 "equal micro-batches",
-                tuple(name for name in CLIPPED if name not in ("bound", "norms", "leftover")),
+                tuple(name for name in CLIPPED if name not in ("bound", "norms", "leftover", "bound alone")),
                 "clip_always",
             ),
             Promise("norms", "the norm of its gradient before clipping.", ("norms", "bound"), "clipped_norm_returned"),
@@ -67,7 +67,13 @@ PROMISES = {
                 CLIPPED,
                 "clip_updates_by_hand",
             ),
-            Promise("N = 1", "N = 1 included.", ("no accumulation",), "clip_not_for_one"),
+            Promise("N = 1", "N = 1 included.", ("no accumulation", "bound alone"), "clip_not_for_one"),
+            Promise(
+                "clipped alone",
+                "tested with a leftover window, with N = 1",
+                ("bound alone",),
+                "clip_only_what_is_accumulated",
+            ),
             Promise("one by one", "Micro-batches go through the model one by one.", ("cut",), "clip_one_forward"),
         ),
         ("Every parameter is trained.", "(`islice` and", "The first two compare", "Train for one epoch"),
@@ -103,8 +109,9 @@ PROMISES = {
             Promise("training", LIKE_EXERCISE_1, AMP, "amp_evaluates"),
             Promise("mode", LIKE_EXERCISE_1, ("float16",), "amp_leaves_evaluation"),
             Promise("optimizer", "the optimizer may have momentum.", AMP, "amp_steps_twice"),
-            Promise("one by one", "one for each micro-batch, and", ("cut",), "amp_one_forward"),
+            Promise("one by one", "each with one micro-batch, and", ("cut",), "amp_one_forward"),
             Promise("N = 1", "N = 1 counts here, too.", ("no accumulation",), "amp_not_for_one"),
+            Promise("dtype of one", "N = 1 counts here, too.", ("no accumulation",), "amp_without_autocast_for_one"),
             Promise("both dtypes", "Use the scaler with both.", ("bfloat16", "telling"), "amp_scaler_for_float16_only"),
             Promise("one step", "and the scale at the end has to be exact.", ("no accumulation",), "amp_no_scaler_for_one"),
             Promise(

@@ -19,6 +19,8 @@ CHANGES = {
     "torch's deterministic mode": lambda: torch.use_deterministic_algorithms(True, warn_only=True),
     "autocast on the CPU": lambda: torch.set_autocast_enabled("cpu", True),
     "autocast on the GPU": lambda: torch.set_autocast_enabled("cuda", True),
+    "autocast's dtype on the CPU": lambda: torch.set_autocast_dtype("cpu", torch.float16),
+    "autocast's dtype on the GPU": lambda: torch.set_autocast_dtype("cuda", torch.bfloat16),
     "the number of torch's threads": lambda: torch.set_num_threads(torch.get_num_threads() + 1),
     "the precision of torch's matrix products": lambda: torch.set_float32_matmul_precision("medium"),
     "cuDNN's benchmarking": lambda: setattr(torch.backends.cudnn, "benchmark", True),

@@ -159,6 +159,8 @@ def loss_message(trial: BatchTrial, seen: Observation) -> Found:
             return f"This is {' '.join([which, *when])}.", slugs
     if _same_loss(seen.facts["loss"], trial.lr * _loss(trial, None, trial.training)):
         return "This is lr times the loss.", ()
+    if _same_loss(seen.facts["loss"] * trial.samples, _loss(trial, None, trial.training)):
+        return "This is the loss divided by the number of samples, over which it is a mean already.", ()
     return "The number returned is not the loss of the batch before the update.", _other_loss(trial, seen.facts["loss"])
 
 

@@ -16,6 +16,10 @@ CLOSE_BY = 0.05
 """Relative distance below which a wrong vector is called close to the right one."""
 
 
+DIGITS = 0.01
+"""Relative difference up to which a small term is recognised in a sum; an unrelated one differs by all of it."""
+
+
 def vector_in_words(trial: BatchTrial, vector: Tensor) -> str:
     """How this vector ``(P,)`` follows from the batch, as a sentence; empty if in no known way."""
     model, batches = trial.exact()
@@ -39,7 +43,7 @@ def vector_in_words(trial: BatchTrial, vector: Tensor) -> str:
             return "It is made of losses that compare each sample with the target of another one."
     weights = weights * (mean != 0)  # an unused parameter is decayed by some optimizers only
     decay = float((vector - mean) @ weights / weights.square().sum())
-    if _same(vector, mean + decay * weights):
+    if _same(vector, mean + decay * weights) and _same(vector - mean, decay * weights, DIGITS):
         return f"It is the mean gradient plus {decay:.3g} times the parameters, as weight decay adds them."
     sizes = vector[mean != 0].abs()
     if len(sizes) > 2 and float(sizes.max() - sizes.min()) < 0.1 * float(sizes.max()):
@@ -70,8 +74,8 @@ def _by_parameter(factors: dict[str, float | None]) -> str:
     return f"It is {', '.join(parts)}{', and right for the other parameters' * bool(right)}."
 
 
-def _same(one: Tensor, other: Tensor) -> bool:
-    return bool((one - other).norm() <= 10 * LINEAR * other.norm().clamp_min(1e-12))
+def _same(one: Tensor, other: Tensor, tolerance: float = 10 * LINEAR) -> bool:
+    return bool((one - other).norm() <= tolerance * other.norm().clamp_min(1e-12))
 
 
 def clipped_one_by_one_in_words(trial: BatchTrial, shares: Tensor) -> str:

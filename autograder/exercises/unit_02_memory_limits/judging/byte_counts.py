@@ -37,6 +37,7 @@ class KeptTensor:
         starts_parameter: whether it begins where a parameter does.
         shaped_like_parameter: whether it has the shape of one, possibly transposed.
         given: whether it is x or y.
+        target: whether it is y.
         buffer: whether it is a buffer of the model.
         by_loss: whether the loss kept it, not the model.
         in_graph: whether it requires a gradient.
@@ -55,6 +56,7 @@ class KeptTensor:
     starts_parameter: bool
     shaped_like_parameter: bool
     given: bool
+    target: bool
     buffer: bool
     by_loss: bool
     in_graph: bool
@@ -141,6 +143,9 @@ def count_in_words(counts: Mapping[SavedTrial, float]) -> str:
     for words, count_of in RARE_COUNTS.items():
         if counts and all(count == count_of(forwards[trial]) for trial, count in counts.items()):
             return words
+    for words, options in OTHER_FORWARDS.items():
+        if counts and all(count == play(CountVariant(), run_forward(trial, **options)) for trial, count in counts.items()):
+            return words
     return relation(list(counts.values()), [play(CountVariant(), forward) for forward in forwards.values()])
 
 
@@ -163,6 +168,15 @@ RARE_COUNTS: dict[str, Callable[[Forward], int]] = {
     ),
     "You count what requires a gradient only, and no parameters: x, y, masks and buffers are left out.": lambda forward: sum(
         _sizes(forward, lambda tensor: tensor.in_graph)
+    ),
+    "You leave out y, although autograd keeps it where the loss needs it.": lambda forward: sum(
+        _sizes(forward, lambda tensor: not tensor.target)
+    ),
+    "You leave out x, although autograd keeps it where a layer needs it.": lambda forward: sum(
+        _sizes(forward, lambda tensor: tensor.target or not tensor.given)
+    ),
+    "You add the bytes of all parameters to what autograd keeps.": lambda forward: (
+        sum(_sizes(forward)) + forward.parameter_elements * forward.itemsize
     ),
     "You count x and y in any case, although autograd need not keep both.": lambda forward: (
         forward.given_bytes + sum(_sizes(forward, lambda tensor: not tensor.given))
@@ -191,6 +205,12 @@ RARE_COUNTS: dict[str, Callable[[Forward], int]] = {
 }
 """Rarer counts, by what is counted."""
 
+OTHER_FORWARDS: dict[str, dict[str, bool]] = {
+    "Your count is that of a model all of whose layers are in training mode. One is in evaluation mode.": {"training": True},
+    "Your count is that of a forward pass in which x requires a gradient, too. It does not.": {"with_x": True},
+}
+"""Right counts of another forward pass, by what differs in it."""
+
 
 @cache
 def count_variants() -> tuple[Candidate[CountVariant], ...]:
@@ -203,11 +223,18 @@ def _moot(variant: CountVariant) -> tuple[str, ...]:
     return ("counts-twice",) if variant.once == "start" and variant.size != "storage" else ()
 
 
-def run_forward(trial: SavedTrial, *, training: bool = True) -> Forward:
-    """Run the trial's forward pass and note what autograd keeps; all in evaluation mode if not in ``training``."""
+def run_forward(trial: SavedTrial, *, training: bool | None = None, with_x: bool = False) -> Forward:
+    """Run the trial's forward pass and note what autograd keeps.
+
+    Args:
+        trial: the model and the batch.
+        training: the mode that all layers are in; each in its own if None.
+        with_x: whether x requires a gradient, too.
+    """
     model, (x, y) = trial.model(), trial.batch()
-    if not training:
-        model.eval()
+    if training is not None:
+        model.train(training)
+    x.requires_grad_(with_x)
     with torch.random.fork_rng(devices=[]):
         prediction, before_loss = saved_tensors(lambda: model(x))
     loss, by_loss = saved_tensors(lambda: trial.loss_fn(prediction, y))
@@ -230,6 +257,7 @@ def run_forward(trial: SavedTrial, *, training: bool = True) -> Forward:
                 starts_parameter=tensor.data_ptr() in starts,
                 shaped_like_parameter=tensor.shape in shapes,
                 given=key in (storage_key(x), storage_key(y)),
+                target=key == storage_key(y),
                 buffer=key in map(storage_key, model.buffers()),
                 by_loss=place >= len(before_loss),
                 in_graph=tensor.requires_grad,
