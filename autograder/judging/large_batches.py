@@ -28,14 +28,16 @@ MOVES_NOTHING = "An epoch of a single window does not move the parameters."
 CUT_OTHERWISE = "With 24 micro-batches the gradient is not that of forwards with one micro-batch each, or with a few."
 
 METERED: dict[str, Any] = {"width": 4, "depth": 1}
-METERED_WINDOW = (32,) * 24
+METERED_WINDOW = (12,) * 24
 """The model and the micro-batches on which a loop's memory is counted: the graph of one micro-batch is several times as large
-as the gradients. Counting takes time for each operation, however large it is: hence few layers, and many samples."""
+as the gradients. Counting takes time for each operation, however large it is, and some loops take their samples one by one:
+hence a single layer, and few samples."""
 
 MEMORY = 12.0
 """How many times the reference's peak memory a loop may use on :data:`METERED_WINDOW`. There own buffers need below 1.2 times
-as much; torch.func, which keeps the graph of a micro-batch while it differentiates, 2; copies of a whole window's data 6.1; a
-gradient for every sample of a micro-batch 7. A window whose graphs are alive together needs at least 16.7 times as much."""
+as much; torch.func, which keeps the graph of a micro-batch while it differentiates, 1.6; a gradient for every sample of a
+micro-batch 4.5; copies of a whole window's data 7.9. A window whose graphs are alive together needs at least 13.7 times as
+much."""
 
 
 def for_one(message: str, problem: Problem | None = None) -> str:

@@ -77,7 +77,7 @@ class AccumulateGradient(Exercise[LoopTrial]):
             "overflowed": LoopTrial(problem(6, [size] * count, overflowed=True), frozen=True),
             "single": LoopTrial(problem(8, [size], stale=True), frozen=True),
             "memory": LoopTrial(problem(4, METERED_WINDOW, **METERED, coupled=True), frozen=True, meter=True),
-            "ragged memory": LoopTrial(problem(7, (*METERED_WINDOW[:-1], 16), **METERED), frozen=True, meter=True),
+            "ragged memory": LoopTrial(problem(7, (*METERED_WINDOW[:-1], METERED_WINDOW[-1] // 2), **METERED), frozen=True, meter=True),
             "probe": LoopTrial(problem(5, ragged, stale=True, tied=True, depth=3), frozen=True),
         }
 
