@@ -316,7 +316,7 @@ with TemporaryDirectory() as folder:
 #
 # Two more settings are about stopping. Both may be `None`; `stop_after` is only set where `checkpoint` is:
 #
-# - `config.checkpoint` is the path of a file. **If it exists** when `train` is called, continue from it, and leave it there.
+# - `config.checkpoint` is the path of a file. **If it exists** when `train` is called, continue from it, and leave it as it is.
 # - `config.stop_after`: once the history holds that many updates, counted from the very start, write `config.checkpoint` and
 #   return the history. It is always more than the file holds when `train` is called.
 #

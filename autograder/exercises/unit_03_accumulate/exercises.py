@@ -70,6 +70,7 @@ class AccumulateGradient(Exercise[LoopTrial]):
             epochs = tuple(map(tuple, calls))
             return basics.with_(seed=seed + offset, accumulation_steps=len(epochs[0]), epochs=epochs, **options)
 
+        uneven_window = (*METERED_WINDOW[:-1], METERED_WINDOW[-1] // 2)
         return {
             "equal": LoopTrial(problem(1, [size] * count, [size] * count, [1], outputs=1), frozen=True),
             "ragged": LoopTrial(problem(2, ragged, extras=True, tied=True, depth=3), frozen=True),
@@ -77,7 +78,7 @@ class AccumulateGradient(Exercise[LoopTrial]):
             "overflowed": LoopTrial(problem(6, [size] * count, overflowed=True), frozen=True),
             "single": LoopTrial(problem(8, [size], stale=True), frozen=True),
             "memory": LoopTrial(problem(4, METERED_WINDOW, **METERED, coupled=True), frozen=True, meter=True),
-            "ragged memory": LoopTrial(problem(7, (*METERED_WINDOW[:-1], METERED_WINDOW[-1] // 2), **METERED), frozen=True, meter=True),
+            "ragged memory": LoopTrial(problem(7, uneven_window, **METERED), frozen=True, meter=True),
             "probe": LoopTrial(problem(5, ragged, stale=True, tied=True, depth=3), frozen=True),
         }
 

@@ -179,7 +179,7 @@ def observe_run_stage(function: Callable, stage: Stage, folder: Path) -> Observa
     trial = stage.trial
     if not trial.stops:
         return _observe_whole_run(function, trial)
-    path = folder / CHECKPOINTS[stage.number]
+    path, content = folder / CHECKPOINTS[stage.number], None
     if stage.folders:
         content = stage.folders[0].get(CHECKPOINTS[stage.number - 1])
         write_folder(folder, {} if content is None else {path.name: content})
@@ -188,7 +188,7 @@ def observe_run_stage(function: Callable, stage: Stage, folder: Path) -> Observa
     left = () if stage.is_last else (found,)
     steps = {f"steps {stage.number}": seen.facts["steps"]}
     if stage.is_last:
-        steps |= {"left": path.exists()}
+        steps |= {"left": path.is_file() and path.read_bytes() == content}
     if stage.number == 1:
         facts = {name: value for name, value in seen.facts.items() if name != "steps"}
         return Observation(seen.tensors, facts | steps, left=left)

@@ -10,6 +10,7 @@ import ast
 import contextlib
 import json
 import os
+import pkgutil
 import re
 import site
 import socket
@@ -152,6 +153,20 @@ def test_every_attack_says_what_it_tries():
     first_lines = {path.name: re.search(r"# [A-Z].{30,}\.", path.read_text()) for path in ATTACKS}
     assert [name for name, line in first_lines.items() if not line] == []
     assert len(ATTACKS) >= 40
+
+
+def test_everything_that_an_attack_replaces_in_our_packages_exists():
+    gone = []
+    for path in (path for path in ATTACKS if path.suffix == ".py"):
+        targets = [
+            target for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Assign) for target in node.targets
+        ]
+        for name in map(ast.unparse, targets):
+            try:
+                pkgutil.resolve_name(name if name.startswith(("autograder.", "gradaccum.")) else "ast")
+            except (ImportError, AttributeError):
+                gone.append(f"{path.name}: {name}")
+    assert gone == [], "an attack that replaces nothing proves nothing"
 
 
 @pytest.mark.slow

@@ -193,9 +193,7 @@ def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:
     due_steps = [end - begin for begin, end in pairwise((0, *trial.stops, trial.config.updates))]
     if any(seen.facts[f"steps {k}"] > steps for k, steps in enumerate(due_steps)):
         return TRAINED_AGAIN
-    return (
-        "" if seen.facts["left"] else "The file that your run continued from is gone afterwards, so a later call finds nothing."
-    )
+    return "" if seen.facts["left"] else "The file that your run continued from is gone afterwards, or holds something else."
 
 
 def repeated_mistake(trial: RunTrial, seen: Observation) -> str:

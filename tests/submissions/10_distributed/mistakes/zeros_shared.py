@@ -6,7 +6,7 @@ import torch
 import torch.distributed as dist
 
 EXERCISE = "ddp_train_epoch"
-MISTAKES = ()
+MISTAKES = ("one-rank-for-all",)
 LOST = ("full", "leftover", "rounds")
 
 
