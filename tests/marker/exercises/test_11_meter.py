@@ -14,7 +14,7 @@ from autograder.exercises.unit_11_running_it import exercises  # noqa: F401 - re
 from autograder.exercises.unit_11_running_it.judging.meter import due, reported, same
 from autograder.exercises.unit_11_running_it.judging.wrong_meters import WRONG
 from autograder.exercises.unit_11_running_it.observing.meter import KEYS, observe_meter
-from autograder.marking.in_process import mark_function
+from autograder.marking.in_process import judge_observations, mark_function
 
 pytestmark = pytest.mark.slow
 
@@ -81,7 +81,7 @@ def test_malformed_reports_earn_nothing(report):
 @pytest.mark.parametrize("facts", [{}, {"reports": 3}, {"reports": [{}, 4]}, {"reports": [], "kept": "none"}], ids=repr)
 def test_forged_reports_earn_nothing_and_raise_no_error(facts):
     trials = EXERCISE.trials(0, "cpu")
-    verdict = EXERCISE.judge(trials, dict.fromkeys(trials, Observation(facts=facts)))
+    verdict = judge_observations(EXERCISE, trials, dict.fromkeys(trials, Observation(facts=facts)))
     assert verdict.score == 0
 
 
