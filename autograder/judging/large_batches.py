@@ -27,11 +27,11 @@ NOT_ONE_EACH = "A forward did not get the samples of exactly one micro-batch."
 MOVES_NOTHING = "An epoch of a single window does not move the parameters."
 CUT_OTHERWISE = "With 24 micro-batches the gradient is not that of forwards with one micro-batch each, or with a few."
 
-METERED: dict[str, Any] = {"width": 4, "depth": 1}
+METERED: dict[str, Any] = {"width": 4, "depth": 1, "skewed": True}
 METERED_WINDOW = (12,) * 24
 """The model and the micro-batches on which a loop's memory is counted: the graph of one micro-batch is several times as large
 as the gradients. Counting takes time for each operation, however large it is, and some loops take their samples one by one:
-hence a single layer, and few samples."""
+hence a single layer, few samples, and a loss of which the graph keeps much."""
 
 MEMORY = 12.0
 """How many times the reference's peak memory a loop may use on :data:`METERED_WINDOW`. There own buffers need below 1.2 times

@@ -122,8 +122,13 @@ def writable(place):
     except OSError:
         return False
     return True
-places = [folder for top in ('/', '/usr/local', '/etc', '/dev', '/tmp', %r) for folder, _, _ in os.walk(top)
-          if folder.count('/') < 6 and not folder.startswith(('/usr/share', '/usr/lib', '/tmp', '/dev/shm'))][:4000]
+def folders(top):
+    for folder, inner, _ in os.walk(top):
+        if folder.count('/') < 6 and not folder.startswith(('/usr/share', '/usr/lib', '/tmp', '/dev/shm')):
+            yield folder
+        else:
+            inner.clear()
+places = [folder for top in ('/', '/usr/local', '/etc', '/dev', %r) for folder in folders(top)][:4000]
 places += [folder for package in ('autograder', 'gradaccum') for folder in __import__(package).__path__]
 """
     assert inside("[place for place in places if writable(place)]", tried % str(ROOT)) == []
