@@ -9,9 +9,9 @@ from torch import Tensor
 
 from autograder.contract.folders import Folder
 
-TRIAL_SECONDS = 10.0
+TRIAL_SECONDS = 5.0
 """Time limit for one trial, as :func:`autograder.observing.student_calls.stopwatch` counts. Right solutions need milliseconds,
-so slow but valid code has ample time."""
+the slowest one that we know a second on a slow machine, and a loop that never ends costs a class as much as ten others."""
 
 
 FAULT = "fault"

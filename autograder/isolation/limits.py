@@ -22,7 +22,7 @@ class Limits:
         disk: bytes of files, in a sandbox.
     """
 
-    statement: float = TRIAL_SECONDS
+    statement: float = 10.0
     load: float = 120.0
     trial: float = TRIAL_SECONDS
     grace: float = 5.0

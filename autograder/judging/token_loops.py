@@ -1,4 +1,4 @@
-"""What known loops over tokens do on the trials: computed once per process, because a class is marked on the same problems."""
+"""What known loops over tokens do on the trials: computed once per process, because check() uses the same problems each time."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ class _FirstEpoch(NamedTuple):
     epochs: tuple[tuple[int, ...], ...]
 
 
-@lru_cache(maxsize=16)  # a few megabytes each; a class is marked on the same problems
+@lru_cache(maxsize=16)  # a few megabytes each; check() asks about the same problems again
 def _first_rows(problem: _FirstEpoch) -> dict[tuple[str, ...], Row | None]:
     return {}
 

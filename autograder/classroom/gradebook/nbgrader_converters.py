@@ -11,9 +11,12 @@ import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import nbgrader.api
+from nbgrader.api import Gradebook
 from nbgrader.converters.base import BaseConverter
+from sqlalchemy.orm import scoped_session
 
 from autograder.classroom.gradebook.database import database_name, database_trouble, is_of_database
 from autograder.support.os_trouble import NO_SPACE, os_trouble
@@ -73,7 +76,7 @@ def convert(converter: BaseConverter, unit: str, student: str) -> None:
     converter.coursedir.assignment_id, converter.coursedir.student_id = unit, student
     converter.force = True
     try:
-        with commands_of_this_python(), _engines_kept(), warnings.catch_warnings():  # SQLAlchemy warns of nbgrader's use
+        with commands_of_this_python(), _opened_once(), warnings.catch_warnings():  # SQLAlchemy warns of nbgrader's use
             warnings.simplefilter("ignore")
             converter.start()
     except Exception as error:  # nbgrader wraps every exception
@@ -99,16 +102,27 @@ _engine = functools.cache(nbgrader.api.create_engine)
 
 
 @contextlib.contextmanager
-def _engines_kept() -> Iterator[None]:
-    """Have nbgrader use one engine of SQLAlchemy for each database, so that what was compiled for one entry serves the next.
+def _opened_once() -> Iterator[None]:
+    """Spare nbgrader what it does again each time it opens a database, which is seven times for one entry.
 
-    Nbgrader opens a database seven times for an entry. It still closes the connections each time.
+    It uses one engine of SQLAlchemy for each database, so that what was compiled for one entry serves the next; and it looks
+    once for each entry whether all tables are there. It still closes the connections each time.
     """
-    create_engine, nbgrader.api.create_engine = nbgrader.api.create_engine, _engine
+    create_engine, init = nbgrader.api.create_engine, Gradebook.__init__
+    opened: dict[tuple[str, str], dict[str, Any]] = {}
+
+    def open_again(gradebook: Gradebook, db_url: str, course_id: str = "default_course", authenticator: Any = None) -> None:
+        if found := opened.get((db_url, course_id)):
+            vars(gradebook).update(found, db=scoped_session(found["db"].session_factory), authenticator=authenticator)
+        else:
+            init(gradebook, db_url, course_id, authenticator)
+            opened[db_url, course_id] = dict(vars(gradebook))
+
+    nbgrader.api.create_engine, Gradebook.__init__ = _engine, open_again
     try:
         yield
     finally:
-        nbgrader.api.create_engine = create_engine
+        nbgrader.api.create_engine, Gradebook.__init__ = create_engine, init
 
 
 def quiet_log() -> logging.Logger:

@@ -23,7 +23,7 @@ def contrastive_schema(trial: ContrastiveTrial) -> Schema:
     return Schema((Form(tensors, facts | {"loss": Number()}), Form(tensors, {**facts, **NO_VALUE.facts})))
 
 
-@lru_cache(maxsize=64)  # a class is marked on the same problems
+@lru_cache(maxsize=64)  # check() asks again and again about the same problems
 def _sizes(problem: ContrastiveProblem) -> dict[str, int]:
     """How many numbers are trained in each encoder, and in ``logit_scale``."""
     *encoders, _ = problem.build()

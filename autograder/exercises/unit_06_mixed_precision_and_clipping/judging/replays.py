@@ -1,4 +1,4 @@
-"""What loops that we run for comparison do on a trial. The results are kept, since a class is marked on the same problems."""
+"""What loops that we run for comparison do on a trial. The results are kept: check() uses the same problems each time."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Due:
     loss: float
 
 
-@lru_cache(maxsize=64)  # a class is marked on the same problems
+@lru_cache(maxsize=64)  # check() asks again and again about the same problems
 def due(problem: ContrastiveProblem) -> Due:
     """The reference: the window as one large batch."""
     encode_image, encode_text, logit_scale = problem.build()

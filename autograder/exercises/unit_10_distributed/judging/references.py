@@ -64,7 +64,7 @@ def all_ranks(trial: RanksTrial, merged: bool = False) -> AllRanks:
     return AllRanks(**options, world_size=trial.world_size, merged=merged)
 
 
-@lru_cache(maxsize=64)  # a class is marked on the same problems
+@lru_cache(maxsize=64)  # check() asks again and again about the same problems
 def due_parameters(trial: RanksTrial) -> tuple[Tensor, Tensor]:
     """Parameters ``(P,)`` before training and ``(E, P)`` after each epoch, with one large batch per window of all ranks."""
     return large_batch_parameters(all_ranks(trial, merged=True))
