@@ -1,4 +1,4 @@
-"""What known loops over tokens do on the trials: computed once per process, because check() uses the same problems each time."""
+"""What known loops over tokens do on the trials: computed once per process, since check() uses the same problems each time."""
 
 from __future__ import annotations
 
