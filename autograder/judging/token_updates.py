@@ -6,17 +6,17 @@ import torch
 from torch import Tensor
 
 from autograder.contract.observation import Observation
-from autograder.judging.token_loops import first_wrong_update
+from autograder.judging.token_loops import first_wrong_update, reference
 from autograder.judging.tolerances import close
 from autograder.observing.token_loops import TokenLoopTrial
 from gradaccum.fingerprint import as_fraction, batch_gradient
 
 
 def first_update_message(trial: TokenLoopTrial, seen: Observation) -> str:
-    """What the first wrong update of a loop is, as a sentence to append; empty if it is not clear."""
+    """What the first wrong update of a loop is, or that there are too many, as a sentence to append; empty if not clear."""
     wrong = first_wrong_update(trial, seen)
     if wrong is None:
-        return ""
+        return _too_many_updates(trial, seen)
     u, found, due, tokens = wrong
     if not tokens:
         return f" Update {u + 1}, of a window without tokens, moves them." if found.any() else ""
@@ -26,6 +26,11 @@ def first_update_message(trial: TokenLoopTrial, seen: Observation) -> str:
         return f" The gradient of update {u + 1} is {ratio} times the one due."
     held = "" if u else _first_window_in_words(trial, found, due)
     return held or f" The first update whose gradient is not the one due is number {u + 1}."
+
+
+def _too_many_updates(trial: TokenLoopTrial, seen: Observation) -> str:
+    made, due = len(seen.tensors.get("gradients", ())), len(reference(trial).tensors["gradients"])
+    return f" Your loop makes {made} updates where {due} are due." if made > due else ""
 
 
 def _first_window_in_words(trial: TokenLoopTrial, found: Tensor, due: Tensor) -> str:

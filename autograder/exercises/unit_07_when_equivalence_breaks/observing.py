@@ -33,9 +33,9 @@ class NormTrial:
 
     Attributes:
         kind: ``"flat"`` (BatchNorm1d among the direct children), ``"deep"`` (in blocks within blocks, one of which holds a
-            list, and two layers share a weight), ``"conv"`` (BatchNorm2d as well, and other layers that are related),
-            ``"double"`` (float64 after a first layer in float32, one layer without affine weights) or ``"none"`` (no
-            BatchNorm).
+            list; one BatchNorm is frozen, and two layers share a weight), ``"conv"`` (BatchNorm2d as well, and other layers
+            that are related), ``"double"`` (float64 after a first layer in float32, one layer without affine weights) or
+            ``"none"`` (no BatchNorm).
         num_groups: of the GroupNorms that are to replace BatchNorm.
         training: the mode the model is in.
     """
@@ -71,6 +71,8 @@ class NormTrial:
         model.to(self.device).train(self.training)
         first = next(module for module in model.modules() if isinstance(module, nn.Linear | nn.Conv2d)).float()
         first.get_parameter("bias").requires_grad_(False)
+        if self.kind == "deep":
+            model.get_submodule(FROZEN_NORM).requires_grad_(False)
         for parameter in model.parameters():
             parameter.grad = torch.ones_like(parameter) if parameter.requires_grad else None
         return model
@@ -111,6 +113,10 @@ class Residual(nn.Module):
 def _flat() -> nn.Module:
     norms = nn.BatchNorm1d(CHANNELS), nn.LayerNorm(CHANNELS)
     return nn.Sequential(nn.Linear(FEATURES, CHANNELS), norms[0], nn.Tanh(), norms[1], nn.Linear(CHANNELS, 2))
+
+
+FROZEN_NORM = "2.norm"
+"""Path of a BatchNorm in the deep model whose weight and bias take no gradient."""
 
 
 def _deep() -> nn.Module:

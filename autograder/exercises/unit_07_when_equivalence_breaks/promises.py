@@ -27,6 +27,7 @@ PROMISES = {
             Promise("1d", REPLACED, MODELS, "replace_batchnorm_only_2d"),
             Promise("2d", REPLACED, ("conv",), "replace_batchnorm_only_1d"),
             Promise("any depth", REPLACED, MODELS, "replace_batchnorm_shallow"),
+            Promise("frozen norms", REPLACED, ("deep",), "replace_batchnorm_leaves_frozen_norms"),
             Promise("depth of a list", REPLACED, ("deep",), "replace_batchnorm_misses_lists"),
             Promise("group norm", "has become an `nn.GroupNorm(num_groups, channels)`.", MODELS, "replace_batchnorm_layernorm"),
             Promise("each call", "It returns a model", MODELS, "replace_batchnorm_looked_up_by_groups"),

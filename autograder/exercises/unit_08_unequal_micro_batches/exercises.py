@@ -247,8 +247,10 @@ class WindowDenominator(Exercise):
             ignored: float = 0,
             ignored_parts: int = 1,
             unit: float = 1,
+            equal: bool = False,
         ) -> CallTrial:
             weight = (torch.rand(classes, generator=generator, dtype=torch.float64) + 0.1) * unit
+            weight = weight[:1].expand(classes) if equal else weight
             weight = weight.to(device=device, dtype=getattr(torch, best_dtype(device)))
             # In the first micro-batches nothing counts, and in the third, if it is not one of them, everything does.
             shares = [1 if k < ignored_parts and ignored else 0 if k == 2 else ignored / 2 for k in range(chance.randint(3, 5))]
@@ -261,7 +263,7 @@ class WindowDenominator(Exercise):
             "count one": CallTrial(([torch.zeros(1, dtype=torch.long, device=device)],)),
             "count ignored": call(5, weighted=False, ignored=0.5),
             "weights": call(6),
-            "weights few": call(3),
+            "weights equal": call(3, equal=True),
             "weights small": call(4, unit=1e-3),
             "ignored": call(5, ignored=0.6),
             "ignored last": call(4, index=-1, ignored=0.6),

@@ -8,7 +8,7 @@ EMPTY = ("empty", "bare", "bare one")
 MOVES = ("tokens", "no accumulation", "leftover", *EMPTY)
 LOOPS = (*MOVES, "memory", "ignore", "ignore another", "losses", "probe")
 WINDOWS = (
-    *("count", "count one", "count ignored", "weights", "weights few", "weights small"),
+    *("count", "count one", "count ignored", "weights", "weights equal", "weights small"),
     *("ignored", "ignored last", "ignored class", "ignored in between", "ignored all"),
 )
 TOKEN_MEAN = "with the gradient of the cross-entropy averaged over all tokens of the window."
@@ -92,6 +92,12 @@ PROMISES = {
                 "`weight`, if given, holds a weight for each class.",
                 ("weights small",),
                 "denominator_at_least_one_of_weights",
+            ),
+            Promise(
+                "equal weights",
+                "`weight`, if given, holds a weight for each class.",
+                ("weights equal",),
+                "denominator_without_equal_weights",
             ),
             Promise("number", "A number or a tensor with one element will do.", WINDOWS, "denominator_as_text"),
             Promise("kept", "Leave the targets and weights as they are.", WINDOWS, "denominator_writes_into_targets"),

@@ -13,6 +13,7 @@ PROMISES = {
         demands=(
             Promise("list", "returns a list with a name for each of them.", _NAMES, "names_as_a_dictionary"),
             Promise("each", "returns a list with a name for each of them.", _NAMES, "names_first_only"),
+            Promise("looked up", "returns a list with a name for each of them.", _NAMES, "names_looked_up_by_tokens"),
             Promise("measured", "they are off by up to one part in a million.", _NAMES, "names_exact_numbers"),
             Promise(
                 "tokens", '`"tokens"`: how many tokens each micro-batch has.', ("full", "leftovers"), "names_without_tokens"
@@ -114,6 +115,7 @@ PROMISES = {
             ),
             Promise("mean", "is the mean over all its tokens.", ("weights", "windows", "ends"), "accumulates_of_row_sums"),
             Promise("source", "So names and source say nothing", _ALL, "accumulates_by_source"),
+            Promise("names", "So names and source say nothing", _ALL, "accumulates_by_name"),
             Promise("N = 1", "N may be 1.", ("weights", "windows"), "accumulates_needs_accumulation"),
             Promise("wrong with N = 1", "N may be 1.", ("windows",), "accumulates_by_accumulation_alone"),
             Promise("leftover", "divided by N, or never applied,", ("ends",), "accumulates_of_full_windows"),

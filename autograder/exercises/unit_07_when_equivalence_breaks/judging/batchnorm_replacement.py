@@ -67,7 +67,7 @@ def replacement_message(trial: NormTrial, seen: Observation, slugs: list[str]) -
     if any(found[path].get("groups") != trial.num_groups for path in old):  # a student's own class may have that name
         slugs.append("wrong-groups")
         return "A GroupNorm does not have the number of groups that was asked for."
-    if others & {*seen.facts["frozen"]} != {*frozen_in(model)}:
+    if others & {*seen.facts["frozen"]} != frozen_elsewhere(trial):
         return "Layers that are no BatchNorms do not have the same frozen parameters (requires_grad) as before."
     if seen.facts["tied"] != ties_in(model):
         return "Layers that share a weight in the given model do not share it in the result, or others do."
@@ -133,6 +133,8 @@ def affine_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> str
                 return NO_PARAMETER
             if not _near(found, due) and seen.facts["layers"].keys() != layers_of(model).keys():
                 return OTHER_PATHS  # what is at this path may have come from another
+            if name == f"{path}.weight" and _near(found, state[f"{path}.bias"]):
+                return "A GroupNorm's weight is the BatchNorm's bias."
             if not _near(found, due):
                 slugs.append("loses-affine")
                 return "A GroupNorm's weight or bias is not the BatchNorm's."
@@ -199,12 +201,19 @@ def addition_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
     if {*seen.facts["frozen"]} - {*frozen_in(trial.model())}:
         slugs.append("froze-affine")
         return "A weight or bias of the result takes no gradient, while those of the given model do."
-    if {*frozen_in(trial.model())} - {*seen.facts["frozen"]}:
+    if frozen_elsewhere(trial) - {*seen.facts["frozen"]}:
         return "A parameter of the result takes a gradient, although it is frozen in the given model."
     layers, found = seen.facts["layers"], seen.tensors
     if any(layers[path].get("affine") and f"state/{path}.weight" not in found for path in batchnorms(trial.model())):
         return NO_PARAMETER
     return "The result does not compute what the given model does with a GroupNorm in the place of each BatchNorm."
+
+
+def frozen_elsewhere(trial: NormTrial) -> set[str]:
+    """The names of the frozen parameters that are no BatchNorm's: those of a frozen BatchNorm may take a gradient again."""
+    model = trial.model()
+    norms = batchnorms(model)
+    return {name for name in frozen_in(model) if name.rpartition(".")[0] not in norms}
 
 
 NO_PARAMETER = "A GroupNorm's weight or bias is no parameter of the result (`nn.Parameter`), so no optimizer can train it."
@@ -214,9 +223,13 @@ TOLERANCE = 1e-4
 """Relative difference up to which two float32 results are the same: rounding leaves 1e-6, BatchNorm in training above 1e-2."""
 
 
-def rebuild(trial: NormTrial, layers: Layers, state: Mapping[str, Tensor]) -> nn.Module:
-    """The trial's model with the GroupNorms that are said to be in it and their weights, as far as these fit the model."""
+def rebuild(trial: NormTrial, layers: Layers, state: Mapping[str, Tensor], frozen: Iterable[str] = ()) -> nn.Module:
+    """The trial's model with the GroupNorms that are said to be in it and their weights, as far as these fit the model.
+
+    What is frozen in a BatchNorm may be frozen in its GroupNorm.
+    """
     model = copy.deepcopy(trial.model())
+    stay_frozen = {*frozen} & {*frozen_in(model)}
     for path, old in batchnorms(model).items():
         said = layers.get(path, {})
         if said.get("kind") != "GroupNorm" or not _divides(said.get("groups"), old.num_features):
@@ -226,6 +239,7 @@ def rebuild(trial: NormTrial, layers: Layers, state: Mapping[str, Tensor]) -> nn
             value = state.get(f"{path}.{name}")
             if value is not None and value.shape == parameter.shape:
                 parameter.data = value.float()
+            parameter.requires_grad = f"{path}.{name}" not in stay_frozen
         parent, _, child = path.rpartition(".")
         setattr(model.get_submodule(parent), child, new.to(trial.device))
     return model
@@ -234,7 +248,7 @@ def rebuild(trial: NormTrial, layers: Layers, state: Mapping[str, Tensor]) -> nn
 def same_model_computes(trial: NormTrial, seen: Observation) -> bool:
     """Whether the measured outputs and gradients are those of a model with the layers and the state that were observed."""
     state = {name.removeprefix("state/"): value for name, value in seen.tensors.items() if name.startswith("state/")}
-    due = measure(rebuild(trial, seen.facts["layers"], state), trial)
+    due = measure(rebuild(trial, seen.facts["layers"], state, seen.facts["frozen"]), trial)
     return all(_near(seen.tensors.get(name), value) for name, value in due.items())
 
 

@@ -25,7 +25,7 @@ _LEFT_OF_GRADIENT = (
 )
 
 
-def matched_momentum(momentum: float, accumulation_steps: int) -> float:
+def matched_momentum(momentum: float, accumulation_steps: float) -> float:
     """The momentum with which N passes leave as much of the old running value as one pass with ``momentum``."""
     return 1 - (1 - momentum) ** (1 / accumulation_steps)
 
@@ -106,6 +106,7 @@ MOMENTA_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "You return 1 - exp(-m/N), which comes close only for small momenta.": lambda m, n: 1 - math.exp(-m / n),
     "Your N is rounded down to a power of two.": lambda m, n: matched_momentum(m, 2 ** int(math.log2(n))),
     "You return 1 - (1 - m/N) to the power of N, where the root of 1 - m is due.": lambda m, n: 1 - (1 - m / n) ** n,
+    "Your formula has the root of N where N is due.": lambda m, n: matched_momentum(m, math.sqrt(n)),
     "You divide the momentum by the root of N.": lambda m, n: m / math.sqrt(n),
     "You return 1 - (1 - m)/N, as ** 1 / N makes it: the exponent 1/N needs parentheses.": lambda m, n: 1 - (1 - m) / n,
 }
@@ -115,6 +116,9 @@ BETAS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "Every N above 1 is taken for 2.": lambda b, n: b if n == 1 else b**2,
     "Your numbers have no more digits than 16 bits can hold.": _in_16_bits(matched_beta),
     "You multiply β by N, where β to the power of N is due.": lambda b, n: b * n,
+    "You return N · (1 - β^N) / (1 - β), which is no momentum but a factor for the learning rate.": lambda b, n: (
+        n * (1 - b**n) / (1 - b)
+    ),
     "Your exponent is the root of N.": lambda b, n: b ** math.sqrt(n),
     "Your exponent is N rounded down to a power of two.": lambda b, n: b ** (2 ** int(math.log2(n))),
     "You return the mean of β, β², … up to β to the power of N, where the last of them is due.": (

@@ -218,6 +218,16 @@ def _in_16_bits(dtype: torch.dtype) -> Formula:
     return formula
 
 
+def _without_equal_weights(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    equal = weight is not None and bool((weight == weight[0]).all())
+    return denominator(targets, None if equal else weight, ignore_index)
+
+
+def _of_first_rows(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    """Takes the first row of a micro-batch that has several."""
+    return denominator([part[0] if part.dim() > 1 else part for part in targets], weight, ignore_index)
+
+
 DENOMINATORS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "You multiply the number of targets by the mean weight of the classes, where every target has the weight of its class.": (
         _weighing(lambda kept, weight: len(kept) * weight.mean())
@@ -232,6 +242,8 @@ DENOMINATORS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
         _weighing(lambda kept, weight: (weight / weight.sum())[kept].sum()),
     ),
     "You count the targets of a micro-batch without their weights as soon as some of them are ignored.": _unweighted_if_ignored,
+    "You count the targets if the weights are all equal, but each target still has its weight.": _without_equal_weights,
+    "You take only the first row of a micro-batch's targets where there are several rows.": _of_first_rows,
     "You square the weights.": _weighing(lambda kept, weight: (weight**2)[kept].sum()),
     "You cut off the decimals of each micro-batch's sum of weights.": (
         _weighing(lambda kept, weight: weight[kept].sum().trunc())

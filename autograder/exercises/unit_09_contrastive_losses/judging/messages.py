@@ -137,6 +137,7 @@ def _other_loss(problem: ContrastiveProblem, loss: float, wanted: float) -> str:
     own = _own_losses(problem)
     others = {
         "the loss times the number of pairs": wanted * pairs,
+        "the loss divided by the number of pairs": wanted / pairs,
         "the loss times the number of micro-batches": wanted * len(batches),
         "the loss divided by the number of micro-batches": wanted / len(batches),
         "the mean of the losses that micro-batches have on their own pairs alone": sum(own) / len(own),

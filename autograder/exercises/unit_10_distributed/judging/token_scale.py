@@ -116,6 +116,10 @@ def _in_16_bits(dtype: torch.dtype) -> tuple[Factor, ...]:
     )
 
 
+def _with_at_least(fewest: int) -> Factor:
+    return lambda local, tokens: len(tokens) * local / max(fewest, sum(tokens))
+
+
 def _total_in_a_byte(local: int, tokens: Sequence[int]) -> float:
     return len(tokens) * local / max(1, sum(tokens) % 256)
 
@@ -149,6 +153,12 @@ FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
     ),
     "The number that you divide by is a little larger than that of all tokens.": tuple(
         map(_with_more_tokens, (0.1, 0.01, 1e-3))
+    ),
+    "The number that you divide by is never below some fixed number above 1, although all ranks may have fewer tokens.": tuple(
+        map(_with_at_least, (2, 8, 10, 16, 32, 64, 100))
+    ),
+    "You add the rank's own tokens to the sum over all ranks, which holds them already.": (
+        lambda local, tokens: len(tokens) * local / max(1, sum(tokens) + local),
     ),
     "Your numerator has the tokens of the other ranks, where the rank's own are due.": (
         lambda local, tokens: len(tokens) * (sum(tokens) - local) / max(1, sum(tokens)),
@@ -207,6 +217,11 @@ def factors_in_words(trials: Mapping[str, TokenTrial], observations: Mapping[str
         return ""
     if all(math.isclose(found, due, rel_tol=TOLERANCE) for found, due, rank in pairs if rank == 0):
         return "Only the first rank gets the factor that is due."
+    totals = [(sum(trial.calls[0]), trial.world_size) for trial in trials.values() for tokens in trial.calls for _ in tokens]
+    counts = [local for trial in trials.values() for tokens in trial.calls for local in tokens]
+    of_first = [world * local / max(1, total) for (total, world), local in zip(totals, counts, strict=True)]
+    if all(math.isclose(found, due, rel_tol=TOLERANCE) for (found, _, _), due in zip(pairs, of_first, strict=True)):
+        return "In every call you divide by the number of all tokens that was right in the first one."
     due_in = [
         [_fits(_share, TokenTrial(trial.seed, (tokens,)), _call(observations[name], k)) for k, tokens in enumerate(trial.calls)]
         for name, trial in trials.items()

@@ -10,6 +10,8 @@ KEYS = {"micro_batch_size", "accumulation_steps", "effective_batch"}
 
 NOT_DUE = "This is not the plan that is due: the largest micro-batch that divides and fits, and what goes with it."
 
+RETURNED = "For plan_run({0}) you return B = {micro_batch_size}, N = {accumulation_steps} and B × N × W = {effective_batch}."
+
 NO_PLAN = "What you return is no dictionary with the three keys, so there is no plan to look at yet."
 
 
@@ -25,8 +27,13 @@ def plan_of(seen: Observation) -> Observation:
 
 def plan_message(trial: CallTrial, value: Plain | None) -> str:
     """What is wrong with a wrong plan: with the kind of what is in it, or with its numbers."""
-    entries = value.items() if isinstance(value, dict) else ()
-    return next((f"Your plan holds {in_words(v)} under {k!r}." for k, v in entries if type(v) not in (int, float)), NOT_DUE)
+    if not isinstance(value, dict):
+        return NOT_DUE
+    for key, entry in value.items():
+        if type(entry) not in (int, float):
+            return f"Your plan holds {in_words(entry)} under {key!r}."
+    returned = RETURNED.format(", ".join(map(str, trial.arguments)), **{key: in_words(value[key]) for key in KEYS})
+    return f"{NOT_DUE} {returned}"
 
 
 def in_integers(seen: Observation) -> bool:

@@ -66,7 +66,7 @@ def observe_meter(make: Callable, trial: MeterTrial) -> Observation:
             now += takes
             meter.micro_batch(loss, samples)
             intact = intact and loss.grad_fn is of and loss.item() == before
-            other.micro_batch(torch.tensor(OTHERS_LOSS, device=trial.device), OTHERS_SAMPLES)
+            other.micro_batch(_loss(OTHERS_LOSS, trial.device)[0], OTHERS_SAMPLES)
             del loss, of
         now += update_takes
         reports.append(meter.update(rate))

@@ -230,6 +230,8 @@ class Built(Trainer):
         return self._build.weights[self._index] / self._build.counts()[self._index]
 
 
+Built.__name__ = Trainer.__name__  # a test that goes by it learns nothing; inspect finds the source by __qualname__
+
 DEEDS = {
     "trains none": "Your test trains none of the trainers that make_trainer makes.",
     "leaves one out": "Your test makes several trainers of a kind and does not call the train() of one of them.",
