@@ -222,7 +222,7 @@ show_fingerprint(looks_mended, two_windows)
 # ## Explore: missing 1/N
 #
 # A model of two parameters is trained with the division (green) and without it. On the left are both paths. On the right is
-# the length of each update, relative to the right update from the same point.
+# the length of each update, relative to the update with the division, from the same point.
 #
 # 1. With **SGD**, change N. Does the mistake always do harm?
 # 2. Press **Hide it**. Where did the mistake go?
