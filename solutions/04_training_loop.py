@@ -80,11 +80,12 @@ explore("timeline")
 # %% [markdown]
 # ## Clearing too early
 #
-# This is the loop of your prediction, whose fingerprint you have just seen. It trains on a quarter of the data, at a quarter
-# of the rate.
-
+# This is the loop of your prediction.
 
 # %%
+two_windows = Problem(seed=4, accumulation_steps=4, epochs=((2,) * 8,), width=8)
+
+
 def early_clear(model, loss_fn, optimizer, micro_batches, accumulation_steps):
     # WRONG: clears before every backward
     for i, (x, y) in enumerate(micro_batches):
@@ -94,6 +95,11 @@ def early_clear(model, loss_fn, optimizer, micro_batches, accumulation_steps):
         if (i + 1) % accumulation_steps == 0:
             optimizer.step()
 
+
+show_fingerprint(early_clear, two_windows)
+
+# %% [markdown]
+# The loop trains on a quarter of the data, at a quarter of the rate.
 
 # %% [markdown]
 # ## Exercise 1 · `repaired_early_clear`
@@ -142,9 +148,6 @@ check(repaired_early_clear)
 
 
 # %%
-two_windows = Problem(seed=4, accumulation_steps=4, epochs=((2,) * 8,), width=8)
-
-
 def eager_step(model, loss_fn, optimizer, micro_batches, accumulation_steps):
     # WRONG: updates after every micro-batch
     for x, y in micro_batches:
