@@ -53,7 +53,7 @@ WRONG = {
     "zero-every": "cleared inside the window: only its last micro-batch is left",
     "never-zero": "never cleared: every update repeats the earlier ones",
     "step-every": "a step after every micro-batch: nothing accumulates",
-    "off-by-one-early": "k % N == 0, counted from 0: steps one too early",
+    "off-by-one-early": "k % N == 0, counted from 0: the first window holds one",
 }
 
 
@@ -265,7 +265,7 @@ def _how_to_read(figure: Figure, column: int, top: float) -> None:
         much of that micro-batch's mean gradient the update holds.
 
         Freeze the parameters, or watch the run; note what backward() adds to
-        .grad, and solve for the numbers. Nobody has to read the code.
+        .grad, and solve for the numbers. There is no need to read the code.
     """
     _text(figure, x, top - 0.36, textwrap.dedent(said).strip(), fontsize=10, va="top", linespacing=1.45)
     _text(figure, x, top - 1.75, "All five loops use", fontsize=10, va="top")
@@ -284,11 +284,11 @@ def _wrong(figure: Figure, top: float) -> None:
     across = math.ceil(len(WRONG) / 2)
     width = (WIDTH - 2 * LEFT) / across
     for k, (slug, said) in enumerate(WRONG.items()):
-        x, y = LEFT + (k % across) * width, top - 0.42 - (k // across) * 1.45
+        x, y = LEFT + (k % across) * width, top - 0.42 - (k // across) * 1.3
         found = fingerprint(GALLERY[slug], problem)
         _text(figure, x, y, slug, fontsize=10, fontweight="bold", va="top")
         _text(figure, x, y - 0.18, said, fontsize=8.6, color=GREY, va="top")
-        height = 0.265 * min(max(len(found.coefficients), 2), 2.9)
+        height = 0.265 * min(max(len(found.coefficients), 2), 3.45)
         axes = _axes(figure, x + 0.2, y - 0.63 - height, 2.7, height)
         draw_fingerprint(axes, found, "", due)
 

@@ -42,8 +42,8 @@ predict(
         "that of the sample with the largest loss",
     ),
     answer="their average",
-    because="The batch's loss is an average, and the derivative of an average is the average of the derivatives. It is exact, "
-    "whatever the model does to each sample.",
+    because="The batch's loss is an average, and the derivative of an average is the average of the derivatives. This is "
+    "exact, whatever the model does to each sample.",
 )
 
 # %% [markdown]
@@ -152,8 +152,8 @@ print("gradients:", [g if g is None else tuple(g.shape) for g in gradients])
 # - **1 point · leaving parameters, .grad and mode as they were**: they stay the same to the last bit, as do `requires_grad`,
 #   `x` and `y`, so a second call returns the same. No hook and no attribute stays on the model, and you seed no random
 #   numbers. Before the call `.grad` may hold anything, infinity included, and none of it may be in what you return. The
-#   model, and each of its layers, may be in training or in evaluation mode, in which layers such as dropout act differently:
-#   the gradient is that of the mode it is in.
+#   model, and each of its layers, may be in training or in evaluation mode, which matters to layers such as dropout: take
+#   the gradient in the mode you find.
 
 
 # %% exercise="batch_gradient"
@@ -224,7 +224,7 @@ for reduction in ("mean", "sum"):
 #   even for a batch of one sample.
 # - **1 point · the same for a loss_fn that adds its samples**: there the two differ, so the gradient of the batch will not do.
 # - **1 point · leaving parameters, .grad and mode as they were**: as in exercise 1. A layer may draw random numbers in
-#   training mode, as dropout does: new ones for every sample.
+#   training mode, as dropout does: let it draw new ones for every sample.
 #
 # Neither speed nor memory counts.
 
@@ -272,8 +272,8 @@ print(f"written in place; the model's own is now {kept['w'].item():.1f}")
 
 # %% [markdown]
 # **First**, `w = w - ...` makes a *new* tensor and leaves the model's as it was. `w -= ...` writes into the model's own
-# tensor. It has to happen inside `torch.no_grad()`: autograd refuses to record a change of a parameter in place. (An
-# optimizer's `step()` sees to that.)
+# tensor. It has to happen inside `torch.no_grad()`, as in an optimizer's `step()`: autograd refuses to record a change of a
+# parameter in place.
 #
 # **Second**, `backward()` adds to what is in `.grad`. Here the gradient of the same batch is taken twice; you see one
 # component of it:

@@ -107,15 +107,15 @@ explore("memory_bar")
 # 1. The activations, and nothing else. From N = 4 on it fits.
 # 2. No: the grey, purple and green parts are the same for every N, and together they set a floor.
 # 3. SGD keeps none, SGD with momentum one copy, and AdamW two.
-# 4. Yes. Checkpointing makes each sample cheaper, and accumulation puts fewer samples into memory at once. Together they save
-#    most. The blue part is then the inputs of the blocks plus one block computed again.
+# 4. Yes. Checkpointing makes each sample cheaper, and accumulation puts fewer samples into memory at once. Together they
+#    save most. The blue part is then the inputs of the blocks plus the activations of one block at a time.
 # </details>
 #
 # <details><summary>Fine print: when exactly is memory highest?</summary>
 #
-# The bars show the moment when a forward pass ends. The backward pass frees activations as it goes, but needs the gradient of
-# one activation at a time. In this model that adds up to 6% to the activations. It grows with B as well, so the line stays a
-# line.
+# The bars show the moment when a forward pass ends. The backward pass frees activations as it goes, but needs the gradient
+# of one activation at a time. In this model that is another 6% of the activations of a large micro-batch. It grows with B
+# too, so the line stays a line.
 # </details>
 
 # %% [markdown]
@@ -256,8 +256,8 @@ check(saved_bytes)
 # %% [markdown]
 # <details><summary>Hint 1: where to begin</summary>
 #
-# Take the watching cell above and let `pack` note something instead of printing it. It must still return the tensor. Both the
-# model and the loss belong inside the `with`.
+# Take the cell above that prints, and let `pack` note something instead. It must still return the tensor. Both the model and
+# the loss belong inside the `with`.
 # </details>
 #
 # <details><summary>Hint 2: each storage once</summary>

@@ -36,8 +36,8 @@
 from gradaccum.predict import predict
 
 predict(
-    "You call `loss.backward()` once for each of the four micro-batches and clear nothing in between. "
-    "Compared with the gradient of one batch of all eight samples, what is in `.grad` now?",
+    "You call `loss.backward()` once for each of four micro-batches of two samples and clear nothing in between. "
+    "Compared with the gradient of all eight samples as one batch, what is in `.grad` now?",
     choices=(
         "the same gradient",
         "the same direction, four times as long",
@@ -163,7 +163,7 @@ for divide in (True, False):
 # %% [markdown]
 # ## Two right formulas
 #
-# A question often asked on forums writes accumulation as a sum:
+# Questions on forums often write accumulation as a sum:
 #
 # $$w_{t+1} = w_t - \alpha\sum_{k=1}^{N} g_k \qquad\text{instead of}\qquad w_{t+1} = w_t - \alpha\,\frac1N\sum_{k=1}^{N} g_k$$
 #

@@ -16,8 +16,8 @@
 # **Where do `step` and `zero_grad` go?**
 #
 # In May 2025 a user of `torchtune` saw [an accuracy above 100%](https://github.com/meta-pytorch/torchtune/pull/2745)
-# whenever a new epoch began. With, say, 63 micro-batches in an epoch and N = 8, the last 7 stayed in `.grad`, and the next
-# epoch's first update held 15.
+# whenever a new epoch began. With, say, 63 micro-batches in an epoch and N = 8, the last 7 were never cleared, neither from
+# `.grad` nor from the counts, and the next epoch's first update held 15.
 #
 # Once per window, `optimizer.step()` applies what is in `.grad` and `optimizer.zero_grad()` throws it away. One line too
 # high or one indent too deep, and the loss still falls, but the loop trains something else.
@@ -144,7 +144,7 @@ check(repaired_early_clear)
 # %% [markdown]
 # ## Updating too early
 #
-# The ordinary training loop with a division by N.
+# This is the ordinary training loop, with a division by N.
 
 
 # %%
@@ -225,7 +225,7 @@ show_fingerprint(looks_mended, two_windows)
 # ## Explore: missing 1/N
 #
 # A model of two parameters is trained with the division (green) and without it. On the left are both paths. On the right is
-# the length of each update, relative to the one due from the same point.
+# the length of each update, relative to the update with the division, from the same point.
 #
 # 1. With **SGD**, change N. Does the mistake always do harm?
 # 2. Press **Hide it**. Where did the mistake go?
@@ -258,7 +258,7 @@ while window := list(islice(stream, 4)):
 # %% [markdown]
 # Without `iter`, `islice` would return the front of a list again and again.
 #
-# A window of data is small compared with a graph. An epoch is not, and a stream may never end.
+# Never fetch a whole epoch: it may not fit, and a stream may never end.
 
 # %% [markdown]
 # ## A leftover that is lost
@@ -341,7 +341,7 @@ check(repaired_lost_tail)
 # %% [markdown]
 # ## Exercise 4 · `train_epoch`
 #
-# *Difficulty ●●● · about 15 minutes · 6 points*
+# *Difficulty ●●● · about 13 minutes · 6 points*
 #
 # Now the whole thing. Write `train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps)`: one epoch, **one
 # update for each window**, each with the gradient of the mean loss over **all samples of its window**. Return a list with the
@@ -440,7 +440,7 @@ explore("gallery", loop="zero-every")
 # %% [markdown]
 # ## Exercise 5 · `name_that_loop`
 #
-# *Difficulty ●●○ · about 5 minutes · 1 point*
+# *Difficulty ●●○ · about 4 minutes · 1 point*
 #
 # Six loops have lost their names. Below their fingerprints are the mistakes to choose from. Some are not in the picture, and
 # none is there twice. Return a dictionary from letters to names, like `{"A": "step-every", "B": …}`.

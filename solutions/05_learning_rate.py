@@ -109,8 +109,8 @@ for b, n in ((16, 2), (8, 4), (2, 16)):
 
 # %%
 predict(
-    "Batches of 8 trained well with plain SGD. You now average over 16 times as many samples and read the same number of "
-    "samples. Which rate comes closest to the old training?",
+    "Batches of 8 trained well with plain SGD. Your batches are now 16 times as large, and you read as many samples as "
+    "before. Which rate comes closest to the old training?",
     choices=("the old one", "4 times the old one", "16 times the old one"),
     answer="16 times the old one",
     because=lambda: learning_rate_scaling.describe(learning_rate_scaling.compute(learning_rate_scaling.Settings())),
@@ -140,8 +140,8 @@ explore("learning_rate_scaling")
 # 2. It leaves the picture, and more samples only take it further. A rate N times as high is soon too high for the steepest
 #    direction of the loss, however little noise there is.
 # 3. The square root, up to about N = 16. The linear rule starts faster, but stays far above the green curve at the end.
-# 4. That they are better. Per update they are. Per sample, which is what you pay for, the linear rule only keeps pace with
-#    the small batch, and √N only ends lower.
+# 4. That they are better. Per update they are. Per sample, which is what you pay for, the linear rule merely keeps pace with
+#    the small batch, and √N is slower at first, though it ends lower.
 # </details>
 
 # %% [markdown]
@@ -291,7 +291,7 @@ for update in range(1, 5):
 #
 # The next epoch is given the same scheduler, which goes on where it was. Leave no hook on the optimizer. The model is in
 # training mode; leave it there. Every parameter is trained, `micro_batches` is a list, and `.grad` is empty when you are
-# first called. `windows(micro_batches, accumulation_steps)`, imported at the top, cuts it into windows.
+# first called. `windows(micro_batches, accumulation_steps)`, imported at the top, cuts the list into windows.
 #
 # What earns points:
 #
@@ -356,7 +356,7 @@ explore("gradient_noise")
 # 1. Half the variance. So the claim "variance goes as 1 / effective batch" is true **for independent samples**.
 # 2. As soon as a batch holds a fair share of the n = 256 samples. The variance is multiplied by (n − B)/(n − 1), and for B = n
 #    it is zero: there is only one such batch. For small batches the factor is nearly 1.
-# 3. It shrinks, and so does the noise, but much more slowly. So the batch at which they are equally long grows.
+# 3. The gradient shrinks, and so does the noise, but much more slowly. So the batch at which they are equally long grows.
 # </details>
 
 # %% [markdown]
@@ -368,8 +368,8 @@ explore("gradient_noise")
 # $$\mathcal B_{\text{simple}} = \frac{\operatorname{tr}\Sigma}{|G|^2}$$
 #
 # $|G|^2$ is the squared length of the true gradient, and $\operatorname{tr}\Sigma$ is the variance of one sample's gradient,
-# summed over all components. Far below this batch size, a batch twice as large is worth nearly twice the updates; far above
-# it, there is little to gain.
+# summed over all components. Far below this batch size, doubling the batch nearly halves the updates you need; far above it,
+# there is little to gain.
 #
 # You know neither, but the lengths of averages reveal them. The average over $m$ samples has an expected squared length of
 # $|G|^2 + \operatorname{tr}\Sigma / m$: noise adds length. A window computes averages over two sizes anyway, $m = B$ (each
@@ -437,7 +437,7 @@ print(f"from 200 windows, both estimates averaged before dividing: {together:.2f
 # Not graded.
 # %%
 predict(
-    "Llama 2 with 7 billion parameters was trained with AdamW, batches of 4 million tokens and a rate of 3e-4. Your budget "
+    "Llama 2 with 7 billion parameters was trained with AdamW, a rate of 3e-4 and batches of 4 million tokens. Your budget "
     "allows batches of 1 million tokens. Which rate do you try first?",
     choices=("3e-4: AdamW adapts the rate itself", "1.5e-4", "7.5e-5", "6e-4"),
     answer="1.5e-4",
@@ -462,8 +462,8 @@ predict(
 #
 # - Goyal et al. 2017, [Accurate, Large Minibatch SGD: Training ImageNet in 1 Hour](https://arxiv.org/abs/1706.02677)
 # - McCandlish et al. 2018, [An Empirical Model of Large-Batch Training](https://arxiv.org/abs/1812.06162)
-# - Malladi et al. 2022, [On the SDEs and Scaling Rules for Adaptive Gradient Algorithms](https://arxiv.org/abs/2205.10287), on
-#   the square root for Adam. Strictly, its β's have to change as well
+# - Malladi et al. 2022, [On the SDEs and Scaling Rules for Adaptive Gradient Algorithms](https://arxiv.org/abs/2205.10287),
+#   on the square root for Adam. Strictly, Adam's β's have to change as well
 # - Touvron et al. 2023, [Llama 2](https://arxiv.org/abs/2307.09288)
 # - Reports on schedules: [transformers issue 18436](https://github.com/huggingface/transformers/issues/18436), [accelerate
 #   issue 963](https://github.com/huggingface/accelerate/issues/963)

@@ -106,8 +106,8 @@ for name, g in {
 # So:
 #
 # - **Averaged, the threshold stays as it was.** The accumulated mean *is* the large batch's gradient.
-# - **Summed, the threshold has to be N times as large**, since the vector is. (With the same number, clipping would already
-#   act on gradients N times shorter. You cannot see that here: both vectors are above the threshold.)
+# - **Summed, the threshold has to be N times as large**, since the vector is. (With the same threshold, clipping would
+#   already act on gradients N times shorter. You cannot see that here: both vectors are above the threshold.)
 # - **Piece by piece, you get another direction.** No threshold repairs that.
 
 # %% [markdown]
@@ -173,7 +173,8 @@ explore("order_of_operations")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. By the scale: what is clipped here is that many times longer than the gradient that the threshold is meant for.
+# 1. By the scale: the gradient has not been unscaled when it is clipped, so it is that many times too long for the
+#    threshold.
 # 2. With a scale of 1 there is nothing to unscale. So a test without a scaler does not find this mistake.
 # 3. Whatever happens *between* the micro-batches turns the update: clipping each on its own, unscaling the early ones again,
 #    moving the scale. Stepping without the scaler looks right as long as clipping cuts the gradient to the length that was
@@ -192,7 +193,7 @@ explore("order_of_operations")
 # As in unit 04, micro-batches may be ragged, the last window may be shorter, `micro_batches` may be a one-shot stream, and
 # `.grad` may hold anything when you are called. The model is in training mode; leave it there. Every parameter is trained.
 # Update by `optimizer.step()`; the optimizer may have momentum and several parameter groups. (`islice` and `windows` are
-# imported, whichever your loop of unit 04 or 05 is built on.)
+# both imported, for loops like those of units 04 and 05.)
 #
 # What earns points:
 #
@@ -340,7 +341,7 @@ predict(
 # choose. All axes are logarithmic; an error of exactly 0 is drawn at the lower end.
 #
 # 1. Where does bfloat16 stop growing? Where does float16?
-# 2. Press **Like gradients**. Real ones differ and partly cancel. How large is the error at N = 4, at 64, at 1,024?
+# 2. Press **Like gradients**. Real gradients differ and partly cancel. How large is the error at N = 4, at 64, at 1,024?
 # 3. Is there any N here at which you would worry about float32?
 
 # %%
@@ -350,7 +351,7 @@ explore("low_precision_sums")
 # <details><summary>What you should have seen</summary>
 #
 # 1. At 256 = 2⁸ and 2,048 = 2¹¹. From there on the dtype has only every second whole number, so adding 1 changes nothing.
-# 2. It grows with N, from tenths of a percent to percents. At 4,096 these sums stall as well.
+# 2. It grows with N, from tenths of a percent to a few percent. At 4,096 these sums stall as well.
 # 3. No. Its error is far smaller than the difference between one random batch and the next.
 # </details>
 

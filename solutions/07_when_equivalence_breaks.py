@@ -293,8 +293,8 @@ for name, each in {"accumulation": False, "an update per micro-batch": True}.ite
 # %% [markdown]
 # ## Explore: momentum effects
 #
-# How long does SGD with momentum β remember? On the left are the losses of two runs over the same samples; on the right is
-# how much of a gradient is still in later updates.
+# How long does SGD with momentum β remember? A run with large batches (green) is compared with another over the same
+# samples: on the left are their losses; on the right is how much of a gradient is still in later updates.
 #
 # 1. It opens with an update per micro-batch. After how many samples has a gradient's weight halved, in each run?
 # 2. Set **Count** to updates. What happens to the difference on the right? And on the left?

@@ -85,8 +85,8 @@ print(f"loss of these 4 pairs: {loss.item():.3f}")
 # ## Explore: who is compared with whom
 #
 # On the left are the similarities of 32 images and 32 texts; those left blank are never compared. The middle shows the
-# cosine between the encoders' accumulated gradient and the large batch's. On the right are the bytes that this takes and,
-# below them, how often a sample goes through its encoder.
+# cosine between the encoders' accumulated gradient and the large batch's. On the right are the bytes it takes and, below
+# them, how often a sample goes through its encoder.
 #
 # 1. It opens with micro-batches that look only at themselves. How many negatives does an image see? Change N: when is the
 #    gradient worst, and why?
@@ -104,7 +104,8 @@ explore("contrastive_negatives")
 # 1. With N = 8 it sees three negatives, with N = 16 a single one. The fewer there are, the less is left of the direction.
 # 2. No. Picking the right one of 4 texts is easier than picking it out of 32. Losses of different n cannot be compared.
 # 3. The first micro-batches do: what comes later is not there yet.
-# 4. It takes a second forward pass and a few KiB of features. In return, the activations of one micro-batch are enough.
+# 4. A second forward pass and a few KiB of features. In return you get the large batch's gradient with the activations of
+#    one micro-batch.
 # 5. Only that of `logit_scale`, which is N times too large. You will find out why.
 # </details>
 
@@ -189,8 +190,8 @@ print("in layer.bias.grad:", layer.bias.grad.tolist())
 #   `logit_scale` is a single parameter.
 # - Whatever `.grad` held before is discarded, in all three. No parameter changes, and no hook or switched `requires_grad` is
 #   left behind: your function may be called again with the same encoders.
-# - The encoders are in training mode and stay in it, in both passes: in evaluation mode they would make other features. Nothing
-#   in them is random or looks at other samples.
+# - The encoders are in training mode and stay in it, in both passes: some of their layers act differently in evaluation
+#   mode. Nothing in them is random or looks at other samples.
 #
 # What earns points:
 #

@@ -199,8 +199,8 @@ explore("ranks_over_time")
 # <details><summary>What you should have seen</summary>
 #
 # 1. Half of what four ranks could do is lost to waiting. With **Fix** it is a fifth.
-# 2. It then costs about a tenth. The repair is worth most where an all-reduce is slow compared with a micro-batch: with big
-#    models, small micro-batches, or ranks on several machines.
+# 2. The mistake then costs about a tenth. The repair is worth most where an all-reduce is slow compared with a micro-batch:
+#    with big models, small micro-batches, or ranks on several machines.
 # 3. You get fewer all-reduces per sample. At N = 1 every micro-batch has one, at N = 4 every fourth.
 # 4. Each rank updates with its own samples only, and from then on there are four different models.
 # </details>
@@ -297,7 +297,7 @@ predict(
 #   large batches, one per window, with the samples of all ranks. For memory there are 24 micro-batches in one window: the
 #   peak memory stays below twelve times that of a loop with one graph alive.
 # - **2 points · leftover windows, ragged micro-batches and a stale .grad**: the parameters of every rank, in the same way.
-# - **1 point · ranks that stay identical**: gradients have moved their parameters, and these are the same on all ranks.
+# - **1 point · ranks that stay identical**: gradients have moved the parameters, which are the same on all ranks.
 # - **2 points · one all-reduce round per window**: gradients of all ranks travel once per window, leftover windows too, and
 #   after full windows the ranks are identical. Bytes are counted, not calls: parameter by parameter is as good as all at
 #   once, and a few bytes more, for a loss or a count, cost nothing. With SGD, averaging the parameters after each update

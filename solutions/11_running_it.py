@@ -311,8 +311,8 @@ for name, goes_backward in {"after backward": True, "without backward": False}.i
 # %% [markdown]
 # `loss.item()` is a plain number. A mean loss times its samples is a sum, and sums may be added up.
 #
-# A GPU's work is queued, and a clock read too early measures the queueing. `loss.item()` waits for the loss, not for the
-# update: call `torch.cuda.synchronize()` before you read the clock at the end of a window.
+# A GPU's work is queued, and a clock read too early measures the queueing. `loss.item()` waits for what was queued before
+# it, not for an update that comes later: call `torch.cuda.synchronize()` before you read the clock at the end of a window.
 
 # %% [markdown]
 # ## Exercise 2 · `RunMeter`
@@ -406,9 +406,10 @@ def samples_per_second(b, n):
 
 # %%
 samples_per_second(8, 1)  # the first time, libraries get ready
-for n in (1, 4, 16):
-    best = max(samples_per_second(8, n) for _ in range(5))
-    print(f"B = 8 kept, N = {n:2}: {best:8.0f} samples per second")
+# In turn, so that a busy moment of the machine spoils no single N
+rounds = [[samples_per_second(8, n) for n in (1, 4, 16)] for _ in range(8)]
+for n, speeds in zip((1, 4, 16), zip(*rounds, strict=True), strict=True):
+    print(f"B = 8 kept, N = {n:2}: {max(speeds):8.0f} samples per second")
 
 # %% [markdown]
 # While B stays the same, throughput does not fall. It may even rise: more samples share the cost of the update and, with
@@ -515,7 +516,7 @@ check(plan_run)
 # - A run's future depends on **model, optimizer, schedule, scaler, position, order and every source of random numbers**.
 #   With all of them a resumed run is the same **to the last bit**. Test that.
 # - Write a new checkpoint next to the old one, then **rename** it.
-# - Log **once per update**, over its whole window, and numbers, not tensors.
+# - Log **once per update**, over its whole window. Log numbers, not tensors.
 # - **B first, then N.** N need not be a power of two. Smaller pieces cost throughput; more of them do not.
 #
 # <details><summary>References</summary>

@@ -38,7 +38,7 @@ from gradaccum.phenomena import run_drift
 from gradaccum.predict import predict
 
 predict(
-    "A loop with AdamW divides each leftover window by N, and not by the micro-batches it has. After three epochs, "
+    "A loop with AdamW divides each leftover window by N, and not by its number of micro-batches. After three epochs, "
     "how far is its loss from that of a right loop, when both are about 3.1?",
     choices=("more than 0.5", "between 0.01 and 0.5", "less than 0.01, too little to see"),
     answer="less than 0.01, too little to see",

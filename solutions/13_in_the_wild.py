@@ -226,7 +226,7 @@ seen
 # %% [markdown]
 # ## Exercise 2 · `RepairedTrainer`
 #
-# *Difficulty ●●○ · about 12 minutes · 3.5 points*
+# *Difficulty ●●○ · about 11 minutes · 3.5 points*
 #
 # Write a class `RepairedTrainer`, a subclass of `Trainer`, whose updates hold what is due: **in each window, leftover or not,
 # the gradient of the cross-entropy averaged over all its tokens**. Targets of −100 do not count as tokens.
@@ -335,10 +335,10 @@ print(seen.outcome, *(textwrap.fill(note, 60) for note in seen.notes), sep="\n")
 #
 # *Difficulty ●●○ · about 7 minutes · 3.5 points*
 #
-# Write the test: `accumulates_right(make_trainer)` returns `True` if the updates of a trainer hold what is due, and `False` if
-# they do not or if it cannot be told. `make_trainer()` makes the trainer, always the same one and fresh each time. Its
-# `model`, `optimizer`, `data`, `accumulation_steps` and `epochs` are attributes, and `train()` trains it, as that of `Trainer`
-# does. `accumulation_steps` is the N that was meant. What is due, in each window and in a leftover, is the mean over all its
+# Write the test: `accumulates_right(make_trainer)` returns `True` if the updates of a trainer hold what is due, and `False`
+# if they do not or if it cannot be told. `make_trainer()` builds the same trainer afresh each time. Its `model`,
+# `optimizer`, `data`, `accumulation_steps` and `epochs` are attributes, and `train()` trains it, as that of `Trainer` does.
+# `accumulation_steps` is the N that was meant. What is due, in each window and in a leftover, is the mean over all its
 # tokens.
 #
 # It is run on more than twenty trainers that you have not seen, built in different ways, with SGD and AdamW. **Nearly every
@@ -350,7 +350,7 @@ print(seen.outcome, *(textwrap.fill(note, 60) for note in seen.notes), sep="\n")
 # - **1 point · what losses are divided by**: nothing, micro-batches, positions, tokens.
 # - **1 point · updates and clearing at the wrong moment**: after or before every micro-batch, or never cleared. N may be 1.
 # - **1 point · leftover windows**: divided by N, or never applied, even after the first of two epochs.
-# - **0.5 points · what cannot be told is no pass**: tokens that weigh differently, and a trainer that never updates.
+# - **0.5 points · what cannot be told is not a pass**: tokens that weigh differently, and a trainer that never updates.
 
 
 # %% exercise="accumulates_right"
@@ -410,6 +410,6 @@ check(accumulates_right)
 # - Read a fingerprint in this order: **who is in a row, what does it add up to, how is it shared?**
 # - Test with unequal tokens and a leftover. **On even data most wrong trainers look right.**
 # - Repair through **hooks**, and keep a test: the next release may break it again.
-# - **"Cannot tell" is no pass.**
+# - **"Cannot tell" is not a pass.**
 #
 # This is the end of the course. Back to **[the start page](00_start_here.ipynb)**, where your points are.

@@ -39,7 +39,7 @@ def as_text(verdict: Verdict) -> str:
 
 
 ELSEWHERE = (
-    "Have you written it in another cell? Run that cell again: the untouched cell ran after it and replaced your function. "
+    "If you have written it in another cell, run that cell again: the untouched cell ran after it and replaced your function. "
     "In the file that you hand in, an answer counts in any cell."
 )
 

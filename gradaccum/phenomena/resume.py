@@ -131,7 +131,7 @@ def describe(result: Result) -> str:
         start = f"{killed}, before any checkpoint was made, the run begins again"
     lacks = next(label for label, value in LOST.items() if value == settings.lacks)
     without = f", without {lacks}" if settings.lacks != "nothing" else ""
-    grads = f" In .grad, {result.lost} of the window's gradients waited, and .grad is in no state_dict." if result.lost else ""
+    grads = f" What waited in .grad, {result.lost} of the window's gradients, is in no state_dict." if result.lost else ""
     if result.identical:
         repeated = settings.kill - result.place
         several = f"{repeated} micro-batches are" if repeated > 1 else "1 micro-batch is"

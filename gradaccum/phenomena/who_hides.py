@@ -113,7 +113,7 @@ def describe(result: Result) -> str:
     hidden = [f"{key} ({value:.0e})" for key, value in result.differences.items() if value < VISIBLE]
     return (
         f"{start} these runs visibly miss the right end, by this share of the distance covered: {_listed(shown)}. "
-        f"It does not show under {_listed(hidden)}: their loss curves would look right."
+        f"The mistake does not show under {_listed(hidden)}: their loss curves would look right."
     )
 
 

@@ -23,7 +23,7 @@ class NotDueError(AssertionError):
 
 
 class CannotTellError(RuntimeError):
-    """What the updates of a trainer hold could not be judged; this is no pass."""
+    """What the updates of a trainer hold could not be judged; this is not a pass."""
 
 
 class Seen:

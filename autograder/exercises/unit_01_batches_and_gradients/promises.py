@@ -58,7 +58,7 @@ PROMISES = {
                 "batch_gradient_cleared_afterwards",
             ),
             Promise(
-                "mode", "the gradient is that of the mode it is in", ("untouched", "again"), "batch_gradient_in_training_mode"
+                "mode", "take the gradient in the mode you find", ("untouched", "again"), "batch_gradient_in_training_mode"
             ),
         ),
         ("Write `batch_gradient", "Gradient of the batch loss", "Changes nothing."),

@@ -50,7 +50,7 @@ PROMISES = {
             Promise("mode", "The encoders are in training mode and stay in it", _LEFT, "contrastive_eval_mode_left_behind"),
             Promise(
                 "both passes",
-                "in both passes: in evaluation mode they would make other features.",
+                "in both passes: some of their layers act differently in evaluation mode.",
                 _LEFT,
                 "contrastive_cache_in_eval_mode",
             ),

@@ -40,11 +40,11 @@ PROMISES = {
             Promise("graphs", _MEMORY, ("memory",), "one_big_batch"),
             Promise(
                 "identical",
-                "gradients have moved their parameters, and these are the same on all ranks.",
+                "gradients have moved the parameters, which are the same on all ranks.",
                 _ON_RANKS,
                 "never_sync",
             ),
-            Promise("moved", "gradients have moved their parameters", _ON_RANKS, "equal_parameters_shared"),
+            Promise("moved", "gradients have moved the parameters", _ON_RANKS, "equal_parameters_shared"),
             Promise("rounds", _ROUNDS, _LIVE, "sync_every"),
             Promise("leftovers once", _ROUNDS, ("leftover",), "sync_every_in_leftovers"),
             Promise(

@@ -123,7 +123,7 @@ PROMISES = {
         ),
         asks_nothing=(
             "Write the test",
-            "`make_trainer()` makes the trainer",
+            "`make_trainer()` builds the same trainer",
             "Its `model`",
             "It is run on more than twenty",
             "Nearly every wrong one",

@@ -8,7 +8,7 @@ from gradaccum.phenomena.resume import PRESETS, PROBLEM, Settings, compute, desc
 def test_it_opens_on_a_checkpoint_in_the_middle_of_a_window_that_loses_two_gradients():
     result = compute(PRESETS["Break"])
     assert (result.place, result.lost, result.identical) == (6, 2, False)
-    assert "2 of the window's gradients waited" in describe(result)
+    assert "What waited in .grad, 2 of the window's gradients, is in no state_dict." in describe(result)
 
 
 def test_a_checkpoint_after_the_update_is_the_same_run_to_the_last_bit():

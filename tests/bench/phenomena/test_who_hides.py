@@ -33,5 +33,5 @@ def test_the_first_update_of_sgd_is_n_times_as_long_and_a_clipped_one_is_not(n):
 def test_clipping_hides_a_wrong_scale_only_while_it_acts():
     early, late = (compute(Settings("none", 4, updates)) for updates in (1, 10))
     assert early.differences["SGD + clipping"] < VISIBLE < late.differences["SGD + clipping"]
-    assert "It does not show under SGD + clipping" in describe(early)
+    assert "The mistake does not show under SGD + clipping" in describe(early)
     assert "5% (SGD + clipping)" in describe(late)

@@ -23,7 +23,7 @@ def given_and_due(name: str, formula: Formula) -> Callable[[CallTrial, Plain | N
         arguments = [*map(repr, trial.arguments), *(f"{key}={value!r}" for key, value in trial.keywords.items())]
         due = formula(*trial.arguments, **trial.keywords)
         gives, wanted = in_different_words(found, due)
-        return f"{name}({', '.join(arguments)}) gives {gives}, due is {wanted}."
+        return f"{name}({', '.join(arguments)}) gives {gives}, where {wanted} is due."
 
     return message
 
