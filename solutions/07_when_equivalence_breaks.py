@@ -136,8 +136,8 @@ for name, tried in {"BatchNorm": model, "SyncBatchNorm": synced}.items():
 # layers such as `nn.BatchNorm3d` or `nn.InstanceNorm2d`; a frozen parameter of another layer stays frozen, and a shared one
 # stays shared.
 #
-# - Each GroupNorm keeps the affine `weight` and `bias` of its BatchNorm, in their dtype and on their device. A BatchNorm made
-#   with `affine=False` becomes a GroupNorm with `affine=False`.
+# - Each GroupNorm keeps the affine `weight` and `bias` of its BatchNorm, in their dtype and on their device. A BatchNorm
+#   without them (`affine=False`) becomes a GroupNorm without them.
 # - The given model stays untouched, and the result shares no parameter, `.grad` or buffer with it, even if there was no
 #   BatchNorm to replace. Both models, and all their parts, are in the mode the given model was in (`model.training`). A
 #   GroupNorm works the same in both, so its mode does not count.

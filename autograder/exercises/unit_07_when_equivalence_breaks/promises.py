@@ -48,7 +48,7 @@ PROMISES = {
             Promise("no digit lost", KEPT, ("double",), "replace_batchnorm_by_way_of_float32"),
             Promise("dtype", KEPT, ("double",), "replace_batchnorm_float32_weights"),
             Promise("own dtype", KEPT, ("double",), "replace_batchnorm_dtype_of_the_first"),
-            Promise("no affine", "becomes a GroupNorm with `affine=False`.", ("double",), "replace_batchnorm_always_affine"),
+            Promise("no affine", "becomes a GroupNorm without them.", ("double",), "replace_batchnorm_always_affine"),
             Promise("all without affine", REPLACED, ("double",), "replace_batchnorm_leaves_what_has_no_weights"),
             Promise("attributes of the given model", UNTOUCHED, MODELS, "replace_batchnorm_marks_the_given_model"),
             Promise("buffers not shared", UNTOUCHED, ("conv",), "replace_batchnorm_shares_buffers"),
