@@ -86,14 +86,14 @@ def diagnose(trial: LoopTrial, observation: Observation, *elsewhere: tuple[LoopT
     slugs = name_mistakes(found, trial.problem, passes, linear) if ran else None  # without a forward nothing was cleared
     if slugs and EARLY in slugs and facts["seen_at_first_update"] >= trial.problem.accumulation_steps:
         slugs = None  # the update came in time, only without the gradients of some micro-batches that were there
+    shown = None if found.same_as(due) else found  # two equal pictures would say nothing
     if slugs is None:
         lengths = observation.tensors["gradients"].norm(dim=1)
         outside = outside_message(observation) if len(found.coefficients) else ""
         words = outside or parameters_in_words(trial, observation, due) or difference_in_words(found, due, lengths)
         if not found.linear and (evaluating := facts["forwards_in_evaluation"]):
             words = f"{words} Of the model's forwards, {evaluating} ran in evaluation mode."
-        return Diagnosis(slugs_so_far, words, found, due)
-    shown = None if found.same_as(due) else found  # two equal pictures would say nothing
+        return Diagnosis(slugs_so_far, words, shown, due)
     return Diagnosis((*slugs_so_far, *_with_evidence(slugs, facts, micro_batches)), "", shown, due)
 
 

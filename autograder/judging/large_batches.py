@@ -66,6 +66,24 @@ def moves_unused(trial: LoopTrial, observation: Observation) -> bool:
     return bool(found[:, unused].any()) and close(found[:, ~unused], due[:, ~unused], trial.problem.dtype)
 
 
+def groups_in_words(trial: LoopTrial, observation: Observation) -> str:
+    """That one of the optimizer's two parameter groups is right after the first epoch and the other is not; empty if not so.
+
+    Its first epoch has a single window: afterwards wrong parameters make all gradients wrong.
+    """
+    problem, parameters = trial.problem, observation.tensors.get("parameters")
+    start, reference = large_batch_parameters(problem)
+    if not problem.grouped or parameters is None or parameters.shape != reference.shape:
+        return ""
+    found, due = parameters[0].to(reference) - start, reference[0] - start
+    first = torch.cat([torch.full((p.numel(),), p.dim() > 1) for p in trainable(problem.build_model())])
+    fine = [close(found[group], due[group], problem.dtype) for group in (first, ~first)]
+    if fine[0] == fine[1]:
+        return ""
+    right, wrong = ("first", "second") if fine[0] else ("second", "first")
+    return f"The optimizer has two parameter groups here: its {right} is updated as it should be, its {wrong} is not."
+
+
 def training_in_words(trial: LoopTrial, observation: Observation, rate_factors: tuple[float, ...] | None = None) -> str:
     """What makes the final parameters wrong, if it is none of the gradients: momentum, say; empty otherwise.
 

@@ -1,4 +1,4 @@
-"""What a function leaves behind: what it attached to models, optimizers and tensors that it was given; settings; a seed."""
+"""What a function leaves behind: what it attached to models, optimizers and the like that it was given; settings; a seed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.amp import GradScaler
 from torch.nn.parallel import DistributedDataParallel
 from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LRScheduler
 from torch.utils._pytree import tree_leaves
 
 from autograder.observing.settings import LEFT_CHANGED, settings_put_back
@@ -21,8 +23,13 @@ _HOOKS: dict[type, tuple[str, ...]] = {
     nn.Module: _OF_MODULES,
     Tensor: ("_backward_hooks", "_post_accumulate_grad_hooks"),
     Optimizer: ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks"),
+    LRScheduler: (),
+    GradScaler: (),
 }
-"""Where torch keeps the hooks of a module, a tensor or an optimizer."""
+"""Where torch keeps the hooks of what functions are given, if it can have any."""
+
+Thing = nn.Module | Tensor | Optimizer | LRScheduler | GradScaler
+"""What things can be attached to."""
 
 _TORCHS_OWN = ("_opt_called", "step")
 """Attributes of an optimizer that torch's schedulers set."""
@@ -31,7 +38,10 @@ _SCHEDULED = "initial_lr"
 """What a scheduler of torch notes in each group of its optimizer, whose rate and momentum it changes from then on."""
 
 HOOK = "Your function leaves a hook behind, which goes on acting on everything that runs later. Remove it through its handle."
-ATTRIBUTE = "Your function leaves an attribute on a model, a parameter or an optimizer. Keep what you need in variables."
+ATTRIBUTE = (
+    "Your function leaves an attribute on something that it was given, such as a model or an optimizer. Keep what you need in "
+    "variables."
+)
 SETTING = "Your function leaves a setting of a layer changed, such as the probability of a dropout. Put it back."
 REPLACED = "Your function leaves the optimizer with another step() than it had. Put the method back."
 OPTIMIZER = (
@@ -50,7 +60,7 @@ _noted: list[str] = []
 class _Owner(NamedTuple):
     """Something that things can be attached to, and what it held before a call; what that means is asked only of changes."""
 
-    thing: nn.Module | Tensor | Optimizer
+    thing: Thing
     hooks: int
     held: dict[str, object]
     rules: list[dict[str, object]]
@@ -125,18 +135,18 @@ def notes() -> list[str]:
     return noted
 
 
-def _things(given: object) -> Iterator[nn.Module | Tensor | Optimizer]:
-    """The models with their layers and parameters, the optimizers and the tensors in nested containers, or in plain objects."""
+def _things(given: object) -> Iterator[Thing]:
+    """The models with their layers and parameters, and all else that is no container, in nested ones or in plain objects."""
     for value in tree_leaves(given):
         if isinstance(value, nn.Module):
             yield from _parts(value)
-        elif isinstance(value, Tensor | Optimizer):
+        elif isinstance(value, Thing):
             yield value
         elif type(value).__module__.startswith("gradaccum."):  # a run has a model and an optimizer
             for held in vars(value).values() if hasattr(value, "__dict__") else ():
                 if isinstance(held, nn.Module):
                     yield from _parts(held)
-                elif isinstance(held, Optimizer):
+                elif isinstance(held, Thing) and not isinstance(held, Tensor):
                     yield held
 
 
@@ -144,7 +154,7 @@ def _parts(model: nn.Module) -> Iterable[nn.Module | Tensor]:
     return (*model.modules(), *model.parameters())
 
 
-def _owner(thing: nn.Module | Tensor | Optimizer) -> _Owner:
+def _owner(thing: Thing) -> _Owner:
     hooks = next(names for kind, names in _HOOKS.items() if isinstance(thing, kind))
     # What DistributedDataParallel keeps of its own changes from pass to pass.
     held = {} if isinstance(thing, DistributedDataParallel) else dict(vars(thing))

@@ -75,6 +75,9 @@ SPECIAL = {
 }
 """Trials that matter if the others are right: the part that each belongs to, the first if empty, and what is special there."""
 
+SPECIAL_LOSSES = {"evaluating": "For a model in evaluation mode"} | {name: SPECIAL[name][1] for name in ("one", "again")}
+"""Trials whose returned loss matters if everything else is right, and what is special there."""
+
 
 class GradientOfBatch(Exercise[BatchTrial]):
     """A function that returns the gradient of a batch by parameter name and leaves the model as it was."""
@@ -131,6 +134,7 @@ class BatchGradient(GradientOfBatch):
             "overflowed": BatchTrial(
                 batch_problem(seed + 8, device, b, overflowed=True, extras=True, renamed=True), frozen_stale=True
             ),
+            "tied": BatchTrial(batch_problem(seed + 9, device, c, tied=True)),
         }
 
 
@@ -222,6 +226,11 @@ class SgdStep(Exercise[BatchTrial]):
         results["update"] = results["update"] or next(filter(None, left), "")
         results["loss"], named = loss_message(trials["loss"], observations["loss"])
         slugs += named
+        if not any(results.values()):
+            for name, what in SPECIAL_LOSSES.items():
+                message, named = loss_message(trials[name], observations[name])
+                results["loss"] = results["loss"] or (message and f"{what}: {message}{_kept(name, observations[name])}")
+                slugs += named
         return _verdict(self, results, slugs, observations)
 
 

@@ -2,11 +2,12 @@
 
 from autograder.contract.promises import Promise, Promises
 
-GRADIENTS = ("gradient", "frozen", "untouched", "one", "narrow", "again", "overflowed")
+GRADIENTS = ("gradient", "frozen", "untouched", "one", "narrow", "again", "overflowed", "tied")
 SECOND = ("again",)
 EXTRAS = ("frozen", "overflowed")
 AVERAGES = ("mean", "summed", "untouched", "one", "again", "overflowed")
 UPDATES = ("update", "frozen", "evaluating", "one", "narrow", "again", "tied", "overflowed", "steep")
+LOSSES = ("loss", "evaluating", "one", "again")
 EVERY_UPDATE = (*UPDATES, "clean", "loss", "clean extras")
 
 PROMISES = {
@@ -31,6 +32,7 @@ PROMISES = {
             Promise("other dtypes", "shape and dtype", ("narrow",), "batch_gradient_under_autocast"),
             Promise("one sample", "even for a batch of one sample", ("one",), "batch_gradient_needs_several_samples"),
             Promise("zero", "every trainable parameter has its gradient", ("one",), "batch_gradient_without_zeros"),
+            Promise("shared", "every trainable parameter has its gradient", ("tied",), "batch_gradient_of_one_use"),
             Promise("frozen", "a frozen parameter is not in the dictionary", EXTRAS, "batch_gradient_zeros_for_frozen"),
             Promise("unused", "An unused one may be left out", EXTRAS, "batch_gradient_unused_not_allowed"),
             Promise("parameters", "to the last bit", GRADIENTS, "batch_gradient_also_updates"),
@@ -141,14 +143,16 @@ PROMISES = {
             ),
             Promise("after", "is `None` or zero", ("clean", "clean extras"), "sgd_step_clears_before"),
             Promise("after, unused", "used or unused", ("clean extras",), "sgd_step_leaves_what_is_unused"),
-            Promise("loss", "returns the loss of the batch before the update", ("loss",), "sgd_step_loss_after"),
-            Promise("number", "as a number", ("loss",), "sgd_step_loss_in_words"),
+            Promise("loss", "returns the loss of the batch before the update", LOSSES, "sgd_step_loss_after"),
+            Promise("number", "as a number", LOSSES, "sgd_step_loss_in_words"),
             Promise(
                 "loss's mode",
                 "at the parameters and in the mode you were given",
-                ("loss", "again"),
+                ("loss", "one", "again"),
                 "sgd_step_loss_in_eval_mode",
             ),
+            Promise("loss in evaluation", "in the mode you were given", ("evaluating",), "sgd_step_loss_in_training_mode"),
+            Promise("loss at every call", "at the parameters", ("again",), "sgd_step_returns_a_running_mean"),
         ),
         ("One plain SGD update", "No old gradient"),
     ),

@@ -9,6 +9,7 @@ from autograder.contract.observation import Observation
 from autograder.diagnosing.loop_diagnosis import read_observation
 from autograder.judging.large_batches import (
     forwards_message,
+    groups_in_words,
     moves_like_large_batches,
     window_gradient,
     window_samples,
@@ -79,8 +80,10 @@ def overflow_message(trial: LoopTrial, seen: Observation, *, also_moves: bool) -
         return seen.failure.message
     if not bool(seen.tensors["parameters"].isfinite().all()):
         return "Where .grad held infinity before the call, parameters are infinite or NaN after it."
-    wrong = also_moves and not moves_like_large_batches(trial, seen)
-    return "Where .grad held infinity before the call, not every window makes the update that is due." if wrong else ""
+    if not also_moves or moves_like_large_batches(trial, seen):
+        return ""
+    missed = "Where .grad held infinity before the call, not every window makes the update that is due."
+    return groups_in_words(trial, seen) or missed
 
 
 def cut_message(trial: LoopTrial, seen: Observation, joined: int = 1) -> str:

@@ -81,6 +81,7 @@ PROMISES = {
             Promise("list", "Return a list with the rate that each update used.", ("rates", "leftover"), "rates_not_returned"),
             Promise("goes on", "goes on where it was.", ("updates", "leftover", "rates", "probe"), "schedule_restarts"),
             Promise("hooks", "Leave no hook on the optimizer.", LOOPS, "schedule_leaves_a_hook"),
+            Promise("attributes", "The next epoch is given the same scheduler", LOOPS, "schedule_leaves_an_attribute"),
             Promise("training", "The model is in training mode", LOOPS, "schedule_evaluates"),
             Promise("mode", "The model is in training mode; leave it there.", ("updates",), "schedule_leaves_evaluation"),
             Promise("clear", "`.grad` is empty when you are first called.", LOOPS, "zero_every_scheduled"),

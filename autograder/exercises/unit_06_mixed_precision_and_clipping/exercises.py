@@ -91,7 +91,7 @@ to be idle for scaled gradients as well."""
 USUAL_SCALE = 65536.0
 """Where torch's scaler begins. In float16 this is infinite."""
 
-ALONE = ("no accumulation", "cut", "telling", "usual scale", "cancelling", "infinite")
+ALONE = ("no accumulation", "cut", "telling", "usual scale", "cancelling", "infinite", "overflowed", "together")
 """Trials in mixed precision that are judged by themselves, and not with the others to find mistakes."""
 
 
@@ -235,25 +235,33 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             "float16": trial(1, *epochs),
             # What .grad held before, or holds of the window before, would vanish beside gradients that are scaled.
             "bfloat16": trial(2, *epochs, precision="bfloat16", of_problem={"stale": True}, scale=1.0, growth_interval=2),
-            "no accumulation": trial(7, [2] * 3, of_problem={"accumulation_steps": 1}, scale=1.0, growth_interval=2),
+            "no accumulation": trial(
+                7, [2] * 3, of_problem={"accumulation_steps": 1, "outputs": 1}, scale=1.0, growth_interval=2
+            ),
             "cut": trial(8, [2] * n, of_problem={"coupled": True}),
             "telling": trial(9, [2] * n, precision="bfloat16", telling=True, scale=USUAL_SCALE, growth_interval=1),
             "usual scale": trial(10, [2] * n, telling=True, scale=USUAL_SCALE),
             "cancelling": trial(11, [2] * 4, precision="bfloat16", of_problem=whole_windows, cancelling=True),
             "clip": trial(3, [*uneven, *uneven[::-1], *uneven], share=BINDING),
             # A good update before the broken window, and one after it, are not two in a row.
-            "inf": trial(4, [2] * (3 * n), broken=n + 1, growth_interval=2),
+            "inf": trial(4, [2] * (3 * n), precision="bfloat16", broken=n + 1, growth_interval=2),
             # With one sample and one output there is nothing to add up that could turn infinity into NaN.
             "infinite": trial(13, [1] * (3 * n), of_problem={"outputs": 1, "skewed": False}, broken=n + 1, growth_interval=2),
             "growth": trial(5, [2] * (2 * n), growth_interval=1),
             "leftover": trial(6, [*uneven, *[2] * (n - 1)], share=BINDING, growth_interval=2),
+            "overflowed": trial(14, [2] * n, of_problem={"overflowed": True}),
+            # The other dtype is clipped as well, and by the scale that the window at hand has.
+            "together": trial(
+                15, [*uneven, *uneven[::-1], *[2] * (n - 1)], precision="bfloat16", share=BINDING, growth_interval=1
+            ),
         }
 
     def judge(self, trials: Mapping[str, AmpTrial], observations: Mapping[str, Observation]) -> Verdict:
         due = {name: replay_amp(amp, trial) for name, trial in trials.items()}
         said = {name: parameters_message(observations[name], due[name], AMP_TOLERANCE) for name in trials}
         said |= {name: said[name] or autocast_message(observations[name], trials[name]) for name in FORWARDS}
-        moves = said["float16"] or said["bfloat16"] or for_one(said["no accumulation"])
+        moves = said["float16"] or said["bfloat16"]
+        moves = moves or for_one(said["no accumulation"], trials["no accumulation"].loop.problem)
         cut, joined = cut_message(partial(replay_amp, amp), trials["cut"], observations["cut"], AMP_TOLERANCE)
         rounded = "" if moves else rounding_message(observations["telling"], due["telling"])
         usual = scale_message(observations["usual scale"], due["usual scale"]) or said["usual scale"]
@@ -268,8 +276,12 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             "inf": said["inf"] or scale_message(observations["inf"], due["inf"]),
             "scale": said["growth"] or scale_message(observations["growth"], due["growth"]),
         }
+        if said["inf"] and not (moves or said["infinite"]):
+            results["inf"] = f"In bfloat16: {results['inf']}"
         applied = bool(said["infinite"] and not results["inf"])
-        results["inf"] = results["inf"] or (WITHOUT_NAN if applied else "")
+        results["inf"] = results["inf"] or (
+            WITHOUT_NAN if applied else scale_message(observations["infinite"], due["infinite"])
+        )
         whole = not (moves or rounded or results["clip"])
         leftover = observations["leftover"]
         if whole and parameters_message(leftover, due["leftover"], AMP_TOLERANCE):
@@ -283,6 +295,11 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         for name, where in places.items():
             if not (said[name] or results["scale"]) and scale_message(observations[name], due[name]):
                 results["scale"] = f"{where} the scaler's scale after the epoch is not the one that is due."
+        together = ""
+        if not any(results.values()):
+            together = said["together"] or norms_message(observations["together"], due["together"], AMP_TOLERANCE)
+            results["clip"] = together and f"In bfloat16, with a scale that doubles after every window: {together}"
+            results["update"] = AFTER_INFINITY if said["overflowed"] else ""
         failure = first_failure(observations)
         several = {name: seen for name, seen in observations.items() if name not in ALONE}
         if failure or not any(results.values()):
@@ -295,6 +312,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         if joined and not moves:
             return self.verdict(results, mistakes=(mistake("one-big-batch"),))
         shown = {name: seen for name, seen in several.items() if whole or name != "leftover"}
+        shown = {"together": observations["together"]} if together else shown  # all else is right
 
         def as_often(seen: Observation, other: Observation) -> bool:
             return alike(seen, other) and seen.facts["scaler_updates"] == other.facts["scaler_updates"]
@@ -328,8 +346,9 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         for name, seen in several.items():
             remark = remark or outside_message(seen) or calls_message(seen, due[name])
         remark = remark or scales_in_words({name: (trials[name].scale, observations[name], due[name]) for name in STAYING})
-        if moves and not remark:
-            remark = lengths_in_words(observations["float16"], due["float16"], trials["float16"].scale)
+        for name, wrong in {"float16": moves, "together": together}.items():
+            if wrong and not remark:
+                remark = lengths_in_words(observations[name], due[name], trials[name].scale)
         remark = "" if slugs else remark
         return self.verdict(results, mistakes=tuple(map(mistake, slugs)), remark=remark)
 
@@ -354,6 +373,7 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
             "telling": Float32SumTrial(seed + 3, 24, False, 1.0, device, telling=True),
             "cancelling": Float32SumTrial(seed + 4, 4, False, 1.0, device, cancelling=True),
             "evaluation": Float32SumTrial(seed + 5, 4, True, 1.0, device, training=False, overflowed=True),
+            "narrow": Float32SumTrial(seed + 6, 4, False, 1.0, device, outputs=1),
         }
 
     def judge(self, trials: Mapping[str, Float32SumTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -381,4 +401,6 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
                 results["ragged"] = NOT_FINITE
             elif sums_message(observations["evaluation"], float32_sums(trials["evaluation"])[()]):
                 results["model"] = results["model"] or OF_ANOTHER_MODE
+            elif narrow := sums_message(observations["narrow"], float32_sums(trials["narrow"])[()]):
+                results["sums"] = results["sums"] or f"For a model with a single output: {narrow}"
         return self.verdict(results, mistakes=tuple(map(in_words_of_sums, slugs)), remark=remark)

@@ -124,7 +124,7 @@ add_mistake(
 )
 add_mistake(
     "model-converted",
-    "You convert the model itself, so that its parameters and .grad are in low precision as well.",
+    "You convert the model, or a copy of it, so that its parameters and .grad are in low precision as well.",
     "In mixed precision the parameters stay in float32. What chooses the dtype of single operations instead?",
 )
 add_mistake(

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from autograder.contract.observation import Observation
 from autograder.observing.loops import LoopTrial, observe_loop
 from gradaccum.kept_state import same_data, state_of
-from gradaccum.problems import MicroBatch, Problem
+from gradaccum.problems import OUTPUTS, MicroBatch, Problem
 
 NEARNESS = 0.006
 """How far telling targets are from outputs, as a share of these; bfloat16 rounds by up to 0.004."""
@@ -44,6 +44,7 @@ class Float32SumTrial:
             the micro-batches: then it makes no difference whether losses or gradients are weighted.
         training: whether the model is in training mode, or else in evaluation mode, but for its first layer.
         overflowed: whether ``.grad`` holds infinity at first.
+        outputs: of the model.
         telling: whether the gradients tell what computed them: the samples of one forward act on each other, micro-batches have
             one sample, and a target is so near the model's output that the rounding of bfloat16 decides how far it is off.
     """
@@ -55,6 +56,7 @@ class Float32SumTrial:
     device: str
     training: bool = True
     overflowed: bool = False
+    outputs: int = OUTPUTS
     telling: bool = False
     cancelling: bool = False
 
@@ -69,6 +71,7 @@ class Float32SumTrial:
             dtype="float32",
             stale=True,
             overflowed=self.overflowed,
+            outputs=self.outputs,
             gated=True,
             skewed=not self.cancelling,  # with the other sign, a skewed loss is not the same
             coupled=self.telling,

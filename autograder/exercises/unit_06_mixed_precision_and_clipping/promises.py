@@ -8,10 +8,11 @@ CLIPPED = ("bound", "idle", "no accumulation", "cut", "norms", "both sides", "ov
 LONG = ("bound", "both sides", "leftover", "bound alone")
 AMP = (
     *("float16", "bfloat16", "no accumulation", "cut", "telling", "usual scale", "cancelling"),
-    *("clip", "inf", "infinite", "growth", "leftover"),
+    *("clip", "inf", "infinite", "growth", "leftover", "overflowed", "together"),
 )
+AMP_CLIPPED = ("clip", "leftover", "together")
 FORWARDS = ("float16", "bfloat16", "no accumulation", "telling", "usual scale")
-SUMS = ("sums", "ragged", "telling", "cancelling", "evaluation")
+SUMS = ("sums", "ragged", "telling", "cancelling", "evaluation", "narrow")
 LIKE_UNIT_04 = "one epoch as in unit 04, except that each window's gradient is clipped to `max_norm` before its update."
 MODE = "The model is in training mode; leave it there."
 LIKE_EXERCISE_1 = (
@@ -96,34 +97,52 @@ PROMISES = {
             Promise("usual scale", "one epoch in mixed precision.", ("usual scale",), "amp_converts_the_loss"),
             Promise("rounded", "forwards run in `dtype`", ("telling", "usual scale"), "amp_shows_another_dtype"),
             Promise("parameters", "one epoch in mixed precision.", AMP, "amp_converts_the_model"),
-            Promise("clip", "Clip the unscaled gradient of each window to `max_norm`", ("clip", "leftover"), "amp_never_clips"),
-            Promise("unscaled", "Clip the unscaled gradient", ("clip", "leftover"), "amp_clip_before_unscale"),
+            Promise("clip", "Clip the unscaled gradient of each window to `max_norm`", AMP_CLIPPED, "amp_never_clips"),
+            Promise("unscaled", "Clip the unscaled gradient", AMP_CLIPPED, "amp_clip_before_unscale"),
+            Promise("unscaled in both", "Use the scaler with both.", ("together",), "amp_bfloat16_clipped_before_unscale"),
+            Promise(
+                "unscaled by its own scale", "Clip the unscaled gradient", ("together",), "amp_unscales_by_the_first_scale"
+            ),
             Promise("short ones", "nothing is clipped.", AMP, "amp_always"),
-            Promise("clipped leftover", "that of a leftover window included;", ("leftover",), "amp_full_windows_only"),
-            Promise("norms", "return the norms before clipping.", ("clip", "leftover"), "amp_clipped_norm_returned"),
-            Promise("list", "the returned norms count here.", ("clip", "leftover", "inf"), "amp_returns_nothing"),
+            Promise(
+                "clipped leftover", "that of a leftover window included;", ("leftover", "together"), "amp_full_windows_only"
+            ),
+            Promise("norms", "return the norms before clipping.", AMP_CLIPPED, "amp_clipped_norm_returned"),
+            Promise("list", "the returned norms count here.", (*AMP_CLIPPED, "inf"), "amp_returns_nothing"),
             Promise("number for inf", "but do return one.", ("inf",), "amp_omits_infinite_norms"),
-            Promise("ragged", "Micro-batches may be ragged", ("float16", "bfloat16", "clip", "leftover"), "amp_mean_of_means"),
-            Promise("leftover", "the last window shorter", ("float16", "bfloat16", "leftover"), "amp_tail_dropped"),
-            Promise("clear", "`.grad` may hold anything when you are called.", ("bfloat16",), "amp_keeps_old_gradients"),
+            Promise("ragged", "Micro-batches may be ragged", ("float16", "bfloat16", *AMP_CLIPPED), "amp_mean_of_means"),
+            Promise("leftover", "the last window shorter", ("float16", "bfloat16", "leftover", "together"), "amp_tail_dropped"),
+            Promise(
+                "clear", "`.grad` may hold anything when you are called.", ("bfloat16", "overflowed"), "amp_keeps_old_gradients"
+            ),
+            Promise("infinity", "`.grad` may hold anything when you are called.", ("overflowed",), "amp_clears_by_multiplying"),
             Promise("training", LIKE_EXERCISE_1, AMP, "amp_evaluates"),
             Promise("mode", LIKE_EXERCISE_1, ("float16",), "amp_leaves_evaluation"),
             Promise("optimizer", "the optimizer may have momentum.", AMP, "amp_steps_twice"),
             Promise("one by one", "each with one micro-batch, and", ("cut",), "amp_one_forward"),
+            Promise("any model", "one epoch in mixed precision.", ("no accumulation",), "amp_squeezes_the_prediction"),
             Promise("N = 1", "N = 1 counts here, too.", ("no accumulation",), "amp_not_for_one"),
             Promise("dtype of one", "N = 1 counts here, too.", ("no accumulation",), "amp_without_autocast_for_one"),
-            Promise("both dtypes", "Use the scaler with both.", ("bfloat16", "telling"), "amp_scaler_for_float16_only"),
+            Promise("both dtypes", "Use the scaler with both.", ("bfloat16", "telling", "inf"), "amp_scaler_for_float16_only"),
             Promise("one step", "and the scale at the end has to be exact.", ("no accumulation",), "amp_no_scaler_for_one"),
             Promise(
                 "leftover counts", "and the scale at the end has to be exact.", ("leftover",), "amp_no_update_after_leftover"
             ),
-            Promise("counting", "and the scale at the end has to be exact.", ("inf",), "amp_halves_the_scale_by_hand"),
+            Promise(
+                "counting", "and the scale at the end has to be exact.", ("inf", "infinite"), "amp_halves_the_scale_by_hand"
+            ),
             Promise("inf", "one micro-batch out of nine or twelve is broken.", ("inf", "infinite"), "amp_inf_applied"),
+            Promise("inf in both", "Use the scaler with both.", ("inf",), "amp_bfloat16_inf_applied"),
             Promise(
                 "inf without NaN", "one micro-batch out of nine or twelve is broken.", ("infinite",), "amp_looks_for_nan_only"
             ),
             Promise("large scales", "and the scale at the end has to be exact.", ("telling",), "amp_scale_capped"),
-            Promise("inf lowers the scale", "the scale at the end has to be exact.", ("inf",), "amp_skips_infinities_itself"),
+            Promise(
+                "inf lowers the scale",
+                "the scale at the end has to be exact.",
+                ("inf", "infinite"),
+                "amp_skips_infinities_itself",
+            ),
             Promise("scale", "a scaler that doubles its scale after every good update.", AMP, "amp_scale_doubled_inside"),
         ),
         ("`scaler` is a", "`micro_batches` is a list.", "all norms are above", "Train for one epoch"),
@@ -166,10 +185,11 @@ PROMISES = {
             Promise(
                 "clear",
                 "it may hold anything when you are called.",
-                ("ragged", "telling", "cancelling", "evaluation"),
+                ("ragged", "telling", "cancelling", "evaluation", "narrow"),
                 "float32_first_holds_more",
             ),
             Promise("each", "with each micro-batch's gradient", SUMS, "float32_piles_up"),
+            Promise("any model", MEAN, ("narrow",), "float32_squeezes_the_prediction"),
         ),
         (
             "Write `accumulate_in_float32",

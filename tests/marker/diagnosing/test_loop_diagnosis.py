@@ -195,6 +195,11 @@ def test_a_loop_that_nothing_explains_gets_words_instead_of_a_name():
     assert found.found.same_as(fingerprint(loop, PROBE))
 
 
+def test_a_fingerprint_that_is_the_one_due_is_not_shown_for_a_loop_that_is_wrong_elsewhere():
+    found = diagnose(*observed(right, PROBE, frozen=True), observed(GALLERY["no-scale"], frozen=True))
+    assert (found.slugs, found.found) == ((), None)
+
+
 @pytest.mark.parametrize("count", [3, 4, 5])
 def test_the_sizes_of_an_uneven_window_differ_and_the_last_is_not_their_mean(count):
     for seed in range(50):

@@ -13,6 +13,7 @@ from autograder.judging.large_batches import (
     MAX_JOINED,
     METERED,
     METERED_WINDOW,
+    groups_in_words,
     holds_several_graphs,
     is_cut_finely,
     is_one_forward,
@@ -135,6 +136,19 @@ def test_large_batch_training_can_follow_a_schedule():
     _, half = large_batch_parameters(PROBLEM, (0.5,) * 3)
     _, same = large_batch_parameters(PROBLEM.with_(lr=PROBLEM.lr / 2))
     assert torch.allclose(half, same)
+
+
+def test_a_loop_that_is_wrong_in_one_group_of_parameters_is_told_in_which():
+    def loop(model, loss_fn, optimizer, micro_batches, accumulation_steps):
+        group = optimizer.param_groups[1]
+        group["lr"] *= 2
+        right(model, loss_fn, optimizer, micro_batches, accumulation_steps)
+        group["lr"] /= 2
+
+    problem = PROBLEM.with_(epochs=((2,), (2, 2)), grouped=0.5)
+    words = groups_in_words(*observed(loop, problem))
+    assert words == "The optimizer has two parameter groups here: its first is updated as it should be, its second is not."
+    assert groups_in_words(*observed(right, problem)) == ""
 
 
 def test_large_batch_gradients_are_combinations_of_micro_batch_gradients():

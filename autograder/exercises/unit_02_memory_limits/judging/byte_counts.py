@@ -184,6 +184,9 @@ RARE_COUNTS: dict[str, Callable[[Forward], int]] = {
     "You tell storages apart by the shapes of tensors: of several with tensors of one shape you count one.": lambda forward: (
         sum({t.shape: t.storage_bytes for t in forward.kept if not t.parameter}.values())
     ),
+    "You tell storages apart by their sizes and by the shapes of tensors: of several that agree in both you count one.": (
+        lambda forward: sum(size for size, _ in {(t.storage_bytes, t.shape) for t in forward.kept if not t.parameter})
+    ),
     "You count a storage again for each shape of the tensors in it that are kept.": lambda forward: sum(
         {(t.storage, t.shape): t.storage_bytes for t in forward.kept if not t.parameter}.values()
     ),

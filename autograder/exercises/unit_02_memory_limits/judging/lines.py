@@ -162,6 +162,13 @@ def _median_slope(sizes: Sequence[float], points: Sequence[float]) -> Line:
     return median(p - slope * s for s, p in zip(sizes, points, strict=True)), slope
 
 
+def _slope_of_halves(sizes: Sequence[float], points: Sequence[float]) -> float:
+    ordered = sorted(zip(sizes, points, strict=True))
+    half = len(ordered) // 2
+    (s, p), (t, q) = ((fmean(s for s, _ in part), fmean(p for _, p in part)) for part in (ordered[:half], ordered[-half:]))
+    return (q - p) / (t - s)
+
+
 def _parabola(sizes: Sequence[float], points: Sequence[float]) -> Line:
     powers = torch.tensor([[1.0, s, s**2] for s in sizes], dtype=torch.float64)
     fixed, per_sample, _ = (
@@ -263,6 +270,9 @@ LINES_IN_WORDS: dict[str, tuple[Formula, ...]] = {
         _median_slope,
         _through_means(lambda sizes, points: median(_slopes_of_pairs(sizes, points))),
     ),
+    "Your slope is that between the means of the smaller and of the larger half of the points.": (
+        _through_means(_slope_of_halves),
+    ),
     "Your two numbers are the first two of the three of a parabola that is fitted to the points.": (_parabola,),
     "Your line makes the sum of distances least, not that of squared distances.": (_least_distances,),
     "Your slope is that of a line through zero, although your line does not go through zero.": (
@@ -278,7 +288,7 @@ LINES_IN_WORDS: dict[str, tuple[Formula, ...]] = {
         _through_means(lambda sizes, points: math.copysign(pstdev(points) / pstdev(sizes), correlation(sizes, points))),
     ),
     "Your line makes the squares least together with a penalty on the size of both numbers.": tuple(
-        map(_ridge, (0.01, 0.1, 1.0, 10.0))
+        map(_ridge, (0.001, 0.01, 0.1, 0.5, 1.0, 2.0, 10.0, 100.0))
     ),
     "You fit a line to logarithms. Bytes are a line in B, but their logarithms are not.": (_of_logarithms,),
     "Your fixed part is rounded to whole KiB.": (_rounded_to(2**10),),

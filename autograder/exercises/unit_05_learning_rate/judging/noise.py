@@ -116,6 +116,9 @@ SCALES_IN_WORDS: dict[str, Callable[..., float]] = {
     "Your S is a mean over components, where their sum is due.": (
         lambda rows, size: replace(w := _lengths(rows, size), small=w.small / rows.shape[1]).scale()
     ),
+    "Your L is a mean over components, where their sum is due.": (
+        lambda rows, size: replace(w := _lengths(rows, size), large=w.large / rows.shape[1]).scale()
+    ),
     "Your number is B times what the equations say.": lambda rows, size: _lengths(rows, size).scale() * size,
     "You take the root of the noise scale.": (
         lambda rows, size: math.copysign(math.sqrt(abs(scale := _lengths(rows, size).scale())), scale)

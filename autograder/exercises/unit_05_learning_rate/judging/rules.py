@@ -52,6 +52,10 @@ SIZES_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
     "You add the number of devices less 1, where the number of devices is a factor.": lambda b, n, world_size=1: (
         b * n + world_size - 1
     ),
+    "You add the number of devices to N, or that number less 1, where it is a factor.": (
+        lambda b, n, world_size=1: b * (n + world_size - 1),
+        lambda b, n, world_size=1: b * (n + world_size),
+    ),
     "You divide by the number of devices, where it is a factor.": lambda b, n, world_size=1: b * n // world_size,
     "Without a world size you assume more than one device.": tuple(
         lambda b, n, world_size=default: b * n * world_size for default in (2, 4, 8)

@@ -7,7 +7,7 @@ from gradaccum.loops import windows
 
 EXERCISE = "train_epoch_amp"
 MISTAKES = ()
-LOST = ("scale",)
+LOST = ("inf", "scale")
 
 
 def train_epoch_amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype):
