@@ -272,8 +272,8 @@ print(f"written in place; the model's own is now {kept['w'].item():.1f}")
 
 # %% [markdown]
 # **First**, `w = w - ...` makes a *new* tensor and leaves the model's as it was. `w -= ...` writes into the model's own
-# tensor. It has to happen inside `torch.no_grad()`, as in an optimizer's `step()`: autograd refuses to record a change of a
-# parameter in place.
+# tensor. It has to happen inside `torch.no_grad()`, as in an optimizer's `step()`: autograd refuses to record an in-place
+# change of a parameter.
 #
 # **Second**, `backward()` adds to what is in `.grad`. Here the gradient of the same batch is taken twice; you see one
 # component of it:

@@ -218,8 +218,8 @@ def looks_mended(model, loss_fn, optimizer, micro_batches, accumulation_steps):
 show_fingerprint(looks_mended, two_windows)
 
 # %% [markdown]
-# The blocks are right, but filled with 1: the update is N times too long, as with N times the rate. With plain SGD that is
-# right only if the loss *sums* over samples, in the large batch too, or if the rate was divided by N.
+# The blocks are right, but filled with 1: the update is N times too long, as with N times the rate. With plain SGD the
+# loop is right only if the loss *sums* over samples, in the large batch too, or the rate was divided by N.
 
 # %% [markdown]
 # ## Explore: missing 1/N
@@ -299,7 +299,7 @@ show_fingerprint(GALLERY["tail-stale"], two_epochs)
 #
 # [Stanford Alpaca](https://github.com/tatsu-lab/stanford_alpaca) fine-tuned 7 billion parameters on 52,002 examples, with 4
 # GPUs, micro-batches of 4 and N = 8. In an epoch each GPU saw 3,251 micro-batches: 406 full windows, and 3 left over.
-# Divided by N, that last update is 3/8 as long as it should be.
+# Divided by N, that last update would be 3/8 as long as it should be.
 # </details>
 
 # %% [markdown]

@@ -96,13 +96,13 @@ for b, n in ((16, 2), (8, 4), (2, 16)):
 #
 # | rule | new rate | idea |
 # |---|---|---|
-# | none | $\alpha$ | each update is as long as before, only less noisy |
+# | none | $\alpha$ | the same update on average, only less noisy |
 # | linear | $\alpha \cdot c/b$ | fewer updates, each longer in proportion: the distance per *sample* stays the same |
 # | sqrt | $\alpha \cdot \sqrt{c/b}$ | for optimizers that divide by the typical size of a gradient, such as Adam |
 #
-# Why a root for Adam? If $c = Nb$, there are $1/N$ as many updates, so each has to be $N$ times as long. While noise outweighs
+# Why a root for Adam? If $c = Nb$, there are $1/N$ as many updates, so each has to go $N$ times as far. While noise outweighs
 # the gradient, Adam divides by roughly the length of the *noise*. The larger batch makes that noise $\sqrt N$ times shorter, so
-# Adam's update already grows by a factor of $\sqrt N$ on its own. The rate supplies the other $\sqrt N$.
+# Adam already goes $\sqrt N$ times as far along the gradient. The rate supplies the other $\sqrt N$.
 
 # %% [markdown]
 # ## Predict: a larger batch
@@ -134,7 +134,7 @@ explore("learning_rate_scaling")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. The linear one, closely. With the rate unchanged the loss is several times too high: each update is as long as before,
+# 1. The linear one, closely. With the rate unchanged the loss is several times too high: each update goes as far as before,
 #    but there are only 1/16 as many. (√N ends lower, because its steps are less noisy. But that is a different training run:
 #    the question is which rule *follows*.)
 # 2. It leaves the picture, and more samples only take it further. A rate N times as high is soon too high for the steepest
@@ -384,7 +384,7 @@ explore("gradient_noise")
 # *Difficulty ●●○ · about 8 minutes · 2 points*
 #
 # Write `gradient_noise_scale(micro_gradients, micro_batch_size)`. It is given a list of N ≥ 2 vectors, each the mean gradient
-# of a micro-batch of B = `micro_batch_size` samples. Leave them as they are. Solve the two equations, taking ≈ for =, and
+# of a micro-batch of B = `micro_batch_size` samples. Leave them as they are. Solve the two equations, reading ≈ as =, and
 # return $\operatorname{tr}\Sigma / |G|^2$ as a number. (Both solutions are *unbiased*: right on average over many windows. In a
 # single one $|G|^2$ may even come out negative; return what the equations say.)
 #

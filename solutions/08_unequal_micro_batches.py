@@ -141,7 +141,7 @@ print("learned from the token mean:   ", learned_share_of_a([2 / 20, 18 / 20]))
 # ## Targets that do not count
 #
 # The targets say which positions the model has to predict. Where they hold `ignore_index`, usually −100, there is nothing to
-# predict. Padding is marked like that, and so is the question in fine-tuning, where only the answer is to be learned. So count
+# predict. Padding is marked like that, and so is the prompt in fine-tuning, where only the answer is to be learned. So count
 # the **targets** that are left, not the positions. A micro-batch may have none:
 
 # %%

@@ -85,7 +85,7 @@ print(f"loss of these 4 pairs: {loss.item():.3f}")
 # ## Explore: who is compared with whom
 #
 # On the left are the similarities of 32 images and 32 texts; those left blank are never compared. The middle shows the
-# cosine between the encoders' accumulated gradient and the large batch's. On the right are the bytes it takes and, below
+# cosine between the encoders' accumulated gradient and the large batch's. On the right are the bytes needed and, below
 # them, how often a sample goes through its encoder.
 #
 # 1. It opens with micro-batches that look only at themselves. How many negatives does an image see? Change N: when is the
@@ -291,9 +291,9 @@ for slug in ("temperature-times-n", "window-loss-over-n"):
 # %% [markdown]
 # For the encoders it is the sum: each backward pass reaches **one** micro-batch's share of their gradient, and the shares add
 # up. For `logit_scale` it is neither. It multiplies the whole matrix, so it is in every pass and gets its **whole** gradient N
-# times. Watching open_clip 3.3.0 [found the same](../docs/trainers.md). Adam hides such a factor, as you saw in unit [07 ·
-# When equivalence breaks](07_when_equivalence_breaks.ipynb). Clipping does not: the factor lengthens the norm, so every other
-# gradient is cut shorter.
+# times. [Our recording](../docs/trainers.md) of open_clip 3.3.0 shows the same. Adam hides such a factor, as you saw in unit
+# [07 · When equivalence breaks](07_when_equivalence_breaks.ipynb). Clipping does not: the factor raises the norm, so every
+# other gradient is cut shorter.
 
 # %% [markdown]
 # ## Both passes must make the same features

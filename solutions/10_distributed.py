@@ -188,7 +188,7 @@ predict(
 # all-reduce takes as long as you choose, and all ranks wait for it.
 #
 # 1. It opens with what you have just predicted. How much faster are four ranks than one? Press **Fix**.
-# 2. Press **Reset** and choose the fast link. Is the mistake still worth repairing? When is it worth most?
+# 2. Press **Reset** and choose the fast link. Is the mistake still worth repairing? When is the repair worth most?
 # 3. With **Fix** and the slow link, go through N = 1, 2, 4. Memory is not a problem here. What does accumulation buy you?
 # 4. Press **Drift**. Nothing is faster than this. What is lost?
 
@@ -252,7 +252,7 @@ for n, ((often, much), (once, little)) in on_ranks(2, work)[0].items():
 # - **Clip** where you clipped in unit 06, once per window, after its last backward. By then `.grad` is the same on all ranks,
 #   so all of them find the same norm and clip alike.
 # - **Random numbers** are each rank's own. If all ranks set the same seed, all draw the same dropout masks, so add the rank to
-#   the seed. The models start alike all the same, because wrapping sends the parameters of rank 0. A checkpoint needs the
+#   the seed. The models still start alike, because wrapping sends the parameters of rank 0. A checkpoint needs the
 #   random state of every rank (unit 11).
 # - **A rank with fewer windows** than the others leaves them waiting at an all-reduce. `DistributedSampler` gives all ranks
 #   equally many samples: it repeats a few, or leaves some out with `drop_last=True`. `with model.join():` lets a rank that has

@@ -266,7 +266,7 @@ predict(
 #
 # 1. It opens with the mistake from the question. Change N: what happens to the orange curve, and what to the green one?
 # 2. Go through the other mistakes. Which make a run look better than it is? Which can you not see with N = 1?
-# 3. Press **Fix** and change N. Which of the four numbers follow, and what would you choose N for?
+# 3. Press **Fix** and change N. Which of the four numbers change too, and how would you choose N?
 
 # %%
 explore("run_dashboard")

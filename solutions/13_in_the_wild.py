@@ -16,7 +16,7 @@
 # **What is in the updates of a trainer that you did not write?**
 #
 # In January 2025 TRL's `DPOTrainer` [no longer divided its losses](https://github.com/huggingface/trl/issues/2617). TRL had not
-# changed: a newer transformers left the division to such trainers.
+# changed: a newer transformers left the division to trainers like it.
 #
 # Most loops that train your models belong to a library, spread over hooks, wrappers and callbacks. Reading them takes days;
 # watching them takes one line.
@@ -348,7 +348,8 @@ print(seen.outcome, *(textwrap.fill(note, 60) for note in seen.notes), sep="\n")
 # What earns points:
 #
 # - **1 point · what losses are divided by**: nothing, micro-batches, positions, tokens.
-# - **1 point · updates and clearing at the wrong moment**: after or before every micro-batch, or never cleared. N may be 1.
+# - **1 point · updates and clearing at the wrong moment**: an update after every micro-batch; clearing before each, or
+#   never. N may be 1.
 # - **1 point · leftover windows**: divided by N, or never applied, even after the first of two epochs.
 # - **0.5 points · what cannot be told is not a pass**: tokens that weigh differently, and a trainer that never updates.
 
@@ -399,7 +400,7 @@ check(accumulates_right)
 #   [label smoothing ignored the total](https://github.com/huggingface/transformers/pull/47261);
 #   [the losses of T5 and of BERT classifiers are still not divided](https://github.com/huggingface/transformers/issues/47688).
 # - Lightning divides [leftovers](https://github.com/Lightning-AI/pytorch-lightning/issues/19987) and
-#   [tokens](https://github.com/Lightning-AI/pytorch-lightning/issues/20350) by N; both are open.
+#   [token means](https://github.com/Lightning-AI/pytorch-lightning/issues/20350) by N; both issues are open.
 # - accelerate shows [how to count tokens by hand](https://huggingface.co/docs/accelerate/usage_guides/gradient_accumulation).
 # </details>
 

@@ -111,7 +111,7 @@ PROMISES = {
         (
             Promise(
                 "two equations",
-                "Solve the two equations, taking ≈ for =",
+                "Solve the two equations, reading ≈ as =",
                 ("two", "several", "single samples", "negative"),
                 "gradient_noise_scale_biased",
             ),

@@ -102,7 +102,7 @@ PROMISES = {
             Promise("no update", "and a trainer that never updates.", ("untold",), "accumulates_lets_check_raise"),
             Promise(
                 "epochs",
-                "after or before every micro-batch, or never cleared.",
+                "an update after every micro-batch; clearing before each, or never.",
                 ("windows", "ends"),
                 "accumulates_of_one_epoch",
             ),
@@ -128,7 +128,7 @@ PROMISES = {
             "It is run on more than twenty",
             "Nearly every wrong one",
             "nothing, micro-batches, positions, tokens.",
-            "after or before every micro-batch",
+            "an update after every micro-batch; clearing before each",
             "Whether the updates of a trainer",
         ),
     ),
