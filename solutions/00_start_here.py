@@ -162,11 +162,10 @@ show_fingerprint(GALLERY["step-every"], one_window)
 # ## What `check` says
 #
 # The `check` below every exercise runs your function on small problems and shows a verdict: your points, what is missing, and
-# one hint. Run it as often as you like. In a class, the same check marks you, on problems with other numbers.
+# one hint. Run it as often as you like. In a class, the same check marks your work, on problems with other numbers.
 #
 # One rule holds in every exercise: unless it says otherwise, your function changes neither what it is given nor torch's
-# settings, such as the default dtype. It adds no hook and no attribute, and if it is given a model, it seeds no random
-# numbers.
+# settings, such as the default dtype. It leaves no hook and no attribute on a model, and with one it seeds no random numbers.
 #
 # Here is a wrong answer to the practice exercise below, and its verdict:
 

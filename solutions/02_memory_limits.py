@@ -113,9 +113,9 @@ explore("memory_bar")
 #
 # <details><summary>Fine print: when exactly is memory highest?</summary>
 #
-# The bars show the moment when a forward pass ends. The backward pass frees activations as it goes, but needs the gradient
-# of one activation at a time. In this model that is another 6% of the activations of a large micro-batch. It grows with B
-# too, so the line stays a line.
+# Without checkpointing, the bars show the end of a forward pass. The backward pass frees activations as it goes, but needs
+# the gradient of one activation at a time. In this model that is another 6% of the activations of a large micro-batch. It
+# grows with B too, so the line stays a line.
 # </details>
 
 # %% [markdown]

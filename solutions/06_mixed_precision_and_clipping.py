@@ -107,7 +107,7 @@ for name, g in {
 #
 # - **Averaged, the threshold stays as it was.** The accumulated mean *is* the large batch's gradient.
 # - **Summed, the threshold has to be N times as large**, since the vector is. (With the same threshold, clipping would
-#   already act on gradients N times shorter. You cannot see that here: both vectors are above the threshold.)
+#   already act on means longer than $c/N$. You cannot see that here: this mean is longer than $c$.)
 # - **Piece by piece, you get another direction.** No threshold repairs that.
 
 # %% [markdown]
@@ -176,8 +176,8 @@ explore("order_of_operations")
 # 1. By the scale: the gradient has not been unscaled when it is clipped, so it is that many times too long for the
 #    threshold.
 # 2. With a scale of 1 there is nothing to unscale. So a test without a scaler does not find this mistake.
-# 3. Whatever happens *between* the micro-batches turns the update: clipping each on its own, unscaling the early ones again,
-#    moving the scale. Stepping without the scaler looks right as long as clipping cuts the gradient to the length that was
+# 3. Whatever happens *between* the micro-batches turns the update: clipping, unscaling the early ones again, moving the
+#    scale. Stepping without the scaler looks right as long as clipping cuts the gradient to the length that was
 #    due. Without clipping the update is 256 times too long.
 # </details>
 

@@ -139,7 +139,7 @@ for name, tried in {"BatchNorm": model, "SyncBatchNorm": synced}.items():
 # - Each GroupNorm keeps the affine `weight` and `bias` of its BatchNorm, in their dtype and on their device. A BatchNorm
 #   without them (`affine=False`) becomes a GroupNorm without them.
 # - The given model stays untouched, and the result shares no parameter, `.grad` or buffer with it, even if there was no
-#   BatchNorm to replace. Both models, and all their parts, are in the mode the given model was in (`model.training`). A
+#   BatchNorm to replace. All parts of the given model are in one mode (`model.training`); leave both models in it. A
 #   GroupNorm works the same in both, so its mode does not count.
 #
 # What earns points:

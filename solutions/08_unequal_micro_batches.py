@@ -331,8 +331,8 @@ print(f"sums over their weights   {sum(sums) / weight[targets].sum():.3f}")
 #
 # - **1 point · without weights**: with and without ignored targets, and for a single target.
 # - **1.5 points · with a weight for each class**: no target is ignored.
-# - **1.5 points · with weights, where some targets are ignored**: `ignore_index` is −100, −1, 0 or 2, and then targets of
-#   class 0 or 2 do not count. In one window every target is ignored, and the denominator is 0.
+# - **1.5 points · with weights, where some targets are ignored**: `ignore_index` is −100, −1, 0 or 2; if it is 0 or 2, that
+#   class does not count. In one window every target is ignored, and the denominator is 0.
 
 
 # %% exercise="window_denominator"

@@ -88,7 +88,7 @@ explore("resume")
 # 2. From the last update, after micro-batch 4. Two micro-batches are computed again, and every bit is the same.
 # 3. Eight micro-batches are two windows, so nothing waits in `.grad`.
 # 4. Yes: each changes the end of this run. But not at every moment: a run killed between two epochs does not need its order,
-#    and one killed just before its last update hardly needs its schedule. So one lucky test proves nothing.
+#    and one killed just before its last update finds its rate in the optimizer's state. So one lucky test proves nothing.
 # </details>
 
 # %% [markdown]

@@ -121,8 +121,8 @@ explore("run_drift")
 #
 # 1. At window 3, the first leftover. Until then the models agree up to rounding.
 # 2. Window 5, the first after the stop: AdamW came back without its memory. The losses hardly show it.
-# 3. At the second window, because the first update still has the same rate. (With wrong weighting they part at the first window,
-#    and with any mistake about leftovers at the third.)
+# 3. At the second window, because the first update still has the same rate. (With wrong weighting they part at the first
+#    window, and with any mistake about leftovers at the third.)
 # 4. Clipping each micro-batch does nothing until a norm reaches the threshold. Clip at 0.1.
 # </details>
 #
@@ -318,7 +318,7 @@ with TemporaryDirectory() as folder:
 #
 # - `config.checkpoint` is the path of a file. **If it exists** when `train` is called, continue from it, and leave it as it is.
 # - `config.stop_after`: once the history holds that many updates, counted from the very start, write `config.checkpoint` and
-#   return the history. It is always more than the file holds when `train` is called.
+#   return the history. The file never holds as many when `train` is called.
 #
 # A resumed run obeys the config of *that* call, whose `max_norm` may differ and whose file may be elsewhere. The history it
 # returns covers all updates, including those before the stop.

@@ -93,7 +93,7 @@ seen
 #
 # 1. It opens on a release of transformers from 2024. What does it divide by? Move through its releases: which are right?
 # 2. **transformers bert even** was repaired once. Is it still right in the newest release?
-# 3. **transformers llama**, release 1: what do the rows add up to? By how much is the total too large?
+# 3. **transformers llama**, release 1: what do the rows add up to? How many tokens too many does it divide by?
 # 4. Suppose all micro-batches held equally many tokens. Which trainers would be right in full windows and wrong in a
 #    leftover?
 
@@ -106,7 +106,7 @@ explore("trainers")
 # 1. By N, which makes it the mean of means. Releases 3 and 5. In release 4 a condition was the wrong way round. (In release 2
 #    the leftover waits for the next epoch and then counts too much.)
 # 2. No. Its losses are added up again, and never divided.
-# 3. To less than 1. The total is too large by one token for each sequence: the first is counted, although it is not a target.
+# 3. To less than 1. It divides by one token too many for each sequence: the first is counted, although it is not a target.
 # 4. accelerate and Lightning: they divide a leftover of two by four. (And release 2 of the first trainer.)
 # </details>
 
@@ -148,7 +148,7 @@ explore("trainers")
 # - **1 point · leftover windows**: there is one, of any number of micro-batches below N.
 # - **1 point · updates and clearing at the wrong moment**: there may be a leftover as well.
 #
-# To try your function, take the first two updates of three recorded trainers, all in the picture above:
+# Try your function on `examples`, the first two updates of three recorded trainers, all in the picture above:
 
 # %%
 chosen = "trl dpo", "transformers llama", "transformers llama answers"
@@ -316,7 +316,7 @@ predict(
 # |---|---|
 # | `seen.outcome` | `"due"`, `"not due"` or `"cannot tell"` |
 # | `seen.mistakes` | what explains a `"not due"`; empty otherwise |
-# | `seen.check()` | raises `NotDueError`, an `AssertionError`, or `CannotTellError`, a `RuntimeError` |
+# | `seen.check()` | unless due, raises `NotDueError` (an `AssertionError`) or `CannotTellError` (a `RuntimeError`) |
 # | `seen.fingerprint`, `seen.due` | the two matrices |
 #
 # Watching sees weights, not intentions. Where the tokens of one micro-batch weigh differently, it cannot know what is due,

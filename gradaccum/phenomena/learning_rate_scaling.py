@@ -117,7 +117,7 @@ def describe(result: Result) -> str:
     settings, n, factors = result.settings, result.settings.accumulation_steps, result.factor_by_rule
     best = min(factors, key=lambda rule: factors[rule])
     said = ", ".join(f"{_times(factors[rule])} ({NAMES[rule]})" for rule in RULES)
-    start = f"{settings.optimizer}, batches of {MICRO_BATCH} × N = {MICRO_BATCH * n}, 1/{n} of the updates:"
+    start = f"{settings.optimizer}, N = {n} (batches of {MICRO_BATCH * n}), 1/{n} of the updates:"
     follows = f"The rule that follows it best is {NAMES[best]}." if factors[best] < 1.5 else "No rule follows it."
     if settings.axis == "updates":
         taken = len(result.reference) // n

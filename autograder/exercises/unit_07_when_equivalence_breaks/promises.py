@@ -17,7 +17,7 @@ UNTOUCHED = (
     "The given model stays untouched, and the result shares no parameter, `.grad` or buffer with it, even if there was no "
     "BatchNorm to replace."
 )
-MODES = "Both models, and all their parts, are in the mode the given model was in (`model.training`)"
+MODES = "All parts of the given model are in one mode (`model.training`); leave both models in it."
 TWELVE = "if the two runs end apart by more than rounding, `False` if they end in the same place."
 
 PROMISES = {

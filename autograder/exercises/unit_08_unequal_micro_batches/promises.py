@@ -105,13 +105,13 @@ PROMISES = {
             Promise("one", "and for a single target.", ("count one",), "denominator_not_of_one"),
             Promise(
                 "index",
-                "and then targets of class 0 or 2 do not count.",
+                "if it is 0 or 2, that class does not count.",
                 ("ignored last", "ignored class", "ignored in between"),
                 "denominator_fixed_index",
             ),
             Promise(
                 "not only negative",
-                "and then targets of class 0 or 2 do not count.",
+                "if it is 0 or 2, that class does not count.",
                 ("ignored in between", "ignored class"),
                 "denominator_negatives_only",
             ),

@@ -130,7 +130,7 @@ PROMISES = {
             "Two more settings",
             "Both may be `None`",
             "`config.checkpoint` is the path",
-            "It is always more than",
+            "The file never holds as many",
             "lines of one length, two epochs.",
             "The budget has room",
             "In addition there is room",

@@ -52,7 +52,7 @@ PROMISES = {
             "Each trainer does what its name says",
             "there is no leftover",
             "there may be a leftover",
-            "To try your function",
+            "Try your function on",
             "The name of each fingerprint",
         ),
     ),
