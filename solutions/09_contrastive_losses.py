@@ -382,7 +382,7 @@ check(accumulation_cost)
 
 # %% [markdown]
 # Now take the numbers of CLIP: 32,768 pairs as B = 128 and N = 256, width 512, float16. How many MiB does your function say?
-# (If you have a model at hand, `saved_bytes` from unit [02](02_memory_limits.ipynb) tells you what autograd keeps of one
+# (It should be 64. If you have a model at hand, `saved_bytes` from unit [02](02_memory_limits.ipynb) tells you what autograd keeps of one
 # image.)
 
 # %% [markdown]

@@ -406,7 +406,7 @@ def samples_per_second(b, n):
 
 # %%
 samples_per_second(8, 1)  # the first time, libraries get ready
-# In turn, so that a busy moment of the machine spoils no single N
+# In turn, so that a busy moment of the machine hits every N alike
 rounds = [[samples_per_second(8, n) for n in (1, 4, 16)] for _ in range(8)]
 for n, speeds in zip((1, 4, 16), zip(*rounds, strict=True), strict=True):
     print(f"B = 8 kept, N = {n:2}: {max(speeds):8.0f} samples per second")
