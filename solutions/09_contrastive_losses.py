@@ -382,8 +382,8 @@ check(accumulation_cost)
 
 # %% [markdown]
 # Now take the numbers of CLIP: 32,768 pairs as B = 128 and N = 256, width 512, float16. How many MiB does your function say?
-# (It should be 64. If you have a model at hand, `saved_bytes` from unit [02](02_memory_limits.ipynb) tells you what autograd keeps of one
-# image.)
+# (It should be 64. If you have a model at hand, `saved_bytes` from unit [02](02_memory_limits.ipynb) tells you what autograd
+# keeps of one image.)
 
 # %% [markdown]
 # ## "Not with distillation"
