@@ -86,9 +86,11 @@ SOME = tuple(
 """Samples of different kinds, for tests that mark each of them several times."""
 
 
-@cache
 def load(sample: Sample) -> Loaded:
-    """The names that a sample defines once it has been run; an answer stands below the unit's other answers."""
+    """The names that a sample defines, run afresh: some keep what they were called with, which must not reach another seed.
+
+    An answer stands below the unit's other answers.
+    """
     others = sorted(sample.path.parent.glob("*.py")) if sample.is_answer else []
     files = [*(path for path in others if path != sample.path), sample.path]
     return run([Cell(path.name, path.read_text()) for path in files], Limits())
