@@ -10,8 +10,8 @@ from torch import Tensor
 from autograder.contract.folders import Folder
 
 TRIAL_SECONDS = 5.0
-"""Time limit for one trial, as :func:`autograder.observing.student_calls.stopwatch` counts. Right solutions need milliseconds,
-the slowest one that we know a second on a slow machine, and a loop that never ends costs a class as much as ten others."""
+"""Time limit for one trial, as :func:`autograder.observing.student_calls.stopwatch` counts. Right solutions need milliseconds;
+the slowest one that we know needs 1.5 seconds on a slow machine. In a class, each loop that never ends costs this long."""
 
 
 FAULT = "fault"

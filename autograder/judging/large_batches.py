@@ -69,14 +69,16 @@ def moves_unused(trial: LoopTrial, observation: Observation) -> bool:
 def groups_in_words(trial: LoopTrial, observation: Observation) -> str:
     """That one of the optimizer's two parameter groups is right after the first epoch and the other is not; empty if not so.
 
-    Its first epoch has a single window: afterwards wrong parameters make all gradients wrong.
+    The trial's first epoch has to be a single window: afterwards, wrong parameters make all gradients wrong.
     """
     problem, parameters = trial.problem, observation.tensors.get("parameters")
     start, reference = large_batch_parameters(problem)
     if not problem.grouped or parameters is None or parameters.shape != reference.shape:
         return ""
     found, due = parameters[0].to(reference) - start, reference[0] - start
-    first = torch.cat([torch.full((p.numel(),), p.dim() > 1) for p in trainable(problem.build_model())])
+    model = problem.build_model()
+    in_first = {*map(id, problem.build_optimizer(model).param_groups[0]["params"])}
+    first = torch.cat([torch.full((p.numel(),), id(p) in in_first) for p in trainable(model)])
     fine = [close(found[group], due[group], problem.dtype) for group in (first, ~first)]
     if fine[0] == fine[1]:
         return ""
