@@ -13,6 +13,11 @@ from autograder.contract.observation import Observation
 from autograder.contract.trials import probe_length, trial_random, uneven_sizes
 from autograder.contract.verdict import Part, Verdict
 from autograder.diagnosing.loop_diagnosis import diagnose
+from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.amp_results import (
+    FORWARDS,
+    USUAL_SCALE,
+    amp_results,
+)
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_loops import amp_loop
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_mistakes import (
     clipping_in_words,
@@ -42,24 +47,18 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_s
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages import (
     AFTER_INFINITY,
     AMP_TOLERANCE,
-    AS_IN_LOW_PRECISION,
     CLIP_TOLERANCE,
     LEFTOVER_NOT_CLIPPED,
     STAYING,
-    WITHOUT_NAN,
     always_clipped,
-    autocast_message,
     calls_message,
     clipped_norms,
     cut_message,
     lengths_in_words,
-    lowered_message,
     mixed_message,
     norms_message,
     on_both_sides,
-    one_norm_each,
     parameters_message,
-    rounding_message,
     scale_message,
     scales_in_words,
     squared_norms,
@@ -88,15 +87,8 @@ BINDING, IDLE = 0.1, 1e7
 to be idle for scaled gradients as well."""
 
 
-USUAL_SCALE = 65536.0
-"""Where torch's scaler begins. In float16 this is infinite."""
-
 ALONE = ("no accumulation", "cut", "telling", "usual scale", "cancelling", "infinite", "overflowed", "together")
 """Trials in mixed precision that are judged by themselves, and not with the others to find mistakes."""
-
-
-FORWARDS = ("float16", "bfloat16", "no accumulation")
-"""Trials in which the dtype that the model computes in is looked at."""
 
 
 class TrainEpochClipped(Exercise[ClipTrial]):
@@ -258,48 +250,8 @@ class TrainEpochAmp(Exercise[AmpTrial]):
 
     def judge(self, trials: Mapping[str, AmpTrial], observations: Mapping[str, Observation]) -> Verdict:
         due = {name: replay_amp(amp, trial) for name, trial in trials.items()}
-        said = {name: parameters_message(observations[name], due[name], AMP_TOLERANCE) for name in trials}
-        said |= {name: said[name] or autocast_message(observations[name], trials[name]) for name in FORWARDS}
-        moves = said["float16"] or said["bfloat16"]
-        moves = moves or for_one(said["no accumulation"], trials["no accumulation"].loop.problem)
-        cut, joined = cut_message(partial(replay_amp, amp), trials["cut"], observations["cut"], AMP_TOLERANCE)
-        rounded = "" if moves else rounding_message(observations["telling"], due["telling"])
-        usual = scale_message(observations["usual scale"], due["usual scale"]) or said["usual scale"]
-        kept = kept_message(observations["float16"])
-        usual = (
-            usual
-            and f"With a scale of {USUAL_SCALE:,.0f}: {usual}{lowered_message(observations['usual scale'], due['usual scale'])}"
-        )
-        results = {
-            "update": kept or moves or cut or rounded or usual or (AS_IN_LOW_PRECISION if said["cancelling"] else ""),
-            "clip": said["clip"] or norms_message(observations["clip"], due["clip"], AMP_TOLERANCE),
-            "inf": said["inf"] or scale_message(observations["inf"], due["inf"]),
-            "scale": said["growth"] or scale_message(observations["growth"], due["growth"]),
-        }
-        if said["inf"] and not (moves or said["infinite"]):
-            results["inf"] = f"In bfloat16: {results['inf']}"
-        applied = bool(said["infinite"] and not results["inf"])
-        results["inf"] = results["inf"] or (
-            WITHOUT_NAN if applied else scale_message(observations["infinite"], due["infinite"])
-        )
-        whole = not (moves or rounded or results["clip"])
-        leftover = observations["leftover"]
-        if whole and parameters_message(leftover, due["leftover"], AMP_TOLERANCE):
-            results["clip"] = LEFTOVER_NOT_CLIPPED
-        results["clip"] = results["clip"] or (norms_message(leftover, due["leftover"], AMP_TOLERANCE) if whole else "")
-        if not (said["inf"] or results["clip"]) and not one_norm_each(observations["inf"], due["inf"]):
-            results["clip"] = "With infinite gradients in a window, your list does not have one number for each window."
-        places = {"bfloat16": "In bfloat16", "no accumulation": "With N = 1"}
-        places |= {"telling": f"Where it begins at {USUAL_SCALE:,.0f},"}
-        places |= {"leftover": "With a leftover window"} if not moves else {}  # which is part of ``moves``
-        for name, where in places.items():
-            if not (said[name] or results["scale"]) and scale_message(observations[name], due[name]):
-                results["scale"] = f"{where} the scaler's scale after the epoch is not the one that is due."
-        together = ""
-        if not any(results.values()):
-            together = said["together"] or norms_message(observations["together"], due["together"], AMP_TOLERANCE)
-            results["clip"] = together and f"In bfloat16, with a scale that doubles after every window: {together}"
-            results["update"] = AFTER_INFINITY if said["overflowed"] else ""
+        found = amp_results(trials, observations, due)
+        results, said = found.messages, found.said
         failure = first_failure(observations)
         several = {name: seen for name, seen in observations.items() if name not in ALONE}
         if failure or not any(results.values()):
@@ -309,10 +261,10 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         def alike(seen: Observation, other: Observation) -> bool:
             return not (other.failure or parameters_message(seen, other, AMP_TOLERANCE) or scale_message(seen, other))
 
-        if joined and not moves:
+        if found.joined and not found.moves:
             return self.verdict(results, mistakes=(mistake("one-big-batch"),))
-        shown = {name: seen for name, seen in several.items() if whole or name != "leftover"}
-        shown = {"together": observations["together"]} if together else shown  # all else is right
+        shown = {name: seen for name, seen in several.items() if found.whole or name != "leftover"}
+        shown = {"together": observations["together"]} if found.together else shown  # all else is right
 
         def as_often(seen: Observation, other: Observation) -> bool:
             return alike(seen, other) and seen.facts["scaler_updates"] == other.facts["scaler_updates"]
@@ -331,11 +283,11 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             slugs = ("model-converted",)
         elif outside := outside_message(observations["float16"]):
             slugs = ()
-        elif rounded or any(trials[name].precision not in observations[name].facts["dtypes"] for name in FORWARDS):
+        elif found.rounded or any(trials[name].precision not in observations[name].facts["dtypes"] for name in FORWARDS):
             slugs += ("autocast-missing",)
         if results["clip"] and not said["clip"] and clipped_norms(observations["clip"], due["clip"], trials["clip"].max_norm):
             slugs += ("norm-after-clip",)
-        if applied and not torch.isfinite(observations["infinite"].tensors["parameters"]).all():
+        if found.applied and not torch.isfinite(observations["infinite"].tensors["parameters"]).all():
             slugs += ("inf-applied",)
         remark = rare.mistakes[0] if rare and not slugs else outside
         if not any(seen.facts[call] for seen in observations.values() for call in SCALER_CALLS):
@@ -346,7 +298,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         for name, seen in several.items():
             remark = remark or outside_message(seen) or calls_message(seen, due[name])
         remark = remark or scales_in_words({name: (trials[name].scale, observations[name], due[name]) for name in STAYING})
-        for name, wrong in {"float16": moves, "together": together}.items():
+        for name, wrong in {"float16": found.moves, "together": found.together}.items():
             if wrong and not remark:
                 remark = lengths_in_words(observations[name], due[name], trials[name].scale)
         remark = "" if slugs else remark
