@@ -261,8 +261,8 @@ def _how_to_read(figure: Figure, column: int, top: float) -> None:
     x = LEFT + column * COLUMN
     _title(figure, x, top, "How to read a matrix", BLUE)
     said = """
-        One row for each update, one column for each micro-batch. A cell says how
-        much of that micro-batch's mean gradient the update holds.
+        One row for each update, one column for each micro-batch. A cell says
+        how much of that micro-batch's mean gradient the update holds.
 
         Freeze the parameters, or watch the run; note what backward() adds to
         .grad, and solve for the numbers. There is no need to read the code.
