@@ -38,7 +38,7 @@
 # | **micro-batch** | the **B** samples of one forward and backward pass |
 # | **window** | the **N** micro-batches between two updates; N is also called the number of accumulation steps |
 # | **leftover** | a last window with fewer than N micro-batches |
-# | **ragged** | describes a micro-batch that is smaller than the others |
+# | **ragged** | describes micro-batches of unequal size |
 # | **update** | one `optimizer.step()` |
 # | **effective batch size** | the number of samples an update averages over: B × N on one device |
 
@@ -165,7 +165,7 @@ show_fingerprint(GALLERY["step-every"], one_window)
 # one hint. Run it as often as you like. In a class, the same check marks your work, on problems with other numbers.
 #
 # One rule holds in every exercise: unless it says otherwise, your function changes neither what it is given nor torch's
-# settings, such as the default dtype. It leaves no hook and no attribute on a model, and with one it seeds no random numbers.
+# settings, such as the default dtype. Given a model, it leaves no hook or attribute on it and seeds no random numbers.
 #
 # Here is a wrong answer to the practice exercise below, and its verdict:
 

@@ -150,7 +150,7 @@ print("gradients:", [g if g is None else tuple(g.shape) for g in gradients])
 # - **1 point · models with frozen and unused parameters**: a frozen parameter is not in the dictionary. An unused one may be
 #   left out, or be zero or `None`.
 # - **1 point · leaving parameters, .grad and mode as they were**: they stay the same to the last bit, as do `requires_grad`,
-#   `x` and `y`, so a second call returns the same. No hook and no attribute stays on the model, and you seed no random
+#   `x` and `y`. Each call takes the gradient anew. No hook and no attribute stays on the model, and you seed no random
 #   numbers. Before the call `.grad` may hold anything, infinity included, and none of it may be in what you return. The
 #   model, and each of its layers, may be in training or in evaluation mode, which matters to layers such as dropout: take
 #   the gradient in the mode you find.

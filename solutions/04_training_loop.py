@@ -57,8 +57,8 @@ from gradaccum.showing import show_fingerprint
 # %% [markdown]
 # ## Explore: loop timeline
 #
-# Time runs to the right: a block for every forward, backward, update (*step*) and clear. Below is the memory; on the right
-# are what `.grad` holds at the **moment** you choose, and the loop's **fingerprint**.
+# Time runs to the right: a block for every forward, backward, update (*step*) and clear. Below is the memory; on the right,
+# what `.grad` holds at the **moment** you choose and the loop's **fingerprint**.
 #
 # 1. You begin with the loop of the question. Step through its first window. Which blocks empty `.grad`?
 # 2. Press **Fix**. When does the first update come, and what comes right after it? Does any parameter move before it?
@@ -219,7 +219,7 @@ show_fingerprint(looks_mended, two_windows)
 
 # %% [markdown]
 # The blocks are right, but filled with 1: the update is N times too long, as with N times the rate. With plain SGD it
-# is right only if the losses *sum*, even that of the large batch, or if the rate was divided by N.
+# is right only if every loss is a *sum*, the large batch's too, or if the rate was divided by N.
 
 # %% [markdown]
 # ## Explore: missing 1/N

@@ -275,7 +275,7 @@ for update in range(1, 5):
 # <details><summary>And the 10,000 steps that became 2,500?</summary>
 #
 # The script multiplied its warmup by N = 2, as if the schedule counted micro-batches: 20,000 positions. But accelerate moves a
-# schedule on once per update, and then, by default, by one position for each of the 8 ranks: 20,000 / 8 = 2,500 updates.
+# schedule on only at updates, by default by 8 positions at a time, one for each rank: 20,000 / 8 = 2,500 updates.
 # (Llama 2 warms up for 2,000 updates. With N = 64, a schedule that counts micro-batches would have finished its warmup by
 # update 32.)
 # </details>

@@ -109,7 +109,7 @@ for layer in (*batchnorms, nn.GroupNorm(2, 8), nn.LayerNorm(8), nn.RMSNorm(8)):
 # %% [markdown]
 # ## SyncBatchNorm does not help
 #
-# Some advise you to "use sync BN across micro-batches". But `SyncBatchNorm` joins the **ranks** of one forward pass (unit 10),
+# Some advise "use sync BN across micro-batches". But `SyncBatchNorm` joins the **ranks** of one forward pass (unit 10),
 # and with a single rank it is an ordinary BatchNorm. When the first micro-batch is normalized, the second is yet to come.
 
 # %%
@@ -395,7 +395,7 @@ explore("who_hides")
 #
 # *Difficulty ●●○ · about 6 minutes · 3 points*
 #
-# Below are twelve components of a training run. With each, a small model is trained for three updates in float64: once with
+# Below are twelve components of a training run. With each, a small model is trained for three windows in float64: once with
 # batches of 12, and once with four micro-batches of three, whose losses are divided by four.
 
 # %%

@@ -23,7 +23,7 @@
 # sums](https://github.com/huggingface/transformers/issues/24725): a token of an 11-token text pulled **ten times** as hard as
 # one of a 101-token text. (The first token of a text is never predicted.)
 #
-# So far your loss was a mean over samples, and you weighed each micro-batch by its samples. A language model's loss is a mean
+# So far your loss was a mean over samples, and you weighted each micro-batch by its samples. A language model's loss is a mean
 # over **tokens**, and texts are long or short: four texts may hold 40 tokens in one micro-batch and 4,000 in the next. What is
 # the share of a micro-batch now?
 #
@@ -107,10 +107,10 @@ def by_samples(model, loss_fn, optimizer, micro_batches, accumulation_steps):
 show_fingerprint(by_samples, window_of_texts)
 
 # %% [markdown]
-# The rule of unit 03 has not changed: **weigh by what the loss averages over.** Here it averages over tokens.
+# The rule of unit 03 has not changed: **weight by what the loss averages over.** Here it averages over tokens.
 #
-# The trainer in the opening story weighed all micro-batches alike. [Its fingerprint](../docs/trainers.md) before the repair, in
-# transformers 4.45.2, was 1/4, 1/4, 1/4, 1/4 where 7/26, 7/26, 3/13, 3/13 were due.
+# The trainer in the opening story weighted all micro-batches alike. [Its fingerprint](../docs/trainers.md) before the repair,
+# in transformers 4.45.2, was 1/4, 1/4, 1/4, 1/4 where 7/26, 7/26, 3/13, 3/13 were due.
 
 # %% [markdown]
 # ## Does it matter?
@@ -179,7 +179,7 @@ for reduction in ("mean", "sum"):
 # - `accumulation_steps`, N. The last window may have fewer micro-batches; it is applied as well.
 # - `ignore_index`. Targets equal to it do not count as tokens. It may be a number other than −100, for instance 0.
 #
-# `F.cross_entropy` takes logits of shape (n, vocabulary) and n targets, with the positions of all sequences in one row.
+# `F.cross_entropy` takes logits of shape (n, vocabulary) and n targets, with the positions of all sequences end to end.
 
 # %% [markdown]
 # What earns points, each on its own:
@@ -297,7 +297,7 @@ predict(
 # %% [markdown]
 # ## Equal sizes, and still unequal
 #
-# Here are two micro-batches of four targets each, and a rare class that weighs 10. The mean of means is still off.
+# Here are two micro-batches of four targets each, and a rare class with weight 10. The mean of means is still off.
 
 # %%
 weight = torch.tensor([1.0, 1.0, 10.0])
@@ -361,10 +361,10 @@ check(window_denominator)
 # %% [markdown]
 # ## What to remember
 #
-# - **Weigh a micro-batch by what its loss averages over**, be it samples, tokens or weights, and not by what is easy to count.
+# - **Weight a micro-batch by what its loss averages over**, be it samples, tokens or weights, and not by what is easy to count.
 # - The mean of means is right only where all denominators are equal. **Test with unequal ones.**
 # - **Add up sums and denominators over the window, and divide once.** That also survives micro-batches with nothing in them.
-# - Several ranks have one more denominator to share. Unit 10 deals with it.
+# - With several ranks, the denominator spans them all. Unit 10 deals with it.
 #
 # <details><summary>References</summary>
 #

@@ -84,7 +84,7 @@ print(f"loss of these 4 pairs: {loss.item():.3f}")
 # %% [markdown]
 # ## Explore: who is compared with whom
 #
-# On the left are the similarities of 32 images and 32 texts; those left blank are never compared. The middle shows the
+# On the left are the similarities of 32 images and 32 texts; pairs left blank are never compared. The middle shows the
 # cosine between the encoders' accumulated gradient and the large batch's. On the right are the bytes needed and, below
 # them, how often a sample goes through its encoder.
 #
@@ -134,8 +134,8 @@ with torch.no_grad():
         print(f"with neighbours from micro-batch {neighbours + 1}: {loss:.3f}")
 
 # %% [markdown]
-# It is never the same. And a micro-batch of a single pair has no negatives at all: its loss is 0, whatever the encoders do.
-# (`gradients` runs a loop and returns what it leaves in `.grad` of the two encoders and of `logit_scale`.)
+# The loss differs each time. And a micro-batch of a single pair has no negatives at all: its loss is 0, whatever the encoders
+# do. (`gradients` runs a loop and returns what it leaves in `.grad` of the two encoders and of `logit_scale`.)
 
 # %%
 one_by_one = gradients(GALLERY["local-negatives"], problem.with_(sizes=(1,) * 32))

@@ -352,7 +352,7 @@ check(ddp_train_epoch)
 #
 # In exercise 1 all ranks had the same number of samples. Language models count **tokens**, and sequences differ in length.
 # Each rank averages over its own tokens, and then DistributedDataParallel averages over ranks. That is a mean of means
-# again. You know the remedy: weigh by the share. But now the shares are spread over several processes.
+# again. You know the remedy: weight by the share. But now the shares are spread over several processes.
 
 # %%
 tokens, mean_losses = [30, 10], [1.0, 3.0]
@@ -399,8 +399,8 @@ check(global_token_scale)
 # %% [markdown]
 # <details><summary>Hint 1: on paper</summary>
 #
-# With 30 and 10 tokens the weights of the ranks have to be 30/40 and 10/40. DistributedDataParallel weighs each by 1/2. By what
-# do you multiply 1/2 to get 30/40?
+# With 30 and 10 tokens the weights of the ranks have to be 30/40 and 10/40. DistributedDataParallel weights each by 1/2. By
+# what do you multiply 1/2 to get 30/40?
 # </details>
 #
 # <details><summary>Hint 2: what the others have</summary>

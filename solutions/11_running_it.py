@@ -170,8 +170,8 @@ states["scaler"]
 #   scale of the gradients that rises and falls. A resumed run may be killed, too.
 # - **1 point · kills in the middle of a window**: the simple run, killed after each micro-batch that does not end a window.
 # - **0.5 points · a run that has no checkpoint yet**: the run with everything, killed before the first micro-batch.
-# - **0.5 points · a kill while the checkpoint is being written**: the simple run is killed once inside `save_checkpoint`,
-#   between two of its calls or when only a part of a file is written. It resumes from the new checkpoint or from the one
+# - **0.5 points · a kill while the checkpoint is being written**: the simple run is killed once inside `save_checkpoint`:
+#   between two calls that it makes, or with a file half written. It resumes from the new checkpoint or from the one
 #   before.
 
 
@@ -309,7 +309,7 @@ for name, goes_backward in {"after backward": True, "without backward": False}.i
         print(f"20 losses kept {name:16}: {live.now:8,} bytes alive")
 
 # %% [markdown]
-# `loss.item()` is a plain number. A mean loss times its samples is a sum, and sums may be added up.
+# `loss.item()` is a plain number. A mean loss times the number of samples is a sum, and sums add up.
 #
 # A GPU's work is queued, and a clock read too early measures the queueing. `loss.item()` waits for what was queued before
 # it, not for an update that comes later: call `torch.cuda.synchronize()` before you read the clock at the end of a window.

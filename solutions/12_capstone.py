@@ -76,7 +76,7 @@ print(f"\n{SMALL.lines} lines; the loss of a perfect model is {perfect:.3f} per 
 # %% [markdown]
 # A token is one character. The model sees the characters so far (`x`) and has to predict the next one (`y`), including the
 # end of the line. A micro-batch is **padded** to its longest line. Positions in `y` that hold no token hold `IGNORE`, and
-# `token_loss(logits, y)` averages over the others. `tokens_in(y)` counts those, in a line or a micro-batch.
+# `token_loss(logits, y)` averages over the others, which `tokens_in(y)` counts, in a line or a micro-batch.
 
 # %%
 x, y = encode(["fog", "wind west, calm"])
@@ -122,7 +122,7 @@ explore("run_drift")
 # 1. At window 3, the first leftover. Until then the models agree up to rounding.
 # 2. Window 5, the first after the stop: AdamW came back without its memory. The losses hardly show it.
 # 3. At the second window, because the first update still has the same rate. (With wrong weighting they part at the first
-#    window, and with any mistake about leftovers at the third.)
+#    window, and with any mistake with leftovers at the third.)
 # 4. Clipping each micro-batch does nothing until a norm reaches the threshold. Clip at 0.1.
 # </details>
 #
@@ -249,7 +249,7 @@ check(train_window)
 # %% [markdown]
 # <details><summary>Hint 1: weights</summary>
 #
-# `token_loss` is a mean over the tokens of a micro-batch. The window's mean is made of these means, each weighed by its
+# `token_loss` is a mean over the tokens of a micro-batch. The window's mean is made of these means, each weighted by its
 # share of the window's tokens. Count those before you begin.
 # </details>
 #
@@ -316,11 +316,12 @@ with TemporaryDirectory() as folder:
 #
 # Two more settings are about stopping. Both may be `None`; `stop_after` is only set where `checkpoint` is:
 #
-# - `config.checkpoint` is the path of a file. **If it exists** when `train` is called, continue from it, and leave it as it is.
+# - `config.checkpoint` is the path of a file. **If it exists** when `train` is called, continue from it. Only a
+#   stop may change the file.
 # - `config.stop_after`: once the history holds that many updates, counted from the very start, write `config.checkpoint` and
-#   return the history. The file never holds as many when `train` is called.
+#   return the history. A file that exists holds fewer.
 #
-# A resumed run obeys the config of *that* call, whose `max_norm` may differ and whose file may be elsewhere. The history it
+# A resumed run obeys the config it is resumed with: `max_norm` may differ, and the file may be elsewhere. The history it
 # returns covers all updates, including those before the stop.
 #
 # What earns points:
@@ -333,7 +334,7 @@ with TemporaryDirectory() as folder:
 # - **3 points · stopping and resuming**: a stop within the second epoch, after which the file is moved; a second stop later on,
 #   and the rest of the run, each time in a new process; once leftovers are right, also a stop at a leftover and one in the
 #   third epoch. Here the history must cover all updates.
-# - **1 point · an honest history**: the four numbers of every update, in those of the runs above whose weights are right.
+# - **1 point · an honest history**: the four numbers of every update, in each run above whose weights are right.
 #
 # The first four compare weights with those of large batches, up to rounding. A number that `train_window` reports wrongly costs
 # only the last point.
@@ -394,7 +395,7 @@ live_run(train, pick_micro_batch_size)
 # <details><summary>What to look at</summary>
 #
 # - The loss falls fast while the model learns letters and words, and slowly while it learns which ship comes from where. It
-#   gets below the dashed line only by luck or by learning lines by heart: when the next ship comes is chance.
+#   gets below the dashed line only by luck or by memorizing lines: when the next ship comes is chance.
 # - **The loss on new lines is the number that counts**, and it is a little higher.
 # - The bytes are those of one micro-batch, from first update to last, whatever the window's size.
 # - In the lines that the model makes up, ships should be of the right kind and from the right port.

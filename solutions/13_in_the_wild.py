@@ -82,7 +82,7 @@ with gradaccum.watch(model, accumulation_steps=4) as seen:
 seen
 
 # %% [markdown]
-# Are these two mistakes? accelerate documents what it does, so it is a choice, but one to know of. **Due** means that all
+# Are these mistakes? The first is documented, so it is a choice; the leftover's division is not. **Due** means that all
 # tokens of a window, or all samples, count equally.
 
 # %% [markdown]
@@ -121,7 +121,7 @@ explore("trainers")
 # - `"found"`: a list of rows, one for each update. A row is a list of numbers, one for each micro-batch: how much of its mean
 #   loss is in the update.
 # - `"tokens"`: how many tokens each micro-batch has.
-# - `"accumulation_steps"`: N. All micro-batches are of one epoch, and the last window may be a leftover.
+# - `"accumulation_steps"`: N. All micro-batches come from one epoch, and the last window may be a leftover.
 #
 # The numbers were measured in float32: they are off by up to one part in a million. The names:
 #
@@ -129,7 +129,7 @@ explore("trainers")
 # |---|---|
 # | `"right"` | each micro-batch weighs its share of the tokens of its window |
 # | `"no-scale"` | means are added up and never divided |
-# | `"mean-of-means"` | means are divided by the number of micro-batches in the window, whose numbers of tokens differ |
+# | `"mean-of-means"` | means are divided by the number of micro-batches in the window; their numbers of tokens differ |
 # | `"wrong-total"` | sums are divided by a total that is too large: one token too many for each micro-batch |
 # | `"tail-scale"` | means are divided by N, in a shorter leftover as well; all micro-batches hold the same number of tokens |
 # | `"tail-dropped"` | the leftover is in no update |
@@ -350,7 +350,7 @@ print(seen.outcome, *(textwrap.fill(note, 60) for note in seen.notes), sep="\n")
 # - **1 point · what losses are divided by**: nothing, micro-batches, positions, tokens.
 # - **1 point · updates and clearing at the wrong moment**: an update after every micro-batch; clearing before each, or
 #   never. N may be 1.
-# - **1 point · leftover windows**: divided by N, or never applied, even after the first of two epochs.
+# - **1 point · leftover windows**: divided by N, or not applied, be it after the first epoch or after the last.
 # - **0.5 points · what cannot be told is not a pass**: tokens that weigh differently, and a trainer that never updates.
 
 

@@ -172,11 +172,11 @@ SHARES_IN_WORDS: dict[str, tuple[Shares, ...]] = {
         lambda window, epoch, n: [one * len(epoch) / sum(map(sum, epoch)) for one in window],
     ),
 }
-"""Rarer ways to weigh tokens, by what they do."""
+"""Rarer ways to weight tokens, by what they do."""
 
 
 def shares_in_words(trial: TokenLoopTrial, plain: Diagnosis) -> str:
-    """How micro-batches are weighed in all updates, if windows are as they should be; empty if nothing known fits."""
+    """How micro-batches are weighted in all updates, if windows are as they should be; empty if nothing known fits."""
     found, due = plain.found, plain.expected
     if found is None or not found.linear or found.coefficients.shape != due.coefficients.shape:
         return ""
@@ -207,7 +207,7 @@ def _examples(trial: TokenLoopTrial) -> Iterator[tuple[str, Tensor]]:
 
 
 def _per_window(problem: TokenProblem, so_far: bool = False) -> Tensor:
-    """``(U, 1)``, how much of what the problem weighs by each window holds, or it and the earlier ones of its epoch."""
+    """``(U, 1)``, how much of what the problem weights by each window holds, or it and the earlier ones of its epoch."""
     counts = [torch.tensor(epoch) for epoch in window_tokens(problem)]
     return torch.cat([count.cumsum(0) if so_far else count for count in counts])[:, None]
 

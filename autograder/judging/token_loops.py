@@ -31,7 +31,7 @@ def losses_of_windows(problem: TokenProblem) -> Losses:
 
 
 def window_tokens(problem: TokenProblem) -> Losses:
-    """For each epoch what each of its windows holds, counted as the problem weighs it."""
+    """For each epoch what each of its windows holds, counted as the problem weights it."""
     return [[float(sum(window)) for window in windows(sizes, problem.accumulation_steps)] for sizes in problem.epochs]
 
 

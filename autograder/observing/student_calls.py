@@ -214,8 +214,9 @@ def stopwatch() -> Callable[[], float]:
 def time_limit(seconds: float) -> Iterator[None]:
     """Raise :class:`TimeLimitExceeded` in Python code that uses more than ``seconds``, as :func:`stopwatch` counts them.
 
-    A limit inside another one, ours or that of a test runner, leaves the outer one in force. Has no effect outside the main
-    thread or on systems without timers.
+    Importing a library does not count and is not interrupted: it would be half imported for as long as the process lives, and
+    the first optimizer, for example, imports much of torch. A limit inside another one, ours or that of a test runner, leaves
+    the outer one in force. Has no effect outside the main thread or on systems without timers.
     """
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield
@@ -223,16 +224,20 @@ def time_limit(seconds: float) -> Iterator[None]:
     used, began = stopwatch(), time.monotonic()
     tracer, here, caller = sys.gettrace(), sys._getframe(), sys._getframe(2)
     anywhere = itertools.cycle((True, False))
+    tick = min(0.5, seconds / 4)
+    last = importing = 0.0
 
     def interrupt(signum: int, frame: FrameType | None) -> None:
-        frames = _frames(frame, caller)
-        if used() >= seconds and here not in frames:  # in which case the limit is just being lifted
+        nonlocal last, importing
+        frames, now = _frames(frame, caller), used()
+        importing, last = importing + (now - last) * _imports_a_library(frames), now
+        if now - importing >= seconds and here not in frames:  # in which case the limit is just being lifted
             _raise_again_when_caught([frame for frame in frames if _is_students(frame.f_code)], next(anywhere))
             raise TimeLimitExceeded
 
     previous = signal.signal(signal.SIGALRM, interrupt)
-    # The timer repeats: the first signal may be too early, and the exception may be caught.
-    outer, repeat = signal.setitimer(signal.ITIMER_REAL, seconds, min(0.5, seconds / 4))
+    # The timer repeats, because a signal may come during an import, and the exception may be caught.
+    outer, repeat = signal.setitimer(signal.ITIMER_REAL, tick, tick)
     try:
         yield
     finally:
@@ -250,6 +255,12 @@ def _frames(frame: FrameType | None, outermost: FrameType) -> list[FrameType]:
         frames.append(frame)
         frame = frame.f_back if frame is not outermost else None
     return frames
+
+
+def _imports_a_library(frames: list[FrameType]) -> bool:
+    """Whether code in these frames, innermost first, is importing, and not running a module that the student wrote."""
+    codes = itertools.takewhile(lambda code: not _is_students(code), (frame.f_code for frame in frames))
+    return any(code.co_filename.startswith("<frozen importlib") for code in codes)
 
 
 def _raise_again_when_caught(frames: list[FrameType], anywhere: bool) -> None:

@@ -1,6 +1,6 @@
 """The ways to write a training loop, right and wrong, as far as they decide which gradients reach an update.
 
-A loop acts on ``.grad`` in few ways: it weighs a micro-batch, adds it, clears, updates. A :class:`LoopVariant` says how one
+A loop acts on ``.grad`` in few ways: it weights a micro-batch, adds it, clears, updates. A :class:`LoopVariant` says how one
 loop does each of these; :func:`play` plays it with weights alone, no model and no tensor, and yields the fingerprint such a
 loop would have.
 """

@@ -131,7 +131,7 @@ def describe(result: Result) -> str:
     name = next(label for label, value in LOOPS.items() if value == settings.loop)
     samples = WINDOWS * BATCH
     start = f"Momentum β = {settings.beta:g}, {samples} samples as {WINDOWS} large batches of {BATCH}, against {name}"
-    ends = f"loss {result.losses[-1]:.2g}, and {result.large_losses[-1]:.2g} with the large batch"
+    ends = f"final loss {result.losses[-1]:.2g}, and {result.large_losses[-1]:.2g} with the large batch"
     if result.difference < SAME:
         exact = f"up to {result.difference:.0e} of the distance covered" if result.difference else "to the last bit"
         same = f"{start}: they end in the same place, {exact}, and counted in {settings.axis} the memory is the same"

@@ -43,10 +43,10 @@ SHORT = {
     "never-sync": "everywhere",
 }
 WORDS = {
-    "sync-every": "nowhere,",
-    "sync-around-backward-only": "around the backward only,",
-    "right": "around forward and backward of all micro-batches but the last,",
-    "never-sync": "around everything,",
+    "sync-every": "Without no_sync,",
+    "sync-around-backward-only": "With no_sync around the backward only,",
+    "right": "With no_sync around forward and backward of all micro-batches but the last,",
+    "never-sync": "With no_sync around everything,",
 }
 LINKS = {"fast: 0.4 forward passes": 0.4, "medium: 1 forward pass": 1.0, "slow: 3 forward passes": 3.0}
 MAX_TIME = MICRO_BATCHES * (FORWARD + BACKWARD + max(LINKS.values()) + STEP)
@@ -140,7 +140,7 @@ def describe(result: Result) -> str:
     n, per_window = result.settings.accumulation_steps, len(result.own.bytes) / result.windows
     batch = SIZE_OF_ONE * n * RANKS
     carried = sum(result.own.bytes) // result.windows
-    where = f"With no_sync {WORDS[result.settings.place]}"
+    where = WORDS[result.settings.place]
     said = (
         f"{where} each update averages B × N × W = {SIZE_OF_ONE} × {n} × {RANKS} = {batch} samples"
         if per_window

@@ -102,7 +102,7 @@ def _behind(nodes: Iterable[Node]) -> set[Node]:
 def per_token(node: Node, gradient: Tensor) -> Tensor:
     """The gradient that arrives at a node: at a log-softmax summed over classes, because one token there has many values.
 
-    Label smoothing weighs these differently, but all tokens alike.
+    Label smoothing weights these differently, but all tokens alike.
     """
     if "LogSoftmax" not in node.name() or not gradient.dim():
         return gradient

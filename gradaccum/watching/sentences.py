@@ -82,7 +82,7 @@ def wrong_width(matrix: Matrix, steps: int, subject: str) -> Mistake:
     """Windows are not as wide as was meant."""
     widths = [len(window) for window in matrix.windows]
     message = (
-        f"{subject}: the micro-batches of an update are weighed right, but updates come after {min(widths)} to {max(widths)} "
+        f"{subject}: the micro-batches of an update are weighted right, but updates come after {min(widths)} to {max(widths)} "
         f"of them where {steps} were meant."
     )
     return Mistake("window-width", message, "Leftovers at the end of an epoch aside, when does the trainer decide to update?")

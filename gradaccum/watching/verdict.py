@@ -72,8 +72,8 @@ def judge(matrix: Matrix, steps: int | None, ranks: int, finished: bool, scales:
         return untold(f"{matrix.parameters}: {matrix.unknown[0]}.")
     if any(column.uneven for column in matrix.columns):
         return untold(
-            f"{subject} weighs the values of one micro-batch differently, as weights of samples or means of sequences do: "
-            "what is due is not known."
+            f"The values of one micro-batch are weighted differently in {subject}, as with sample weights or means of "
+            "sequences: what is due is not known."
         )
     if ranks > 1 and any(matrix.alone):
         return Judged(matrix, False, (left_alone(matrix, subject),), tuple(notes))

@@ -98,8 +98,6 @@ def load(sample: Sample) -> Loaded:
 
 def observe(sample: Sample, seed: int, device: str = "cpu") -> Mapping[str, Observation]:
     """What a sample's function does on each trial, observed in this process."""
-    import torch._dynamo  # noqa: F401 - optimizers do, and a time limit must not interrupt it
-
     exercise = all_exercises()[sample.exercise]
     return observe_exercise(sample.unit, exercise.id, trials_of(exercise, seed, device), load(sample), Limits())
 

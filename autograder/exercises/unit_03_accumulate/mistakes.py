@@ -31,7 +31,7 @@ add_mistake(
 )
 add_mistake(
     "samples-so-far-counted",
-    "You weigh a micro-batch by its share of the samples so far. Later ones come on top, so early ones weigh too much.",
+    "You weight a micro-batch by its share of the samples so far. Later ones come on top, so early ones weigh too much.",
     "How many samples are there in all, and when do you know that?",
 )
 add_mistake(

@@ -75,7 +75,7 @@ PROMISES = {
                 "mid_window_checkpoint",
             ),
             Promise("torn file", "when only a part of a file is written.", ("saving",), "checkpoint_overwritten"),
-            Promise("between calls", "between two of its calls", ("saving",), "checkpoint_removed_before_it_is_renamed"),
+            Promise("between calls", "between two calls that it makes", ("saving",), "checkpoint_removed_before_it_is_renamed"),
             Promise("whole", _WHOLE, ("saving",), "checkpoint_moved_aside"),
         ),
         asks_nothing=(

@@ -20,7 +20,7 @@ _STOP = (
     "once the history holds that many updates, counted from the very start, write `config.checkpoint` and return the history."
 )
 _GOING_ON = "If it exists when `train` is called, continue from it"
-_OBEYS = "whose `max_norm` may differ and whose file may be elsewhere."
+_OBEYS = "`max_norm` may differ, and the file may be elsewhere."
 _STOPS = "after which the file is moved; a second stop later on, and the rest of the run, each time in a new process"
 
 PROMISES = {
@@ -109,7 +109,7 @@ PROMISES = {
             Promise("dtype", "Compute in the model's full precision.", _RUNS, "train_in_float32"),
             Promise("go on", _GOING_ON, _STOPPING, "train_starts_over"),
             Promise("not trained again", _GOING_ON, _STOPPING, "train_trains_again"),
-            Promise("file stays", "and leave it as it is.", _STOPPING, "train_removes_the_file"),
+            Promise("file stays", "Only a stop may change the file.", _STOPPING, "train_removes_the_file"),
             Promise("stop", _STOP, _STOPPING, "train_never_stops"),
             Promise("write", _STOP, _STOPPING, "train_never_saves"),
             Promise("from the start", _STOP, _STOPPING, "train_counts_stops_anew"),
@@ -130,7 +130,7 @@ PROMISES = {
             "Two more settings",
             "Both may be `None`",
             "`config.checkpoint` is the path",
-            "The file never holds as many",
+            "A file that exists holds fewer",
             "lines of one length, two epochs.",
             "The budget has room",
             "In addition there is room",

@@ -38,7 +38,7 @@ PROMISES = {
             "A row is a list",
             '`"accumulation_steps"`',
             "N.",
-            "All micro-batches are of one epoch",
+            "All micro-batches come from one epoch",
             "The names:",
             "| name |",
             '| `"right"`',
@@ -119,7 +119,7 @@ PROMISES = {
             Promise("N = 1", "N may be 1.", ("weights", "windows"), "accumulates_needs_accumulation"),
             Promise("wrong with N = 1", "N may be 1.", ("windows",), "accumulates_by_accumulation_alone"),
             Promise("leftover", "divided by N, or never applied,", ("ends",), "accumulates_of_full_windows"),
-            Promise("earlier epoch", "even after the first of two epochs.", ("ends",), "accumulates_epoch_by_epoch"),
+            Promise("earlier epoch", "be it after the first epoch or after the last.", ("ends",), "accumulates_epoch_by_epoch"),
         ),
         asks_nothing=(
             "Write the test",

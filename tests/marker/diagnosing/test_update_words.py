@@ -135,7 +135,7 @@ def test_a_window_weighed_by_its_first_micro_batch_is_described():
     problem = Problem(0, 3, ((1, 2, 4, 3, 1, 2),))
     due = expected(problem)
     found = replace(due, coefficients=due.coefficients * torch.tensor([[7 / 3], [6 / 9]], dtype=torch.float64))
-    words = "Every window is weighed as if each of its micro-batches held as much as the first."
+    words = "Every window is weighted as if each of its micro-batches held as much as the first."
     assert updates_in_words(found, due) == words
 
 

@@ -28,6 +28,7 @@ import autograder
 import gradaccum
 from autograder.contract.units import unit_in
 from autograder.hosts.provisioner import install_kernelspec
+from autograder.isolation.fork_server_client import ForkServer
 from autograder.isolation.limits import Limits
 from autograder.marking.marker import Marker, Marks
 from autograder.reading.submissions import parse_submission
@@ -146,7 +147,7 @@ def stage(tmp_path_factory) -> Iterator[Stage]:
         stack.callback(process.kill)
         os.environ["BAIT_SECRET"] = SECRET
         stack.callback(os.environ.pop, "BAIT_SECRET")
-        yield Stage(folder, stack.enter_context(Marker(sandbox="bwrap")), listeners, process)
+        yield Stage(folder, stack.enter_context(Marker(fork_server=ForkServer("bwrap", "cpu", many=True))), listeners, process)
 
 
 def test_every_attack_says_what_it_tries():

@@ -143,6 +143,52 @@ def test_an_error_whose_message_takes_for_ever_is_interrupted():
     assert outcome(function, SOON).kind == "time"
 
 
+@pytest.fixture
+def library(tmp_path, monkeypatch):
+    """A folder of installed libraries. Modules in its parent are a student's own."""
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.syspath_prepend(folder)
+    yield folder
+    for name in ("takes_long", "never_ends"):
+        sys.modules.pop(name, None)
+
+
+IMPORTED_IN = f"import time\nend = time.thread_time() + {4 * SOON}\nwhile time.thread_time() < end:\n    pass\nwhole = True\n"
+
+
+def test_the_import_of_a_library_is_not_cut_short_and_does_not_count(library):
+    (library / "takes_long.py").write_text(IMPORTED_IN)
+
+    def function():
+        import takes_long
+
+        assert takes_long.whole
+
+    assert outcome(function, SOON) is None
+
+
+def test_after_the_import_of_a_library_an_endless_loop_is_interrupted(library):
+    (library / "takes_long.py").write_text(IMPORTED_IN)
+
+    def function():
+        import takes_long  # noqa: F401
+
+        for_ever()
+
+    assert outcome(function, SOON).kind == "time"
+
+
+def test_the_import_of_a_student_s_own_module_that_never_ends_is_interrupted(library):
+    (library.parent / "never_ends.py").write_text("while True:\n    pass\n")
+
+    def function():
+        import never_ends  # noqa: F401
+
+    assert outcome(function, SOON).kind == "time"
+
+
 def test_nothing_is_interrupted_after_the_block_with_a_time_limit():
     with time_limit(SOON):
         pass

@@ -1,4 +1,4 @@
-"""Weighs each loss by its share of the samples, so it has to know their number first.
+"""Weights each loss by its share of the samples, so it has to know their number first.
 
 Adds up sums and divides `.grad` once at the end: it reads the micro-batches only once.
 """

@@ -1,4 +1,4 @@
-"""Fetches a window, weighs each loss by its share, then unscales and clips.
+"""Fetches a window, weights each loss by its share, then unscales and clips.
 
 Counts as it goes and divides by the samples after unscaling, when gradients are true to size again.
 """

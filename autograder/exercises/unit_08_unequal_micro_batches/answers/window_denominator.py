@@ -1,6 +1,6 @@
 """Collects all targets that count and looks up their weights.
 
-Counts how often each class occurs and weighs the counts.
+Counts how often each class occurs and weights the counts.
 """
 
 import torch

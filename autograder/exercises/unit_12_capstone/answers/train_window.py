@@ -1,4 +1,4 @@
-"""Weighs each micro-batch's loss by its share of the tokens.
+"""Weights each micro-batch's loss by its share of the tokens.
 
 Adds up sums over tokens and divides `.grad` before it is clipped.
 """

@@ -67,7 +67,7 @@ WINDOWS_IN_WORDS = {
     "Each micro-batch is divided by the tokens of its window so far, not by those of the whole window.": (
         RIGHT._replace(weight="so-far"),
     ),
-    "You weigh micro-batches as if each had as many tokens as the first of its window.": (RIGHT._replace(weight="first"),),
+    "You weight micro-batches as if each had as many tokens as the first of its window.": (RIGHT._replace(weight="first"),),
     "The last micro-batch of a window is not in its update.": (
         RIGHT._replace(weight="last"),
         RIGHT._replace(weight="others"),
