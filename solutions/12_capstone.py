@@ -121,8 +121,8 @@ explore("run_drift")
 #
 # 1. At window 3, the first leftover. Until then the models agree up to rounding.
 # 2. Window 5, the first after the stop: AdamW came back without its memory. The losses hardly show it.
-# 3. At the second window, because the first update still has the same rate. (With wrong weighting they part at the first
-#    window, and with any mistake with leftovers at the third.)
+# 3. At the second window, because the first update still has the same rate. (Wrong weights part them at the first
+#    window, a mistake with leftovers at the third.)
 # 4. Clipping each micro-batch does nothing until a norm reaches the threshold. Clip at 0.1.
 # </details>
 #
@@ -316,8 +316,8 @@ with TemporaryDirectory() as folder:
 #
 # Two more settings are about stopping. Both may be `None`; `stop_after` is only set where `checkpoint` is:
 #
-# - `config.checkpoint` is the path of a file. **If it exists** when `train` is called, continue from it. Only a
-#   stop may change the file.
+# - `config.checkpoint` is the path of a file. **If it exists** when `train` is called, continue from it. Only a stop may
+#   change the file.
 # - `config.stop_after`: once the history holds that many updates, counted from the very start, write `config.checkpoint` and
 #   return the history. A file that exists holds fewer.
 #
@@ -328,16 +328,15 @@ with TemporaryDirectory() as folder:
 #
 # - **1 point · full windows, clipped, at the schedule's rates**: lines of one length, two epochs.
 # - **2 points · padding, ragged micro-batches and leftovers**: the whole thing, with AdamW.
-# - **2 points · memory within the budget**: every byte your run makes is counted. The budget has room for two micro-batches,
-#   where a window has six. In addition there is room for weights, gradients, optimizer state and two more copies of the
-#   weights. The window's micro-batches may be in a list, but go through the model one at a time, as they come.
+# - **2 points · memory within the budget**: every byte your run allocates is counted. The budget has room for two
+#   micro-batches, where a window has six, and for weights, gradients, optimizer state and two more copies of the weights. The
+#   window's micro-batches may be in a list, but go through the model one at a time, as they come.
 # - **3 points · stopping and resuming**: a stop within the second epoch, after which the file is moved; a second stop later on,
 #   and the rest of the run, each time in a new process; once leftovers are right, also a stop at a leftover and one in the
-#   third epoch. Here the history must cover all updates.
+#   third epoch.
 # - **1 point · an honest history**: the four numbers of every update, in each run above whose weights are right.
 #
-# The first four compare weights with those of large batches, up to rounding. A number that `train_window` reports wrongly costs
-# only the last point.
+# The first four compare weights, as in exercise 2, so a number that `train_window` reports wrongly costs only the last point.
 
 
 # %% exercise="train"
