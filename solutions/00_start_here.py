@@ -213,7 +213,7 @@ check(average_gradients)
 # </details>
 
 # %% [markdown]
-# Hints like these come in steps. Open the next one only when you are stuck, and try again first.
+# Hints like these come in steps. Try again after each, and open the next one only when you are stuck.
 
 # %% [markdown]
 # ## Your progress

@@ -16,8 +16,8 @@
 # **Where do `step` and `zero_grad` go?**
 #
 # In May 2025 a user of `torchtune` saw [an accuracy above 100%](https://github.com/meta-pytorch/torchtune/pull/2745)
-# whenever a new epoch began. With, say, 63 micro-batches in an epoch and N = 8, the last 7 were never cleared, neither from
-# `.grad` nor from the counts, and the next epoch's first update held 15.
+# whenever a new epoch began. With, say, 63 micro-batches in an epoch and N = 8, the last 7 stayed in `.grad` and in the running
+# counts, and the next epoch's first update held 15.
 #
 # Once per window, `optimizer.step()` applies what is in `.grad` and `optimizer.zero_grad()` throws it away. One line too
 # high or one indent too deep, and the loss still falls, but the loop trains something else.
@@ -62,7 +62,7 @@ from gradaccum.showing import show_fingerprint
 #
 # 1. You begin with the loop of the question. Step through its first window. Which blocks empty `.grad`?
 # 2. Press **Fix**. When does the first update come, and what comes right after it? Does any parameter move before it?
-# 3. Where is the memory highest? Does it grow from one micro-batch of a window to the next? With **Fill the memory** it does.
+# 3. When is the memory highest? Does it grow from one micro-batch of a window to the next? With **Fill the memory** it does.
 
 # %%
 explore("timeline")
@@ -284,7 +284,7 @@ def lost_tail(model, loss_fn, optimizer, micro_batches, accumulation_steps):
 show_fingerprint(lost_tail, with_leftover)
 
 # %% [markdown]
-# Loops that count `(i + 1) % N == 0` lose their leftover too, unless they apply it after the loop. Some leave it in `.grad`
+# Loops that test `(i + 1) % N == 0` lose their leftover too, unless they apply it after the loop. Some leave it in `.grad`
 # for the next epoch, like the one at the top of this unit:
 
 # %%

@@ -247,8 +247,8 @@ check(train_epoch_clipped)
 # - **For every micro-batch**: autocast, scale the loss, backward.
 # - **Once per window, in this order**: `unscale_`, clip, `scaler.step`, `scaler.update`.
 # - **Within a window the scale must not move**, because gradients in different units do not add up.
-# - **One inf costs the whole window**: `scaler.step` skips the update, `scaler.update` lowers the scale, and holding the
-#   schedule back is up to you.
+# - **One inf costs the whole window**: `scaler.step` skips the update, `scaler.update` lowers the scale, and you have to
+#   hold back the learning-rate schedule.
 #
 # (Rows 17 and 18 of [the claims ledger](../docs/claims.md).)
 

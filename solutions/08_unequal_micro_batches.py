@@ -115,8 +115,8 @@ show_fingerprint(by_samples, window_of_texts)
 # %% [markdown]
 # ## Does it matter?
 #
-# It decides what the model learns. Take a model of two logits, one for the token `a` and one for `b`. Short texts are all `a`,
-# long ones all `b`, and every window has one of each, so that a tenth of all tokens are `a`.
+# It decides what the model learns. Take a model of two logits, one for the token `a` and one for `b`. Texts of 2 tokens are
+# all `a`, texts of 18 all `b`, and every window has one of each, so that a tenth of all tokens are `a`.
 
 # %%
 texts = torch.tensor([0] * 2), torch.tensor([1] * 18)  # 2 times a, 18 times b

@@ -16,7 +16,7 @@
 # **How do ranks and windows multiply?**
 #
 # The developers of Accelerate [measured](https://github.com/huggingface/accelerate/pull/1153) what it costs to share gradients
-# too often: accumulation became **more than twice as slow**. There was no error, and all gradients were right.
+# too often: on two machines, accumulation became **more than twice as slow**. There was no error, and all gradients were right.
 #
 # Until now one process trained one model. With several GPUs, each has its own process, called a **rank**, with a copy of the
 # model and its own samples. An update then averages over the ranks *and* over a window: **B × N × W** samples, where the

@@ -166,7 +166,7 @@ states["scaler"]
 #
 # - **1 point · a simple run, killed after each epoch**: it has no dropout, the order is the same in every epoch, and gradients
 #   never overflow.
-# - **2 points · a run with everything, killed at every update**: dropout, another order in every epoch, leftover windows, and a
+# - **2 points · a run with everything, killed after every update**: dropout, another order in every epoch, leftover windows, and a
 #   scale of the gradients that rises and falls. A resumed run may be killed, too.
 # - **1 point · kills in the middle of a window**: the simple run, killed after each micro-batch that does not end a window.
 # - **0.5 points · a run that has no checkpoint yet**: the run with everything, killed before the first micro-batch.
@@ -287,7 +287,7 @@ explore("run_dashboard")
 #
 # Write a line **per update**, with
 #
-# - the **loss** as a mean over the samples of the window, the one whose gradient the update follows;
+# - the **loss** that the update follows: the mean over all samples of its window;
 # - **samples per second** over the whole window, including its update: comparable however you cut the batch;
 # - the **effective batch size** and the **rate** that the update used: without them nobody can repeat the run;
 # - the **peak** of memory, not what is left after the update (`torch.cuda.max_memory_allocated()` on a GPU).
@@ -382,7 +382,7 @@ check(RunMeter)
 # </details>
 
 # %% [markdown]
-# ## What steps cost
+# ## What accumulation steps cost
 #
 # "Overall throughput stays similar", says one text. In unit 02 it fell as you cut the same batch into smaller pieces. Now
 # keep a B that fits, and let N grow:

@@ -107,7 +107,7 @@ explore("trainers")
 #    the leftover waits for the next epoch and then counts too much.)
 # 2. No. Its losses are added up again, and never divided.
 # 3. To less than 1. It divides by one token too many for each sequence: the first is counted, although it is not a target.
-# 4. accelerate and Lightning: they divide a leftover of two by four. (And release 2 of the first trainer.)
+# 4. accelerate and *lightning trainer*: they divide a leftover of two by four. (And release 2 of the first trainer.)
 # </details>
 
 # %% [markdown]
@@ -138,8 +138,8 @@ explore("trainers")
 # | `"step-every"` | there is an update after every micro-batch |
 # | `"off-by-one-early"` | the first update comes after one micro-batch, the others after N more; a leftover is applied |
 #
-# Each trainer does what its name says and is otherwise right: in its own windows a micro-batch weighs its share of the
-# tokens.
+# Each trainer does what its name says and is otherwise right: a micro-batch weighs its share of the tokens between
+# two updates.
 
 # %% [markdown]
 # What earns points, each with several fingerprints whose names must all be right:
@@ -232,7 +232,7 @@ seen
 # the gradient of the cross-entropy averaged over all its tokens**. Targets of −100 do not count as tokens.
 #
 # Override hooks, as many as you like. **The library calls its own `train`**: a `train` of yours would never run. One trainer
-# is given several epochs: before each, the marker assigns `trainer.data`, a list of micro-batches, and then has the trainer
+# is given several epochs: before each, the check assigns `trainer.data`, a list of micro-batches, and then has the trainer
 # train for one epoch. Leave the micro-batches as they are. Another trainer of your class may train in the meantime. Marking
 # uses plain SGD; some parameters may be frozen or unused.
 #

@@ -71,7 +71,7 @@ PROMISES = {
             Promise("pair", "it returns the pair `(B, N)`", (*LARGEST, *FULL), "plan_micro_batches_turned_round"),
             Promise("largest", "with the largest B that fits the budget", (*LARGEST, *FULL), "plan_micro_batches_one_by_one"),
             Promise("divides", "B × N is exactly `effective_batch`", (*LARGEST, *FULL), "plan_micro_batches_fills_the_budget"),
-            Promise("int", "both numbers as `int`", LARGEST, "plan_micro_batches_float_steps"),
+            Promise("int", "both numbers are integers", LARGEST, "plan_micro_batches_float_steps"),
             Promise("prime and whole", "The effective batch may be prime", LARGEST, "plan_micro_batches_never_the_whole"),
             Promise("prime that fits", "prime or large, and all of it may fit", LARGEST, "plan_micro_batches_one_for_primes"),
             Promise(

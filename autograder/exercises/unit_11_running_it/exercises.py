@@ -51,7 +51,7 @@ class LoadCheckpoint(Exercise):
     unit = UNIT
     parts = (
         Part("epochs", "a simple run, killed after each epoch", 1),
-        Part("updates", "a run with everything, killed at every update", 2),
+        Part("updates", "a run with everything, killed after every update", 2),
         Part("window", "kills in the middle of a window", 1),
         Part("start", "a run that has no checkpoint yet", 0.5),
         Part("saving", "a kill while the checkpoint is being written", 0.5),

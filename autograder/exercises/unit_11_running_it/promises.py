@@ -74,7 +74,7 @@ PROMISES = {
                 ("window", "saving", "at once"),
                 "mid_window_checkpoint",
             ),
-            Promise("torn file", "when only a part of a file is written.", ("saving",), "checkpoint_overwritten"),
+            Promise("torn file", "or with a file half written.", ("saving",), "checkpoint_overwritten"),
             Promise("between calls", "between two calls that it makes", ("saving",), "checkpoint_removed_before_it_is_renamed"),
             Promise("whole", _WHOLE, ("saving",), "checkpoint_moved_aside"),
         ),

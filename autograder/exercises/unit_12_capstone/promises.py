@@ -132,6 +132,7 @@ PROMISES = {
             "`config.checkpoint` is the path",
             "A file that exists holds fewer",
             "lines of one length, two epochs.",
+            "A resumed run obeys the config it is resumed with",
             "The budget has room",
             "The first four compare",
             "Train, stop and resume as the config says",

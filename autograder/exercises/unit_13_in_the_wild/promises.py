@@ -118,7 +118,7 @@ PROMISES = {
             Promise("names", "So names and source say nothing", _ALL, "accumulates_by_name"),
             Promise("N = 1", "N may be 1.", ("weights", "windows"), "accumulates_needs_accumulation"),
             Promise("wrong with N = 1", "N may be 1.", ("windows",), "accumulates_by_accumulation_alone"),
-            Promise("leftover", "divided by N, or never applied,", ("ends",), "accumulates_of_full_windows"),
+            Promise("leftover", "divided by N, or not applied,", ("ends",), "accumulates_of_full_windows"),
             Promise("earlier epoch", "be it after the first epoch or after the last.", ("ends",), "accumulates_epoch_by_epoch"),
         ),
         asks_nothing=(
