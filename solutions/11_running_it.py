@@ -166,8 +166,8 @@ states["scaler"]
 #
 # - **1 point · a simple run, killed after each epoch**: it has no dropout, the order is the same in every epoch, and gradients
 #   never overflow.
-# - **2 points · a run with everything, killed after every update**: dropout, another order in every epoch, leftover windows, and
-#   a scale of the gradients that rises and falls. A resumed run may be killed, too.
+# - **2 points · a run with everything, killed after every update**: dropout, another order in every epoch, leftover windows,
+#   and a scale of the gradients that rises and falls. A resumed run may be killed, too.
 # - **1 point · kills in the middle of a window**: the simple run, killed after each micro-batch that does not end a window.
 # - **0.5 points · a run that has no checkpoint yet**: the run with everything, killed before the first micro-batch.
 # - **0.5 points · a kill while the checkpoint is being written**: the simple run is killed once inside `save_checkpoint`:

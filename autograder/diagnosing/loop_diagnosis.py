@@ -86,7 +86,7 @@ def diagnose(trial: LoopTrial, observation: Observation, *elsewhere: tuple[LoopT
     slugs = name_mistakes(found, trial.problem, passes, linear) if ran else None  # without a forward nothing was cleared
     if slugs and EARLY in slugs and facts["seen_at_first_update"] >= trial.problem.accumulation_steps:
         slugs = None  # the update came in time, only without the gradients of some micro-batches that were there
-    shown = None if found.same_as(due) else found  # two equal pictures would say nothing
+    shown = found if found.linear and not found.same_as(due) else None  # two equal pictures, or numbers that fit nothing
     if slugs is None:
         lengths = observation.tensors["gradients"].norm(dim=1)
         outside = outside_message(observation) if len(found.coefficients) else ""

@@ -29,13 +29,15 @@ class CallTrial:
 def observe_call(function: Callable, trial: CallTrial) -> Observation:
     """Call once. Observe the ``value`` if it is plain, otherwise its ``type``; of a ValueError, what was ``raised``.
 
-    A call that changes the lists, tensors and dataclasses it was given has failed.
+    Whether that gives a ``reason`` is observed, too: quoting an argument is one, even if that is an empty string. A call
+    that changes the lists, tensors and dataclasses it was given has failed.
     """
     given = tree_map(_copied, (trial.arguments, trial.keywords))
     try:
         value = function(*given[0], **given[1])
     except ValueError as error:
-        return Observation(facts={"raised": describe_error(error), "reason": bool(str(error).strip())})
+        reason = bool(str(error).strip()) or any(isinstance(one, str) and one == str(error) for one in trial.arguments)
+        return Observation(facts={"raised": describe_error(error), "reason": reason})
     if not _unchanged(given, (trial.arguments, trial.keywords)):
         return Observation(failure=Failure(CHANGED, "Your function changed the values it was given."))
     try:

@@ -154,7 +154,7 @@ add_mistake(
 )
 add_mistake(
     "one-big-batch",
-    "The graph of the whole window is in memory at once, so you need as much memory as the large batch would.",
+    "The graph of much or all of a window is in memory at once, where that of one micro-batch is enough.",
     "When is the graph of the first micro-batch freed? Could it be freed earlier?",
 )
 add_mistake(

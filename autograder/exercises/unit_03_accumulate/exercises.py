@@ -102,8 +102,6 @@ class AccumulateGradient(Exercise[LoopTrial]):
         elsewhere = [(trials[name], observations[name]) for name in ("equal", "ragged")]
         found = diagnose(trials["probe"], observations["probe"], *elsewhere)
         found = _without_windows(trials["probe"].problem, found)
-        if found.found is not None and not found.found.linear:  # weights that do not fit say nothing
-            found = replace(found, found=None)
         if found.remark in OUTSIDE.values():  # there is no step here, and the message says what changed
             found = replace(found, remark="")
         if other_loss := name_loss(trials["equal"], observations["equal"]):
