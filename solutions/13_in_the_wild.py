@@ -121,7 +121,7 @@ explore("trainers")
 # - `"found"`: a list of rows, one for each update. A row is a list of numbers, one for each micro-batch: how much of its mean
 #   loss is in the update.
 # - `"tokens"`: how many tokens each micro-batch has.
-# - `"accumulation_steps"`: N. All micro-batches come from one epoch, and the last window may be a leftover.
+# - `"accumulation_steps"`: N. All micro-batches come from one epoch, of two full windows or more; a leftover may follow.
 #
 # The numbers were measured in float32: they are off by up to one part in a million. The names:
 #

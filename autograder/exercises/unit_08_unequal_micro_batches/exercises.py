@@ -262,6 +262,7 @@ class WindowDenominator(Exercise):
             "count": call(5, weighted=False),
             "count one": CallTrial(([torch.zeros(1, dtype=torch.long, device=device)],)),
             "count ignored": call(5, weighted=False, ignored=0.5),
+            "count class": call(5, index=2, weighted=False, ignored=0.5),
             "weights": call(6),
             "weights equal": call(3, equal=True),
             "weights small": call(4, unit=1e-3),

@@ -8,7 +8,7 @@ EMPTY = ("empty", "bare", "bare one")
 MOVES = ("tokens", "no accumulation", "leftover", *EMPTY)
 LOOPS = (*MOVES, "memory", "ignore", "ignore another", "losses", "probe")
 WINDOWS = (
-    *("count", "count one", "count ignored", "weights", "weights equal", "weights small"),
+    *("count", "count one", "count ignored", "count class", "weights", "weights equal", "weights small"),
     *("ignored", "ignored last", "ignored class", "ignored in between", "ignored all"),
 )
 TOKEN_MEAN = "with the gradient of the cross-entropy averaged over all tokens of the window."
@@ -106,13 +106,13 @@ PROMISES = {
             Promise(
                 "index",
                 "if it is 0 or 2, that class does not count.",
-                ("ignored last", "ignored class", "ignored in between"),
+                ("ignored last", "ignored class", "ignored in between", "count class"),
                 "denominator_fixed_index",
             ),
             Promise(
                 "not only negative",
                 "if it is 0 or 2, that class does not count.",
-                ("ignored in between", "ignored class"),
+                ("ignored in between", "ignored class", "count class"),
                 "denominator_negatives_only",
             ),
             Promise("all ignored", "and the denominator is 0.", ("ignored all",), "denominator_at_least_one"),

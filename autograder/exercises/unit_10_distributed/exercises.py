@@ -45,7 +45,7 @@ MOMENTUM = 0.5
 DRIFTING = ("never-sync", "sync-wrong-one", "windows-not-synced", "tail-not-synced")
 """Mistakes of which it is said that the ranks drift apart."""
 
-NO_GRADIENTS = "This can be judged once nothing but gradients of the ranks' samples moves the parameters."
+NO_GRADIENTS = "This can be judged once nothing but gradients of the ranks' samples, unrounded, moves the parameters."
 NOT_ALL_RANKS = "This can be judged once the gradients of all ranks move the parameters."
 
 

@@ -67,7 +67,7 @@ PROMISES = {
             Promise("unused", "some parameters may be frozen or unused.", ("tokens",), "repaired_needs_every_gradient"),
             Promise("N = 1", "full windows, and N = 1.", ("no accumulation",), "repaired_without_accumulation_only"),
             Promise("leftover", "in each window, leftover or not", ("leftover", "short", "epochs"), "repaired_drops_leftover"),
-            Promise("short", "shorter than a window.", ("short",), "repaired_short_epoch_not_applied"),
+            Promise("short", "shorter than a window.", ("short", "epochs"), "repaired_short_epoch_not_applied"),
             Promise("epochs", _EPOCHS, ("epochs",), "repaired_totals_of_the_first_epoch"),
             Promise("windows of epochs", _EPOCHS, ("epochs",), "repaired_windows_numbered_on"),
             Promise("in full", "averaged over all its tokens.", ("no accumulation",), "repaired_under_autocast"),

@@ -67,7 +67,7 @@ def left_alone(problem: ContrastiveProblem, seen: Observation) -> str:
     if changes_parameters(problem, seen):
         return "Your function changed parameters; it should only fill .grad."
     if seen.facts.get("inputs_changed") is not False:
-        return "Your function changed the images or texts that it was given, or whether they require a gradient."
+        return "Your function changed the images or texts that it was given, or their list, or whether they require a gradient."
     if seen.facts.get("switched") is not False:
         return "Your function left requires_grad of a parameter switched."
     return "" if seen.facts.get("training") is True else "Your function left an encoder in evaluation mode."

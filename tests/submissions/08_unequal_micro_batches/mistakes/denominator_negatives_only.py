@@ -4,7 +4,7 @@ import torch
 
 EXERCISE = "window_denominator"
 MISTAKES = ()
-LOST = ("ignored",)
+LOST = ("count", "ignored")
 
 
 def window_denominator(targets, weight=None, ignore_index=-100):

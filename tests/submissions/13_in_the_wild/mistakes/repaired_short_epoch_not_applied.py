@@ -6,7 +6,7 @@ from gradaccum.trainer import Trainer
 
 EXERCISE = "RepairedTrainer"
 MISTAKES = ("short-epoch-no-step",)
-LOST = ("leftover",)
+LOST = ("leftover", "epochs")
 
 
 class RepairedTrainer(Trainer):
