@@ -392,7 +392,7 @@ for n in (1, 4, 16, 64):
 #
 # What earns points:
 #
-# - **1 point · the largest micro-batch that divides and fits**: both numbers are integers, Python's, numpy's or torch's,
+# - **1 point · the largest micro-batch that divides and fits**: both numbers are integers, of Python, numpy or torch,
 #   because a loop runs over `range(N)`. The effective batch may be prime or large, and all of it may fit.
 # - **1 point · a budget that is used to the last byte**: a micro-batch that needs exactly the budget fits.
 # - **1 point · a ValueError with a reason when nothing fits**: not even one sample. Any words will do, but an empty message

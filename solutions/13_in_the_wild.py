@@ -82,8 +82,8 @@ with gradaccum.watch(model, accumulation_steps=4) as seen:
 seen
 
 # %% [markdown]
-# Are these mistakes? The first is documented, so it is a choice; the leftover's division is not. **Due** means that all
-# tokens of a window, or all samples, count equally.
+# Are these mistakes? The first is documented, so it is a choice; what becomes of the leftover is not documented.
+# **Due** means that all tokens of a window, or all samples, count equally.
 
 # %% [markdown]
 # ## Explore: trainers of released libraries
@@ -350,7 +350,7 @@ print(seen.outcome, *(textwrap.fill(note, 60) for note in seen.notes), sep="\n")
 # - **1 point · what losses are divided by**: nothing, micro-batches, positions, tokens.
 # - **1 point · updates and clearing at the wrong moment**: an update after every micro-batch; clearing before each, or
 #   never. N may be 1.
-# - **1 point · leftover windows**: divided by N, or not applied, be it after the first epoch or after the last.
+# - **1 point · leftover windows**: divided by N, or not applied, whether after the first epoch or the last.
 # - **0.5 points · what cannot be told is not a pass**: tokens that weigh differently, and a trainer that never updates.
 
 

@@ -236,7 +236,7 @@ def time_limit(seconds: float) -> Iterator[None]:
             raise TimeLimitExceeded
 
     previous = signal.signal(signal.SIGALRM, interrupt)
-    # The timer repeats, because a signal may come during an import, and the exception may be caught.
+    # The timer repeats, to tell imports from other work, and because the exception may be caught.
     outer, repeat = signal.setitimer(signal.ITIMER_REAL, tick, tick)
     try:
         yield

@@ -69,7 +69,7 @@ def batch_problem(
 def ends_fit_best(trial: BatchTrial) -> bool:
     """Whether the losses of the batch's first and last sample are below its mean loss.
 
-    Who compares the two, to find out whether a loss adds its samples, takes this mean for a sum.
+    A function that takes a loss for a sum because it exceeds the loss of one sample is then wrong about this mean.
     """
     model = trial.problem.build_model()
     losses = torch.stack([trial.loss_fn(model(x), y) for x, y in trial.problem.batches()])

@@ -192,7 +192,7 @@ class PlanMicroBatches(Exercise[CallTrial]):
             per_sample = chance.randint(3, 9) * 100
             return CallTrial((effective, fixed + per_sample * room + spare, fixed, per_sample))
 
-        # A few bytes are missing to the next divisor: rounding to it would not fit.
+        # A few bytes are missing for the next divisor, so a size that is rounded up to it does not fit.
         cuts = [*chance.sample([(60, 15), (90, 18), (48, 16), (42, 14), (36, 12), (84, 21)], 3), (37, 20), (24, 40)]
         exact = chance.sample([(60, 12), (90, 15), (48, 16), (42, 14), (36, 9)], 2)
         calls = {f"largest {k}": call(*cut, -chance.randint(1, 99)) for k, cut in enumerate(cuts)}

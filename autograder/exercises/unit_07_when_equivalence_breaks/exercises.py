@@ -137,7 +137,7 @@ class MatchedBeta(Exercise):
 
     def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
-        # Near 1 a few steps change so little that many a wrong formula looks right.
+        # Near 1 a few steps change so little that wrong formulas look right.
         betas = [*chance.sample([0.8, 0.85, 0.9, 0.95], 3), chance.choice([0.3, 0.7]), 0.999, chance.choice([0.98, 0.99])]
         steps = [
             1,

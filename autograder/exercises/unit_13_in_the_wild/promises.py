@@ -119,7 +119,7 @@ PROMISES = {
             Promise("N = 1", "N may be 1.", ("weights", "windows"), "accumulates_needs_accumulation"),
             Promise("wrong with N = 1", "N may be 1.", ("windows",), "accumulates_by_accumulation_alone"),
             Promise("leftover", "divided by N, or not applied,", ("ends",), "accumulates_of_full_windows"),
-            Promise("earlier epoch", "be it after the first epoch or after the last.", ("ends",), "accumulates_epoch_by_epoch"),
+            Promise("earlier epoch", "whether after the first epoch or the last.", ("ends",), "accumulates_epoch_by_epoch"),
         ),
         asks_nothing=(
             "Write the test",

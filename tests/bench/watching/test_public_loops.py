@@ -185,7 +185,7 @@ def capstone(train_window, **changes):
     return run.model, config.accumulation_steps, train, end
 
 
-def test_public_capstone_loop_is_named_as_its_tokens_are_weighed():
+def test_public_capstone_loop_is_named_by_how_it_weights_tokens():
     [public] = [one for one in PUBLIC if one.exercise == "train_window"]
     model, steps, train, _ = capstone(load(public.path).train_window)
     with gradaccum.watch(model, accumulation_steps=steps) as seen:

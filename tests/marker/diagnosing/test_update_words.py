@@ -131,7 +131,7 @@ def test_gradients_of_one_length_that_were_longer_are_called_clipped():
     assert updates_in_words(times(factors), DUE, torch.tensor([2.0, 2.0, 2.5, 2.0, 0.3])) == ""
 
 
-def test_a_window_weighed_by_its_first_micro_batch_is_described():
+def test_a_window_weighted_by_its_first_micro_batch_is_described():
     problem = Problem(0, 3, ((1, 2, 4, 3, 1, 2),))
     due = expected(problem)
     found = replace(due, coefficients=due.coefficients * torch.tensor([[7 / 3], [6 / 9]], dtype=torch.float64))

@@ -1,8 +1,8 @@
-"""Compares shares to within a tenth, so a mean of means over nearly equal micro-batches is called right."""
+"""Compares shares to within a tenth, and takes more updates than half of the micro-batches for one after each."""
 
 EXERCISE = "name_those_trainers"
 MISTAKES = ()
-LOST = ("full",)
+LOST = ("full", "windows")
 
 
 def name_one(fingerprint):
@@ -10,7 +10,7 @@ def name_one(fingerprint):
     count = len(tokens)
     windows = [list(range(s, min(s + n, count))) for s in range(0, count, n)]
     held = [[k for k, share in enumerate(row) if abs(share) > 1e-4] for row in rows]
-    if n > 1 and held == [[k] for k in range(count)]:
+    if n > 1 and len(rows) > count / 2:
         return "step-every"
     if n > 1 and held[0] == [0] and count > 1:
         return "off-by-one-early"
