@@ -93,6 +93,8 @@ class BatchTrial:
 class DrawingGate(TrainingGate, nn.Dropout):
     """A gate that in training mode draws random numbers, as dropout does, but makes nothing of them.
 
+    They come from the CPU's generator wherever the model is, so that the same functions repeat them on every device.
+
     It notes where torch's generator stood, for how many samples they were drawn, and whether ``vmap`` drew once for all.
     """
 
@@ -103,9 +105,8 @@ class DrawingGate(TrainingGate, nn.Dropout):
 
     def forward(self, x: Tensor) -> Tensor:
         if self.training:
-            if x.device.type == "cpu":
-                self.draws.append((torch.default_generator.get_state(), len(x)))
-            if _is_batched(x) > _is_batched(torch.rand_like(x)):
+            self.draws.append((torch.default_generator.get_state(), len(x)))
+            if _is_batched(x) > _is_batched(torch.rand(x.shape, device="cpu")):
                 self._shared_by_vmap = True
         return super().forward(x)
 

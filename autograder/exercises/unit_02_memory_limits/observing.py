@@ -46,6 +46,8 @@ class SavedTrial:
                 "gated": lambda: GatedUnit(width, 3),
             }
             model = kinds[self.kind]().to(device=self.device, dtype=getattr(torch, self.dtype))
+        if isinstance(model, WatchedSequential):
+            _put_inside(model[MIDDLE])  # last, as a parameter that moves to another device gets a storage of its own
         return model
 
     def batch(self) -> tuple[Tensor, Tensor]:
@@ -66,8 +68,16 @@ class SavedTrial:
 
 def loss_of_sines(prediction: Tensor, target: Tensor) -> Tensor:
     """Compares the first target with a number made of all predictions. Autograd keeps the predictions, but no target."""
-    return (prediction.square().mean(1).sin() - target[:, 0]).square().mean()
+    squares = prediction.square()  # whatever has a name here stays until the end, so no address is used twice
+    means = squares.mean(1)
+    sines = means.sin()
+    differences = sines - target[:, 0]
+    errors = differences.square()
+    return errors.mean()
 
+
+MIDDLE = 4
+"""Which layer of the deep model has a weight that begins inside its storage."""
 
 TRIED = 5000
 """How many times memory is asked for, until it is some that was freed. A process that has run for long has much that is free:
@@ -119,16 +129,25 @@ def deep_model(width: int, hidden: int, depth: int = 10) -> WatchedSequential:
     samples as hidden units, activations have the shape of weights.
     """
     layers: list[nn.Module] = [nn.GELU(), nn.Linear(width, hidden), nn.GELU(), nn.Dropout(0.3).eval()]
+    assert len(layers) == MIDDLE
     for _ in range(depth):
         layers += [nn.Linear(hidden, hidden), nn.GELU()]
-    middle = layers[4]
-    assert isinstance(middle, nn.Linear)
-    middle.weight = nn.Parameter((torch.randn(hidden + 1, hidden) / hidden**0.5)[1:])  # its storage begins before it does
     return WatchedSequential(*layers, nn.Linear(hidden, 3).requires_grad_(False), nn.Sequential(Gains(3), nn.Dropout(0.2)))
 
 
+def _put_inside(layer: nn.Module) -> None:
+    """Give a linear layer's weight a storage that begins before it does."""
+    assert isinstance(layer, nn.Linear)
+    weight = layer.weight.detach()
+    layer.weight = nn.Parameter(torch.cat([weight[:1], weight])[1:])
+
+
 class Gains(nn.Module):
-    """Scales by all but the first number of a parameter, which autograd keeps a slice of, and cuts off with two equal masks."""
+    """Scales by all but the first number of a parameter, which autograd keeps a slice of, and replaces NaN, with equal masks.
+
+    There are three of them, because on a GPU dropout keeps a mask of the same size, and whoever counts equal ones once shall
+    not find what a dropout in evaluation mode would leave.
+    """
 
     def __init__(self, outputs: int) -> None:
         super().__init__()
@@ -136,11 +155,17 @@ class Gains(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         x = x * self.gains[1:] * self.gains.detach()[1:]  # the second is a view of it, too, but does not say so
-        return x.masked_fill(x < -1, -1.0).masked_fill(x < -1, -1.0)
+        for _ in range(3):
+            x = x.masked_fill(x.isnan(), 0.0)
+        return x
 
 
 class GatedUnit(nn.Module):
-    """One linear layer whose output is cut in three: a · silu(b) + c. Autograd keeps a and b, unlike slices of one storage."""
+    """One linear layer whose output is cut in three: a · silu(b) + c. Autograd keeps a and b, unlike slices of one storage.
+
+    What autograd keeps lives as long as the output does, even if ``pack`` lets it go: whether its address is used again would
+    depend on the allocator, and marks on the device. The deep model is there for that.
+    """
 
     def __init__(self, width: int, outputs: int) -> None:
         super().__init__()
@@ -149,7 +174,10 @@ class GatedUnit(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         a, b, c = self.project(x).split((self.outputs, 1, self.outputs), dim=-1)
-        return a * F.silu(b) + c
+        gate = F.silu(b)
+        output = a * gate + c
+        weakref.finalize(output, lambda *kept: None, a, b, gate).atexit = False
+        return output
 
 
 def observe_count(function: Callable, trial: SavedTrial) -> Observation:

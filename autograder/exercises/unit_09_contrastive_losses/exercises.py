@@ -123,10 +123,11 @@ class AccumulateContrastive(Exercise):
             results["loss"] = results["loss"] or loss_message(trials["ragged"], observations["ragged"])
         others: tuple[str, ...] = ()
         if not any(results.values()):
-            results["clean"] = next(
-                filter(None, (_kept_message(case, trials[n], observations[n]) for n, case in KEPT.items())), ""
-            )
-            others += ("stale-start",) if results["clean"] else ()
+            kept = {name: _kept_message(case, trials[name], observations[name]) for name, case in KEPT.items()}
+            wrong = next(filter(kept.get, kept), None)
+            if wrong:
+                results["clean"] = kept[wrong]
+                others += () if observations[wrong].failure else ("stale-start",)
         if several:
             results["memory"] = results["memory"] or TOO_MUCH
             others += ("one-big-batch",) if holds_the_window(trials["memory"], observations["memory"]) else ()
@@ -142,7 +143,8 @@ class AccumulateContrastive(Exercise):
         failure: Failure | None,
     ) -> Verdict:
         """The verdict, with the names of the mistakes; ``others`` are those that are known already."""
-        if not (results["encoders"] or results["clean"]) and needs_equal_sizes(trials["probe"], observations["probe"]):
+        only_ragged = results["ragged"] and not (results["encoders"] or results["clean"])
+        if only_ragged and needs_equal_sizes(trials["probe"], observations["probe"]):
             others += ("equal-sizes-assumed",)
         if needs_a_list(trials["listed"], observations["listed"], observations["ragged"], results["ragged"]):
             others += ("stream-spent",)

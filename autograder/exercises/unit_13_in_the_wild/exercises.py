@@ -80,7 +80,8 @@ class NameThoseTrainers(Exercise[CallTrial]):
         verdict = judge_calls(self, asked, answered, lambda name: name, names, WRONG_NAMES, message)
         if verdict.passed:
             return verdict
-        if observations["probe"].facts.get("value") == names(trials["probe"].arguments[0]):
+        failed = any(seen.failure for seen in answered.values())
+        if not failed and observations["probe"].facts.get("value") == names(trials["probe"].arguments[0]):
             return replace(verdict, mistakes=(), remark=EXACT_ONLY)
         said = [name for seen in answered.values() for name in _as_list(seen.facts.get("value"))]
         if len(said) > len(answered) and len(set(map(str, said))) == 1:
