@@ -1,10 +1,11 @@
 """What micro-batches of a transformer need and cost on a GPU: bytes, tokens per second, and a clock that is read too early.
 
-    python benchmarks/gpu_transformer.py [--json FILE]
+    python benchmarks/gpu_transformer.py [--write]
 
 Trains a language model of 300 million parameters on random tokens, with AdamW and bfloat16 autocast. Every update averages over
-the same number of sequences; only how they are cut differs. Needs torch, and a GPU with about 40 GB for the largest micro-batch
-that is to fit; a size that does not fit is reported so. Exits with 2 where there is no GPU.
+the same number of sequences; only how they are cut differs. The largest micro-batch needs a GPU with 125 GB; what does not fit
+is left out. With --write, what was measured is what unit 02's explorable and docs/gpu.md show. Needs torch and matplotlib, and
+exits with 2 where there is no GPU.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import re
 import statistics
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import torch
 from torch import nn
@@ -25,8 +29,12 @@ from torch.nn import functional as F
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from autograder.support.atomic_files import write_atomically  # noqa: E402
 from gradaccum.loops import right  # noqa: E402
+from gradaccum.phenomena.real_gpu import RECORDED  # noqa: E402
 
+PAGE = ROOT / "docs" / "gpu.md"
+MARKERS = re.compile(r"(<!-- transformer:begin -->\n).*(<!-- transformer:end -->)", re.DOTALL)
 VOCABULARY, WIDTH, LAYERS, HEADS, LENGTH = 8192, 1024, 22, 16, 1024
 SEQUENCES = 128
 """Sequences in every update: 131,072 tokens."""
@@ -72,37 +80,34 @@ def micro_batches(data: torch.Tensor, size: int) -> Iterator[tuple[torch.Tensor,
         yield part[:, :-1].contiguous(), part[:, 1:].contiguous()
 
 
-def measure(size: int) -> dict:
-    """Train a fresh model with micro-batches of ``size`` sequences; bytes are ``torch.cuda.max_memory_allocated``."""
+def measure(size: int) -> dict[str, Any]:
+    """Train a fresh model with micro-batches of ``size`` sequences; bytes are ``torch.cuda.max_memory_allocated``.
+
+    Raises:
+        torch.OutOfMemoryError: it does not fit.
+    """
     torch.manual_seed(0)
-    result: dict = {"size": size, "accumulation_steps": SEQUENCES // size}
-    try:
-        model = Transformer().cuda()
-        result["parameters"] = sum(p.numel() for p in model.parameters())
-        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
-        data = torch.randint(VOCABULARY, (SEQUENCES, LENGTH + 1), device="cuda")
-        seconds = []
-        for _ in range(1 + UPDATES):
-            torch.cuda.synchronize()
-            began = perf_counter()
-            right(model, loss_fn, optimizer, micro_batches(data, size), SEQUENCES // size)
-            torch.cuda.synchronize()
-            seconds.append(perf_counter() - began)
-        result |= {
-            "bytes": torch.cuda.max_memory_allocated(),
-            "fixed_bytes": torch.cuda.memory_allocated(),
-            "seconds": statistics.median(seconds[1:]),
-            "all_seconds": seconds,
-        }
-        with torch.no_grad():
-            result["loss"] = float(loss_fn(model(data[:1, :-1]), data[:1, 1:]))
-        result["tokens_per_second"] = SEQUENCES * LENGTH / result["seconds"]
-    except torch.OutOfMemoryError as error:
-        result["out_of_memory"] = str(error).partition(".")[0]
-    return result
+    model = Transformer().cuda()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+    data = torch.randint(VOCABULARY, (SEQUENCES, LENGTH + 1), device="cuda")
+    seconds = []
+    for _ in range(1 + UPDATES):
+        torch.cuda.synchronize()
+        began = perf_counter()
+        right(model, loss_fn, optimizer, micro_batches(data, size), SEQUENCES // size)
+        torch.cuda.synchronize()
+        seconds.append(perf_counter() - began)
+    update = statistics.median(seconds[1:])
+    return {
+        "size": size,
+        "accumulation_steps": SEQUENCES // size,
+        "bytes": torch.cuda.max_memory_allocated(),
+        "seconds": update,
+        "tokens_per_second": SEQUENCES * LENGTH / update,
+    }
 
 
-def clocks() -> dict:
+def clocks() -> dict[str, float]:
     """One window of 4 micro-batches of 32; where the clock is read, in seconds from the window's begin."""
     torch.manual_seed(0)
     model = Transformer().cuda()
@@ -131,30 +136,7 @@ def clocks() -> dict:
     return {where: statistics.median(times[1:]) for where, times in read.items()}
 
 
-def items() -> dict:
-    """Seconds of an update with ``item()`` after every micro-batch and without, small micro-batches, in turns."""
-    torch.manual_seed(0)
-    model = nn.Sequential(*(part for _ in range(8) for part in (nn.Linear(256, 256), nn.Tanh()))).cuda()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
-    x = torch.randn(64, 256, device="cuda")
-    times: dict[str, list[float]] = {"never": [], "every micro-batch": []}
-    for _ in range(11):
-        for when, found in times.items():
-            torch.cuda.synchronize()
-            began = perf_counter()
-            for _ in range(32):
-                loss = F.mse_loss(model(x), x) / 32
-                loss.backward()
-                if when != "never":
-                    loss.item()
-            optimizer.step()
-            optimizer.zero_grad()
-            torch.cuda.synchronize()
-            found.append(perf_counter() - began)
-    return {when: statistics.median(found[1:]) for when, found in times.items()}
-
-
-def products(side: int = 8192) -> dict:
+def products(side: int = 8192) -> dict[str, float]:
     """FLOP per second of a matrix product in float32, TensorFloat-32, bfloat16 and float16."""
     rates = {}
     for name, dtype, tf32 in (
@@ -177,25 +159,69 @@ def products(side: int = 8192) -> dict:
     return rates
 
 
+def as_markdown(found: dict[str, Any]) -> str:
+    """What was measured, for docs/gpu.md."""
+    fastest = max(one["tokens_per_second"] for one in found["sizes"])
+    lines = [
+        "| micro-batch B | N | memory at its highest | an update | tokens per second | of the fastest |",
+        "|---|---|---|---|---|---|",
+    ]
+    for one in found["sizes"]:
+        speed = one["tokens_per_second"]
+        lines.append(
+            f"| {one['size']} | {one['accumulation_steps']} | {one['bytes'] / GB:.1f} GB | {one['seconds']:.2f} s "
+            f"| {speed:,.0f} | {speed / fastest:.0%} |"
+        )
+    clocks = ", ".join(f"{where} {seconds:.2f} s" for where, seconds in found["clocks"].items())
+    rates = ", ".join(f"{name} {rate / 1e12:.0f}" for name, rate in found["products"].items())
+    return "\n".join(
+        [
+            *lines,
+            "",
+            f"- A window of 4 micro-batches of 32 sequences, by a clock that is read {clocks}.",
+            f"- A product of two matrices with 8,192 rows and columns, in TFLOP per second: {rates}.",
+            "",
+            f"{found['device']}, torch {found['torch']}, {found['date']}; {found['parameters'] / 1e6:.0f} million parameters, "
+            "written by `python benchmarks/gpu_transformer.py --write`.",
+        ]
+    )
+
+
+def write(found: dict[str, Any], recorded: Path, page: Path) -> None:
+    """Put what was measured into the file that the explorable reads and into the page."""
+    write_atomically(recorded, json.dumps(found, indent=1) + "\n")
+    text = MARKERS.sub(lambda parts: f"{parts[1]}\n{as_markdown(found)}\n\n{parts[2]}", page.read_text())
+    write_atomically(page, text)
+
+
 def main() -> int:
+    """Measure, print, and write if asked to."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", type=Path, help="write all that was measured into this file")
+    parser.add_argument("--write", action="store_true", help="put the results into the package and into docs/gpu.md")
     options = parser.parse_args()
     if not torch.cuda.is_available():
         print("benchmarks/gpu_transformer.py: needs a CUDA device, and torch finds none here", file=sys.stderr)
         return 2
-    found = {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "sizes": []}
-    for name, part in (("products", products), ("items", items), ("clocks", clocks)):
-        found[name] = part()
-        print(name, found[name], flush=True)
+    found = {
+        "device": torch.cuda.get_device_name(),
+        "torch": torch.__version__,
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+    }
+    found |= {"parameters": sum(p.numel() for p in Transformer().parameters()), "sizes": [], "clocks": clocks()}
+    found["products"] = products()
     for size in SIZES:
         gc.collect()
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
-        found["sizes"].append(measure(size))
-        print(found["sizes"][-1], flush=True)
-        if options.json:
-            options.json.write_text(json.dumps(found, indent=1))
+        try:
+            found["sizes"].append(measure(size))
+        except torch.OutOfMemoryError as error:
+            print(f"B={size}: {str(error).partition('.')[0]}", file=sys.stderr)
+        else:
+            print(found["sizes"][-1], flush=True)
+    print(as_markdown(found))
+    if options.write:
+        write(found, RECORDED, PAGE)
     return 0
 
 

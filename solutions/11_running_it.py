@@ -34,6 +34,10 @@
 # numbers. Nothing seems to be missing.
 
 # %%
+import os
+
+os.environ["CUDA_VISIBLE_DEVICES"] = ""  # runs are killed in forks, and a process that uses a GPU cannot be forked
+
 from gradaccum.phenomena import resume
 from gradaccum.predict import predict
 
@@ -52,7 +56,6 @@ predict(
 
 # %%
 import inspect
-import os
 import textwrap
 from time import perf_counter
 

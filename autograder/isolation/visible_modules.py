@@ -91,6 +91,7 @@ VISIBLE_MODULES = (
     "gradaccum.phenomena.momentum_effects",
     "gradaccum.phenomena.order_of_operations",
     "gradaccum.phenomena.ranks_over_time",
+    "gradaccum.phenomena.real_gpu",
     "gradaccum.phenomena.resume",
     "gradaccum.phenomena.run_dashboard",
     "gradaccum.phenomena.sample_gradients",

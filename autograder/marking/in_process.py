@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from autograder.contract.devices import full_precision
+from autograder.contract.devices import full_precision, start
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import FAULT, TRIAL_SECONDS, Failure, Observation
 from autograder.contract.verdict import Fault, Verdict
@@ -80,6 +80,9 @@ def _judged(exercise: Exercise, trials: Mapping[str, Any], observations: Mapping
 
 def mark_function(exercise: Exercise, function: Callable, seed: int = 0, device: str = "cpu") -> Verdict:
     """Observe and judge in this process, as ``check`` does at a student's desk."""
+    device = "cpu" if exercise.cpu_only else device
+    if device != "cpu":
+        start(device)
     with one_thread():
         trials = trials_or_fault(exercise, seed, device)
         if isinstance(trials, Fault):

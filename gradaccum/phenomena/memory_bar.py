@@ -117,7 +117,7 @@ def _measured(optimizer: str, checkpointing: bool, device: str) -> dict[int, Mem
 
 
 def measure(accumulation_steps: int, optimizer: str, checkpointing: bool, device: str = "cpu") -> Memory:
-    """Run up to two micro-batches of a window and an update; whatever there is to grow has grown by then."""
+    """Run up to two micro-batches of a window after an update; whatever there is to grow has grown by then."""
     size = SAMPLES // accumulation_steps
     with torch.random.fork_rng(devices=[]):
         before = _warm_up(device)
@@ -130,12 +130,13 @@ def measure(accumulation_steps: int, optimizer: str, checkpointing: bool, device
         "AdamW": lambda p: torch.optim.AdamW(p, lr=0.001),
     }
     updater = makers[optimizer](model.parameters())
+    F.mse_loss(model(x[:1]), y[:1]).backward()
+    updater.step()  # from now on the optimizer has its state, as in every window but the first
     for _ in range(min(2, accumulation_steps)):
         loss, kept = saved_tensors(lambda: F.mse_loss(model(x), y) / accumulation_steps)
         activations = bytes_held(kept, without=model.parameters())
         del kept
         loss.backward()
-    updater.step()
     if checkpointing:
         again, kept = saved_tensors(lambda: model.blocks[0](x.requires_grad_()))
         activations += bytes_held(kept, without=(x, again, *model.parameters()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -20,15 +20,13 @@ def stack() -> nn.Module:
     return nn.Sequential(*(part for _ in range(LAYERS) for part in (nn.Linear(WIDTH, WIDTH), nn.Tanh()))).cuda()
 
 
-def batches(count: int, samples: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Made one at a time, so that data do not pile up."""
-    for _ in range(count):
-        yield torch.randn(samples, WIDTH, device="cuda"), torch.randn(samples, WIDTH, device="cuda")
+def batches(count: int, samples: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    return [(torch.randn(samples, WIDTH, device="cuda"), torch.randn(samples, WIDTH, device="cuda")) for _ in range(count)]
 
 
 def peak(count: int, samples: int, accumulation_steps: int, watched: Callable[[], LiveBytes] | None = None) -> tuple[int, int]:
-    """Bytes that one window needs beyond the model, as the allocator counts them and as the bench does."""
-    model = stack()
+    """Bytes that one window needs beyond model and data, as the allocator counts them and as the bench does."""
+    model, data = stack(), batches(count, samples)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     right(model, F.mse_loss, optimizer, batches(1, 8), 1)  # libraries take a workspace the first time
     optimizer.zero_grad()
@@ -36,7 +34,7 @@ def peak(count: int, samples: int, accumulation_steps: int, watched: Callable[[]
     torch.cuda.reset_peak_memory_stats()
     before = torch.cuda.memory_allocated()
     with LiveBytes() as live:
-        right(model, F.mse_loss, optimizer, batches(count, samples), accumulation_steps)
+        right(model, F.mse_loss, optimizer, data, accumulation_steps)
     torch.cuda.synchronize()
     return torch.cuda.max_memory_allocated() - before, live.peak
 

@@ -49,6 +49,7 @@ class LoadCheckpoint(Exercise):
     id = "load_checkpoint"
     section = "What the future of a run depends on"
     unit = UNIT
+    cpu_only = True
     parts = (
         Part("epochs", "a simple run, killed after each epoch", 1),
         Part("updates", "a run with everything, killed after every update", 2),
@@ -124,6 +125,7 @@ class RunMeter(Exercise):
     id = "RunMeter"
     section = "What to write down"
     unit = UNIT
+    cpu_only = True
     parts = (
         Part("loss", "the mean loss over the samples of each window", 1),
         Part("throughput", "samples per second over the whole window", 1),
@@ -194,6 +196,7 @@ class PlanRun(Exercise):
     id = "plan_run"
     section = "A plan"
     unit = UNIT
+    cpu_only = True
     parts = (
         Part("plan", "the largest micro-batch first, then the steps", 1),
         Part("ranks", "several ranks", 0.5),

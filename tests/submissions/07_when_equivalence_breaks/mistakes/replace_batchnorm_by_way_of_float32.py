@@ -14,6 +14,7 @@ def exchange(module, num_groups):
         if isinstance(child, (nn.BatchNorm1d, nn.BatchNorm2d)):
             norm = nn.GroupNorm(num_groups, child.num_features, affine=child.affine)
             if child.affine:
+                norm.to(child.weight.device)
                 norm.load_state_dict({"weight": child.weight, "bias": child.bias})
                 norm.to(child.weight.dtype)
             setattr(module, name, norm)

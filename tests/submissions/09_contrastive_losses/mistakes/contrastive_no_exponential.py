@@ -19,7 +19,7 @@ def accumulate_contrastive(encode_image, encode_text, logit_scale, micro_batches
     u.requires_grad_()
     v.requires_grad_()
     logits = logit_scale * F.normalize(u, dim=1) @ F.normalize(v, dim=1).T
-    own = torch.arange(len(logits))
+    own = torch.arange(len(logits), device=logits.device)
     loss = (F.cross_entropy(logits, own) + F.cross_entropy(logits.T, own)) / 2
     loss.backward()
     start = 0
