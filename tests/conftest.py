@@ -7,10 +7,12 @@ import gc
 import os
 import re
 import signal
+import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
+from _pytest.pytester import SysModulesSnapshot
 
 # One thread: on tensors this small a second one costs twice the time. Set before anything imports torch.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -33,6 +35,22 @@ ON_A_GPU = Path(__file__).parent / "cuda"
 
 # Until all tests are collected nothing is garbage, and to look for some takes a third of that time.
 gc.disable()
+
+
+def _restore_modules(snapshot: SysModulesSnapshot) -> None:
+    """What pytester does after a run in this process, but without a moment in which there are no modules at all.
+
+    In such a moment whatever is freed may import ``io`` again, whose exceptions are other classes then. For the rest of the
+    process torch, for one, no longer recognizes them.
+    """
+    saved, preserve = snapshot._SysModulesSnapshot__saved, snapshot._SysModulesSnapshot__preserve
+    for name in sys.modules.keys() - saved.keys():
+        if not (preserve and preserve(name)):
+            del sys.modules[name]
+    sys.modules.update({name: module for name, module in saved.items() if not (preserve and preserve(name))})
+
+
+SysModulesSnapshot.restore = _restore_modules
 
 
 def pytest_configure(config: pytest.Config) -> None:

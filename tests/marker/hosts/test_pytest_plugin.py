@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
+from _pytest.pytester import SysModulesSnapshot
 
 from autograder.exercises import all_exercises
 from autograder.marking.marker import shared_marker
@@ -295,3 +298,20 @@ def test_beside_a_clone_and_other_tests_the_bench_is_found_and_so_are_their_modu
     done = run_in(file.parent, "python -m pytest", "--grade", file.name, "test_other.py")
     assert "00_start_here.py: 1 of 1 points, marked on cpu" in done.stdout, done.stdout + done.stderr
     assert "2 passed" in done.stdout, done.stdout + done.stderr
+
+
+class _ImportsWhenFreed:
+    def __del__(self):
+        import io  # noqa: F401
+
+
+def test_what_is_freed_after_a_run_in_this_process_imports_nothing_again():
+    snapshot = SysModulesSnapshot()
+    module = types.ModuleType("forgotten")
+    module.it = _ImportsWhenFreed()
+    sys.modules["forgotten"] = module
+    del module
+    snapshot.restore()
+    assert "forgotten" not in sys.modules
+    with pytest.raises(io.UnsupportedOperation):
+        io.BytesIO().fileno()
