@@ -75,8 +75,6 @@ predict(
 )
 
 # %%
-from time import perf_counter
-
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -94,8 +92,7 @@ from gradaccum.recording import LiveBytes
 #
 # 1. You begin over the budget. Choose a larger N until it fits. Which part of the bar shrinks, and which parts do not?
 # 2. From N = 1 to N = 4 the activations fall to a quarter. Does the whole bar?
-# 3. Go through the optimizers. How large is the state of each, counted in copies of the weights?
-# 4. Tick **Activation checkpointing**, which forgets activations and computes them again when needed. Does a larger N still
+# 3. Tick **Activation checkpointing**, which forgets activations and computes them again when needed. Does a larger N still
 #    help?
 
 # %%
@@ -106,16 +103,14 @@ explore("memory_bar")
 #
 # 1. The activations, and nothing else. From N = 4 on it fits.
 # 2. No: the grey, purple and green parts are the same for every N, and together they set a floor.
-# 3. SGD keeps none, SGD with momentum one copy, and AdamW two.
-# 4. Yes. Checkpointing makes each sample cheaper, and accumulation puts fewer samples into memory at once. Together they
+# 3. Yes. Checkpointing makes each sample cheaper, and accumulation puts fewer samples into memory at once. Together they
 #    save most. The blue part is then the inputs of the blocks plus the activations of one block at a time.
 # </details>
 #
 # <details><summary>Fine print: when exactly is memory highest?</summary>
 #
 # Without checkpointing, the bars show the end of a forward pass. The backward pass frees activations as it goes, but needs
-# the gradient of one activation at a time. In this model that is another 6% of the activations of a large micro-batch. It
-# grows with B too, so the line stays a line.
+# the gradient of one at a time: another 6% here. That grows with B too, so the line stays a line.
 # </details>
 
 # %% [markdown]
@@ -138,9 +133,9 @@ explore("memory_bar")
 # %% [markdown]
 # ## And the key-value cache?
 #
-# One text lists the KV cache of a language model among the things that accumulation shrinks, and a few lines later among those
-# it does not. Both miss the point. A KV cache keeps keys and values from one *generated token* to the next; training sends
-# whole sequences through at once. Count what is alive between two micro-batches:
+# One text lists the KV cache of a language model both among the things that accumulation shrinks and among those it does not.
+# Both miss the point. A KV cache keeps keys and values from one *generated token* to the next; training sends whole sequences
+# through at once. Count what is alive between two micro-batches:
 
 # %%
 torch.manual_seed(0)
@@ -340,46 +335,24 @@ check(memory_line)
 # ## What it costs
 #
 # If small micro-batches save memory, why not always take B = 1? One text says that throughput per sample stays the same,
-# another that accumulation speeds training up. Measure it: 512 samples in N micro-batches, with one update at the end and with
-# one after each micro-batch. FLOPs are floating-point operations.
+# another that accumulation speeds training up. Count the arithmetic first, in FLOPs (floating-point operations):
 
 # %%
 network = memory_bar.Stack(checkpointing=False)
-optimizer = torch.optim.AdamW(network.parameters(), lr=0.001)
 inputs, targets = torch.randn(2, 512, memory_bar.WIDTH)
-
-
-def train(n, updates):
-    window = n // updates  # how many micro-batches it has
-    start = perf_counter()
-    for k, (a, b) in enumerate(zip(inputs.chunk(n), targets.chunk(n), strict=True), 1):
-        loss = F.mse_loss(network(a), b) / window
-        loss.backward()
-        if k % window == 0:
-            optimizer.step()
-            optimizer.zero_grad()
-    return 1000 * (perf_counter() - start)
-
-
-# %%
 for n in (1, 4, 16, 64):
     with FlopCounterMode(display=False) as counter:
-        train(n, updates=1)
-    once, each = (min(train(n, updates) for _ in range(5)) for updates in (1, n))
-    work = f"{counter.get_total_flops() / 1e6:.0f}e6 FLOPs"
-    times = f"one update {once:4.1f} ms, N updates {each:4.1f} ms"
-    print(f"B = {512 // n:3}, N = {n:2}: {work}, {times}")
+        for a, b in zip(inputs.chunk(n), targets.chunk(n), strict=True):
+            F.mse_loss(network(a), b).backward()
+    print(f"B = {512 // n:3}, N = {n:2}: {counter.get_total_flops():,} FLOPs")
 
 # %% [markdown]
-# The arithmetic is the same to the last operation. The time is not: every call into torch costs something, and a device needs
-# many samples at once to be busy.
-#
-# Now a real GPU and a real model. We trained a transformer of 287 million parameters on an H200, cut 128 sequences in eight
-# ways, and wrote down what the GPU said. You see these numbers again; nothing is run here.
+# It is the same to the last operation. The time is not: every call into torch costs something, and a device needs many samples
+# at once to be busy. We trained a transformer of 287 million parameters on an H200, cut 128 sequences in eight ways, and wrote
+# down what the GPU said:
 #
 # 1. Press **Fix**. How much memory do two micro-batches save, and how much speed do they cost?
-# 2. Give the GPU 24 GB. Which B would you take, and at what speed does it train?
-# 3. Where does a smaller B begin to cost a lot?
+# 2. Give the GPU 24 GB. Which B would you take, and where does a smaller one begin to cost a lot?
 
 # %%
 explore("real_gpu")
@@ -387,17 +360,15 @@ explore("real_gpu")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. Nearly half of the memory, for 2% of the speed. Only then does the run fit into 80 GB.
-# 2. B = 16: a sixth of the memory that one large batch needs, at 93% of the speed.
-# 3. Below B = 8 each halving of B halves the speed: the GPU is done with a micro-batch before Python has sent it the next
-#    operations.
+# 1. Nearly half of the memory, for 2% of the speed.
+# 2. B = 16: a sixth of the memory that one large batch needs, at 93% of the speed. Below B = 8 each halving of B halves the
+#    speed: the GPU is done with a micro-batch before Python has sent it the next operations.
 # </details>
 #
 # So
 #
 # - **throughput stays the same only while micro-batches are large enough** to fill the device. Below that it falls;
-# - accumulation **does not speed training up**: at best it is as fast as one batch that fits. It is faster than updating after
-#   every micro-batch, but that is a different training run.
+# - accumulation **does not speed training up**: at best it is as fast as one batch that fits.
 #
 # So take the **largest B that fits**, then the accumulation steps that the effective batch size B × N needs. (Rows 10 and 11
 # of [the claims ledger](../docs/claims.md).)

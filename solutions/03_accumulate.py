@@ -15,8 +15,8 @@
 #
 # **Are B = 8, N = 1 and B = 2, N = 4 the same?**
 #
-# One run pushes eight samples through the model at once and updates. Another pushes two samples through, four times over, and
-# updates only then. Is it the same update?
+# One run pushes eight samples through the model at once and updates. Another pushes them through two at a time, and updates
+# only then. Is it the same update?
 #
 # In March 2025 somebody trained LLaVA with 128 samples per update, cut in different ways, and [reported the loss at the first
 # step](https://github.com/hiyouga/LlamaFactory/issues/7443):

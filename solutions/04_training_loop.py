@@ -160,8 +160,8 @@ def eager_step(model, loss_fn, optimizer, micro_batches, accumulation_steps):
 show_fingerprint(eager_step, two_windows)
 
 # %% [markdown]
-# Nothing is accumulated. Each update is a quarter as long as it should be, and all but the first are computed at parameters
-# that an earlier one has moved.
+# Nothing is accumulated. Each update holds a quarter of one micro-batch's gradient, and all but the first of a window are
+# computed at parameters that the same window has moved.
 
 # %% [markdown]
 # ## Exercise 2 · `repaired_eager_step`

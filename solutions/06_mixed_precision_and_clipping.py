@@ -312,8 +312,8 @@ check(train_epoch_amp)
 # <details><summary>Hint 2: the scaler raises an error</summary>
 #
 # *No inf checks were recorded prior to update*: `update` came before anything was unscaled. *unscale_() is being called after
-# step()*: the last window did not end with `update`. *unscale_() has already been called*: twice in one window, or the last
-# window ended with neither `step` nor `update`.
+# step()*: the window before did not end with `update`. *unscale_() has already been called*: twice in one window, or the
+# window before ended with neither `step` nor `update`.
 # </details>
 #
 # <details><summary>Hint 3: windows with inf</summary>

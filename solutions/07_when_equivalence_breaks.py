@@ -80,7 +80,7 @@ explore("batchnorm_divergence")
 #
 # 1. No. The smaller the micro-batches, the larger the error; with 2 samples it is longer than the gradient.
 # 2. It is updated at every forward pass in training mode, so N times per window.
-# 3. It repairs the running mean. The gradient stays as wrong: running statistics take no part in training mode.
+# 3. It repairs the running mean, but not the gradient: in training mode nothing is normalized with running statistics.
 # 4. No. The gradients agree up to rounding.
 # </details>
 
@@ -364,8 +364,8 @@ predict(
 # %% [markdown]
 # ## Explore: who hides the mistake
 #
-# In unit 04 AdamW hid a missing 1/N. Which others do? Each line is one optimizer, trained with the mistake and as one large
-# batch. The axis is logarithmic. In the grey area no plot can tell the two runs apart.
+# In unit 04 AdamW hid a missing 1/N. Which others do? Each line shows how far the mistake takes one optimizer from where one
+# large batch takes it, on a logarithmic axis. In the grey area no plot can tell the two runs apart.
 #
 # 1. Which two hide a missing 1/N? Which hide a division made twice?
 # 2. Clipping hides the mistake at the first update. Why does it no longer hide it at the tenth?

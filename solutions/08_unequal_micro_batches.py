@@ -73,7 +73,7 @@ explore("token_weighted_loss")
 # <details><summary>What you should have seen</summary>
 #
 # 1. Tokens with few others in their micro-batch count too much. A single token can weigh as much as a whole micro-batch.
-# 2. With *one nearly empty* it is better, but not right: a micro-batch now counts by its sequences, and these are unequal, too.
+# 2. With *one nearly empty* it is better, but not right: a micro-batch now counts by its sequences, which differ in length.
 #    With *a little unequal* it is even worse than the mean of means.
 # 3. All squares have the same size, but it is too small. Padding adds nothing to the sum and something to the denominator, so
 #    the update is too short, and how much too short depends on how much padding there happens to be.

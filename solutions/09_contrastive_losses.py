@@ -84,7 +84,7 @@ print(f"loss of these 4 pairs: {loss.item():.3f}")
 # %% [markdown]
 # ## Explore: who is compared with whom
 #
-# On the left are the similarities of 32 images and 32 texts; pairs left blank are never compared. The middle shows the
+# On the left are the similarities of 32 images and 32 texts; those left blank are never computed. The middle shows the
 # cosine between the encoders' accumulated gradient and the large batch's. On the right are the bytes needed and, below
 # them, how often a sample goes through its encoder.
 #

@@ -278,10 +278,11 @@ explore("run_dashboard")
 # <details><summary>What you should have seen</summary>
 #
 # 1. Orange falls as 1/N. Green does not move: the training is the same.
-# 2. The scaled loss and memory read after the update make it look better. Steps that count micro-batches, the samples of a
-#    single micro-batch, and losses that keep their graphs (which really fill memory) make it look worse. The loss of the
-#    last micro-batch looks noisier, and a run with a wrong effective batch size cannot be repeated. With N = 1 you see only
-#    the two about memory: a window *is* a micro-batch. So the others survive in code that once ran without accumulation.
+# 2. The scaled loss and memory read after the update make it look better. Counting micro-batches as steps, counting the
+#    samples of one micro-batch, and keeping losses with their graphs (which really fills memory) make it look worse. The
+#    loss of the last micro-batch looks noisier, and a run with a wrong effective batch size cannot be repeated. With N = 1
+#    you see only the two about memory: a window *is* a micro-batch. So the others survive in code that once ran without
+#    accumulation.
 # 3. Speed and memory. More steps save memory and cost time, so take as few as memory allows.
 # </details>
 

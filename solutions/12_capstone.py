@@ -121,8 +121,7 @@ explore("run_drift")
 #
 # 1. At window 3, the first leftover. Until then the models agree up to rounding.
 # 2. Window 5, the first after the stop: AdamW came back without its memory. The losses hardly show it.
-# 3. At the second window, because the first update still has the same rate. (Wrong weights part them at the first
-#    window, a mistake with leftovers at the third.)
+# 3. At the second window, because the first update still has the same rate.
 # 4. Clipping each micro-batch does nothing until a norm reaches the threshold. Clip at 0.1.
 # </details>
 #
@@ -328,9 +327,9 @@ with TemporaryDirectory() as folder:
 #
 # - **1 point · full windows, clipped, at the schedule's rates**: lines of one length, two epochs.
 # - **2 points · padding, ragged micro-batches and leftovers**: the whole thing, with AdamW.
-# - **2 points · memory within the budget**: every byte your run allocates is counted. The budget has room for two
-#   micro-batches, where a window has six, and for weights, gradients, optimizer state and two more copies of the weights. The
-#   window's micro-batches may be in a list, but go through the model one at a time, as they come.
+# - **2 points · memory within the budget**: every byte your run allocates is counted. The budget has room for weights,
+#   gradients, optimizer state, two more copies of the weights, and two of the six micro-batches of a window. The window's
+#   micro-batches may be in a list, but go through the model one at a time, as they come.
 # - **3 points · stopping and resuming**: a stop within the second epoch, after which the file is moved; a second stop later on,
 #   and the rest of the run, each time in a new process; once leftovers are right, also a stop at a leftover and one in the
 #   third epoch.
