@@ -37,12 +37,15 @@ def same_value(found: Plain, due: Plain, tolerance: float = CLOSE, absolute: flo
 
 
 def in_words(value: object) -> str:
-    """A plain value as a message quotes it: numbers to six digits, and only the beginning or the length of anything long."""
+    """A plain value as a message quotes it: numbers to six digits, and only the beginning or the length of anything long.
+
+    A sequence may have been a list, a tuple or a tensor.
+    """
     if isinstance(value, float):
         return f"{value:g}"
     if isinstance(value, list):
         short = 0 < len(value) <= 3 and all(isinstance(item, int | float) for item in value)
-        return f"[{', '.join(map(in_words, value))}]" if short else f"a list of length {len(value)}"
+        return f"[{', '.join(map(in_words, value))}]" if short else f"a sequence of length {len(value)}"
     if isinstance(value, str):
         return f"the text {value[:40]!r}"
     return "nothing" if value is None else "a dictionary" if isinstance(value, dict) else str(value)[:40]
