@@ -165,7 +165,7 @@ show_fingerprint(GALLERY["step-every"], one_window)
 # one hint. Run it as often as you like. In a class, the same check marks your work, on problems with other numbers.
 #
 # One rule holds in every exercise: unless it says otherwise, your function changes neither what it is given nor torch's
-# settings, such as the default dtype. Given a model, it leaves no hook or attribute on it and seeds no random numbers.
+# settings, such as the default dtype. It leaves no hook or attribute on a model, and does not seed torch.
 #
 # Here is a wrong answer to the practice exercise below, and its verdict:
 
@@ -228,7 +228,7 @@ show_progress()
 # ## What to remember
 #
 # - Predict, explore, write, check. **A verdict says what your code computes**, not only that it is wrong.
-# - A loop's fingerprint has a row for each update and a column for each micro-batch. **A right row adds up to 1.**
+# - A loop's fingerprint has a row for each update and a column for each micro-batch. **A right loop's rows add up to 1.**
 # - Any code that computes the right numbers is right.
 #
 # <details><summary>What we checked</summary>

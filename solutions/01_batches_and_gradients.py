@@ -150,8 +150,8 @@ print("gradients:", [g if g is None else tuple(g.shape) for g in gradients])
 # - **1 point · models with frozen and unused parameters**: a frozen parameter is not in the dictionary. An unused one may be
 #   left out, or be zero or `None`.
 # - **1 point · leaving parameters, .grad and mode as they were**: they stay the same to the last bit, as do `requires_grad`,
-#   `x` and `y`. Each call takes the gradient anew. No hook and no attribute stays on the model, and you seed no random
-#   numbers. Before the call `.grad` may hold anything, infinity included, and none of it may be in what you return. The
+#   `x` and `y`. Each call takes the gradient anew. No hook and no attribute stays on the model, and you do not seed
+#   torch. Before the call `.grad` may hold anything, infinity included, and none of it may be in what you return. The
 #   model, and each of its layers, may be in training or in evaluation mode, which matters to layers such as dropout: take
 #   the gradient in the mode you find.
 
@@ -302,7 +302,7 @@ print(f"after zero_grad():    {model.head.bias.grad}")
 # - **1 point · the update**: every parameter, even one that two layers share, has moved by minus `lr` times its gradient.
 #   This holds for a batch of one sample, and in a second call with another `lr`. The model is in the mode it was in,
 #   training or evaluation, and so is each of its layers. No hook and no attribute stays on the model, `x` and `y` stay as
-#   they are, and you seed no random numbers.
+#   they are, and you do not seed torch.
 # - **1 point · models with frozen and unused parameters**: these parameters do not move, and nothing breaks.
 # - **1 point · clean gradients before and after**: `.grad` of any parameter may hold anything when you are called, infinity
 #   included; none of it joins in. When you return, `.grad` of every trainable parameter, used or unused, is `None` or zero.

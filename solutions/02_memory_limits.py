@@ -104,7 +104,7 @@ explore("memory_bar")
 # 1. The activations, and nothing else. From N = 4 on it fits.
 # 2. No: the grey, purple and green parts are the same for every N, and together they set a floor.
 # 3. Yes. Checkpointing makes each sample cheaper, and accumulation puts fewer samples into memory at once. Together they
-#    save most. The blue part is then the inputs of the blocks plus the activations of one block at a time.
+#    save the most. The blue part is then the inputs of the blocks plus the activations of one block at a time.
 # </details>
 #
 # <details><summary>Fine print: when exactly is memory highest?</summary>
@@ -213,7 +213,7 @@ print("the same storage as h's:", storage.data_ptr() == h.untyped_storage().data
 # - **Parameters do not count**, frozen or not: leave out the storages that belong to a parameter of the model.
 # - **Everything else that autograd keeps does count**, `x` and `y` too.
 #
-# What earns points, each for the exact number on another model:
+# What earns points, each for the exact number on a model of its own:
 #
 # - **1 point · what a linear layer and the loss keep**: a single layer, so nothing is shared and no parameter is kept.
 # - **1 point · a tensor that two operations keep**: a layer and a tanh, in float64 where your device has it.
@@ -368,7 +368,7 @@ explore("real_gpu")
 # So
 #
 # - **throughput stays the same only while micro-batches are large enough** to fill the device. Below that it falls;
-# - accumulation **does not speed training up**: at best it is as fast as one batch that fits.
+# - accumulation **does not speed an update up**: at best it is as fast as the whole batch at once.
 #
 # So take the **largest B that fits**, then the accumulation steps that the effective batch size B × N needs. (Rows 10 and 11
 # of [the claims ledger](../docs/claims.md).)

@@ -15,8 +15,8 @@
 #
 # **Are B = 8, N = 1 and B = 2, N = 4 the same?**
 #
-# One run pushes eight samples through the model at once and updates. Another pushes them through two at a time, and updates
-# only then. Is it the same update?
+# One run pushes eight samples through the model at once and updates. Another takes them two at a time, and updates after the
+# last two. Is it the same update?
 #
 # In March 2025 somebody trained LLaVA with 128 samples per update, cut in different ways, and [reported the loss at the first
 # step](https://github.com/hiyouga/LlamaFactory/issues/7443):
@@ -258,7 +258,7 @@ for norm in (nn.LayerNorm(8), nn.BatchNorm1d(8)):
 # What earns points:
 #
 # - **2 points · micro-batches of equal size**: the gradient is right when all have B samples, at every call; no hook and no
-#   attribute stays on the model, and you seed no random numbers.
+#   attribute stays on the model, and you do not seed torch.
 # - **2 points · ragged micro-batches**: when their sizes differ, in a model with a frozen and an unused parameter, and with
 #   a weight that two layers share.
 # - **1 point · discarding what .grad held before**: `.grad` of a parameter that is not frozen may hold anything when you are

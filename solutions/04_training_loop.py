@@ -138,7 +138,7 @@ check(repaired_early_clear)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# In which line has the accumulated gradient just been used?
+# Which line is the last to need the accumulated gradient?
 # </details>
 
 # %% [markdown]
@@ -488,7 +488,7 @@ check(name_that_loop)
 # - Clear too early, and only the last micro-batch counts. Update too early, and nothing accumulates.
 # - **Without the 1/N every update is N times too long**, and Adam or clipping can hide that.
 # - A leftover window is a window: **apply it, and average over what it has.**
-# - Do not trust a falling loss. **Read the fingerprint**: a right row is one block and adds up to 1.
+# - Do not trust a falling loss. **Read the fingerprint**: in a right loop every row is one block and adds up to 1.
 #
 # <details><summary>References</summary>
 #

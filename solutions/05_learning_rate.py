@@ -266,9 +266,9 @@ for update in range(1, 5):
         scheduler.step()
 
 # %% [markdown]
-# A warmup that was meant for eight updates is over after two. A decay planned over the whole run (micro-batches / N updates
-# an epoch, rounded up) would end N times too early as well. Recipes count **updates**: call `scheduler.step()` **once per
-# update, after it**. Then the first update uses the first rate.
+# A warmup that was meant for eight updates is over after two. A decay planned over the whole run, which has
+# ⌈micro-batches / N⌉ updates an epoch, would end after 1/N of it. Recipes count **updates**: call `scheduler.step()` **once
+# per update, after it**. Then the first update uses the first rate.
 #
 # The optimizer holds the current rate in `optimizer.param_groups[0]["lr"]`, and `scheduler.get_last_lr()[0]` says the same.
 #

@@ -87,7 +87,7 @@ explore("batchnorm_divergence")
 # %% [markdown]
 # ## Why: does a sample see the others?
 #
-# A batch's gradient is the mean of its samples' gradients as long as each goes through the model **on its own**. So ask of a
+# A batch's gradient is the mean of its samples' gradients as long as the model treats each **on its own**. So ask of a
 # layer: does the output for one sample change when the others do?
 
 # %%
@@ -150,7 +150,7 @@ for name, tried in {"BatchNorm": model, "SyncBatchNorm": synced}.items():
 # - **1 point · gradients that add up to the large batch's**: those of the result, over four micro-batches of three.
 #
 # The model itself is never a BatchNorm, none of its BatchNorms is in two places, `num_groups` divides every number of channels,
-# and both layers have the same default `eps`.
+# and every BatchNorm has the default `eps`, which is GroupNorm's, too.
 
 
 # %% exercise="replace_batchnorm"
@@ -403,9 +403,9 @@ for key, component in COMPONENTS.items():
     print(f"{key:21}{component.about}")
 
 # %% [markdown]
-# Write `breaks_equivalence()`. It returns a dictionary with these twelve names as keys, and for each `True` if the two runs end
-# apart by more than rounding, `False` if they end in the same place. The solution is not written down anywhere: the check runs
-# the experiment. You may run experiments of your own. Leave `COMPONENTS` as it is.
+# Write `breaks_equivalence()`. It returns a dictionary with these twelve names as keys, and for each `True` if the ends of the
+# two runs differ by more than rounding, `False` if they end in the same place. The solution is not written down anywhere: the
+# check runs the experiment. You may run experiments of your own. Leave `COMPONENTS` as it is.
 #
 # What earns points, each for getting all of its names right:
 #
@@ -440,8 +440,7 @@ check(breaks_equivalence)
 # %% [markdown]
 # ## What to remember
 #
-# - Accumulation equals the large batch **if every sample goes through the model on its own** and the rest happens once per
-#   window.
+# - Accumulation equals the large batch **if the model treats every sample on its own** and the rest happens once per window.
 # - **BatchNorm in training mode breaks it**: the gradient is a different one, and running statistics move N times. The momentum
 #   $1-(1-m)^{1/N}$ repairs the running mean, **not the gradient**. GroupNorm, LayerNorm and RMSNorm are exact.
 # - SyncBatchNorm joins ranks, **not micro-batches over time**.

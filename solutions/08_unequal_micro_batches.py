@@ -17,8 +17,8 @@
 #
 # On 4 October 2024 a user of a Hugging Face trainer [reported](https://github.com/huggingface/trl/issues/2175) that
 # micro-batches of 1 accumulated over 32 steps trained much worse than one batch of 32. Twelve days later the maintainers
-# [explained why](https://huggingface.co/blog/gradient_accumulation), and [repaired
-# it](https://github.com/huggingface/transformers/pull/34191). The mistake had been known [since
+# [explained the mistake](https://huggingface.co/blog/gradient_accumulation), and [repaired
+# it](https://github.com/huggingface/transformers/pull/34191). It had been known [since
 # 2021](https://unsloth.ai/blog/gradient), and in July 2023 a user had [done the
 # sums](https://github.com/huggingface/transformers/issues/24725): a token of an 11-token text pulled **ten times** as hard as
 # one of a 101-token text. (The first token of a text is never predicted.)

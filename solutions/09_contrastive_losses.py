@@ -86,7 +86,7 @@ print(f"loss of these 4 pairs: {loss.item():.3f}")
 #
 # On the left are the similarities of 32 images and 32 texts; those left blank are never computed. The middle shows the
 # cosine between the encoders' accumulated gradient and the large batch's. On the right are the bytes needed and, below
-# them, how often a sample goes through its encoder.
+# them, how many times a sample goes through its encoder.
 #
 # 1. It opens with micro-batches that look only at themselves. How many negatives does an image see? Change N: when is the
 #    gradient worst, and why?
@@ -308,7 +308,7 @@ state = torch.get_rng_state()
 first, second = dropping(images), dropping(images)
 torch.set_rng_state(state)
 third = dropping(images)
-for name, again in {"at once": second, "from the same random state": third}.items():
+for name, again in {"as it is": second, "from the same random state": third}.items():
     change = (again - first).norm() / first.norm()
     print(f"second pass {name}: features change by {change:.0%}")
 
@@ -339,8 +339,8 @@ print(f"one large batch  {1:14} {0:18} {cost.large_activations:15}")
 # Write `accumulation_cost(micro_batch_size, accumulation_steps, width, dtype)`. It returns two numbers,
 # `(forwards, feature_bytes)`:
 #
-# - `forwards`: how often a sample goes through its encoder, that is, an image through the image encoder or a text through the
-#   text encoder, until all gradients of the window are there;
+# - `forwards`: how many times a sample goes through its encoder, that is, an image through the image encoder or a text through
+#   the text encoder, until the window's gradients are complete;
 # - `feature_bytes`: the bytes of the features that the first pass keeps, of both encoders and the whole window. A feature
 #   vector has `width` numbers of `dtype`, for instance `torch.float16`.
 #

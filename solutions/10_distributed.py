@@ -301,7 +301,7 @@ predict(
 # - **2 points · one all-reduce round per window**: gradients of all ranks travel once per window, leftover windows too, and
 #   after full windows the ranks are identical. Bytes are counted, not calls: parameter by parameter is as good as all at
 #   once, and a few bytes more, for a loss or a count, cost nothing. With SGD, averaging the parameters after each update
-#   comes to the same, so that will do, too. Do not send both gradients and parameters for each window.
+#   is equivalent, and counts, too. Do not send both gradients and parameters for each window.
 
 
 # %% exercise="ddp_train_epoch"

@@ -94,7 +94,7 @@ print("tokens in each line:", [tokens_in(row) for row in y])
 # | `config.build()` | a fresh **run**: `run.model`, `run.optimizer`, `run.scheduler`, `run.history` |
 # | `config.micro_batches(epoch)` | a one-shot stream of micro-batches `(x, y)`, in an order of its own for every epoch |
 # | `config.micro_batch_size`, `config.accumulation_steps` | B (in lines) and N |
-# | `config.effective_batch`, `config.epochs` | lines in a full window, and how often the text is read |
+# | `config.effective_batch`, `config.epochs` | lines in a full window, and how many times the text is read |
 # | `config.max_norm`, `config.budget` | the clipping threshold, and the bytes a micro-batch may need |
 # | `config.with_(micro_batch_size=8)` | a copy with another B, and so another N; a config cannot be changed |
 #
@@ -318,7 +318,7 @@ with TemporaryDirectory() as folder:
 # - `config.checkpoint` is the path of a file. **If it exists** when `train` is called, continue from it. Only a stop may
 #   change the file.
 # - `config.stop_after`: once the history holds that many updates, counted from the very start, write `config.checkpoint` and
-#   return the history. A file that exists holds fewer.
+#   return the history. An existing file holds fewer updates.
 #
 # A resumed run obeys the config it is resumed with: `max_norm` may differ, and the file may be elsewhere. The history it
 # returns covers all updates, including those before the stop.

@@ -336,7 +336,7 @@ print(seen.outcome, *(textwrap.fill(note, 60) for note in seen.notes), sep="\n")
 # *Difficulty ●●○ · about 7 minutes · 3.5 points*
 #
 # Write the test: `accumulates_right(make_trainer)` returns `True` if the updates of a trainer hold what is due, and `False`
-# if they do not or if it cannot be told. `make_trainer()` builds the same trainer afresh each time. Its `model`,
+# if they do not or if watching cannot tell. `make_trainer()` builds the same trainer afresh each time. Its `model`,
 # `optimizer`, `data`, `accumulation_steps` and `epochs` are attributes, and `train()` trains it, as that of `Trainer` does.
 # `accumulation_steps` is the N that was meant. What is due, in each window and in a leftover, is the mean over all its
 # tokens.
@@ -351,7 +351,7 @@ print(seen.outcome, *(textwrap.fill(note, 60) for note in seen.notes), sep="\n")
 # - **1 point · updates and clearing at the wrong moment**: an update after every micro-batch; clearing before each, or
 #   never. N may be 1.
 # - **1 point · leftover windows**: divided by N, or not applied, whether after the first epoch or the last.
-# - **0.5 points · what cannot be told is not a pass**: tokens that weigh differently, and a trainer that never updates.
+# - **0.5 points · "cannot tell" is not a pass**: tokens that weigh differently, and a trainer that never updates.
 
 
 # %% exercise="accumulates_right"
@@ -381,7 +381,7 @@ check(accumulates_right)
 #
 # <details><summary>Hint 3: three outcomes</summary>
 #
-# An empty `seen.mistakes` may mean that all is due, or that nothing can be told.
+# An empty `seen.mistakes` may mean that all is due, or that watching cannot tell.
 # </details>
 
 # %% [markdown]

@@ -145,7 +145,7 @@ def describe(result: Result) -> str:
         fades, large = fades * SIZE_OF_ONE, large * BATCH
     counted = "update" if fades == 1 else settings.axis
     remembers = f"A gradient's weight has halved after {fades} {counted}, and after {large} with the large batch"
-    apart = f"the two end apart by {result.difference:.0%} of the distance covered"
+    apart = f"the two differ by {result.difference:.0%} of the distance covered"
     return f"{start}: after the same {samples} samples {apart} ({ends}). {remembers}."
 
 

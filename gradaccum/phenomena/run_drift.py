@@ -193,8 +193,8 @@ def describe(result: Result) -> str:
     place = _place(at)
     apart = _share(float(result.distances[-1]))
     return (
-        f"{start}: the runs part at window {at}{place}, and end apart by {apart} of the distance covered ({ends}). "
-        "The window where they part tells you which line of the loop to look at."
+        f"{start}: the runs part at window {at}{place}, and in the end they differ by {apart} of the distance covered "
+        f"({ends}). The window where they part tells you which line of the loop to look at."
     )
 
 

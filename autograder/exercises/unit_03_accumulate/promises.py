@@ -37,7 +37,7 @@ PROMISES = {
             ),
             Promise("data", "leaves the parameters and the micro-batches as they are", EVERYWHERE, "empties_the_list"),
             Promise("attached", "no hook and no attribute stays on the model", EVERY_TRIAL, "notes_the_samples_on_the_model"),
-            Promise("seed", "you seed no random numbers", EVERY_TRIAL, "seeds"),
+            Promise("seed", "you do not seed torch", EVERY_TRIAL, "seeds"),
             Promise("frozen", "frozen parameters frozen", ("ragged", "clean"), "unfreezes_everything"),
             Promise("mode", "and the model in training mode", EVERYWHERE, "eval_mode_left_behind"),
         ),

@@ -18,7 +18,7 @@ UNTOUCHED = (
     "BatchNorm to replace."
 )
 MODES = "All parts of the given model are in one mode (`model.training`); leave both models in it."
-TWELVE = "if the two runs end apart by more than rounding, `False` if they end in the same place."
+TWELVE = "if the ends of the two runs differ by more than rounding, `False` if they end in the same place."
 
 PROMISES = {
     "replace_batchnorm": Promises(

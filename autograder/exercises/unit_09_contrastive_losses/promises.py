@@ -15,7 +15,7 @@ _GRADIENT = "It leaves in `.grad` the gradient of `info_nce` over all pairs of a
 _DISCARDED = "Whatever `.grad` held before is discarded, in all three."
 _BEHIND = "no hook or switched `requires_grad` is left behind: your function may be called again with the same encoders."
 _NUMBER = "of the whole window, a number or a tensor with one number."
-_PASSES = "until all gradients of the window are there;"
+_PASSES = "until the window's gradients are complete;"
 _BYTES = "the bytes of the features that the first pass keeps, of both encoders and the whole window."
 _SINGLE = "the micro-batch *is* the batch, so there is one ordinary pass and no cache."
 

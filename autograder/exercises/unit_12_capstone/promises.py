@@ -130,7 +130,7 @@ PROMISES = {
             "Two more settings",
             "Both may be `None`",
             "`config.checkpoint` is the path",
-            "A file that exists holds fewer",
+            "An existing file holds fewer updates",
             "lines of one length, two epochs.",
             "A resumed run obeys the config it is resumed with",
             "The budget has room",

@@ -192,7 +192,7 @@ class AccumulatesRight(Exercise[UnseenTrial]):
         Part("weights", "what losses are divided by", 1),
         Part("windows", "updates and clearing at the wrong moment", 1),
         Part("ends", "leftover windows", 1),
-        Part("untold", "what cannot be told is not a pass", 0.5),
+        Part("untold", '"cannot tell" is not a pass', 0.5),
     )
 
     def trials(self, seed: int, device: str) -> dict[str, UnseenTrial]:

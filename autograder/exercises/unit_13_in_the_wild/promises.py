@@ -98,7 +98,7 @@ PROMISES = {
                 "accumulates_always_false",
             ),
             Promise("fails wrong ones", "and `False` if they do not", _ALL, "accumulates_always_true"),
-            Promise("untold", "or if it cannot be told.", ("untold",), "accumulates_no_mistakes_is_a_pass"),
+            Promise("untold", "or if watching cannot tell.", ("untold",), "accumulates_no_mistakes_is_a_pass"),
             Promise("no update", "and a trainer that never updates.", ("untold",), "accumulates_lets_check_raise"),
             Promise(
                 "epochs",
