@@ -21,6 +21,17 @@ def uneven_sizes(chance: random.Random, choices: Sequence[int], count: int) -> l
     return sizes[::-1] if sizes[-1] * count == sum(sizes) else sizes
 
 
+def uneven_windows(chance: random.Random, choices: Sequence[int], width: int, count: int) -> list[list[int]]:
+    """``count`` windows as of :func:`uneven_sizes`, no two of which hold the same number of samples.
+
+    A loop that divides by the samples of another window is then wrong whatever was drawn.
+    """
+    while True:
+        found = [uneven_sizes(chance, choices, width) for _ in range(count)]
+        if len(set(map(sum, found))) == count:
+            return found
+
+
 def probe_length(windows: int, steps: int, left: int) -> int:
     """The number of micro-batches in a probe's second epoch; its first epoch has a leftover of ``left`` micro-batches.
 

@@ -59,7 +59,8 @@ class AccumulateGradient(Exercise[LoopTrial]):
     def trials(self, seed: int, device: str) -> dict[str, LoopTrial]:
         chance = trial_random(self.id, seed)
         size = chance.choice([2, 3])
-        count = chance.choice([number for number in (3, 4, 5) if number != size])  # or dividing by either would be the same
+        # Dividing by the size or by the count would be the same if they were equal; the ragged ones hold 15 samples.
+        count = chance.choice([number for number in (3, 4, 5) if number != size and number * size != 15])
         # Five micro-batches: nothing in the model has five of anything. Dividing by the size of the last one shows only if that
         # is not 1.
         ragged = tuple(chance.sample([2, 3, 4, 5], 4))
@@ -74,7 +75,9 @@ class AccumulateGradient(Exercise[LoopTrial]):
         return {
             "equal": LoopTrial(problem(1, [size] * count, [size] * count, [1], outputs=1), frozen=True),
             "ragged": LoopTrial(problem(2, ragged, extras=True, tied=True, depth=3), frozen=True),
-            "clean": LoopTrial(problem(3, [size] * count, [size] * count, stale=True, extras=True, renamed=True), frozen=True),
+            "clean": LoopTrial(
+                problem(3, [size] * (count + 1), [size] * (count + 1), stale=True, extras=True, renamed=True), frozen=True
+            ),
             "overflowed": LoopTrial(problem(6, [size] * count, overflowed=True), frozen=True),
             "single": LoopTrial(problem(8, [size], stale=True), frozen=True),
             "memory": LoopTrial(problem(4, METERED_WINDOW, **METERED, coupled=True), frozen=True, meter=True),

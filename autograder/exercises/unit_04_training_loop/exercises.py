@@ -9,7 +9,7 @@ from typing import Any
 
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Failure, Observation
-from autograder.contract.trials import probe_length, trial_random, uneven_sizes
+from autograder.contract.trials import probe_length, trial_random, uneven_windows
 from autograder.contract.verdict import Part, Verdict
 from autograder.diagnosing.loop_diagnosis import Diagnosis, diagnose, updates_in_trial
 from autograder.exercises.unit_04_training_loop.judging import (
@@ -134,7 +134,7 @@ class TrainEpoch(Exercise[LoopTrial]):
         chance = trial_random(self.id, seed)
         n = chance.choice([3, 4, 5])
         size, left = _size(chance, n), chance.randint(2, n - 1)
-        uneven = [uneven_sizes(chance, [1, 2, 3, 4, 5], n) for _ in range(3)]
+        uneven = uneven_windows(chance, [1, 2, 3, 4, 5, 6], n, 3)
         basics = Problem(accumulation_steps=n, device=device, dtype=best_dtype(device), width=8, skewed=True)
 
         def problem(offset: int, *epochs: Iterable[int], **options: Any) -> Problem:

@@ -11,7 +11,7 @@ add_mistake(
 )
 add_mistake(
     "low-precision-sum",
-    "The sums are kept in bfloat16: once a sum is a few hundred times its addend, adding changes nothing.",
+    "The sums are formed in bfloat16: once a sum is a few hundred times its addend, adding changes nothing.",
     "In which dtype does + happen in your loop?",
 )
 add_mistake(

@@ -118,7 +118,7 @@ def affine_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> str
     groups = {path: layer for path, layer in batchnorms(model).items() if _is_group_norm(seen, path)}
     if not groups:
         return (
-            "There is no GroupNorm in the place of a BatchNorm, so no weights could be compared."
+            "In this part's model there is no GroupNorm in the place of a BatchNorm, so no weights could be compared."
             if trial.kind == "flat"
             else ""
         )
@@ -156,7 +156,7 @@ def original_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
     norms = batchnorms(model)
     if norms and not any(_is_group_norm(seen, path) for path in norms):
         return (
-            "No BatchNorm has become a GroupNorm in its place, so there is nothing to judge here yet."
+            "In this part's model no BatchNorm has become a GroupNorm in its place, so there is nothing to judge here yet."
             if not seen.facts["same"]
             else "You return the given model itself."
         )

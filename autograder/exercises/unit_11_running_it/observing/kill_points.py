@@ -95,13 +95,22 @@ def _moments(states: list[_State]) -> Iterator[Folder]:
             yield from (disk for *_, disk in several)
             continue
         before, disk = several[0][1], several[-1][2]
-        yield {name: _half(before.get(name, b""), content) if name in written else content for name, content in disk.items()}
+        yield {
+            name: _half(before.get(name, b""), [later.get(name, b"") for *_, later in several]) if name in written else content
+            for name, content in disk.items()
+        }
 
 
-def _half(before: bytes, after: bytes) -> bytes:
-    """A file when half of what was written to it is there; what it was only appended to keeps what it held."""
-    kept = len(before) if after.startswith(before) else 0
-    return after[: kept + (len(after) - kept) // 2]
+def _half(before: bytes, later: list[bytes]) -> bytes:
+    """A file when half of what was written to it is there; what it was only appended to keeps what it held.
+
+    Args:
+        before: what it held.
+        later: what it held at each moment after that, up to the last. Where it is written anew, with the same bytes perhaps,
+            it is shorter at first.
+    """
+    kept = len(before) if all(content.startswith(before) for content in later) else 0
+    return later[-1][: kept + (len(later[-1]) - kept) // 2]
 
 
 def _written(before: _State, after: _State) -> frozenset[str]:
