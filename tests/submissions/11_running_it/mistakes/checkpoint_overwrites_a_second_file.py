@@ -10,6 +10,7 @@ LOST = ("saving",)
 
 OBJECTS = ("model", "optimizer", "scheduler", "scaler")
 
+
 def save_checkpoint(path, run):
     if run.window_open:
         return
@@ -20,6 +21,7 @@ def save_checkpoint(path, run):
     torch.save(state, path + ".new")
     torch.save(torch.get_rng_state(), path + ".rng")
     os.replace(path + ".new", path)
+
 
 def load_checkpoint(path, run):
     if not os.path.exists(path):
