@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-import re
 import subprocess
 import sys
 import time
@@ -19,10 +18,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from table import write_figures
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "gpu.md"
-MARKERS = re.compile(r"(<!-- results:begin -->\n).*(<!-- results:end -->)", re.DOTALL)
 OUTCOMES = ("passed", "failed", "skipped")
 
 
@@ -63,9 +62,7 @@ def main() -> int:
 
 def write(text: str, page: Path) -> None:
     """Put the results into the page, in place of those that are there."""
-    temporary = page.with_suffix(".tmp")
-    temporary.write_text(MARKERS.sub(lambda found: f"{found[1]}\n{text}\n{found[2]}", page.read_text()))
-    temporary.replace(page)
+    write_figures("results", text, page)
 
 
 def as_markdown(results: Results, whole: float) -> str:

@@ -2,10 +2,10 @@
 
     python benchmarks/gpu_transformer.py [--write]
 
-Trains a language model of 300 million parameters on random tokens, with AdamW and bfloat16 autocast. Every update averages over
-the same number of sequences; only how they are cut differs. The largest micro-batch needs a GPU with 125 GB; what does not fit
-is left out. With --write, what was measured is what unit 02's explorable and docs/gpu.md show. Needs torch and matplotlib, and
-exits with 2 where there is no GPU.
+Trains a language model of 287 million parameters on random tokens, with AdamW and bfloat16 autocast. Every update averages over
+the same number of sequences; only how they are cut differs. With --write, unit 02's explorable and docs/gpu.md show what was
+measured; for that all of it has to fit, which needs a GPU with 125 GB. Needs torch and matplotlib. Exits with 2 where there is no
+GPU, and with 1 if something that is to be written does not fit.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import re
 import statistics
 import sys
 import time
@@ -29,20 +28,16 @@ from torch.nn import functional as F
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from table import write_figures  # noqa: E402
+
 from autograder.support.atomic_files import write_atomically  # noqa: E402
 from gradaccum.loops import right  # noqa: E402
-from gradaccum.phenomena.real_gpu import RECORDED  # noqa: E402
+from gradaccum.phenomena.real_gpu import CUTS, GB, RECORDED, SEQUENCES  # noqa: E402
 
 PAGE = ROOT / "docs" / "gpu.md"
-MARKERS = re.compile(r"(<!-- transformer:begin -->\n).*(<!-- transformer:end -->)", re.DOTALL)
 VOCABULARY, WIDTH, LAYERS, HEADS, LENGTH = 8192, 1024, 22, 16, 1024
-SEQUENCES = 128
-"""Sequences in every update: 131,072 tokens."""
-SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
-"""Micro-batch sizes."""
 UPDATES = 3
 """Updates that are timed, after one that is not."""
-GB = 1e9
 
 
 class Transformer(nn.Module):
@@ -80,13 +75,14 @@ def micro_batches(data: torch.Tensor, size: int) -> Iterator[tuple[torch.Tensor,
         yield part[:, :-1].contiguous(), part[:, 1:].contiguous()
 
 
-def measure(size: int) -> dict[str, Any]:
-    """Train a fresh model with micro-batches of ``size`` sequences; bytes are ``torch.cuda.max_memory_allocated``.
+def measure(accumulation_steps: int) -> dict[str, Any]:
+    """Train a fresh model whose updates are cut into this many micro-batches; bytes are ``torch.cuda.max_memory_allocated``.
 
     Raises:
         torch.OutOfMemoryError: it does not fit.
     """
     torch.manual_seed(0)
+    size = SEQUENCES // accumulation_steps
     model = Transformer().cuda()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
     data = torch.randint(VOCABULARY, (SEQUENCES, LENGTH + 1), device="cuda")
@@ -94,13 +90,13 @@ def measure(size: int) -> dict[str, Any]:
     for _ in range(1 + UPDATES):
         torch.cuda.synchronize()
         began = perf_counter()
-        right(model, loss_fn, optimizer, micro_batches(data, size), SEQUENCES // size)
+        right(model, loss_fn, optimizer, micro_batches(data, size), accumulation_steps)
         torch.cuda.synchronize()
         seconds.append(perf_counter() - began)
     update = statistics.median(seconds[1:])
     return {
         "size": size,
-        "accumulation_steps": SEQUENCES // size,
+        "accumulation_steps": accumulation_steps,
         "bytes": torch.cuda.max_memory_allocated(),
         "seconds": update,
         "tokens_per_second": SEQUENCES * LENGTH / update,
@@ -190,8 +186,7 @@ def as_markdown(found: dict[str, Any]) -> str:
 def write(found: dict[str, Any], recorded: Path, page: Path) -> None:
     """Put what was measured into the file that the explorable reads and into the page."""
     write_atomically(recorded, json.dumps(found, indent=1) + "\n")
-    text = MARKERS.sub(lambda parts: f"{parts[1]}\n{as_markdown(found)}\n\n{parts[2]}", page.read_text())
-    write_atomically(page, text)
+    write_figures("transformer", as_markdown(found), page)
 
 
 def main() -> int:
@@ -209,17 +204,20 @@ def main() -> int:
     }
     found |= {"parameters": sum(p.numel() for p in Transformer().parameters()), "sizes": [], "clocks": clocks()}
     found["products"] = products()
-    for size in SIZES:
+    for n in CUTS:
         gc.collect()
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
         try:
-            found["sizes"].append(measure(size))
+            found["sizes"].append(measure(n))
         except torch.OutOfMemoryError as error:
-            print(f"B={size}: {str(error).partition('.')[0]}", file=sys.stderr)
+            print(f"N={n}: {str(error).partition('.')[0]}", file=sys.stderr)
         else:
             print(found["sizes"][-1], flush=True)
     print(as_markdown(found))
+    if options.write and len(found["sizes"]) < len(CUTS):
+        print("nothing is written: the explorable shows all sizes, and some do not fit here", file=sys.stderr)
+        return 1
     if options.write:
         write(found, RECORDED, PAGE)
     return 0

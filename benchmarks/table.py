@@ -60,7 +60,7 @@ def seconds(value: float) -> str:
 
 
 def write_figures(name: str, text: str, page: Path = FIGURES) -> None:
-    """Put a table into the page of all figures, between the two comments that have its name.
+    """Put a table into a page, that of all figures if none is named, between the two comments that have its name.
 
     Raises:
         ValueError: the page has no place of this name.

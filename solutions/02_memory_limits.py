@@ -365,7 +365,7 @@ explore("real_gpu")
 #    speed: the GPU is done with a micro-batch before Python has sent it the next operations.
 # </details>
 #
-# So
+# Neither text is quite right:
 #
 # - **throughput stays the same only while micro-batches are large enough** to fill the device. Below that it falls;
 # - accumulation **does not speed an update up**: at best it is as fast as the whole batch at once.

@@ -40,8 +40,8 @@ gc.disable()
 def _restore_modules(snapshot: SysModulesSnapshot) -> None:
     """What pytester does after a run in this process, but without a moment in which there are no modules at all.
 
-    In such a moment whatever is freed may import ``io`` again, whose exceptions are other classes then. For the rest of the
-    process torch, for one, no longer recognizes them.
+    In such a moment something that is freed may import ``io`` again. Its exceptions are other classes then, and torch does not
+    recognize them for the rest of the process.
     """
     saved, preserve = snapshot._SysModulesSnapshot__saved, snapshot._SysModulesSnapshot__preserve
     for name in sys.modules.keys() - saved.keys():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -34,15 +33,6 @@ def pick_device(device: str = "auto") -> str:
 def likely_device() -> str:
     """What :func:`pick_device` will probably say, for those who cannot wait until torch is imported."""
     return "cuda" if any(Path("/dev").glob("nvidia[0-9]*")) else "cpu"
-
-
-@functools.cache
-def start(device: str) -> None:
-    """Have a GPU compute something once in this process: what it loads takes seconds, which are not a student's."""
-    import torch
-
-    weight = torch.ones(2, 2, dtype=torch.float64, device=device, requires_grad=True)
-    (weight @ weight).sum().backward()
 
 
 @contextlib.contextmanager

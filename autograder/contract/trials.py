@@ -22,7 +22,7 @@ def uneven_sizes(chance: random.Random, choices: Sequence[int], count: int) -> l
 
 
 def uneven_windows(chance: random.Random, choices: Sequence[int], width: int, count: int) -> list[list[int]]:
-    """``count`` windows as of :func:`uneven_sizes`, no two of which hold the same number of samples.
+    """``count`` windows of :func:`uneven_sizes`, no two of which hold the same number of samples.
 
     A loop that divides by the samples of another window is then wrong whatever was drawn.
     """

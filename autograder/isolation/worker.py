@@ -19,7 +19,7 @@ import sys
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, NoReturn
 
 import torch
@@ -136,7 +136,7 @@ def get_ready(device: str = "cpu", many: bool = False) -> None:
             observers_of(unit)
         _install_stand_ins()
         if device == "cpu":
-            _run_first_loop("cpu")
+            run_first_loop("cpu")
         for name in USUAL_IMPORTS if many else ():
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
@@ -159,8 +159,9 @@ def _do_nothing(*arguments: object, **keywords: object) -> None:
     pass
 
 
-def _run_first_loop(device: str) -> None:
-    """Run a loop. The first one of a process is slow: optimizers import the compiler, tensors numpy, and a GPU has to start."""
+@cache
+def run_first_loop(device: str) -> None:
+    """Run a loop, once in a process. The first is slow: optimizers import the compiler, tensors numpy, and a GPU starts."""
     problem = Problem(0, 2, ((2, 2, 2), (1, 2)), device=device, dtype=best_dtype(device), gated=True, coupled=True)
     trials = {"moving": LoopTrial(problem, meter=True), "frozen": LoopTrial(problem, frozen=True)}
     with silenced():
@@ -178,7 +179,7 @@ def serve(channel: socket.socket) -> NoReturn:
     sys.path.append(os.getcwd())  # last, so that a file called torch.py shadows nothing
     report_progress = _progress_reporter(channel)
     if request.device != "cpu":
-        _run_first_loop(request.device)
+        run_first_loop(request.device)
     report_progress(READY)
     loaded = run(request.cells, request.limits, request.skip, report_progress)
     report_progress(LOADED)

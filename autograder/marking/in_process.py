@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from autograder.contract.devices import full_precision, start
+from autograder.contract.devices import full_precision
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import FAULT, TRIAL_SECONDS, Failure, Observation
 from autograder.contract.verdict import Fault, Verdict
@@ -78,12 +78,19 @@ def _judged(exercise: Exercise, trials: Mapping[str, Any], observations: Mapping
     return exercise.with_trace(verdict, next((seen.trace for seen in observations.values() if seen.trace), ""))
 
 
+def device_for(exercises: Sequence[Exercise], device: str) -> str:
+    """Where these exercises are marked if a device is asked for: on the CPU if they all compute only there."""
+    return "cpu" if all(exercise.cpu_only for exercise in exercises) else device
+
+
 def mark_function(exercise: Exercise, function: Callable, seed: int = 0, device: str = "cpu") -> Verdict:
     """Observe and judge in this process, as ``check`` does at a student's desk."""
-    device = "cpu" if exercise.cpu_only else device
-    if device != "cpu":
-        start(device)
+    device = device_for((exercise,), device)
     with one_thread():
+        if device != "cpu":  # its first loop takes seconds, which are not a student's
+            from autograder.isolation.worker import run_first_loop
+
+            run_first_loop(device)
         trials = trials_or_fault(exercise, seed, device)
         if isinstance(trials, Fault):
             return exercise.unmarked(trials)

@@ -21,7 +21,7 @@ from autograder.isolation.limits import Limits
 from autograder.isolation.sandbox import NONE, ChildError
 from autograder.isolation.supervisor import Observations, Observed, observe_in_fork
 from autograder.marking.faults import fault_of, logged
-from autograder.marking.in_process import judge_observations, trials_or_fault
+from autograder.marking.in_process import device_for, judge_observations, trials_or_fault
 from autograder.reading.submissions import Submission, SubmissionError, read_submission
 from gradaccum.threads import one_thread
 
@@ -176,11 +176,6 @@ def exercises_to_mark(submission: Submission) -> tuple[Exercise, ...]:
     if not exercises:
         raise SubmissionError(submission.path, f"unit {submission.unit} has no exercises to mark")
     return exercises
-
-
-def device_for(exercises: Sequence[Exercise], device: str) -> str:
-    """Where these exercises are marked if a device is asked for: on the CPU if they all compute only there."""
-    return "cpu" if all(exercise.cpu_only for exercise in exercises) else device
 
 
 def verdict_on(exercise: Exercise, trials: Mapping[str, Any] | Fault, observed: Observed | None) -> Verdict:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from gradaccum.drawing import PALE_BLUE, tidy
+from gradaccum.drawing import PALE_BLUE, bar, tidy
 from gradaccum.memory import bytes_held, saved_tensors
 from gradaccum.phenomena import control
 from gradaccum.theme import BLUE, GREEN, GREY, PURPLE, VERMILLION
@@ -211,7 +211,7 @@ def _draw_bars(axes: Axes, result: Result) -> None:
         heights = [getattr(result.measured[n], name) / KIB for n in CUTS]
         above = [low + height for low, height in zip(below, heights, strict=True)]
         pale = [PALE_BLUE if color == BLUE and place != chosen else color for place in places]
-        boxes = [_box(place, low, high) for place, low, high in zip(places, below, above, strict=True)]
+        boxes = [bar(place, low, high, 0.62) for place, low, high in zip(places, below, above, strict=True)]
         axes.add_collection(PolyCollection(boxes, facecolors=pale, edgecolors="white", linewidths=0.6, hatch=hatch))
         below = above
     _name_layers(axes, result)
@@ -228,10 +228,6 @@ def _draw_bars(axes: Axes, result: Result) -> None:
         axes.legend(loc="upper right", fontsize=8.5, frameon=False)
     axes.set_xticks(places, [f"B={SAMPLES // n}\nN={n}" for n in CUTS])
     axes.set(xlim=(-0.5, len(CUTS) + 0.45), ylim=(0, TOP), yticks=[0, 1000, 2000])
-
-
-def _box(place: float, low: float, high: float) -> list[tuple[float, float]]:
-    return [(place - 0.31, low), (place + 0.31, low), (place + 0.31, high), (place - 0.31, high)]
 
 
 def _name_layers(axes: Axes, result: Result) -> None:

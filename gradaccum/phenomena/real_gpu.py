@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
-from gradaccum.drawing import PALE_BLUE, tidy
+from gradaccum.drawing import PALE_BLUE, bar, tidy
 from gradaccum.phenomena import control
 from gradaccum.theme import BLUE, GREY, VERMILLION
 
@@ -137,10 +137,8 @@ def _draw_bytes(axes: Axes, result: Result) -> None:
     measured, memory, fixed = result.recording.measured, result.settings.memory, result.recording.fixed_bytes / GB
     places = range(len(measured))
     heights = [one.bytes / GB for one in measured]
-    axes.add_collection(
-        PolyCollection([_box(k, 0, fixed) for k in places], facecolors=GREY, edgecolors="white", linewidths=0.6)
-    )
-    rest = [_box(k, fixed, high) for k, high in zip(places, heights, strict=True)]
+    axes.add_collection(PolyCollection([bar(k, 0, fixed) for k in places], facecolors=GREY, edgecolors="white", linewidths=0.6))
+    rest = [bar(k, fixed, high) for k, high in zip(places, heights, strict=True)]
     axes.add_collection(PolyCollection(rest, facecolors=_shades(result), edgecolors="white", linewidths=0.6))
     axes.axhline(memory, color=VERMILLION, linestyle="--", linewidth=1.6)
     axes.text(-0.45, memory + 2, f"the GPU has {memory}", color=VERMILLION, fontsize=9)
@@ -155,7 +153,7 @@ def _draw_speed(axes: Axes, result: Result) -> None:
     tidy(axes, "Thousand tokens per second", "", "")
     measured = result.recording.measured
     heights = [one.tokens_per_second / 1000 for one in measured]
-    boxes = [_box(k, 0, high) for k, high in enumerate(heights)]
+    boxes = [bar(k, 0, high) for k, high in enumerate(heights)]
     axes.add_collection(PolyCollection(boxes, facecolors=_shades(result), edgecolors="white", linewidths=0.6))
     _write_above(axes, result, heights, 3.0)
     axes.text(0.02, 0.93, "red: more than the GPU has", color=VERMILLION, fontsize=9.5, transform=axes.transAxes)
@@ -188,7 +186,3 @@ def _shades(result: Result) -> list[str]:
 
 def _name_cuts(axes: Axes, measured: tuple[Measurement, ...]) -> None:
     axes.set_xticks(range(len(measured)), [f"B={one.size}\nN={one.accumulation_steps}" for one in measured], fontsize=8.5)
-
-
-def _box(place: float, low: float, high: float) -> list[tuple[float, float]]:
-    return [(place - 0.36, low), (place + 0.36, low), (place + 0.36, high), (place - 0.36, high)]

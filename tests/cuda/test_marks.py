@@ -15,8 +15,8 @@ from autograder.exercises import all_exercises, exercises_of
 from autograder.isolation.limits import Limits
 from autograder.isolation.statement_runner import run
 from autograder.isolation.worker import observe_exercise
-from autograder.marking.in_process import trials_of
-from autograder.marking.marker import device_for, mark_file, verdict_on
+from autograder.marking.in_process import device_for, trials_of
+from autograder.marking.marker import mark_file, verdict_on
 from autograder.reading.submissions import read_submission
 
 ROOT = Path(__file__).parent.parent.parent
@@ -25,7 +25,7 @@ ON_THE_CPU = ("10_distributed", "11_running_it")
 """Units that fork, which a process that has used a GPU cannot do."""
 
 SAVED_AND_LOADED_APART = "12_capstone/mistakes/train_keeps_states_in_memory"
-"""Its mistake shows where one process saves and another one loads: beside a GPU that is so in marking a file, and not here."""
+"""Its mistake shows where one process saves and another one loads. Beside a GPU, samples are marked in one process."""
 
 
 def on_a_gpu(unit: str) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 import torch
 from torch import nn
@@ -24,7 +22,7 @@ def batches(count: int, samples: int) -> list[tuple[torch.Tensor, torch.Tensor]]
     return [(torch.randn(samples, WIDTH, device="cuda"), torch.randn(samples, WIDTH, device="cuda")) for _ in range(count)]
 
 
-def peak(count: int, samples: int, accumulation_steps: int, watched: Callable[[], LiveBytes] | None = None) -> tuple[int, int]:
+def peak(count: int, samples: int, accumulation_steps: int) -> tuple[int, int]:
     """Bytes that one window needs beyond model and data, as the allocator counts them and as the bench does."""
     model, data = stack(), batches(count, samples)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)

@@ -65,8 +65,8 @@ class SavedBytes(Exercise[SavedTrial]):
         wrong = {name for name, message in results.items() if message}
         miscounted = any(count != due_bytes(trial) for trial, count in counts.items())
         freed = "deep" in wrong and observations["deep"].facts.get("let go") is True
+        # Which tensors share an address depends on the allocator then, and the number may be that of another mistake by chance.
         merged = freed and wrong == {"deep"} and counts.get(trials["deep"], math.inf) < due_bytes(trials["deep"])
-        # What is merged then depends on the allocator, and the number may be that of another mistake by chance.
         slugs = (miscounted and not merged and name_count(counts)) or (("tensors-let-go",) if freed else ())
         remark = count_in_words(counts) if miscounted and not slugs else ""
         if wrong and not slugs and not remark and not all(seen.facts.get("again", True) for seen in observations.values()):

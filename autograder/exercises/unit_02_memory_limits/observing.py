@@ -145,8 +145,8 @@ def _put_inside(layer: nn.Module) -> None:
 class Gains(nn.Module):
     """Scales by all but the first number of a parameter, which autograd keeps a slice of, and replaces NaN, with equal masks.
 
-    There are three of them, because on a GPU dropout keeps a mask of the same size, and whoever counts equal ones once shall
-    not find what a dropout in evaluation mode would leave.
+    There are three of them. On a GPU dropout keeps a mask of the same size, so with two, counting equal masks once would give
+    the number for a dropout in evaluation mode.
     """
 
     def __init__(self, outputs: int) -> None:
@@ -163,8 +163,8 @@ class Gains(nn.Module):
 class GatedUnit(nn.Module):
     """One linear layer whose output is cut in three: a · silu(b) + c. Autograd keeps a and b, unlike slices of one storage.
 
-    What autograd keeps lives as long as the output does, even if ``pack`` lets it go: whether its address is used again would
-    depend on the allocator, and marks on the device. The deep model is there for that.
+    What autograd keeps lives as long as the output does, even if ``pack`` lets it go. Otherwise the allocator would decide
+    whether its address is used again, and marks would depend on the device. The deep model is there to show that.
     """
 
     def __init__(self, width: int, outputs: int) -> None:

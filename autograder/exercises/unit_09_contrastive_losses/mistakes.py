@@ -23,7 +23,7 @@ add_mistake(
 )
 add_mistake(
     "temperature-times-n",
-    "The gradient of logit_scale is N times too large, as it is if each of N backward passes carries all of it.",
+    "The gradient of logit_scale is N times too large, as if each of N backward passes carried all of it.",
     "A micro-batch's features are in one of your backward passes. In how many is logit_scale?",
 )
 add_mistake(

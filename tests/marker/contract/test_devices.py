@@ -20,8 +20,8 @@ from autograder.isolation import wire, worker
 from autograder.isolation.limits import Limits
 from autograder.isolation.sandbox import NONE, bwrap_command
 from autograder.isolation.visible_modules import packages_folder
-from autograder.marking.in_process import mark_function, trials_of
-from autograder.marking.marker import Marker, device_for
+from autograder.marking.in_process import device_for, mark_function, trials_of
+from autograder.marking.marker import Marker
 from autograder.observing.student_calls import seeded
 from autograder.reading.submissions import read_submission
 

@@ -305,7 +305,7 @@ class _ImportsWhenFreed:
         import io  # noqa: F401
 
 
-def test_what_is_freed_after_a_run_in_this_process_imports_nothing_again():
+def test_forgetting_the_modules_of_a_run_in_this_process_leaves_io_as_it_was():
     snapshot = SysModulesSnapshot()
     module = types.ModuleType("forgotten")
     module.it = _ImportsWhenFreed()
