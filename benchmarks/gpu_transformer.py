@@ -4,8 +4,8 @@
 
 Trains a language model of 287 million parameters on random tokens, with AdamW and bfloat16 autocast. Every update averages over
 the same number of sequences; only how they are cut differs. With --write, unit 02's explorable and docs/gpu.md show what was
-measured; for that all of it has to fit, which needs a GPU with 125 GB. Needs torch and matplotlib. Exits with 2 where there is no
-GPU, and with 1 if something that is to be written does not fit.
+measured; for that all of it has to fit, which needs a GPU with 125 GB. Needs torch and matplotlib. Exits with 2 where there is
+no GPU, and with 1 if something that is to be written does not fit.
 """
 
 from __future__ import annotations
