@@ -287,7 +287,7 @@ print(f"after zero_grad():    {model.head.bias.grad}")
 
 # %% [markdown]
 # What you leave in `.grad` joins the next gradient. Two units from now you will use this on purpose. An update that has to
-# stand on its own must clear first: `model.zero_grad()`, or `p.grad = None` for each parameter.
+# stand on its own must clear `.grad` first: `model.zero_grad()`, or `p.grad = None` for each parameter.
 
 # %% [markdown]
 # ## Exercise 3 · `sgd_step`
@@ -331,8 +331,8 @@ check(sgd_step)
 # %% [markdown]
 # <details><summary>Hint 1: the order</summary>
 #
-# Compute the loss, take its gradient, move the parameters, and make sure twice that `.grad` is clean: write these five steps
-# down in order before you write code.
+# Compute the loss, take its gradient, move the parameters, and make sure, first and last, that `.grad` is clean: write these
+# five steps down in order before you write code.
 # </details>
 #
 # <details><summary>Hint 2: parameters without a gradient</summary>

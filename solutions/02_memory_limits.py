@@ -21,8 +21,8 @@
 # has 80 GB. Before the first sequence, mixed-precision training with AdamW fills more than that, and every sequence asks for
 # another 19 GB.
 #
-# Part of the memory grows with the batch and part of it does not. How large is each part, and what does cutting the batch
-# save? You will count the bytes, fit a line to them, and plan with it.
+# Part of that memory grows with the batch and part of it does not. You will count the bytes, fit a line to them, and plan
+# with it.
 #
 # *About 45 minutes, 10 points. You need unit [01 · Batches and gradients](01_batches_and_gradients.ipynb).*
 
@@ -44,16 +44,15 @@ print(f"activations of the recipe's 1,024 sequences {1024 * sequence_bytes / 1e1
 # The 16 bytes for each parameter are those of [ZeRO](https://arxiv.org/abs/1910.02054) (section 3): weights and gradients in
 # 16 bits, and AdamW's copy of the weights with its two moments in 32 bits. The 34 bytes for each layer, token and unit of
 # `width` are the estimate of [Korthikanti et al.](https://arxiv.org/abs/2205.05198) for the block of a GPT, without the
-# attention matrix, which modern kernels do not store. The logits are in float32. Llama's block differs in details, so read the
-# result as about 19 GB, not as 18.8.
+# attention matrix, which modern kernels do not store. The logits are in float32. Llama's block differs in details, so read it
+# as about 19 GB.
 # </details>
 
 # %% [markdown]
 # ## Predict
 #
 # Training with AdamW keeps four things in memory: the weights, their gradients, the optimizer's **state** (what it remembers
-# from one update to the next), and the **activations**, which are whatever the forward pass computed and the backward pass will
-# need.
+# from one update to the next), and the **activations**, which the forward pass computed and the backward pass will need.
 
 # %%
 from gradaccum.phenomena import memory_bar
@@ -103,14 +102,14 @@ explore("memory_bar")
 #
 # 1. The activations, and nothing else. From N = 4 on it fits.
 # 2. No: the grey, purple and green parts are the same for every N, and together they set a floor.
-# 3. Yes. Checkpointing makes each sample cheaper, and accumulation puts fewer samples into memory at once. Together they
-#    save the most. The blue part is then the inputs of the blocks plus the activations of one block at a time.
+# 3. Yes. With checkpointing each sample takes less memory, and with accumulation fewer samples are there at once. Together
+#    they save the most.
 # </details>
 #
 # <details><summary>Fine print: when exactly is memory highest?</summary>
 #
 # Without checkpointing, the bars show the end of a forward pass. The backward pass frees activations as it goes, but needs
-# the gradient of one at a time: another 6% here. That grows with B too, so the line stays a line.
+# the gradient of one at a time: another 6% here, which grows with B too.
 # </details>
 
 # %% [markdown]
@@ -133,9 +132,9 @@ explore("memory_bar")
 # %% [markdown]
 # ## And the key-value cache?
 #
-# One text lists the KV cache of a language model both among the things that accumulation shrinks and among those it does not.
-# Both miss the point. A KV cache keeps keys and values from one *generated token* to the next; training sends whole sequences
-# through at once. Count what is alive between two micro-batches:
+# One text says both that accumulation shrinks the KV cache of a language model and that it does not. Neither is to the point.
+# A KV cache keeps keys and values from one *generated token* to the next; training sends whole sequences through at once.
+# Count what is alive between two micro-batches:
 
 # %%
 torch.manual_seed(0)
@@ -198,8 +197,8 @@ print("the storage it keeps:   ", storage.nbytes(), "bytes")
 print("the same storage as h's:", storage.data_ptr() == h.untyped_storage().data_ptr())
 
 # %% [markdown]
-# `tensor.untyped_storage()` gives you the storage, `.nbytes()` its size, and `.data_ptr()` its address. As long as both are
-# alive, two storages are the same if their addresses are.
+# `tensor.untyped_storage()` gives you the storage, `.nbytes()` its size, and `.data_ptr()` its address. Two storages that are
+# both alive are the same if their addresses are equal.
 
 # %% [markdown]
 # ## Exercise 1 · `saved_bytes`
@@ -213,7 +212,7 @@ print("the same storage as h's:", storage.data_ptr() == h.untyped_storage().data
 # - **Parameters do not count**, frozen or not: leave out the storages that belong to a parameter of the model.
 # - **Everything else that autograd keeps does count**, `x` and `y` too.
 #
-# What earns points, each for the exact number on a model of its own:
+# What earns points, each on a model of its own, for the exact number:
 #
 # - **1 point · what a linear layer and the loss keep**: a single layer, so nothing is shared and no parameter is kept.
 # - **1 point · a tensor that two operations keep**: a layer and a tanh, in float64 where your device has it.
@@ -347,9 +346,9 @@ for n in (1, 4, 16, 64):
     print(f"B = {512 // n:3}, N = {n:2}: {counter.get_total_flops():,} FLOPs")
 
 # %% [markdown]
-# It is the same to the last operation. The time is not: every call into torch costs something, and a device needs many samples
-# at once to be busy. We trained a transformer of 287 million parameters on an H200, cut 128 sequences in eight ways, and wrote
-# down what the GPU said:
+# It is the same to the last operation. The time is not: every call into torch costs something, and a device needs many
+# samples at once to be busy. We trained a transformer of 287 million parameters on an H200, cut 128 sequences in eight ways,
+# and wrote down what it took:
 #
 # 1. Press **Fix**. How much memory do two micro-batches save, and how much speed do they cost?
 # 2. Give the GPU 24 GB. Which B would you take, and where does a smaller one begin to cost a lot?
@@ -368,7 +367,7 @@ explore("real_gpu")
 # Neither text is quite right:
 #
 # - **throughput stays the same only while micro-batches are large enough** to fill the device. Below that it falls;
-# - accumulation **does not speed an update up**: at best it is as fast as the whole batch at once.
+# - on a GPU, accumulation **does not speed an update up**: at best it is as fast as the whole batch at once.
 #
 # So take the **largest B that fits**, then the accumulation steps that the effective batch size B × N needs. (Rows 10 and 11
 # of [the claims ledger](../docs/claims.md).)
@@ -411,8 +410,7 @@ check(plan_micro_batches)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# There are only `effective_batch` candidates for B. Try them from the largest down; the first that divides and fits is the
-# answer. What if none does?
+# Try every B from `effective_batch` down; the first that divides and fits is the answer. What if none does?
 # </details>
 
 
@@ -448,7 +446,6 @@ predict(
 # - Accumulation saves **activations only**. Training has no KV cache.
 # - Autograd keeps **storages**. A view keeps its whole storage, and what two operations keep is there once.
 # - The arithmetic per sample is the same for every N, **the time is not**. Take the largest B that fits, then N.
-# - Activation checkpointing saves memory **independently**; combine the two.
 #
 # <details><summary>References</summary>
 #

@@ -299,8 +299,8 @@ check(accumulate_gradient)
 #
 # <details><summary>Hint 3: memory</summary>
 #
-# The `backward()` that uses a graph frees what it held. If you add up losses and call `backward()` once at the end, all graphs
-# are alive together; if you call it in every round of the loop, only one is.
+# `backward()` frees what its graph held. If you add up losses and call `backward()` once at the end, all graphs are alive
+# together; if you call it in every round of the loop, only one is.
 # </details>
 
 # %% [markdown]

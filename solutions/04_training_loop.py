@@ -70,7 +70,7 @@ explore("timeline")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. The clears after the first three backwards. Only a quarter of micro-batch 4 is left for the update.
+# 1. The clears, after each of the first three backwards. Only a quarter of micro-batch 4 is left for the update.
 # 2. After the last backward of the window. Then comes a clear; without it, the next window would be added on top. Nothing
 #    moves before the update.
 # 3. Early in a backward: most of one micro-batch's graph is still there, and gradients join it. From one micro-batch to the
@@ -160,8 +160,8 @@ def eager_step(model, loss_fn, optimizer, micro_batches, accumulation_steps):
 show_fingerprint(eager_step, two_windows)
 
 # %% [markdown]
-# Nothing is accumulated. Each update holds a quarter of one micro-batch's gradient, and all but the first of a window are
-# computed at parameters that the same window has moved.
+# Nothing is accumulated. Each update holds a quarter of one micro-batch's gradient, and all but the first gradient of a
+# window are computed at parameters that the same window has moved.
 
 # %% [markdown]
 # ## Exercise 2 · `repaired_eager_step`
@@ -298,8 +298,8 @@ show_fingerprint(GALLERY["tail-stale"], two_epochs)
 # <details><summary>How many are left over in a real run</summary>
 #
 # [Stanford Alpaca](https://github.com/tatsu-lab/stanford_alpaca) fine-tuned 7 billion parameters on 52,002 examples, with 4
-# GPUs, micro-batches of 4 and N = 8. In an epoch each GPU saw 3,251 micro-batches: 406 full windows, and 3 left over.
-# Divided by N, that last update would be 3/8 as long as it should be.
+# GPUs, micro-batches of 4 and N = 8. In an epoch each GPU saw 3,251 micro-batches: 406 full windows, and 3 left over. Divided
+# by N, that last gradient would be 3/8 as long as it should be.
 # </details>
 
 # %% [markdown]

@@ -371,9 +371,10 @@ explore("gradient_noise")
 # summed over all components. Far below this batch size, doubling the batch nearly halves the updates you need; far above it,
 # there is little to gain.
 #
-# You know neither, but the lengths of averages reveal them. The average over $m$ samples has an expected squared length of
-# $|G|^2 + \operatorname{tr}\Sigma / m$: noise adds length. A window computes averages over two sizes anyway, $m = B$ (each
-# micro-batch, with its mean gradient $g_k$) and $m = BN$ (their mean). That gives two equations for two unknowns:
+# You know neither $|G|^2$ nor $\operatorname{tr}\Sigma$, but the lengths of averages reveal both. The average over $m$
+# samples has an expected squared length of $|G|^2 + \operatorname{tr}\Sigma / m$: noise adds length. A window computes
+# averages over two sizes anyway, $m = B$ (each micro-batch, with its mean gradient $g_k$) and $m = BN$ (their mean). That
+# gives two equations for two unknowns:
 #
 # $$S = \tfrac1N\sum_k |g_k|^2 \approx |G|^2 + \frac{\operatorname{tr}\Sigma}{B}
 # \qquad L = \left|\tfrac1N\sum_k g_k\right|^2 \approx |G|^2 + \frac{\operatorname{tr}\Sigma}{BN}$$

@@ -166,7 +166,7 @@ predict(
 # 1. You begin with a common mistake. By what factor is the update too short? Change the scale.
 # 2. Press **Hide it**. Why is the same code now right?
 # 3. Go through the other orders. Which of them turn the update, and which only change its length? Which one is hidden by
-#    clipping? Set the threshold to 1,000 to be sure.
+#    clipping, and shows at a threshold of 1,000?
 
 # %%
 explore("order_of_operations")

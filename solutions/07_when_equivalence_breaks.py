@@ -140,7 +140,7 @@ for name, tried in {"BatchNorm": model, "SyncBatchNorm": synced}.items():
 #   without them (`affine=False`) becomes a GroupNorm without them.
 # - The given model stays untouched, and the result shares no parameter, `.grad` or buffer with it, even if there was no
 #   BatchNorm to replace. All parts of the given model are in one mode (`model.training`); leave both models in it. A
-#   GroupNorm works the same in both, so its mode does not count.
+#   GroupNorm works the same in either mode, so its own mode does not count.
 #
 # What earns points:
 #

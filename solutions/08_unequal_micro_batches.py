@@ -75,8 +75,8 @@ explore("token_weighted_loss")
 # 1. Tokens with few others in their micro-batch count too much. A single token can weigh as much as a whole micro-batch.
 # 2. With *one nearly empty* it is better, but not right: a micro-batch now counts by its sequences, which differ in length.
 #    With *a little unequal* it is even worse than the mean of means.
-# 3. All squares have the same size, but it is too small. Padding adds nothing to the sum and something to the denominator, so
-#    the update is too short, and how much too short depends on how much padding there happens to be.
+# 3. All squares have the same size, and all are too small. Padding adds nothing to the sum and something to the denominator,
+#    so the update is too short, and how much too short depends on how much padding there happens to be.
 # 4. Nothing. Pretraining packs its tokens into sequences of one length, 4,096 in Llama 2, and hides the mistake in the same
 #    way. Fine-tuning does not.
 # </details>

@@ -297,7 +297,7 @@ predict(
 #   large batches, one per window, with the samples of all ranks. For memory there are 24 micro-batches in one window: the
 #   peak memory stays below twelve times that of a loop with one graph alive.
 # - **2 points · leftover windows, ragged micro-batches and a stale .grad**: the parameters of every rank, in the same way.
-# - **1 point · ranks that stay identical**: gradients have moved the parameters, which are the same on all ranks.
+# - **1 point · ranks that stay identical**: gradients have moved the parameters, and these are the same on all ranks.
 # - **2 points · one all-reduce round per window**: gradients of all ranks travel once per window, leftover windows too, and
 #   after full windows the ranks are identical. Bytes are counted, not calls: parameter by parameter is as good as all at
 #   once, and a few bytes more, for a loss or a count, cost nothing. With SGD, averaging the parameters after each update

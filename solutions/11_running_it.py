@@ -90,8 +90,7 @@ explore("resume")
 #    rest of its window.
 # 2. From the last update, after micro-batch 4. Two micro-batches are computed again, and every bit is the same.
 # 3. Eight micro-batches are two windows, so nothing waits in `.grad`.
-# 4. Yes: each changes the end of this run. But not at every moment: a run killed between two epochs does not need its order,
-#    and one killed just before its last update finds its rate in the optimizer's state. So one lucky test proves nothing.
+# 4. Yes, but not at every moment: a run killed between two epochs does not need its order. So one lucky test proves nothing.
 # </details>
 
 # %% [markdown]
@@ -159,9 +158,9 @@ states["scaler"]
 # `path` is a string; its folder exists, and nothing else is in it. `torch.save(something, path)` writes dictionaries, lists,
 # tuples, tensors and numbers; `torch.load(path)` reads them back. `os.path.exists(path)` says whether a file is there.
 #
-# To try them out, build a run with `run = RunProblem().start()` and train it on one micro-batch with
-# `run.train_micro_batch()`. This run has everything. `RunProblem(shuffled=False, dropout=False, overflowing=False).start()`
-# builds a simple one, with all attributes of the table.
+# To try them out: `run = RunProblem().start()` builds a run with everything, and `run.train_micro_batch()` trains it on one
+# micro-batch. `RunProblem(shuffled=False, dropout=False, overflowing=False).start()` builds a simple one, with all attributes
+# of the table.
 #
 # The run is killed; only the files in the folder are left. The script starts again in a new process, loads and trains on, and
 # saves as before. **All its losses and the final parameters have to be the same, to the last bit, as those of a run that was
@@ -278,11 +277,11 @@ explore("run_dashboard")
 # <details><summary>What you should have seen</summary>
 #
 # 1. Orange falls as 1/N. Green does not move: the training is the same.
-# 2. The scaled loss and memory read after the update make it look better. Counting micro-batches as steps, counting the
-#    samples of one micro-batch, and keeping losses with their graphs (which really fills memory) make it look worse. The
-#    loss of the last micro-batch looks noisier, and a run with a wrong effective batch size cannot be repeated. With N = 1
-#    you see only the two about memory: a window *is* a micro-batch. So the others survive in code that once ran without
-#    accumulation.
+# 2. The scaled loss makes it look better, and so does reading memory after the update. Counting micro-batches as steps,
+#    counting the samples of one micro-batch, and keeping losses with their graphs (which really fills memory) make it look
+#    worse. The loss of the last micro-batch looks noisier, and a run with a wrong effective batch size cannot be repeated.
+#    With N = 1 you see only the two about memory: a window *is* a micro-batch. So the others survive in code that once ran
+#    without accumulation.
 # 3. Speed and memory. More steps save memory and cost time, so take as few as memory allows.
 # </details>
 
@@ -396,18 +395,17 @@ check(RunMeter)
 
 # %%
 def samples_per_second(b, n):
-    windows = 64 // n
     torch.manual_seed(0)
     network = memory_bar.Stack(checkpointing=False)
     optimizer = torch.optim.AdamW(network.parameters())
     x, y = torch.randn(2, b, memory_bar.WIDTH)
     start = perf_counter()
-    for _ in range(windows):
-        for _ in range(n):
-            (F.mse_loss(network(x), y) / n).backward()
-        optimizer.step()
-        optimizer.zero_grad()
-    return windows * b * n / (perf_counter() - start)
+    for k in range(64):
+        (F.mse_loss(network(x), y) / n).backward()
+        if (k + 1) % n == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+    return 64 * b / (perf_counter() - start)
 
 
 # %%
@@ -435,8 +433,7 @@ for n in range(2, 10):
     with LiveBytes() as live:
         for _ in range(n):
             (F.mse_loss(network(x), y) / n).backward()
-    note = "a power of two" if n & (n - 1) == 0 else ""
-    print(f"N = {n}: {live.peak} bytes at most  {note}")
+    print(f"N = {n}: {live.peak} bytes at most")
 
 # %% [markdown]
 # The bytes are the same: no tensor has N in its shape. (For B and the widths of layers, multiples of 8 or more can matter: a
@@ -454,17 +451,13 @@ for n in range(2, 10):
 # 4. **Start small**: compare N = 2 with one batch before you use more.
 # 5. **Watch** memory and samples per second; **write down** the effective batch size.
 #
-# Here is the first step in numbers, for 512 samples per update and a budget of 460 KiB:
+# Here is the first step in numbers, for the model of unit 02, 512 samples per update and a budget of 460 KiB:
 
 # %%
 for checkpointing in (False, True):
-    small = memory_bar.measure(512 // 32, "AdamW", checkpointing).total
-    large = memory_bar.measure(512 // 64, "AdamW", checkpointing).total
-    per_sample = (large - small) / 32
-    room = (460 * 1024 - (small - 32 * per_sample)) / per_sample
-    b = max(size for size in range(1, 513) if 512 % size == 0 and size <= room)
-    result = f"{per_sample:6.0f} bytes per sample, so B = {b:3} and N = {512 // b:2}"
-    print(f"checkpointing {checkpointing!s:5}: {result}")
+    needed = {n: memory_bar.measure(n, "AdamW", checkpointing).total for n in (2, 4, 8, 16, 32)}
+    n = min(n for n, bytes_needed in needed.items() if bytes_needed <= 460 * 1024)
+    print(f"checkpointing {checkpointing!s:5}: B = {512 // n:3} and N = {n:2} take {needed[n] / 1024:.0f} KiB")
 
 # %% [markdown]
 # ## Exercise 3 · `plan_run`

@@ -19,8 +19,8 @@
 # times](../docs/trainers.md). It divided by the wrong number or by none, or kept leftovers for the next window, and never
 # raised an error. Can you get it right the first time, and know that you have?
 #
-# Here everything comes together: a transformer that reads letters, lines of unequal length, leftovers, clipping, a schedule,
-# a memory limit, and a run that stops and resumes. The loop is yours; the rest is given.
+# Here everything comes together: a transformer, lines of unequal length, leftovers, clipping, a schedule, a memory limit, and
+# a run that stops and resumes. The loop is yours; the rest is given.
 #
 # *About 45 minutes, and two more for the run at the end; 20 points. You need units
 # [02 · Memory limits](02_memory_limits.ipynb), [04 · Training loop](04_training_loop.ipynb),
@@ -75,8 +75,8 @@ print(f"\n{SMALL.lines} lines; the loss of a perfect model is {perfect:.3f} per 
 
 # %% [markdown]
 # A token is one character. The model sees the characters so far (`x`) and has to predict the next one (`y`), including the
-# end of the line. A micro-batch is **padded** to its longest line. Positions in `y` that hold no token hold `IGNORE`, and
-# `token_loss(logits, y)` averages over the others, which `tokens_in(y)` counts, in a line or a micro-batch.
+# end of the line. A micro-batch is **padded** to its longest line. The padding in `y` is marked `IGNORE`. Over the other
+# positions `token_loss(logits, y)` averages, and `tokens_in(y)` counts them, for a line or a micro-batch.
 
 # %%
 x, y = encode(["fog", "wind west, calm"])
@@ -318,7 +318,7 @@ with TemporaryDirectory() as folder:
 # - `config.checkpoint` is the path of a file. **If it exists** when `train` is called, continue from it. Only a stop may
 #   change the file.
 # - `config.stop_after`: once the history holds that many updates, counted from the very start, write `config.checkpoint` and
-#   return the history. An existing file holds fewer updates.
+#   return the history. An existing file holds fewer than that.
 #
 # A resumed run obeys the config it is resumed with: `max_norm` may differ, and the file may be elsewhere. The history it
 # returns covers all updates, including those before the stop.
@@ -327,9 +327,10 @@ with TemporaryDirectory() as folder:
 #
 # - **1 point · full windows, clipped, at the schedule's rates**: lines of one length, two epochs.
 # - **2 points · padding, ragged micro-batches and leftovers**: the whole thing, with AdamW.
-# - **2 points · memory within the budget**: every byte your run allocates is counted. The budget has room for weights,
-#   gradients, optimizer state, two more copies of the weights, and two of the six micro-batches of a window. The window's
-#   micro-batches may be in a list, but go through the model one at a time, as they come.
+# - **2 points · memory within the budget**: every byte your run allocates is counted. The budget of this part, not
+#   `config.budget`, has room for weights, gradients, optimizer state, two more copies of the weights, and two of the six
+#   micro-batches of a window. The window's micro-batches may be in a list, but go through the model one at a time, as they
+#   come.
 # - **3 points · stopping and resuming**: a stop within the second epoch, after which the file is moved; a second stop later on,
 #   and the rest of the run, each time in a new process; once leftovers are right, also a stop at a leftover and one in the
 #   third epoch.
@@ -393,7 +394,7 @@ live_run(train, pick_micro_batch_size)
 # <details><summary>What to look at</summary>
 #
 # - The loss falls fast while the model learns letters and words, and slowly while it learns which ship comes from where. It
-#   gets below the dashed line only by luck or by memorizing lines: when the next ship comes is chance.
+#   gets below the dashed line only by luck or by memorizing lines.
 # - **The loss on new lines is the number that counts**, and it is a little higher.
 # - The bytes are those of one micro-batch, from first update to last, whatever the window's size.
 # - In the lines that the model makes up, ships should be of the right kind and from the right port.

@@ -156,7 +156,7 @@ def describe(result: Result) -> str:
     gone, due = float(result.running[1]), float(result.large_running[1])
     said = "as it does with the large batch" if abs(gone - due) < 0.03 else f"where the large batch covers {due:.0%}"
     usual = 1 - (1 - result.momentum) ** n
-    chance = f" ({usual:.0%} on average)" if abs(gone - usual) >= 0.03 else ""
+    chance = f" (expected: {usual:.0%})" if abs(gone - usual) >= 0.03 else ""
     still = " The gradient is as wrong as before: the momentum plays no part in it." if settings.corrected else ""
     return (
         f"{start} the accumulated gradient is {difference:.0%} off the large batch's (cosine {cosine:.2f}; "

@@ -112,13 +112,15 @@ def describe(result: Result) -> str:
     held, due = float(result.sums[name][place].mean()), float(result.exact[place].mean())
     error, single = float(result.error(name)[place]), float(result.error("float32")[place])
     kind = {"equal": "all equal to 1", "alike": "around 1", "different": "from far below to far above 0"}[settings.addends]
-    one = settings.addends == "equal"
-    many, whose = ("", "the error is") if one else (f" on average over {COMPONENTS} sums,", "a single sum's error is typically")
-    start = (
-        f"Added up in {name}, {n:,} addends {kind} make {held:,.1f}{many} where {due:,.1f} is right; {whose} {in_words(error)}."
-    )
-    if settings.addends == "equal" and error > 0.1:
-        return f"{start} It stopped growing at {held:,.0f}: {held:,.0f} + 1 is rounded to {held:,.0f}. float32 is exact here."
+    added = f"Added up in {name}, {n:,} addends {kind}"
+    if settings.addends == "equal":
+        start = f"{added} make {held:,.1f} where {due:,.1f} is right; the error is {in_words(error)}."
+        if error > 0.1:
+            return f"{start} It stopped growing at {held:,.0f}: {held:,.0f} + 1 is rounded to {held:,.0f}. float32 is exact here."
+    else:
+        off = f"typically off by {in_words(error)}" if error else "exact"
+        instead = "" if f"{held:.1f}" == f"{due:.1f}" else f", not {due:,.1f}"
+        start = f"{added} have a sum that is {off}; the mean of {COMPONENTS} sums is {held:,.1f}{instead}."
     if name == "float32":
         low = float(result.error("bfloat16")[place])
         return f"{start} In bfloat16 it is {in_words(low)}."

@@ -69,7 +69,7 @@ PROMISES = {
             "the layers at each path",
             "even in models that mix",
             "layers, values, `.grad`, mode",
-            "A GroupNorm works the same in both",
+            "A GroupNorm works the same in either",
             "The model itself is never",
             "A copy of the model",
         ),

@@ -40,7 +40,7 @@ PROMISES = {
             Promise("graphs", _MEMORY, ("memory",), "one_big_batch"),
             Promise(
                 "identical",
-                "gradients have moved the parameters, which are the same on all ranks.",
+                "gradients have moved the parameters, and these are the same on all ranks.",
                 _ON_RANKS,
                 "never_sync",
             ),

@@ -86,7 +86,7 @@ PROMISES = {
             "`torch.save(something, path)` writes",
             "`os.path.exists(path)` says",
             "To try them out",
-            "This run has everything",
+            "`run = RunProblem().start()` builds",
             "`RunProblem(shuffled=False",
             "What earns points:",
             "it has no dropout",
