@@ -116,7 +116,9 @@ def describe(result: Result) -> str:
     if settings.addends == "equal":
         start = f"{added} make {held:,.1f} where {due:,.1f} is right; the error is {in_words(error)}."
         if error > 0.1:
-            return f"{start} It stopped growing at {held:,.0f}: {held:,.0f} + 1 is rounded to {held:,.0f}. float32 is exact here."
+            return (
+                f"{start} It stopped growing at {held:,.0f}: {held:,.0f} + 1 is rounded to {held:,.0f}. float32 is exact here."
+            )
     else:
         off = f"typically off by {in_words(error)}" if error else "exact"
         instead = "" if f"{held:.1f}" == f"{due:.1f}" else f", not {due:,.1f}"
