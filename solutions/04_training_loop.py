@@ -443,7 +443,8 @@ explore("gallery", loop="zero-every")
 # *Difficulty ●●○ · about 4 minutes · 1 point*
 #
 # Six loops have lost their names. Below their fingerprints are the mistakes to choose from. Some are not in the picture, and
-# none is there twice. Return a dictionary from letters to names, like `{"A": "step-every", "B": …}`.
+# none is there twice. Return a dictionary from letters to names, like `{"A": "step-every", "B": …}`. `b` counts as `B`, and
+# `step_every` as `step-every`.
 #
 # What earns points:
 #

@@ -317,7 +317,7 @@ predict(
 # | `seen.outcome` | `"due"`, `"not due"` or `"cannot tell"` |
 # | `seen.mistakes` | what explains a `"not due"`; empty otherwise |
 # | `seen.check()` | unless due, raises `NotDueError` (an `AssertionError`) or `CannotTellError` (a `RuntimeError`) |
-# | `seen.fingerprint`, `seen.due` | the two matrices |
+# | `seen.fingerprint`, `seen.due` | the two matrices, in `.coefficients`, where it can tell |
 #
 # Watching sees weights, not intentions. Where the tokens of one micro-batch weigh differently, it cannot know what is due,
 # and says so. A test must not take this for a pass:

@@ -105,14 +105,14 @@ def noting(function: Callable) -> Callable:
     @functools.wraps(function)
     def call(*arguments: object, **keywords: object) -> object:
         before = [_owner(thing) for thing in _things((arguments, keywords))]
-        has_model = any(isinstance(value, nn.Module) for value in arguments)
-        if has_model:  # what saves or loads a state of random numbers is not given one
+        given_run = any(map(_is_run, arguments))
+        if not given_run:  # what saves or restores the random numbers of a run must see their state as it is
             _rename_seed()
         with settings_put_back() as changed:
             returned = function(*arguments, **keywords)
         _noted.extend(map(LEFT_CHANGED.format, changed))
         _noted.extend(message for owner in before for message in owner.left())
-        if has_model and torch.initial_seed() != NO_USUAL_SEED:
+        if not given_run and torch.initial_seed() != NO_USUAL_SEED:
             _noted.append(SEED)
         return returned
 
@@ -142,12 +142,17 @@ def _things(given: object) -> Iterator[Thing]:
             yield from _parts(value)
         elif isinstance(value, Thing):
             yield value
-        elif type(value).__module__.startswith("gradaccum."):  # a run has a model and an optimizer
+        elif _is_run(value):
             for held in vars(value).values() if hasattr(value, "__dict__") else ():
                 if isinstance(held, nn.Module):
                     yield from _parts(held)
                 elif isinstance(held, Thing) and not isinstance(held, Tensor):
                     yield held
+
+
+def _is_run(value: object) -> bool:
+    """Whether it is an object of the course that has a model and an optimizer, and whose random numbers may be restored."""
+    return type(value).__module__.startswith("gradaccum.") and not isinstance(value, nn.Module)
 
 
 def _parts(model: nn.Module) -> Iterable[nn.Module | Tensor]:

@@ -4,8 +4,8 @@ from autograder.contract.promises import Promise, Promises
 
 MODELS = ("plain", "shared", "deep", "gated")
 SCATTERED = ("scattered 0", "scattered 1", "scattered 2", "scattered 3", "scattered 4")
-LINES = ("exact 0", "exact 1", "exact 2", "exact 3", *SCATTERED)
-LARGEST, FULL = tuple(f"largest {k}" for k in range(14)), tuple(f"full {k}" for k in range(7))
+LINES = ("exact 0", "exact 1", "exact 2", "exact 3", "exact 4", *SCATTERED)
+LARGEST, FULL = tuple(f"largest {k}" for k in range(15)), tuple(f"full {k}" for k in range(7))
 NONE = ("none 0", "none 1", "none 2", "none 3")
 
 PROMISES = {
@@ -59,12 +59,13 @@ PROMISES = {
             Promise("pair", "returns the pair `(fixed, per_sample)`", LINES, "memory_line_turned_round"),
             Promise("exact", "lists of points that lie on it", LINES, "memory_line_through_zero"),
             Promise("least squares", "lists of points that do not", SCATTERED, "memory_line_first_two"),
-            Promise("gigabytes", "some at many gigabytes", ("exact 2",), "memory_line_in_32_bits"),
+            Promise("gigabytes", "some at many gigabytes", ("exact 2", "exact 4"), "memory_line_in_32_bits"),
+            Promise("digits", "Three correct digits are enough.", ("exact 4",), "line_by_normal_equations_in_float32"),
             Promise("below zero", "may come out below zero", ("scattered 3",), "memory_line_never_negative"),
             Promise("repeated", "perhaps with repetitions", ("scattered 4",), "memory_line_one_point_for_each_size"),
             Promise("any order", "in any order", SCATTERED, "memory_line_smallest_and_largest"),
         ),
-        ("Write `memory_line", "Three correct digits", "Any library", "The pair (fixed, per_sample)"),
+        ("Write `memory_line", "Any library", "The pair (fixed, per_sample)"),
     ),
     "plan_micro_batches": Promises(
         (

@@ -107,6 +107,7 @@ PROMISES = {
             "Six loops have lost their names",
             "Below their fingerprints",
             "Some are not in the picture",
+            "`b` counts as",
             "The data:",
             "For each letter",
         ),

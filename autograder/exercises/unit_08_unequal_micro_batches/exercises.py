@@ -107,9 +107,11 @@ class TrainEpochTokens(Exercise):
             ),
             "no accumulation": trial(9, ((1,), (3, 2), (1,), (2,)), accumulation_steps=1, loud=LOUD, lr=0.1 / LOUD**2),
             "memory": replace(trial(2, ((4,) * 16,) * 24, **metered), meter=True),
-            "leftover": trial(3, unequal_lengths(chance, 2 * n, n) + left, left, stale=True, one_shot=True, prompt=2),
+            "leftover": trial(
+                3, unequal_lengths(chance, 2 * n, n) + left, left, stale=True, one_shot=True, prompt=2, grouped=True
+            ),
             "empty": trial(4, tuple(empty), one_shot=True),
-            "bare": trial(5, bare),
+            "bare": trial(5, bare, unequal_lengths(chance, n, n) + ((0,), (0, 0))),
             "bare one": trial(11, ((2, 3), (0, 0), (4,)), accumulation_steps=1),
             "ignore": trial(6, unequal_lengths(chance, 2 * n, n), unequal_lengths(chance, n, n), ignore_index=0, frozen=True),
             "ignore another": trial(10, unequal_lengths(chance, 2 * n, n), ignore_index=7, zero_counts=True, frozen=True),

@@ -38,7 +38,9 @@ PROMISES = {
                 ("tokens",),
                 "needs_every_gradient",
             ),
-            Promise("groups", "which may have several groups of parameters.", ("tokens",), "divides_the_first_group"),
+            Promise(
+                "groups", "which may have several groups of parameters.", ("tokens", "leftover"), "divides_the_first_group"
+            ),
             Promise("optimizer", "Update with `optimizer.step()`.", LOOPS, "updates_by_hand"),
             Promise("stream", "a list or a one-shot stream of pairs", ("leftover", "empty"), "needs_a_list"),
             Promise("shapes", "Both sizes differ from one micro-batch to the next.", LOOPS, "same_lengths_only"),

@@ -38,7 +38,7 @@ from gradaccum.problems.tokens import TokenProblem
 UNIT = "13_in_the_wild"
 
 ONLY_THERE = {
-    "tokens": "It goes wrong only where some parameters are frozen, or are not used.",
+    "tokens": "It goes wrong only where some parameters are frozen or not used, or where the optimizer has several groups of them.",
     "token 0": "It goes wrong only where token 0 is a target, too.",
 }
 """Said of a trainer that is right in all runs but this one."""
@@ -131,7 +131,7 @@ class RepairedTrainer(Exercise[RepairTrial]):
         holes[chance.randrange(n)] = (0,)
         holes[2 * n + chance.randrange(n)] = (0, 0)
         return {
-            "tokens": trial(1, hard(3 * n), gated=True, extras=True),
+            "tokens": trial(1, hard(3 * n), gated=True, extras=True, grouped=True),
             "token 0": trial(9, hard(2 * n), zero_counts=True),
             "no accumulation": trial(2, ((1,), *hard(3)), accumulation_steps=1, **narrow),
             "leftover": trial(3, hard(n + left)),

@@ -10,6 +10,7 @@ from torch import nn
 from torch.optim.lr_scheduler import LambdaLR
 
 from autograder.observing.traces import ATTRIBUTE, HOOK, OPTIMIZER, REPLACED, SEED, SETTING, notes, noting
+from gradaccum.resuming import RunProblem
 
 
 def loop():
@@ -95,10 +96,15 @@ def draws(model):
     return torch.rand(3)
 
 
-def test_a_function_given_a_model_that_seeds_random_numbers_is_noted_and_one_that_draws_is_not():
+def test_a_function_that_seeds_random_numbers_is_noted_and_one_that_draws_is_not():
     model, _ = loop()
-    assert left_by(draws, model) == []
-    assert left_by(lambda m: torch.manual_seed(0), model) == [SEED]
+    for given in (model, [torch.zeros(2)], 3):
+        assert left_by(draws, given) == []
+        assert left_by(lambda given: torch.manual_seed(0), given) == [SEED]
+
+
+def test_a_function_that_is_given_a_run_may_restore_its_random_numbers():
+    assert left_by(lambda path, run: torch.manual_seed(0), "path", RunProblem().start()) == []
 
 
 def test_what_a_function_draws_does_not_depend_on_being_watched():

@@ -52,6 +52,16 @@ def _halves(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
     return size, effective // size
 
 
+def _halves_or_single_samples(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    """Halve as long as there is no remainder; if nothing fits until then, take single samples."""
+    room, size = _room(budget, fixed, per_sample), effective
+    while size > room and size % 2 == 0:
+        size //= 2
+    if size > room:
+        size = 1
+    return (size, effective // size) if size <= room else RAISES
+
+
 def _fill(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
     size = min(effective, _room(budget, fixed, per_sample))
     return size, math.ceil(effective / size)
@@ -162,7 +172,7 @@ WRONG_PLANS: dict[str, tuple[Formula, ...]] = {
         "plan-turned-round": (_turned_round,),
         "budget-ignored": (_whole_batch,),
         "not-the-largest": (_single_samples,),
-        "halves-only": (_halves,),
+        "halves-only": (_halves, _halves_or_single_samples),
         "does-not-divide": (_fill, _fill_and_drop, _fill_in_fractions),
         "fixed-for-each": (_pay_fixed_again,),
         "whole-batch-or-nothing": (_whole_or_nothing,),

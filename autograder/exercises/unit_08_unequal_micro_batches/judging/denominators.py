@@ -92,6 +92,12 @@ def _of_rows_less_ignored(targets: Targets, weight: Tensor | None = None, ignore
     return sum(map(len, targets)) - int((_joined(targets) == ignore_index).sum())
 
 
+def _rows_if_several(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    """Counts the rows of micro-batches that have several, of which nothing is left out; right with weights."""
+    parts = [len(part) if part.dim() > 1 else int((part != ignore_index).sum()) for part in targets]
+    return denominator(targets, weight, ignore_index) if weight is not None else sum(parts)
+
+
 def _without_last(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
     return denominator(targets[:-1] or targets, weight, ignore_index)
 
@@ -118,6 +124,7 @@ WRONG_DENOMINATORS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "first-class-left-out": _without_first_class,
     "counts-rows": (
         _of_rows,
+        _rows_if_several,
         _of_rows_less_ignored,
         lambda targets, weight=None, ignore_index=IGNORE_INDEX: sum(map(len, targets)),
     ),
@@ -209,6 +216,18 @@ def _mean_weight(targets: Targets, weight: Tensor | None = None, ignore_index: i
     return due / denominator(targets, None, ignore_index) if weight is not None and due else due
 
 
+def _with_ignored_from_the_end(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    """Adds the weights that targets have as indices, which are counted from the end if they are negative."""
+    every = _joined(targets)
+    return denominator(targets, None, ignore_index) if weight is None else float(weight[every.clamp(min=-1)].sum())
+
+
+def _weights_of_present(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    every = _joined(targets)
+    present = every[every != ignore_index]
+    return _sum_of_weights(present if weight is None else present.unique(), weight)
+
+
 def _in_16_bits(dtype: torch.dtype) -> Formula:
     def formula(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
         kept = [part[part != ignore_index] for part in targets]
@@ -235,6 +254,10 @@ DENOMINATORS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "You leave out negative targets only, and where ignore_index is a class, its targets still count.": _without_negative,
     "You add the weight of each class once for a micro-batch, however many of its targets have it.": (
         _weighing(lambda kept, weight: weight[kept.unique()].sum())
+    ),
+    "You add the weight of each class once, however many targets of the window have it.": _weights_of_present,
+    "An ignored target still counts where it is negative: as an index it is counted from the end, and -1 is the last class.": (
+        _with_ignored_from_the_end
     ),
     "You cut off the decimals of the weights.": _weighing(lambda kept, weight: weight[kept].trunc().sum()),
     "You divide the weights by their mean or their sum.": (

@@ -122,11 +122,13 @@ def live_losses_message(trial: TokenLoopTrial, seen: Observation) -> str:
 
 
 def stopped_message(trial: TokenLoopTrial, seen: Observation) -> str:
-    """That a loop stops at the first window without tokens, if that explains its parameters; empty otherwise."""
-    problem = trial.problem
-    (counts,), steps = problem.epochs, problem.accumulation_steps
-    start = next(first for first in range(0, len(counts), steps) if not sum(counts[first : first + steps]))
-    shorter = replace(trial, problem=replace(problem, lengths=(problem.lengths[0][:start],)))
+    """That a loop stops at the first window without tokens of each epoch, if that explains its parameters; empty otherwise."""
+    steps, epochs = trial.problem.accumulation_steps, zip(trial.problem.epochs, trial.problem.lengths, strict=True)
+    until = [
+        lengths[: next(first for first in range(0, len(counts), steps) if not sum(counts[first : first + steps]))]
+        for counts, lengths in epochs
+    ]
+    shorter = replace(trial, problem=replace(trial.problem, lengths=tuple(until)))
     stops = not seen.failure and trains_like(shorter, seen)
     return "Your loop stops at the window without tokens: what comes after it is not trained on." if stops else ""
 

@@ -167,7 +167,10 @@ FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
     "You divide by the tokens of the other ranks, where those of all ranks are due.": (
         lambda local, tokens: len(tokens) * local / max(1, sum(tokens) - local),
     ),
-    "Your factors have no more digits than 16 bits can hold.": (*_in_16_bits(torch.float16), *_in_16_bits(torch.bfloat16)),
+    "Somewhere on the way your numbers are rounded to 16 bits, which hold too few digits.": (
+        *_in_16_bits(torch.float16),
+        *_in_16_bits(torch.bfloat16),
+    ),
     "Your sum over the ranks is kept in a byte, which begins anew at 0 after 255.": (_total_in_a_byte,),
     "Your factors are the right ones, rounded.": tuple(map(_rounded, range(5))),
     "You add the tokens of the first two ranks only.": (lambda local, tokens: len(tokens) * local / max(1, sum(tokens[:2])),),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from typing import Any
 
@@ -46,20 +47,23 @@ SAME_DATA = {(FULL, 2): 0, (LEFTOVER, 4): 1, (WINDOWS, 2): 1}
 LAST_LOOKS_RIGHT = ("no-scale", "mean-of-means")
 """Names that a leftover of one micro-batch does not show."""
 
-WHOLE = {1: 0, 2: 0, 3: 1}
-"""How many micro-batches beyond 2 N a trainer of the last part has, by its number, if that leaves no window unfilled."""
+WHOLE = {1: 0, 2: 0, 3: 1, 4: 1}
+"""How many micro-batches beyond 2 N a trainer of the last part has, by its number, where that is not drawn. The last row shows
+the mistake of number 1 and hides that of number 4."""
 
 
 def uneven(chance: random.Random, count: int, steps: int, *sequences: int) -> Lengths:
     """Micro-batches that hold unequal numbers of tokens in each window of two or more, and unequally much padding.
 
-    Those of a window have two ``sequences`` each, or in turn as many as is said.
+    Those of a window have two ``sequences`` each, or in turn as many as is said. A single one has two tokens or more: one token
+    less, and there would be nothing to divide by.
     """
     sequences = sequences or (2,)
+    least = 2 if sequences == (1,) else 1
     found: list[tuple[int, ...]] = []
     while len(found) < count:
         width = min(steps, count - len(found))
-        window = [tuple(chance.sample(range(1, 9), sequences[k % len(sequences)])) for k in range(width)]
+        window = [tuple(chance.sample(range(least, least + 8), sequences[k % len(sequences)])) for k in range(width)]
         tokens = [sum(lengths) for lengths in window]
         shares = {sum(lengths) / max(lengths) for lengths in window}
         mixed = sequences == (1,) or len(shares) == width
@@ -122,8 +126,11 @@ def unseen_trainers(chance: random.Random, seed: int) -> dict[str, list[Build]]:
     left = chance.randint(2, steps - 1)
     length = chance.randint(3, 8)
 
+    # Of two trainers after each other both have AdamW, of the next two neither. So the right ones of each part are of both kinds.
+    adam = itertools.cycle(chance.choice([(True, True, False, False), (False, False, True, True)]))
+
     def build(lengths: Lengths, n: int = steps, **how: Any) -> Build:
-        return Build(next(seeds), n, lengths, adam=chance.random() < 0.5, **how)
+        return Build(next(seeds), n, lengths, adam=next(adam), **how)
 
     def hard(count: int, n: int = steps) -> Lengths:
         return uneven(chance, count, n)

@@ -6,7 +6,7 @@ from torch.nn import functional as F
 
 EXERCISE = "train_epoch_tokens"
 MISTAKES = ()
-LOST = ("tokens",)
+LOST = ("tokens", "leftover")
 
 
 def train_epoch_tokens(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100):
