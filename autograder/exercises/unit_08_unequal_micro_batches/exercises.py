@@ -111,7 +111,7 @@ class TrainEpochTokens(Exercise):
                 3, unequal_lengths(chance, 2 * n, n) + left, left, stale=True, one_shot=True, prompt=2, grouped=True
             ),
             "empty": trial(4, tuple(empty), one_shot=True),
-            "bare": trial(5, bare, unequal_lengths(chance, n, n) + ((0,), (0, 0))),
+            "bare": trial(5, bare, (*unequal_lengths(chance, n, n), (0,), (0, 0))),
             "bare one": trial(11, ((2, 3), (0, 0), (4,)), accumulation_steps=1),
             "ignore": trial(6, unequal_lengths(chance, 2 * n, n), unequal_lengths(chance, n, n), ignore_index=0, frozen=True),
             "ignore another": trial(10, unequal_lengths(chance, 2 * n, n), ignore_index=7, zero_counts=True, frozen=True),

@@ -38,7 +38,7 @@ from gradaccum.problems.tokens import TokenProblem
 UNIT = "13_in_the_wild"
 
 ONLY_THERE = {
-    "tokens": "It goes wrong only where some parameters are frozen or not used, or where the optimizer has several groups of them.",
+    "tokens": "It goes wrong only where some parameters are frozen or unused, or where the optimizer has several groups.",
     "token 0": "It goes wrong only where token 0 is a target, too.",
 }
 """Said of a trainer that is right in all runs but this one."""

@@ -126,7 +126,7 @@ def unseen_trainers(chance: random.Random, seed: int) -> dict[str, list[Build]]:
     left = chance.randint(2, steps - 1)
     length = chance.randint(3, 8)
 
-    # Of two trainers after each other both have AdamW, of the next two neither. So the right ones of each part are of both kinds.
+    # Two trainers in a row have AdamW, the next two do not. So the right ones of each part are of both kinds.
     adam = itertools.cycle(chance.choice([(True, True, False, False), (False, False, True, True)]))
 
     def build(lengths: Lengths, n: int = steps, **how: Any) -> Build:
