@@ -296,8 +296,8 @@ for size, total in zip(sizes, totals, strict=True):
 # What earns points:
 #
 # - **1 point · points on a line**: lists of points that lie on it, some at many gigabytes.
-# - **2 points · points off a line, by least squares**: lists of points that do not. The fixed part may come out
-#   below zero.
+# - **2 points · points off a line, by least squares**: lists of points that lie on no line. The fixed part may come out below
+#   zero.
 #
 # Three correct digits are enough. Any library will do.
 

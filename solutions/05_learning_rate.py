@@ -96,7 +96,7 @@ for b, n in ((16, 2), (8, 4), (2, 16)):
 #
 # | rule | new rate | idea |
 # |---|---|---|
-# | none | $\alpha$ | the same update on average, only less noisy |
+# | none | $\alpha$ | the same update on average; a larger batch is only less noisy |
 # | linear | $\alpha \cdot c/b$ | fewer updates, each longer in proportion: the distance per *sample* stays the same |
 # | sqrt | $\alpha \cdot \sqrt{c/b}$ | for optimizers that divide by the typical size of a gradient, such as Adam |
 #

@@ -23,7 +23,7 @@
 # GPUs, N = 64, B = 2), a thousand sequences read for nothing.
 #
 # Clipping, scaling and unscaling each have one right place, and wrong places where they raise no error. Accumulation adds
-# more of those.
+# more of the wrong ones.
 #
 # *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 
@@ -137,7 +137,7 @@ print("scaled by 65,536, there and back:", (tiny * 65536).half().float().item() 
 # | `scaler.scale(loss)` | multiplies the loss by the scale |
 # | `scaler.unscale_(optimizer)` | divides every `.grad` by the scale, and notes whether there is an inf or NaN |
 # | `scaler.step(optimizer)` | updates, unless an inf or NaN was found; unscales first if you have not |
-# | `scaler.update()` | halves the scale after an inf; doubles it after 2,000 good updates in a row |
+# | `scaler.update()` | halves the scale after an inf or NaN; doubles it after 2,000 good updates in a row |
 
 # %%
 predict(

@@ -290,7 +290,7 @@ explore("run_dashboard")
 #
 # Write a line **per update**, with
 #
-# - the **loss** that the update follows: the mean over all samples of its window;
+# - the **loss** before the update: the mean over all samples of its window;
 # - **samples per second** over the whole window, including its update: comparable however you cut the batch;
 # - the **effective batch size** and the **rate** that the update used: without them nobody can repeat the run;
 # - the **peak** of memory, not what is left after the update (`torch.cuda.max_memory_allocated()` on a GPU).

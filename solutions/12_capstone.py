@@ -75,8 +75,8 @@ print(f"\n{SMALL.lines} lines; the loss of a perfect model is {perfect:.3f} per 
 
 # %% [markdown]
 # A token is one character. The model sees the characters so far (`x`) and has to predict the next one (`y`), including the
-# end of the line. A micro-batch is **padded** to its longest line. The padding in `y` is marked `IGNORE`. Over the other
-# positions `token_loss(logits, y)` averages, and `tokens_in(y)` counts them, for a line or a micro-batch.
+# end of the line. A micro-batch is **padded** to its longest line. The padding in `y` is marked `IGNORE`. `token_loss(logits,
+# y)` averages over the other positions, and `tokens_in(y)` counts them, for a line or a micro-batch.
 
 # %%
 x, y = encode(["fog", "wind west, calm"])
@@ -98,7 +98,7 @@ print("tokens in each line:", [tokens_in(row) for row in y])
 # | `config.max_norm`, `config.budget` | the clipping threshold, and the bytes a micro-batch may need |
 # | `config.with_(micro_batch_size=8)` | a copy with another B, and so another N; a config cannot be changed |
 #
-# After each update, enter it with `run.history.add(loss, norm, rate, tokens)`. The model has no dropout and no BatchNorm, so
+# After each update, record it with `run.history.add(loss, norm, rate, tokens)`. The model has no dropout and no BatchNorm, so
 # accumulation can equal the large batch exactly.
 
 # %% [markdown]
@@ -198,9 +198,9 @@ check(pick_micro_batch_size)
 #
 # *Difficulty ●●● · about 12 minutes · 8 points*
 #
-# Write `train_window(run, window, max_norm)`: one update. `window` is a list of micro-batches `(x, y)`. The gradient has to be
-# that of the loss averaged over **all tokens of the window**, as if its lines were one large batch. Clip it once, let the
-# optimizer make its update, and let the schedule make its step. Then enter into `run.history`:
+# Write `train_window(run, window, max_norm)`: one update. `window` is a list of micro-batches `(x, y)`. The gradient has to
+# be that of the loss averaged over **all tokens of the window**, as if its lines were one large batch. Clip it once, let the
+# optimizer make its update, and let the schedule make its step. Then record in `run.history`:
 #
 # - `loss`: the mean over the window's tokens, at the weights before the update;
 # - `norm`: that of the gradient before clipping;
@@ -226,7 +226,7 @@ check(pick_micro_batch_size)
 
 # %% exercise="train_window"
 def train_window(run, window, max_norm):
-    """One update for a window of micro-batches, entered into the run's history."""
+    """One update for a window of micro-batches, recorded in the run's history."""
     ### BEGIN SOLUTION
     run.optimizer.zero_grad()
     tokens, total = sum(tokens_in(y) for _, y in window), 0.0

@@ -93,7 +93,7 @@ seen
 #
 # 1. It opens on a release of transformers from 2024. What does it divide by? Move through its releases: which are right?
 # 2. **transformers bert even** was repaired once. Is it still right in the newest release?
-# 3. **transformers llama**, release 1: what do the rows add up to? By how many tokens too many does it divide?
+# 3. **transformers llama**, release 1: what do the rows add up to? How many tokens too many does it count?
 # 4. Suppose all micro-batches held equally many tokens. Which trainers would be right in full windows and wrong in a
 #    leftover?
 
@@ -138,8 +138,8 @@ explore("trainers")
 # | `"step-every"` | there is an update after every micro-batch |
 # | `"off-by-one-early"` | the first update comes after one micro-batch, the others after N more; a leftover is applied |
 #
-# Each trainer does what its name says and is otherwise right: between two updates, a micro-batch weighs its share of their
-# tokens.
+# Each trainer does what its name says and is otherwise right: a micro-batch weighs its share of all tokens between two
+# updates.
 
 # %% [markdown]
 # What earns points, each with several fingerprints whose names must all be right:

@@ -58,7 +58,7 @@ PROMISES = {
         (
             Promise("pair", "returns the pair `(fixed, per_sample)`", LINES, "memory_line_turned_round"),
             Promise("exact", "lists of points that lie on it", LINES, "memory_line_through_zero"),
-            Promise("least squares", "lists of points that do not", SCATTERED, "memory_line_first_two"),
+            Promise("least squares", "lists of points that lie on no line", SCATTERED, "memory_line_first_two"),
             Promise("gigabytes", "some at many gigabytes", ("exact 2", "exact 4"), "memory_line_in_32_bits"),
             Promise("digits", "Three correct digits are enough.", ("exact 4",), "line_by_normal_equations_in_float32"),
             Promise("below zero", "may come out below zero", ("scattered 3",), "memory_line_never_negative"),

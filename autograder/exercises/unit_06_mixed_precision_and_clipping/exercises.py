@@ -128,7 +128,7 @@ class TrainEpochClipped(Exercise[ClipTrial]):
             "both sides": on_both_sides(trial(8, [size] * (6 * n), share=IDLE, frozen=True)),
             "overflowed": trial(9, [size] * n, share=IDLE, overflowed=True),
             "leftover": trial(5, [*uneven[1], *uneven[2][:left]], share=BINDING),
-            "bound alone": trial(10, [size] * 2, share=BINDING, accumulation_steps=1),
+            "bound alone": trial(10, [4] * 6, share=BINDING, accumulation_steps=1),
             "probe": trial(4, *every_kind, share=IDLE, frozen=True, stale=True, grouped=1),
         }
 

@@ -88,7 +88,7 @@ PROMISES = {
         ),
         asks_nothing=(
             "Write `train_window",
-            "Then enter into",
+            "Then record in",
             "What you return does not matter.",
             "the same with lines of any length.",
             "the history of all of these.",
