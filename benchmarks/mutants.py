@@ -72,7 +72,7 @@ def mark(mutant: Mutant, seed: int) -> Result:
 @cache
 def _fork_server() -> ForkServer:
     torch.set_num_threads(1)
-    return ForkServer(NONE, "cpu")
+    return ForkServer(NONE, "cpu", many=True)
 
 
 @cache
