@@ -36,7 +36,8 @@ FINE = (0.01, 0.02)
 shares less finely calls it right, and one that compares them more finely does not."""
 
 EVEN, MANY, CLOSE = {(LEFTOVER, 0)}, {(FULL, 1), (FULL, 5)}, {(FULL, 6)}
-"""Parts and numbers of those with equally many tokens, of those with many, and of those with nearly equally many."""
+"""Parts and numbers of those with equally many tokens in each window, and others in the next; of those with many; and of those
+with nearly equally many."""
 
 TWO = {(WINDOWS, 0)}
 """Parts and numbers of those with N = 2 and a leftover: they make more than one update for two micro-batches."""
@@ -94,7 +95,9 @@ def _with_name(chance: random.Random, name: str, part: str, number: int) -> Buil
         if part == WINDOWS:
             left = 1 if two else WHOLE.get(number, chance.randint(2, steps) if name == "off-by-one-early" else left)
         count = 2 * steps + left
-        lengths = ((chance.randint(2, 9),),) * count if even or name == "tail-scale" else uneven(chance, count, steps, 1)
+        lengths = ((chance.randint(2, 9),),) * count if name == "tail-scale" else uneven(chance, count, steps, 1)
+        if even:
+            lengths = tuple((tokens,) for tokens in chance.sample(range(2, 10), 3) for _ in range(steps))[:count]
         factor, more = chance.randint(5, 9) if many else 1, chance.randint(40, 90) if close else 0
         build = named(Build(0, steps, tuple((factor * tokens + more,) for (tokens,) in lengths)), name)
         mistake = "wrong-total" if many else "mean-of-means"
