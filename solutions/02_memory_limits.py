@@ -109,7 +109,7 @@ explore("memory_bar")
 # <details><summary>Fine print: when exactly is memory highest?</summary>
 #
 # Without checkpointing, the bars show the end of a forward pass. The backward pass frees activations as it goes, but needs
-# the gradient of one at a time: another 6% here, which grows with B too.
+# the gradient of one at a time: another 6% here. These bytes grow with B too, so the line stays a line.
 # </details>
 
 # %% [markdown]

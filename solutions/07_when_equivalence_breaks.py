@@ -364,8 +364,8 @@ predict(
 # %% [markdown]
 # ## Explore: who hides the mistake
 #
-# In unit 04 AdamW hid a missing 1/N. Which others do? Each line shows how far the mistake takes one optimizer from where one
-# large batch takes it, on a logarithmic axis. In the grey area no plot can tell the two runs apart.
+# In unit 04 AdamW hid a missing 1/N. Which others do? Each line shows, for one optimizer and on a logarithmic axis, how far
+# the mistake takes the run from the large batch's. In the grey area no plot can tell the two runs apart.
 #
 # 1. Which two hide a missing 1/N? Which hide a division made twice?
 # 2. Clipping hides the mistake at the first update. Why does it no longer hide it at the tenth?

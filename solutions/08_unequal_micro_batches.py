@@ -23,9 +23,9 @@
 # sums](https://github.com/huggingface/transformers/issues/24725): a token of an 11-token text pulled **ten times** as hard as
 # one of a 101-token text. (The first token of a text is never predicted.)
 #
-# So far your loss was a mean over samples, and you weighted each micro-batch by its samples. A language model's loss is a mean
-# over **tokens**, and texts are long or short: four texts may hold 40 tokens in one micro-batch and 4,000 in the next. What is
-# the share of a micro-batch now?
+# So far your loss was a mean over samples, and you weighted each micro-batch by its number of samples. A language model's
+# loss is a mean over **tokens**, and texts are long or short: four texts may hold 40 tokens in one micro-batch and 4,000 in
+# the next. What is the share of a micro-batch now?
 #
 # *About 40 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 

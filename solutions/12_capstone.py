@@ -125,7 +125,7 @@ explore("run_drift")
 # 4. Clipping each micro-batch does nothing until a norm reaches the threshold. Clip at 0.1.
 # </details>
 #
-# So check a loop like this: **run it next to the large batch, in float64, on something tiny, and look at the weights.**
+# So this is how to check a loop: **run it next to the large batch, in float64, on something tiny, and look at the weights.**
 # Marking does the same.
 
 # %% [markdown]
@@ -285,8 +285,8 @@ predict(
 # %% [markdown]
 # ## Stop and resume
 #
-# A stopped run continues from a file as if it had never stopped. This one has no random numbers and no scaler, so its next
-# update depends on only five things:
+# A stopped run continues from a file as if it had never stopped. This one has no random numbers and no scaler, so it needs
+# only five things:
 #
 # - `run.parts()` gives a dictionary of four of them: model, optimizer, scheduler, history.
 # - **The place in the data** is the fifth. An epoch's order is the same whenever you ask for it, so the number of updates

@@ -138,8 +138,8 @@ explore("trainers")
 # | `"step-every"` | there is an update after every micro-batch |
 # | `"off-by-one-early"` | the first update comes after one micro-batch, the others after N more; a leftover is applied |
 #
-# Each trainer does what its name says and is otherwise right: a micro-batch weighs its share of all tokens between two
-# updates.
+# Each trainer does what its name says and is otherwise right: a micro-batch weighs its share of the tokens that came between
+# two updates.
 
 # %% [markdown]
 # What earns points, each with several fingerprints whose names must all be right:
@@ -317,7 +317,7 @@ predict(
 # | `seen.outcome` | `"due"`, `"not due"` or `"cannot tell"` |
 # | `seen.mistakes` | what explains a `"not due"`; empty otherwise |
 # | `seen.check()` | unless due, raises `NotDueError` (an `AssertionError`) or `CannotTellError` (a `RuntimeError`) |
-# | `seen.fingerprint`, `seen.due` | the two matrices, in `.coefficients`, where it can tell |
+# | `seen.fingerprint`, `seen.due` | the two matrices, in `.coefficients`, or `None` |
 #
 # Watching sees weights, not intentions. Where the tokens of one micro-batch weigh differently, it cannot know what is due,
 # and says so. A test must not take this for a pass:
