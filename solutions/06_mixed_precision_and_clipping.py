@@ -165,8 +165,8 @@ predict(
 #
 # 1. You begin with a common mistake. By what factor is the update too short? Change the scale.
 # 2. Press **Hide it**. Why is the same code now right?
-# 3. Go through the other orders. Which of them turn the update, and which only change its length? Which one is hidden by
-#    clipping, and shows at a threshold of 1,000?
+# 3. Press **Reset** and go through the other orders. Which turn the update, and which only change its length? Which one is
+#    hidden by clipping, and shows at a threshold of 1,000?
 
 # %%
 explore("order_of_operations")
