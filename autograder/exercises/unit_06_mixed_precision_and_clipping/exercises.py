@@ -353,6 +353,6 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
                 results["ragged"] = NOT_FINITE
             elif sums_message(observations["evaluation"], float32_sums(trials["evaluation"])[()]):
                 results["model"] = results["model"] or OF_ANOTHER_MODE
-            elif narrow := sums_message(observations["narrow"], float32_sums(trials["narrow"])[()]):
+            elif not message and (narrow := sums_message(observations["narrow"], float32_sums(trials["narrow"])[()])):
                 results["sums"] = results["sums"] or f"For a model with a single output: {narrow}"
         return self.verdict(results, mistakes=tuple(map(in_words_of_sums, slugs)), remark=remark)

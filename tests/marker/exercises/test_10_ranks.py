@@ -110,7 +110,7 @@ def scale_with_reduce(local_tokens):
 @pytest.mark.parametrize(
     ("function", "beginning"),
     [
-        (scale_in_half_precision, "Your factors have no more digits than 16 bits can hold."),
+        (scale_in_half_precision, "Somewhere on the way your numbers are rounded to 16 bits, which hold too few digits."),
         (scale_with_reduce, "Only the first rank gets the factor that is due."),
     ],
 )
