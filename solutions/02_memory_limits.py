@@ -44,8 +44,8 @@ print(f"activations of the recipe's 1,024 sequences {1024 * sequence_bytes / 1e1
 # The 16 bytes for each parameter are those of [ZeRO](https://arxiv.org/abs/1910.02054) (section 3): weights and gradients in
 # 16 bits, and AdamW's copy of the weights with its two moments in 32 bits. The 34 bytes for each layer, token and unit of
 # `width` are the estimate of [Korthikanti et al.](https://arxiv.org/abs/2205.05198) for the block of a GPT, without the
-# attention matrix, which modern kernels do not store. The logits are in float32. Llama's block differs in details, so read it
-# as about 19 GB.
+# attention matrix, which modern kernels do not store. The logits are in float32. Llama's block differs in details, so read
+# the sum as about 19 GB.
 # </details>
 
 # %% [markdown]

@@ -75,8 +75,8 @@ print(f"\n{SMALL.lines} lines; the loss of a perfect model is {perfect:.3f} per 
 
 # %% [markdown]
 # A token is one character. The model sees the characters so far (`x`) and has to predict the next one (`y`), including the
-# end of the line. A micro-batch is **padded** to its longest line. The padding in `y` is marked `IGNORE`. `token_loss(logits,
-# y)` averages over the other positions, and `tokens_in(y)` counts them, for a line or a micro-batch.
+# end of the line. A micro-batch is **padded** to its longest line. The padding in `y` is marked `IGNORE`;
+# `token_loss(logits, y)` averages over the other positions, and `tokens_in(y)` counts them, for a line or a micro-batch.
 
 # %%
 x, y = encode(["fog", "wind west, calm"])

@@ -136,7 +136,7 @@ add_mistake(
 )
 add_mistake(
     "throughput-of-nominal-size",
-    "You count every micro-batch of a window as if it had the size of one of them, but ragged ones have others.",
+    "You count every micro-batch of a window as if it had the size of one of them, but sizes differ.",
     "You are told the samples of every micro-batch. Who adds them up?",
 )
 add_mistake(

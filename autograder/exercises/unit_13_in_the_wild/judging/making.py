@@ -56,8 +56,8 @@ the mistake of number 1 and hides that of number 4."""
 def uneven(chance: random.Random, count: int, steps: int, *sequences: int) -> Lengths:
     """Micro-batches that hold unequal numbers of tokens in each window of two or more, and unequally much padding.
 
-    Those of a window have two ``sequences`` each, or in turn as many as is said. A single one has two tokens or more: one token
-    less, and there would be nothing to divide by.
+    Those of a window have two ``sequences`` each, or in turn as many as is said. A single one has at least two
+    tokens, so that a total that is too small by one for each micro-batch is never 0.
     """
     sequences = sequences or (2,)
     least = 2 if sequences == (1,) else 1
@@ -95,7 +95,7 @@ def _with_name(chance: random.Random, name: str, part: str, number: int) -> Buil
         if part == WINDOWS:
             left = 1 if two else WHOLE.get(number, chance.randint(2, steps) if name == "off-by-one-early" else left)
         count = 2 * steps + left
-        # So few that one token too many for each micro-batch shows: then a coarse tolerance does not take it for that.
+        # With so few tokens, one too many for each micro-batch shows even where shares are compared with a coarse tolerance.
         lengths = ((chance.randint(2, 6),),) * count if name == "tail-scale" else uneven(chance, count, steps, 1)
         if even:
             lengths = tuple((tokens,) for tokens in chance.sample(range(2, 10), 3) for _ in range(steps))[:count]
