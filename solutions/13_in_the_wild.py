@@ -185,7 +185,7 @@ check(name_those_trainers)
 # %% [markdown]
 # <details><summary>Hint 1: where to begin</summary>
 #
-# Which micro-batches are in a row at all? How many updates are there? Is the first micro-batch in the first row, and in the
+# Which micro-batches does a row hold at all? How many updates are there? Is the first micro-batch in the first row, and in the
 # second?
 # </details>
 #

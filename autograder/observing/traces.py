@@ -160,11 +160,16 @@ def _parts(model: nn.Module) -> Iterable[nn.Module | Tensor]:
 
 
 def _owner(thing: Thing) -> _Owner:
-    hooks = next(names for kind, names in _HOOKS.items() if isinstance(thing, kind))
     # What DistributedDataParallel keeps of its own changes from pass to pass.
     held = {} if isinstance(thing, DistributedDataParallel) else dict(vars(thing))
     rules = [_rule(group) for group in thing.param_groups] if isinstance(thing, Optimizer) else []
-    return _Owner(thing, sum(len(getattr(thing, name, None) or ()) for name in hooks), held, rules)
+    return _Owner(thing, sum(len(getattr(thing, name, None) or ()) for name in _hooks_of(type(thing))), held, rules)
+
+
+@functools.cache
+def _hooks_of(kind: type) -> tuple[str, ...]:
+    """Where things of a type keep their hooks."""
+    return next((names for base, names in _HOOKS.items() if issubclass(kind, base)), ())
 
 
 def _rule(group: dict[str, object]) -> dict[str, object]:

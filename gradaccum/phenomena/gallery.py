@@ -77,5 +77,5 @@ def describe(result: Result) -> str:
     name, problem = result.settings.loop, PROBLEMS[result.settings.micro_batches]
     said = f"{name}, N = {problem.accumulation_steps}: the loop {say(result.found, result.due)}."
     if name != "right" and result.found.same_as(result.due):
-        return f"{said} These micro-batches cannot show what is wrong with it; uneven ones do."
+        return f"{said} This setting cannot show what is wrong with it; the other one does."
     return said

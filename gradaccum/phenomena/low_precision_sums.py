@@ -106,27 +106,24 @@ def draw(result: Result, figure: Figure) -> None:
 
 
 def describe(result: Result) -> str:
-    """What the sum holds at the chosen N, how wrong that is, and how wrong float32 is."""
+    """What the sum holds at the chosen N, how wrong that is, and how wrong float32 is, or bfloat16 if float32 is chosen."""
     settings, place = result.settings, result.place
     name, n = settings.precision, settings.count
     held, due = float(result.sums[name][place].mean()), float(result.exact[place].mean())
-    error, single = float(result.error(name)[place]), float(result.error("float32")[place])
+    error = float(result.error(name)[place])
     kind = {"equal": "all equal to 1", "alike": "around 1", "different": "from far below to far above 0"}[settings.addends]
     added = f"Added up in {name}, {n:,} addends {kind}"
     if settings.addends == "equal":
         start = f"{added} make {held:,.1f} where {due:,.1f} is right; the error is {in_words(error)}."
         if error > 0.1:
-            return (
-                f"{start} It stopped growing at {held:,.0f}: {held:,.0f} + 1 is rounded to {held:,.0f}. float32 is exact here."
-            )
+            start = f"{start} It stopped growing at {held:,.0f}: {held:,.0f} + 1 is rounded to {held:,.0f}."
     else:
         off = f"typically off by {in_words(error)}" if error else "exact"
         instead = "" if f"{held:.1f}" == f"{due:.1f}" else f", not {due:,.1f}"
         start = f"{added} have a sum that is {off}; the mean of {COMPONENTS} sums is {held:,.1f}{instead}."
-    if name == "float32":
-        low = float(result.error("bfloat16")[place])
-        return f"{start} In bfloat16 it is {in_words(low)}."
-    return f"{start} In float32 it is {in_words(single)}."
+    other = "bfloat16" if name == "float32" else "float32"
+    its_error = float(result.error(other)[place])
+    return f"{start} {other} is {f'off by {in_words(its_error)}' if its_error else 'exact'} here."
 
 
 def in_words(error: float) -> str:

@@ -130,7 +130,7 @@ def describe(result: Result) -> str:
     else:
         start = f"{killed}, before any checkpoint was made, the run begins again"
     lacks = next(label for label, value in LOST.items() if value == settings.lacks)
-    without = f", without {lacks}" if settings.lacks != "nothing" else ""
+    without = f", without {lacks}" if result.place and settings.lacks != "nothing" else ""
     grads = f" What waited in .grad, {result.lost} of the window's gradients, is in no state_dict." if result.lost else ""
     if result.identical:
         repeated = settings.kill - result.place

@@ -232,7 +232,7 @@ def observe_amp(function: Callable, trial: AmpTrial) -> Observation:
         micro_batches: Iterable[MicroBatch],
         accumulation_steps: int,
     ) -> object:
-        before = copy.deepcopy(model)
+        before = copy.deepcopy(model) if trial.telling or trial.cancelling else model
         hooks = [layer.register_forward_hook(note) for layer in model.modules() if isinstance(layer, nn.Linear)]
         precision = getattr(torch, trial.precision)
         batches = [(x, torch.full_like(y, torch.inf) if k == trial.broken else y) for k, (x, y) in enumerate(micro_batches)]
