@@ -5,7 +5,8 @@ Every sentence is checked against all updates before it is said.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import torch
@@ -168,11 +169,9 @@ def _other_weights(found: Fingerprint, due: Fingerprint, lengths: Tensor | None)
         if all(total + step and abs(factors[u] - total / (total + step)) <= SAME for u, total in totals.items()):
             return f"{which} counts as if divided by 1 {words} than what it holds."
     even = all(len(set(windows[u].sizes)) == 1 for u in wrong)  # among uneven ones there is no single number to divide by
-    for words, divisor in DIVISORS if even else ():
-        made = {u: divisor(windows[u]) for u in wrong}
-        if all(made[u] and abs(factors[u] - len(windows[u].sizes) / made[u]) <= SAME for u in wrong):
-            by = f"divided by {words}" if words else "not divided at all"
-            return f"{which} counts as if {by}, where the number of its micro-batches is due."
+    if even and (by := _divided_by(factors, windows, which)) is not None:
+        divided = f"divided by {by}" if by else "not divided at all"
+        return f"{which} counts as if {divided}, where the number of its micro-batches is due."
     held = [sum(window.sizes) for window in windows]
     in_epoch = [sum(h for h, e in zip(held, due.row_epochs, strict=True) if e == epoch) for epoch in due.row_epochs]
     if all(abs(factors[u] - held[u] / in_epoch[u]) <= SAME for u in wrong):
@@ -184,6 +183,20 @@ def _other_weights(found: Fingerprint, due: Fingerprint, lengths: Tensor | None)
     if all(abs(factor - first) <= SAME * max(1.0, abs(first)) for factor in factors.values()) and len(wrong) > 1:
         return f"{which} is {as_fraction(first)} times what is due."
     return ""
+
+
+def _divided_by(factors: Mapping[int, float], windows: Sequence[Window], which: str) -> str | None:
+    """The words of what the wrong windows are divided by; None if nothing explains their factors.
+
+    It has to explain the other windows as well, which are right, unless the wrong ones are all of one kind, full or leftover: a
+    loop may treat these in a way of their own.
+    """
+    scopes = [range(len(windows)), *([list(factors)] if which.startswith("Every") else [])]
+    for scope, (words, divisor) in itertools.product(scopes, DIVISORS):
+        made = {u: divisor(windows[u]) for u in scope}
+        if all(made[u] and abs(factors.get(u, 1.0) - len(windows[u].sizes) / made[u]) <= SAME for u in scope):
+            return words
+    return None
 
 
 def _if_all_like_first(sizes: Sequence[int]) -> float:

@@ -116,7 +116,7 @@ def judge_calls(
         tolerance, absolute: relative and absolute difference up to which two numbers are the same; one of the two is enough.
         refusal: what to say where a ValueError is due and none is raised; ``{call}`` stands for the call.
         described: by sentence, formulas that it describes, which are too rare for a name. It becomes a remark of the verdict,
-            and takes the place of names that explain only some of the lost parts if it describes all of them.
+            and takes the place of the names of those lost parts that it describes as well.
     """
     results = {part.name: "" for part in exercise.parts}
     for name, trial in trials.items():
@@ -131,10 +131,13 @@ def judge_calls(
             problem += " A ValueError was due."
         results[part_of(name)] = results[part_of(name)] or problem
 
+    def fits(formulas: Formula | tuple[Formula, ...], calls: Mapping[str, CallTrial]) -> bool:
+        return _any_fits(formulas, calls, observations, (tolerance, absolute))
+
     def first_fit(formulas: Mapping[str, Formula | tuple[Formula, ...]], calls: Mapping[str, CallTrial]) -> str:
-        fitting = [key for key, several in formulas.items() if _any_fits(several, calls, observations, (tolerance, absolute))]
+        fitting = [key for key, several in formulas.items() if fits(several, calls)]
         # Of several explanations, one that also explains the calls of other parts contradicts nothing that was seen.
-        wider = (key for key in fitting if _any_fits(formulas[key], trials, observations, (tolerance, absolute)))
+        wider = (key for key in fitting if fits(formulas[key], trials))
         return next(wider, next(iter(fitting), ""))
 
     lost = {
@@ -154,8 +157,11 @@ def judge_calls(
         where = "" if len(unnamed) == len(titles) else f"In “{titles[part_of(next(iter(calls)))]}”: "
         return where + words if words else ""
 
-    remarks = [whole or first_fit(described, calls) or related(calls) for calls in unnamed]
-    slugs = () if whole else filter(None, named.values())
+    sentences = [whole or first_fit(described, calls) for calls in unnamed]
+    remarks = [sentence or related(calls) for sentence, calls in zip(sentences, unnamed, strict=True)]
+    # So is one that also describes a part with a name of its own.
+    described_too = {part for part, calls in lost.items() if any(said and fits(described[said], calls) for said in sentences)}
+    slugs = () if whole else (slug for part, slug in named.items() if slug and part not in described_too)
     mistakes = tuple(map(mistake, dict.fromkeys(slugs)))
     remark = " ".join(dict.fromkeys(filter(None, remarks)))
     return exercise.verdict(results, mistakes=mistakes, failure=first_failure(observations), remark=remark)

@@ -63,6 +63,9 @@ def losses_in_words(returned: Losses, due: Losses, weights: Losses | None = None
         returned, due: what the loop reported and what it should have.
         weights: of the windows in a mean over several, such as their samples.
     """
+    summed = weights and [list(_sums_over_last(*epoch)) for epoch in zip(due, weights, strict=True)]
+    if summed and same_numbers(returned, summed):
+        return " Your sum of losses goes on from window to window, where each window's begins at zero."
     if weights and same_numbers(returned, [list(_so_far(*epoch)) for epoch in zip(due, weights, strict=True)]):
         return " Each of your losses is the mean over all samples of the epoch up to there."
     words = rows_relation(returned, due, "Each of your losses", LOSSES)
@@ -71,6 +74,11 @@ def losses_in_words(returned: Losses, due: Losses, weights: Losses | None = None
 
 def _so_far(losses: list[float], weights: list[float]) -> Iterator[float]:
     return map(truediv, accumulate(map(mul, losses, weights)), accumulate(weights))
+
+
+def _sums_over_last(losses: list[float], weights: list[float]) -> Iterator[float]:
+    """What comes of a sum that is never reset, divided by what the last window holds."""
+    return map(truediv, accumulate(map(mul, losses, weights)), (max(1, weight) for weight in weights))
 
 
 LOSSES = 1e-6

@@ -214,6 +214,10 @@ class PlanMicroBatches(Exercise[CallTrial]):
         calls["largest 7"] = CallTrial((25, *calls["largest 0"].arguments[1:]))
         calls |= {"full 4": CallTrial((24, 0, -8 * 300, 300)), "full 5": CallTrial((40, -500, -500 - 8 * 700, 700))}
         calls["full 6"] = CallTrial((24, 900, 900 - 8 * 300, 300))
+        # Here 12 samples fit, whether what is fixed counts as it is, as zero or with the other sign.
+        calls["largest 16"] = CallTrial((24, 5000, -10, 300))
+        # The fixed part is most of the budget, so a share of it is much less.
+        calls["largest 15"] = CallTrial((24, 1050, 900, 100))
         calls |= {"largest 8": call(41, 60, 1), "largest 9": call(2048, 100, 1)}  # a prime that fits; more than Python recurses
         # Real numbers of bytes do not fit into 32 bits, and all of a large batch may.
         large, fixed = chance.choice([2310, 2520, 2730]), 10**9 * chance.randint(12, 14)

@@ -210,6 +210,7 @@ COMPARISONS_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
     "You compare only the last digits or bits of the numbers of samples.": tuple(
         lambda a, b, modulus=modulus: _samples(a) % modulus == _samples(b) % modulus for modulus in (10, 16, 100, 256, 2**16)
     ),
+    "You also say yes where the numbers of samples differ by 1.": lambda a, b: abs(_samples(a) - _samples(b)) <= 1,
     "You compare the least common multiples of B and N.": lambda a, b: math.lcm(*a) == math.lcm(*b),
     "You compare B to the power of N, where B times N is due.": lambda a, b: a[0] ** a[1] == b[0] ** b[1],
     "You compare the numbers of samples only after you have rounded them to a power of two.": (

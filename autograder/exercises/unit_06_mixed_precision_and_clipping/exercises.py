@@ -41,6 +41,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_m
     model_message,
     sums_in_words,
     sums_message,
+    weights_in_sums,
 )
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_mistakes import wrong_sums
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_sums import float32_sums
@@ -87,7 +88,7 @@ BINDING, IDLE = 0.1, 1e7
 to be idle for scaled gradients as well."""
 
 
-ALONE = ("no accumulation", "cut", "telling", "usual scale", "cancelling", "infinite", "overflowed", "together")
+ALONE = ("no accumulation", "cut", "telling", "usual scale", "cancelling", "infinite", "overflowed", "together", "clip alone")
 """Trials in mixed precision that are judged by themselves, and not with the others to find mistakes."""
 
 
@@ -242,6 +243,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             "growth": trial(5, [2] * (2 * n), growth_interval=1),
             "leftover": trial(6, [*uneven, *[2] * (n - 1)], share=BINDING, growth_interval=2),
             "overflowed": trial(14, [2] * n, of_problem={"overflowed": True}),
+            "clip alone": trial(16, [4] * 4, share=BINDING, of_problem={"accumulation_steps": 1}, growth_interval=2),
             # The other dtype is clipped as well, and by the scale that the window at hand has.
             "together": trial(
                 15, [*uneven, *uneven[::-1], *[2] * (n - 1)], precision="bfloat16", share=BINDING, growth_interval=1
@@ -340,7 +342,7 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
             slugs = wrong_sums(trials["ragged"], observations, sums)
             if not slugs:
                 ragged = trials["ragged"], observations["ragged"]
-                remark = sums_in_words(observations, sums) or mode_in_words(*ragged)
+                remark = sums_in_words(observations, sums) or mode_in_words(*ragged) or weights_in_sums(*ragged)
                 remark = remark or (lengths_in_sums(*ragged) if results["ragged"] else RIGHT_IF_FEW)
         else:
             message, slugs = how_computed(trials["telling"], observations["telling"])

@@ -8,9 +8,9 @@ CLIPPED = ("bound", "idle", "no accumulation", "cut", "norms", "both sides", "ov
 LONG = ("bound", "both sides", "leftover", "bound alone")
 AMP = (
     *("float16", "bfloat16", "no accumulation", "cut", "telling", "usual scale", "cancelling"),
-    *("clip", "inf", "infinite", "growth", "leftover", "overflowed", "together"),
+    *("clip", "inf", "infinite", "growth", "leftover", "overflowed", "together", "clip alone"),
 )
-AMP_CLIPPED = ("clip", "leftover", "together")
+AMP_CLIPPED = ("clip", "leftover", "together", "clip alone")
 FORWARDS = ("float16", "bfloat16", "no accumulation", "telling", "usual scale")
 SUMS = ("sums", "ragged", "telling", "cancelling", "evaluation", "narrow")
 LIKE_UNIT_04 = "one epoch as in unit 04, except that each window's gradient is clipped to `max_norm` before its update."
@@ -107,6 +107,7 @@ PROMISES = {
             Promise(
                 "clipped leftover", "that of a leftover window included;", ("leftover", "together"), "amp_full_windows_only"
             ),
+            Promise("clipped alone", "Clip the unscaled gradient of each window", ("clip alone",), "amp_clips_what_is_accumulated"),
             Promise("norms", "return the norms before clipping.", AMP_CLIPPED, "amp_clipped_norm_returned"),
             Promise("list", "the returned norms count here.", (*AMP_CLIPPED, "inf"), "amp_returns_nothing"),
             Promise("number for inf", "but do return one.", ("inf",), "amp_omits_infinite_norms"),

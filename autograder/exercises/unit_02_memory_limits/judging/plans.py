@@ -52,6 +52,14 @@ def _halves(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
     return size, effective // size
 
 
+def _halves_to_a_divisor(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    """Halve until it fits and divides."""
+    size = effective
+    while size > 1 and (size > _room(budget, fixed, per_sample) or effective % size):
+        size //= 2
+    return size, effective // size
+
+
 def _halves_or_single_samples(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
     """Halve as long as there is no remainder; if nothing fits until then, take single samples."""
     room, size = _room(budget, fixed, per_sample), effective
@@ -128,6 +136,17 @@ def _fixed_for_each_sample(effective: int, budget: int, fixed: int, per_sample: 
     return _largest(effective, lambda size: (fixed + per_sample) * size <= budget)
 
 
+def _share_of_fixed(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    return _largest(effective, lambda size: fixed * size / effective + per_sample * size <= budget)
+
+
+def _up_to_a_gap(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
+    size = 1
+    while effective % (size + 1) == 0 and size < _room(budget, fixed, per_sample):
+        size += 1
+    return size, effective // size
+
+
 def _budget_above_zero(effective: int, budget: int, fixed: int, per_sample: int) -> Plan:
     return plan(effective, budget, fixed, per_sample) if budget > 0 else RAISES
 
@@ -172,7 +191,7 @@ WRONG_PLANS: dict[str, tuple[Formula, ...]] = {
         "plan-turned-round": (_turned_round,),
         "budget-ignored": (_whole_batch,),
         "not-the-largest": (_single_samples,),
-        "halves-only": (_halves, _halves_or_single_samples),
+        "halves-only": (_halves, _halves_to_a_divisor, _halves_or_single_samples),
         "does-not-divide": (_fill, _fill_and_drop, _fill_in_fractions),
         "fixed-for-each": (_pay_fixed_again,),
         "whole-batch-or-nothing": (_whole_or_nothing,),
@@ -199,6 +218,15 @@ PLANS_IN_WORDS: dict[str, tuple[Formula, ...]] = {
     ),
     "You raise an error for a negative fixed part, although it may be negative.": (
         _where_something_fits(lambda *call: plan(*call) if call[2] >= 0 else RAISES),
+    ),
+    "You count a negative fixed part as a positive one.": (
+        _where_something_fits(lambda effective, budget, fixed, each: plan(effective, budget, abs(fixed), each)),
+    ),
+    "You divide the fixed part among the micro-batches, although each of them needs all of it.": (
+        _where_something_fits(_share_of_fixed),
+    ),
+    "You go up from 1 and stop at the first size that does not divide, although a larger one may.": (
+        _where_something_fits(_up_to_a_gap),
     ),
     "You count a negative fixed part as zero.": (
         _where_something_fits(lambda effective, budget, fixed, each: plan(effective, budget, max(0, fixed), each)),

@@ -103,5 +103,6 @@ def amp_results(
     if not any(results.values()):
         together = said["together"] or norms_message(observations["together"], due["together"], AMP_TOLERANCE)
         results["clip"] = together and f"In bfloat16, with a scale that doubles after every window: {together}"
+        results["clip"] = results["clip"] or for_one(said["clip alone"])
         results["update"] = AFTER_INFINITY if said["overflowed"] else ""
     return AmpResults(results, said, moves, rounded, together, joined, applied, whole)

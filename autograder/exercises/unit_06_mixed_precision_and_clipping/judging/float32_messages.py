@@ -15,6 +15,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_s
     clipped_sums,
     float32_sums,
     otherwise_computed_sums,
+    sums_as_if_all_like_first,
     sums_without_fusion,
 )
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import Float32SumTrial
@@ -105,6 +106,12 @@ def mode_in_words(trial: Float32SumTrial, seen: Observation) -> str:
     return (
         "Your tensors are the gradient of the model in evaluation mode, but you are given it in training mode." if same else ""
     )
+
+
+def weights_in_sums(trial: Float32SumTrial, seen: Observation) -> str:
+    """That sums are those of micro-batches that all count like the first; empty if they are not."""
+    same = sums_distance(seen.tensors, sums_as_if_all_like_first(trial)) <= SUM_TOLERANCE
+    return "Each micro-batch is weighted as if it held as many samples as the first." if same else ""
 
 
 RIGHT_IF_FEW = "With 24 micro-batches your tensors are right, with 600 they are not."

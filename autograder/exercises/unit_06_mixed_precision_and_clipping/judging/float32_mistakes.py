@@ -36,7 +36,7 @@ def wrong_sums(
     """
     for slugs in sums["sums"]:
         ragged = not sums_message(observations["ragged"], sums["ragged"][slugs], 2 * SUM_TOLERANCE)
-        if ragged and not sums_message(observations["sums"], sums["sums"][slugs]):
+        if slugs and ragged and not sums_message(observations["sums"], sums["sums"][slugs]):
             return slugs
         if ragged and stalled(observations["sums"], sums["sums"][slugs]):
             return (*slugs, "low-precision-sum")

@@ -79,6 +79,13 @@ def float32_sums(trial: Float32SumTrial) -> dict[tuple[str, ...], dict[str, Tens
     return {slugs: gradients.added_up(gradients.weights(weigh)) for slugs, weigh in WEIGHTS.items()}
 
 
+def sums_as_if_all_like_first(trial: Float32SumTrial) -> dict[str, Tensor]:
+    """The sums if each micro-batch is weighted as if it held as many samples as the first one."""
+    gradients = _gradients(trial)
+    first = gradients.sizes[0]
+    return gradients.added_up(gradients.weights(lambda size, samples, count: first / samples))
+
+
 def clipped_sums(trial: Float32SumTrial, limit: float, *, whole: bool) -> dict[str, Tensor]:
     """The sums if the gradient of each micro-batch is clipped to a length first: as a ``whole``, or of each parameter."""
     gradients = _gradients(trial)

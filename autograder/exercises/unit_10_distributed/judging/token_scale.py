@@ -180,6 +180,7 @@ FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
     "Every rank gets the factor of the first one.": (lambda local, tokens: _share(tokens[0], tokens),),
     "You divide by the tokens of the first rank, where the sum over all ranks is due.": (
         lambda local, tokens: len(tokens) * local / max(1, tokens[0]),
+        lambda local, tokens: local / max(1, tokens[0]),
     ),
     "You divide by the tokens of the first rank times the number of ranks, where the sum over all ranks is due.": (
         lambda local, tokens: len(tokens) * local / max(1, len(tokens) * tokens[0]),

@@ -28,7 +28,8 @@ ASKED = {
 Of two right ones among leftovers the first is even. A name that comes twice there comes with a leftover of one micro-batch and
 with a longer one. Where means are not divided, or alike, a leftover of one looks right, so these have one: only full windows
 show the name. Of full windows one right and one wrong total have many tokens, so that one too many for each micro-batch is a
-small part of them; and one mean of means has nearly equal micro-batches, so that it is nearly right.
+small part of them. One mean of means has nearly equal micro-batches, so that it is nearly right; in the other the first
+micro-batch holds just the mean of its window, so that the first share is right.
 """
 
 FINE = (0.01, 0.02)
@@ -38,6 +39,9 @@ shares less finely calls it right, and one that compares them more finely does n
 EVEN, MANY, CLOSE = {(LEFTOVER, 0)}, {(FULL, 1), (FULL, 5)}, {(FULL, 6)}
 """Parts and numbers of those with equally many tokens in each window, and others in the next; of those with many; and of those
 with nearly equally many."""
+
+FIRST_IS_MEAN = {(FULL, 3)}
+"""Parts and numbers of those whose first micro-batch holds the mean number of tokens of its window."""
 
 TWO = {(WINDOWS, 0)}
 """Parts and numbers of those with N = 2 and a leftover: they make more than one update for two micro-batches."""
@@ -100,6 +104,8 @@ def _with_name(chance: random.Random, name: str, part: str, number: int) -> Buil
         if even:
             lengths = tuple((tokens,) for tokens in chance.sample(range(2, 10), 3) for _ in range(steps))[:count]
         factor, more = chance.randint(5, 9) if many else 1, chance.randint(40, 90) if close else 0
+        if (part, number) in FIRST_IS_MEAN and lengths[0][0] * steps != sum(tokens for (tokens,) in lengths[:steps]):
+            continue
         build = named(Build(0, steps, tuple((factor * tokens + more,) for (tokens,) in lengths)), name)
         mistake = "wrong-total" if many else "mean-of-means"
         if names_of(build)[0] == name and (not (many or close) or FINE[0] < _change(build, mistake) < FINE[1]):
