@@ -107,7 +107,9 @@ PROMISES = {
             Promise(
                 "clipped leftover", "that of a leftover window included;", ("leftover", "together"), "amp_full_windows_only"
             ),
-            Promise("clipped alone", "Clip the unscaled gradient of each window", ("clip alone",), "amp_clips_what_is_accumulated"),
+            Promise(
+                "clipped alone", "Clip the unscaled gradient of each window", ("clip alone",), "amp_clips_what_is_accumulated"
+            ),
             Promise("norms", "return the norms before clipping.", AMP_CLIPPED, "amp_clipped_norm_returned"),
             Promise("list", "the returned norms count here.", (*AMP_CLIPPED, "inf"), "amp_returns_nothing"),
             Promise("number for inf", "but do return one.", ("inf",), "amp_omits_infinite_norms"),

@@ -10,9 +10,7 @@ KEYS = {"micro_batch_size", "accumulation_steps", "effective_batch"}
 
 NOT_DUE = "This is not the plan that is due: the largest micro-batch that divides and fits, and what goes with it."
 
-RETURNED = (
-    "For plan_run({0}) you return B = {micro_batch_size}, N = {accumulation_steps} and {effective_batch} as the effective batch."
-)
+RETURNED = "For plan_run({0}) you return B = {micro_batch_size}, N = {accumulation_steps}, effective batch {effective_batch}."
 
 NO_PLAN = "What you return is no dictionary with the three keys, so there is no plan to look at yet."
 
