@@ -163,7 +163,8 @@ def _owner(thing: Thing) -> _Owner:
     # What DistributedDataParallel keeps of its own changes from pass to pass.
     held = {} if isinstance(thing, DistributedDataParallel) else dict(vars(thing))
     rules = [_rule(group) for group in thing.param_groups] if isinstance(thing, Optimizer) else []
-    return _Owner(thing, sum(len(getattr(thing, name, None) or ()) for name in _hooks_of(type(thing))), held, rules)
+    kind: type = type(thing)
+    return _Owner(thing, sum(len(getattr(thing, name, None) or ()) for name in _hooks_of(kind)), held, rules)
 
 
 @functools.cache

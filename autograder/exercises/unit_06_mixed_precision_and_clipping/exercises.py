@@ -243,7 +243,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             "growth": trial(5, [2] * (2 * n), growth_interval=1),
             "leftover": trial(6, [*uneven, *[2] * (n - 1)], share=BINDING, growth_interval=2),
             "overflowed": trial(14, [2] * n, of_problem={"overflowed": True}),
-            "clip alone": trial(16, [4] * 4, share=BINDING, of_problem={"accumulation_steps": 1}, growth_interval=2),
+            "clip alone": trial(16, [4] * 4, share=BINDING, of_problem={"accumulation_steps": 1}),
             # The other dtype is clipped as well, and by the scale that the window at hand has.
             "together": trial(
                 15, [*uneven, *uneven[::-1], *[2] * (n - 1)], precision="bfloat16", share=BINDING, growth_interval=1
