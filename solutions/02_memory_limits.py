@@ -360,8 +360,8 @@ explore("real_gpu")
 # <details><summary>What you should have seen</summary>
 #
 # 1. Nearly half of the memory, for 2% of the speed.
-# 2. B = 16: a sixth of the memory that one large batch needs, at 93% of the speed. Below B = 8 each halving of B halves the
-#    speed: the GPU is done with a micro-batch before Python has sent it the next operations.
+# 2. B = 16: a sixth of the memory that one large batch needs, at 93% of the speed. Below B = 8 each halving of B about halves
+#    the speed: the GPU is done with a micro-batch before Python has sent it the next operations.
 # </details>
 #
 # Neither text is quite right:

@@ -218,8 +218,8 @@ def looks_mended(model, loss_fn, optimizer, micro_batches, accumulation_steps):
 show_fingerprint(looks_mended, two_windows)
 
 # %% [markdown]
-# The blocks are right, but filled with 1: the update is N times too long, as with N times the rate. With plain SGD it
-# is right only if every loss is a *sum*, the large batch's too, or if the rate was divided by N.
+# The blocks are right, but filled with 1: the update is N times too long, as with N times the rate. With plain SGD it is
+# right only if all losses are *sums*, including the large batch's, or the rate was divided by N.
 
 # %% [markdown]
 # ## Explore: missing 1/N

@@ -16,7 +16,7 @@
 # **Can you train a small GPT inside a memory budget, and be sure that it trains like the large batch?**
 #
 # Since October 2024 the developers of transformers have repaired the accumulation in their trainer [six
-# times](../docs/trainers.md). It divided by the wrong number or by none, or kept leftovers for the next window, and never
+# times](../docs/trainers.md). It divided by the wrong number or by none, or kept leftovers for the next epoch, and never
 # raised an error. Can you get it right the first time, and know that you have?
 #
 # Here everything comes together: a transformer, lines of unequal length, leftovers, clipping, a schedule, a memory limit, and
