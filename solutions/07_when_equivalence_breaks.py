@@ -444,8 +444,8 @@ check(breaks_equivalence)
 # - **BatchNorm in training mode breaks it**: the gradient is a different one, and running statistics move N times. The momentum
 #   $1-(1-m)^{1/N}$ repairs the running mean, **not the gradient**. GroupNorm, LayerNorm and RMSNorm are exact.
 # - SyncBatchNorm joins ranks, **not micro-batches over time**.
-# - **Optimizer state and weight decay are those of the large batch.** Compared with an update per micro-batch, the memory in
-#   samples is N times as long; $\beta^N$ makes up for that, and changes lr / (1 − β).
+# - **Optimizer state and weight decay are those of the large batch.** Compared with an update per micro-batch, momentum
+#   remembers N times as many samples; $\beta^N$ makes up for that, but changes lr / (1 − β).
 # - **Adam, RMSprop and clipping can hide a wrong scale.** Check gradients, not curves.
 #
 # <details><summary>References</summary>

@@ -298,8 +298,8 @@ for slug in ("temperature-times-n", "window-loss-over-n"):
 # %% [markdown]
 # ## Both passes must make the same features
 #
-# The gradient with respect to the features belongs to those of the *first* pass. If the second pass makes others, it does not
-# fit. Dropout draws new numbers each time:
+# The gradient with respect to the features belongs to those of the *first* pass. If the second pass makes other features,
+# that gradient is not theirs. Dropout draws new numbers each time:
 
 # %%
 dropping = nn.Sequential(encode_image, nn.Dropout(0.1))

@@ -423,8 +423,8 @@ check(global_token_scale)
 #   without an error.
 # - **Communication falls by a factor of N**, in calls and bytes. How much time that saves depends on the link.
 # - Ranks with unequal numbers of tokens need a weight: their share of all tokens, times W. With N > 1, take a micro-batch's
-#   share of **the whole window's tokens, on all ranks**. Its share of one round of micro-batches (one on each rank), divided
-#   by N, gives a mean of means again.
+#   share of **the whole window's tokens, on all ranks**; with its share of one round of micro-batches you are back at a mean
+#   of means.
 #
 # <details><summary>References</summary>
 #

@@ -319,8 +319,8 @@ predict(
 # | `seen.check()` | unless due, raises `NotDueError` (an `AssertionError`) or `CannotTellError` (a `RuntimeError`) |
 # | `seen.fingerprint`, `seen.due` | the two matrices, in `.coefficients`, or `None` |
 #
-# Watching sees weights, not intentions. Where the tokens of one micro-batch weigh differently, it cannot know what is due,
-# and says so. A test must not take this for a pass:
+# Watching sees shares, not intentions. Where the tokens of one micro-batch count unequally, it cannot know what is due, and
+# says so. A test must not take this for a pass:
 
 # %%
 with gradaccum.watch(model, accumulation_steps=4) as seen:
