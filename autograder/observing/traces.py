@@ -160,8 +160,9 @@ def _parts(model: nn.Module) -> Iterable[nn.Module | Tensor]:
 
 
 def _owner(thing: Thing) -> _Owner:
-    # What DistributedDataParallel keeps of its own changes from pass to pass.
-    held = {} if isinstance(thing, DistributedDataParallel) else dict(vars(thing))
+    held = dict(vars(thing))
+    if isinstance(thing, DistributedDataParallel):  # what it keeps for itself changes from pass to pass, and may be new
+        held = {name: None for name in held if not name.startswith("_")}
     rules = [_rule(group) for group in thing.param_groups] if isinstance(thing, Optimizer) else []
     kind: type = type(thing)
     return _Owner(thing, sum(len(getattr(thing, name, None) or ()) for name in _hooks_of(kind)), held, rules)

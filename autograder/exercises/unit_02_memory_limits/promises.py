@@ -5,7 +5,7 @@ from autograder.contract.promises import Promise, Promises
 MODELS = ("plain", "shared", "deep", "gated")
 SCATTERED = ("scattered 0", "scattered 1", "scattered 2", "scattered 3", "scattered 4")
 LINES = ("exact 0", "exact 1", "exact 2", "exact 3", "exact 4", *SCATTERED)
-LARGEST, FULL = tuple(f"largest {k}" for k in range(17)), tuple(f"full {k}" for k in range(7))
+LARGEST, FULL = tuple(f"largest {k}" for k in range(18)), tuple(f"full {k}" for k in range(7))
 NONE = ("none 0", "none 1", "none 2", "none 3")
 
 PROMISES = {

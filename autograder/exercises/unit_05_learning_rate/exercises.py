@@ -110,7 +110,7 @@ class ScaleLearningRate(Exercise[CallTrial]):
         unknown = {f"unknown {k}": CallTrial((0.1, 32, 64, rule)) for k, rule in enumerate(others)}
         # An unknown rule is one even where the batches leave it nothing to do, or would lower the rate.
         unknown |= {f"unknown {7 + k}": CallTrial((0.1, 32, batch, "cubic")) for k, batch in enumerate((32, 16))}
-        unknown |= {f"unknown {9 + k}": CallTrial((0.1, 32, 64, rule)) for k, rule in enumerate(("rsqrt", "root"))}
+        unknown |= {f"unknown {9 + k}": CallTrial((0.1, 32, 64, rule)) for k, rule in enumerate(("rsqrt", "root", "sqrt2", "none at all", "linear?"))}
         return trials | unknown
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -168,7 +168,8 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
             # In float32, which a function may not turn into float64; without momentum, so that movements show the rates.
             "no accumulation": trial(5, [2] * 3, accumulation_steps=1, dtype="float32", momentum=0.0, outputs=1),
             "cut": trial(6, [3] * n, coupled=True, momentum=0.0),
-            "leftover": trial(2, *every_kind, factors=level),
+            # Where the schedule stands after a short epoch shows in the next one.
+            "leftover": trial(2, *every_kind, [2] * n, factors=level),
             "rates": trial(3, *full, frozen=True),
             "probe": trial(4, *every_kind, frozen=True),
         }

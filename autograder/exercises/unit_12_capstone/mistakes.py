@@ -138,8 +138,8 @@ add_mistake(
 )
 add_mistake(
     "measured-on-the-first",
-    "What you hold against the budget is less than the longest lines need, as if you had measured a micro-batch of ordinary "
-    "lines, or had rounded the bytes. Sooner or later one with the longest lines will come, and it needs more.",
+    "Your size needs more than the budget, as if you had measured a micro-batch of ordinary lines, rounded the bytes, or raised "
+    "the budget. Sooner or later a micro-batch with the longest lines will come, and it will not fit.",
     "How long is a micro-batch after padding? Which lines decide that, and how many bytes does it need in the worst case?",
 )
 add_mistake(
