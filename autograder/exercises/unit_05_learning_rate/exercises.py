@@ -110,7 +110,10 @@ class ScaleLearningRate(Exercise[CallTrial]):
         unknown = {f"unknown {k}": CallTrial((0.1, 32, 64, rule)) for k, rule in enumerate(others)}
         # An unknown rule is one even where the batches leave it nothing to do, or would lower the rate.
         unknown |= {f"unknown {7 + k}": CallTrial((0.1, 32, batch, "cubic")) for k, batch in enumerate((32, 16))}
-        unknown |= {f"unknown {9 + k}": CallTrial((0.1, 32, 64, rule)) for k, rule in enumerate(("rsqrt", "root", "sqrt2", "none at all", "linear?"))}
+        unknown |= {
+            f"unknown {9 + k}": CallTrial((0.1, 32, 64, rule))
+            for k, rule in enumerate(("rsqrt", "root", "sqrt2", "none at all", "linear?"))
+        }
         return trials | unknown
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:

@@ -27,7 +27,12 @@ PROMISES = {
                 _WITH_A_CHECKPOINT,
                 "checkpoint_in_the_working_folder",
             ),
-            Promise("no folders", "(those in a folder of their own would be lost).", _WITH_A_CHECKPOINT, "checkpoint_in_a_folder_of_its_own"),
+            Promise(
+                "no folders",
+                "(those in a folder of their own would be lost).",
+                _WITH_A_CHECKPOINT,
+                "checkpoint_in_a_folder_of_its_own",
+            ),
             Promise(
                 "files",
                 "The run is killed; only the files in the folder are left.",
