@@ -138,7 +138,7 @@ add_mistake(
 )
 add_mistake(
     "measured-on-the-first",
-    "Your size needs more than the budget, as if you had measured a micro-batch of ordinary lines, rounded the bytes, or raised "
+    "Your size needs more than the budget, as if you had measured a micro-batch of ordinary lines, rounded the bytes or raised "
     "the budget. Sooner or later a micro-batch with the longest lines will come, and it will not fit.",
     "How long is a micro-batch after padding? Which lines decide that, and how many bytes does it need in the worst case?",
 )
