@@ -109,7 +109,7 @@ explore("memory_bar")
 # <details><summary>Fine print: when exactly is memory highest?</summary>
 #
 # Without checkpointing, the bars show the end of a forward pass. The backward pass frees activations as it goes, but needs
-# the gradient of one at a time: another 6% here. These bytes grow with B too, so the line stays a line.
+# the gradient of one activation at a time: another 6% here. These bytes grow with B too, so the line stays a line.
 # </details>
 
 # %% [markdown]
@@ -347,8 +347,8 @@ for n in (1, 4, 16, 64):
 
 # %% [markdown]
 # It is the same to the last operation. The time is not: every call into torch costs something, and a device needs many
-# samples at once to be busy. We trained a transformer of 287 million parameters on an H200, cut 128 sequences in eight ways,
-# and wrote down what it took:
+# samples at once to be busy. We trained a transformer of 287 million parameters on an H200, cut 128 sequences in eight ways.
+# The picture below shows what it took:
 #
 # 1. Press **Fix**. How much memory do two micro-batches save, and how much speed do they cost?
 # 2. Give the GPU 24 GB. Which B would you take, and where does a smaller one begin to cost a lot?

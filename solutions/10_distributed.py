@@ -423,8 +423,7 @@ check(global_token_scale)
 #   without an error.
 # - **Communication falls by a factor of N**, in calls and bytes. How much time that saves depends on the link.
 # - Ranks with unequal numbers of tokens need a weight: their share of all tokens, times W. With N > 1, take a micro-batch's
-#   share of **the whole window's tokens, on all ranks**; with its share of one round of micro-batches you are back at a mean
-#   of means.
+#   share of **the whole window's tokens, on all ranks**.
 #
 # <details><summary>References</summary>
 #
