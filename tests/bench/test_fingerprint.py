@@ -40,7 +40,7 @@ PROBLEMS = st.builds(
 TWO_WINDOWS = Problem(seed=1, epochs=((2, 2, 2, 2, 2, 2, 2, 2),), width=8)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(PROBLEMS)
 def test_the_right_loop_has_the_expected_fingerprint(problem):
     found, due = fingerprint(GALLERY["right"], problem), expected(problem)
@@ -50,7 +50,7 @@ def test_the_right_loop_has_the_expected_fingerprint(problem):
     assert found.same_as(due)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(PROBLEMS)
 def test_rows_of_a_right_loop_sum_to_one_and_use_every_micro_batch_once(problem):
     coefficients = expected(problem).coefficients
@@ -58,7 +58,7 @@ def test_rows_of_a_right_loop_sum_to_one_and_use_every_micro_batch_once(problem)
     assert ((coefficients > 0).sum(0) == 1).all()
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(PROBLEMS, st.sampled_from([slug for slug in GALLERY if slug != "eval-mode"]))
 def test_loops_that_weigh_add_and_clear_leave_no_residual(problem, slug):
     found = fingerprint(GALLERY[slug], problem)
@@ -190,7 +190,7 @@ def test_the_gradient_of_a_batch_is_that_of_its_loss_and_leaves_no_trace():
     assert torch.equal(found, flat_gradient(model))
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(PROBLEMS)
 def test_the_gradient_of_a_large_batch_is_the_weighted_sum_of_its_parts(problem):
     model, batches = problem.build_model(), problem.batches()

@@ -35,7 +35,7 @@ def test_the_loss_does_not_look_at_the_length_of_features():
     assert torch.allclose(info_nce(images, texts, scale), info_nce(3 * images, 0.1 * texts, scale))
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(sizes=st.lists(st.integers(1, 5), min_size=1, max_size=5), seed=st.integers(0, 1000))
 def test_cached_features_are_the_large_batch_however_it_is_cut(sizes, seed):
     problem = ContrastiveProblem(seed, tuple(sizes), stale=True)

@@ -43,14 +43,14 @@ def everything(problem: Problem) -> list[torch.Tensor]:
     return [flat_parameters(model), flat_gradient(model), *batches]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(PROBLEMS)
 def test_a_problem_is_the_same_every_time_it_is_made(problem):
     again = pickle.loads(pickle.dumps(problem))
     assert all(map(torch.equal, everything(problem), everything(again)))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(PROBLEMS)
 def test_micro_batches_have_the_sizes_that_were_asked_for(problem):
     for epoch, sizes in enumerate(problem.epochs):
@@ -60,7 +60,7 @@ def test_micro_batches_have_the_sizes_that_were_asked_for(problem):
         assert all(t.dtype == problem.torch_dtype for pair in batches for t in pair)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(PROBLEMS)
 def test_making_a_problem_leaves_the_global_random_state_alone(problem):
     before = torch.get_rng_state()

@@ -183,7 +183,7 @@ SHAPES = st.builds(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(SHAPES, st.sampled_from(loop_variants()))
 def test_no_more_mistakes_are_named_than_were_made(problem, entry):
     variant, slugs = entry
@@ -193,7 +193,7 @@ def test_no_more_mistakes_are_named_than_were_made(problem, entry):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(SHAPES, st.sampled_from(loop_variants()), st.sampled_from([0.5137, 1.4142, -0.3719, 3.7181]))
 def test_an_update_that_no_variant_makes_is_not_named(problem, entry, factor):
     found = as_fingerprint(entry[0], problem)

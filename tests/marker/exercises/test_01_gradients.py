@@ -34,7 +34,7 @@ def mixed(of: BatchTrial, shares) -> torch.Tensor:
 
 
 @given(SHARES, st.booleans(), st.booleans())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_shares_of_sample_gradients_in_any_mixture_are_found_exactly(shares, summed, training):
     of = trial(summed=summed, training=training, gated=True)
     found = unmix(of, mixed(of, shares))

@@ -98,7 +98,7 @@ def same(a: Observation, b: Observation) -> bool:
 
 
 @given(st.dictionaries(words, observations, max_size=3))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_observations_arrive_bit_for_bit(sent):
     received = decode(encode(sent), list(sent))
     assert received.keys() == sent.keys()
@@ -106,7 +106,7 @@ def test_observations_arrive_bit_for_bit(sent):
 
 
 @given(st.binary(max_size=400))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_arbitrary_bytes_are_refused(data):
     with pytest.raises(TransportError):
         decode(data, ["a"])
@@ -116,7 +116,7 @@ VALID = encode({"a": Observation({"x": torch.arange(6.0)}, {"n": 1}), "b": Obser
 
 
 @given(st.integers(0, len(VALID) - 1), st.integers(0, 255), st.integers(0, 40))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_damaged_bytes_are_refused_or_are_still_observations(place, value, cut):
     data = bytearray(VALID)
     data[place] = value

@@ -47,7 +47,7 @@ def observed(loop, problem: Problem = PROBLEM, **options) -> tuple[LoopTrial, Ob
     return trial, observe_loop(loop, trial)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(PROBLEMS)
 def test_the_right_loop_moves_like_large_batches(problem):
     assert moves_like_large_batches(*observed(right, problem))

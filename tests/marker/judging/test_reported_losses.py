@@ -23,7 +23,7 @@ PROBLEMS = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(PROBLEMS)
 def test_loss_of_a_window_is_that_of_its_samples_as_one_batch(problem):
     model = problem.build_model()
@@ -37,7 +37,7 @@ def test_loss_of_a_window_is_that_of_its_samples_as_one_batch(problem):
     assert same_numbers(window_losses(problem), due)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(PROBLEMS)
 def test_losses_off_by_an_arbitrary_factor_have_no_name(problem):
     assert not loss_mistakes(problem, [[1.2345 * loss for loss in row] for row in window_losses(problem)])

@@ -91,7 +91,7 @@ CONTENTS = st.sampled_from([b"", work(), work("y = 2"), work(unit=OTHER), b"{", 
 TREES = st.dictionaries(st.lists(NAMES, min_size=1, max_size=4).map(tuple), CONTENTS, max_size=10)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(tree=TREES, zipped=st.booleans(), roster=st.booleans())
 @pytest.mark.slow
 def test_every_file_of_any_tree_is_in_exactly_one_group_and_nothing_else_is_written(tmp_path_factory, tree, zipped, roster):
