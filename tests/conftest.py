@@ -34,7 +34,7 @@ OF_SAMPLES = (
 ON_A_GPU = Path(__file__).parent / "cuda"
 
 
-# No test asserts a time, and by default hypothesis has one that fails on a busy machine.
+# No test asserts a time; hypothesis's default deadline fails on a busy machine.
 settings.register_profile("without a deadline", deadline=None)
 settings.load_profile("without a deadline")
 

@@ -193,7 +193,7 @@ def _divided_by(factors: Mapping[int, float], windows: Sequence[Window], which: 
     """
     scopes = [range(len(windows)), *([list(factors)] if which.startswith("Every") else [])]
     for scope, (words, divisor) in itertools.product(scopes, DIVISORS):
-        made = {u: divisor(windows[u]) or 1 for u in scope}  # who divides by one less has to think of single ones
+        made = {u: divisor(windows[u]) or 1 for u in scope}  # nobody divides by 0
         if all(abs(factors.get(u, 1.0) - len(windows[u].sizes) / made[u]) <= SAME for u in scope):
             return words
     return None

@@ -159,7 +159,7 @@ def judge_calls(
 
     sentences = [whole or first_fit(described, calls) for calls in unnamed]
     remarks = [sentence or related(calls) for sentence, calls in zip(sentences, unnamed, strict=True)]
-    # So is one that also describes a part with a name of its own.
+    # A sentence also takes the place of the name of any other part that it describes.
     described_too = {part for part, calls in lost.items() if any(said and fits(described[said], calls) for said in sentences)}
     slugs = () if whole else (slug for part, slug in named.items() if slug and part not in described_too)
     mistakes = tuple(map(mistake, dict.fromkeys(slugs)))

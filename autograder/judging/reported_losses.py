@@ -65,7 +65,7 @@ def losses_in_words(returned: Losses, due: Losses, weights: Losses | None = None
     """
     summed = weights and [list(_sums_over_last(*epoch)) for epoch in zip(due, weights, strict=True)]
     if summed and same_numbers(returned, summed):
-        return " Your sum of losses goes on from window to window, where each window's begins at zero."
+        return " Your sum of losses goes on growing from window to window, instead of beginning at zero in each."
     if weights and same_numbers(returned, [list(_so_far(*epoch)) for epoch in zip(due, weights, strict=True)]):
         return " Each of your losses is the mean over all samples of the epoch up to there."
     words = rows_relation(returned, due, "Each of your losses", LOSSES)

@@ -57,7 +57,8 @@ class BatchTrial:
             next(layer for layer in model.modules() if isinstance(layer, nn.Linear)).train(not self.training)
         for parameter in model.parameters():
             if self.frozen_stale and not parameter.requires_grad:
-                parameter.grad = torch.arange(1.0, 1 + parameter.numel()).to(parameter).view_as(parameter)  # no constant
+                # Not constant, so that a parameter that is moved by a constant has not moved along it.
+                parameter.grad = torch.arange(1.0, 1 + parameter.numel()).to(parameter).view_as(parameter)
         return model
 
     def loss_fn(self, prediction: Tensor, target: Tensor) -> Tensor:

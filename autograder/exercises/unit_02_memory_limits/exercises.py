@@ -224,7 +224,7 @@ class PlanMicroBatches(Exercise[CallTrial]):
         calls["largest 10"] = CallTrial((large, 10**9 * chance.randint(60, 80), fixed, 15 * 10**6 + 1))
         calls["largest 11"] = CallTrial((large, 17 * 2**32 + 2**31 - chance.randint(1, 99), fixed, 80 * 10**6 + 1))
         calls["largest 13"] = call(2003, 60, 1)  # a prime again, which takes more steps than any fixed number somebody may try
-        calls["largest 17"] = call(5, 3, 1)  # a small one, which few steps are enough for
+        calls["largest 17"] = call(5, 3, 1)  # a small prime, for which few steps are enough
         calls["largest 14"] = call(60, 12, chance.randint(1, 9))  # shows a plan for a budget that is a little smaller
         # The arguments are whole numbers of any size: a division of floats loses the last byte of these.
         calls[HUGE] = CallTrial((60, fixed + 12 * 10**17 - 1, fixed, 10**17))

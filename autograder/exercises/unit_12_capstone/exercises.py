@@ -243,7 +243,7 @@ class Train(Exercise):
                 config.with_(
                     seed=seeds[4], lines=14, epochs=3, **equal, effective_batch=4, micro_batch_size=2, max_norm=IDLE, **sgd
                 ),
-                stop_after=8,  # the leftover of the second epoch: by now the leftovers lack a whole window
+                stop_after=8,  # the leftover of the second epoch: together, both leftovers lack a whole window
                 then_norm=IDLE,
                 then_stop=12,  # the leftover of the third epoch, and the last update
                 last_norm=IDLE,

@@ -127,7 +127,7 @@ class RepairedTrainer(Exercise[RepairTrial]):
         # In float32 fewer digits show: autocast leaves float64 alone, and a model made float64 is not what was given.
         narrow: dict[str, Any] = {"dtype": "float32"}
 
-        # The last window has a single token, fewer than micro-batches.
+        # The last window has a single token, fewer than it has micro-batches.
         holes = [*hard(n), *((0,), (0, 0), (0,), (0,))[:n], *hard(n), *((0,), (1,), (0,), (0,))[:n]]
         holes[chance.randrange(n)] = (0,)
         holes[2 * n + chance.randrange(n)] = (0, 0)

@@ -93,11 +93,12 @@ def _observe_saving(save_checkpoint: Callable, load_checkpoint: Callable, stage:
     if stage.number == 0:
         trial.begin(run)
         kills = (trial.resumed_at,) if trial.resumed_at else trial.kills
-        disks, fresh = _saved(save_checkpoint, replace(trial, kills=kills), folder, run)
+        disks, fresh = _saved(save_checkpoint, replace(trial, kills=kills), folder, run, {})
     else:
-        write_folder(folder, stage.folders[0] if stage.folders else {})
+        there = stage.folders[0] if stage.folders else {}
+        write_folder(folder, there)
         load_checkpoint(path, run)
-        disks, fresh = _saved(save_checkpoint, trial, folder, run)
+        disks, fresh = _saved(save_checkpoint, trial, folder, run, there)
     facts: dict[str, Any] = {"fresh": fresh, "nested": any(entry.is_dir() for entry in folder.iterdir())}
     if trial.may_load_there:
         with contextlib.chdir(folder.parent):  # away from what the run may have left where it worked
@@ -105,11 +106,16 @@ def _observe_saving(save_checkpoint: Callable, load_checkpoint: Callable, stage:
     return Observation({"killed": flat_parameters(run)} if stage.number == 0 else {}, facts, left=tuple(disks))
 
 
-def _saved(save_checkpoint: Callable, trial: ResumeTrial, folder: Path, run: Run) -> tuple[list[Folder], list[int]]:
-    """Train and save until the last kill; return the files at each kill, and after which micro-batches files changed."""
+def _saved(
+    save_checkpoint: Callable, trial: ResumeTrial, folder: Path, run: Run, there: Folder
+) -> tuple[list[Folder], list[int]]:
+    """Train and save until the last kill; return the files at each kill, and after which micro-batches files changed.
+
+    The files that are there already keep their order, which is that of their age.
+    """
     path = str(folder / CHECKPOINT)
     fresh: list[int] = []
-    now = read_folder(folder, {})
+    now = read_folder(folder, there)
     disks: list[Folder] = []
     for done in range(run.position + 1, max(trial.kills) + 1):
         run.train_micro_batch()

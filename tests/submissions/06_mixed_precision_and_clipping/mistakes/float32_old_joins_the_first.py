@@ -1,4 +1,4 @@
-"""Clears after each micro-batch and not before the first, which what .grad held joins."""
+"""Clears after each micro-batch but not before the first, which is added to what .grad held."""
 
 import torch
 

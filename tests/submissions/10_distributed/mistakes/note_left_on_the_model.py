@@ -1,4 +1,4 @@
-"""Notes on the model that it has seen it."""
+"""Leaves a note on the model that it was trained."""
 
 from contextlib import nullcontext
 from itertools import islice

@@ -1,4 +1,4 @@
-"""Takes every window for a full one when it looks for its place, and counts micro-batches."""
+"""Counts micro-batches to find its place, as if every window were full."""
 
 import os
 from itertools import islice
