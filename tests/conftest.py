@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 from _pytest.pytester import SysModulesSnapshot
-from hypothesis import settings
 
 # One thread: on tensors this small a second one costs twice the time. Set before anything imports torch.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -34,9 +33,12 @@ OF_SAMPLES = (
 ON_A_GPU = Path(__file__).parent / "cuda"
 
 
-# No test asserts a time; hypothesis's default deadline fails on a busy machine.
-settings.register_profile("without a deadline", deadline=None)
-settings.load_profile("without a deadline")
+with contextlib.suppress(ModuleNotFoundError):  # a machine with a GPU may have only torch, matplotlib and pytest
+    from hypothesis import settings
+
+    # No test asserts a time; hypothesis's default deadline fails on a busy machine.
+    settings.register_profile("without a deadline", deadline=None)
+    settings.load_profile("without a deadline")
 
 # Until all tests are collected nothing is garbage, and to look for some takes a third of that time.
 gc.disable()
