@@ -263,7 +263,7 @@ for norm in (nn.LayerNorm(8), nn.BatchNorm1d(8)):
 #   a weight that two layers share.
 # - **1 point · discarding what .grad held before**: `.grad` of a parameter that is not frozen may hold anything when you are
 #   called, infinity included; after every call none of it is left.
-# - **1 point · one micro-batch's graph at a time**: with 24 micro-batches, ragged or not, your peak memory stays below twelve
+# - **1 point · one micro-batch's graph at a time**: with 24 micro-batches, ragged or not, your peak memory stays below nine
 #   times that of a loop with one graph alive.
 #
 # Your function leaves the parameters and the micro-batches as they are, frozen parameters frozen, and the model in training

@@ -363,7 +363,7 @@ check(repaired_lost_tail)
 # What earns points, each on its own:
 #
 # - **1 point · full windows, one micro-batch's graph at a time**: equal micro-batches, and N divides their number. The model is
-#   left in training mode, and in a window of 24 your peak memory stays below twelve times that of a loop with one graph
+#   left in training mode, and in a window of 24 your peak memory stays below nine times that of a loop with one graph
 #   alive.
 # - **1 point · leftover windows**: the last window has fewer micro-batches. It is applied, and averaged over the samples it
 #   has, even when the whole epoch is shorter than one window.

@@ -185,7 +185,7 @@ for reduction in ("mean", "sum"):
 # What earns points, each on its own:
 #
 # - **1.5 points · micro-batches with unequal numbers of tokens, one graph at a time**: full windows, three epochs, and N = 1.
-#   The model stays in training mode, and in a window of 24 your peak memory stays below twelve times that of a loop with one
+#   The model stays in training mode, and in a window of 24 your peak memory stays below nine times that of a loop with one
 #   graph alive.
 # - **1 point · leftover windows of a one-shot stream, gradients not clean at the start**: nothing that `.grad` held before
 #   joins an update.

@@ -295,7 +295,7 @@ predict(
 #
 # - **2 points · full windows, one micro-batch's graph at a time**: after each epoch the parameters of every rank are those of
 #   large batches, one per window, with the samples of all ranks. For memory there are 24 micro-batches in one window: the
-#   peak memory stays below twelve times that of a loop with one graph alive.
+#   peak memory stays below nine times that of a loop with one graph alive.
 # - **2 points · leftover windows, ragged micro-batches and a stale .grad**: the parameters of every rank, in the same way.
 # - **1 point · ranks that stay identical**: gradients have moved the parameters, and these are the same on all ranks.
 # - **2 points · one all-reduce round per window**: gradients of all ranks travel once per window, leftover windows too, and

@@ -27,17 +27,17 @@ NOT_ONE_EACH = "A forward did not get the samples of exactly one micro-batch."
 MOVES_NOTHING = "An epoch of a single window does not move the parameters."
 CUT_OTHERWISE = "With 24 micro-batches the gradient is not that of forwards with one micro-batch each, or with a few."
 
-METERED: dict[str, Any] = {"width": 4, "depth": 1, "skewed": True}
+METERED: dict[str, Any] = {"width": 6, "depth": 2, "skewed": True}
 METERED_WINDOW = (12,) * 24
 """The model and the micro-batches on which a loop's memory is counted: the graph of one micro-batch is several times as large
-as the gradients. Counting takes time for each operation, however large it is, and some loops take their samples one by one:
-hence a single layer, few samples, and a loss of which the graph keeps much."""
+as the gradients, and most of it belongs to the model, not to the loss. Counting takes time for each operation, however large it
+is, and some loops take their samples one by one: hence few layers and few samples."""
 
-MEMORY = 12.0
-"""How many times the reference's peak memory a loop may use on :data:`METERED_WINDOW`. There own buffers need below 1.2 times
-as much; torch.func, which keeps the graph of a micro-batch while it differentiates, 1.6; a gradient for every sample of a
-micro-batch 4.5; copies of a whole window's data 7.9. A window whose graphs are alive together needs at least 13.7 times as
-much."""
+MEMORY = 9.0
+"""How many times the reference's peak memory a loop may use on :data:`METERED_WINDOW`. There own buffers need below 1.3 times
+as much; torch.func, which keeps the graph of a micro-batch while it differentiates, 2.2; copies of a whole window's data 5.3; a
+gradient for every sample of a micro-batch 7.0. A window of which all outputs are computed first needs 10.5 times as much, and one
+whose graphs are alive together at least 14.6."""
 
 
 def for_one(message: str, problem: Problem | None = None) -> str:
@@ -184,7 +184,7 @@ def window_gradient(problem: Problem, observation: Observation) -> Tensor:
     return (start - observation.tensors["parameters"][0].to(start)) / problem.lr
 
 
-MAX_JOINED = int(MEMORY) - 1
+MAX_JOINED = int(MEMORY)
 """How many micro-batches may go through the model together where only :data:`MEMORY` bounds them."""
 
 

@@ -62,7 +62,7 @@ PROMISES = {
             Promise("stream", "a stream that can be read only once", ("stream", "together"), "needs_a_length"),
             Promise("fetch", "you may have fetched its window and the next one, but no more", ("stream",), "epoch_prefetched"),
             Promise("N = 1", "N, at least 1", ("single",), "no_window_of_one"),
-            Promise("memory", "peak memory stays below twelve times", ("memory",), "one_big_batch_summed_losses"),
+            Promise("memory", "peak memory stays below nine times", ("memory",), "one_big_batch_summed_losses"),
             Promise("leftover", "It is applied, and averaged over", AT_LEFTOVER, "tail_dropped_but_reported"),
             Promise("leftover mean", "averaged over the samples it has", AT_LEFTOVER, "tail_scale"),
             Promise(

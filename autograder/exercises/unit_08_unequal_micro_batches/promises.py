@@ -57,7 +57,7 @@ PROMISES = {
             ),
             Promise("any index", "targets that equal 0, or 7, do not count.", ("ignore another",), "knows_two_indices"),
             Promise("N = 1", "and N = 1.", ("no accumulation", "bare one"), "not_for_one"),
-            Promise("memory", "your peak memory stays below twelve times", ("memory",), "one_graph_for_the_window"),
+            Promise("memory", "your peak memory stays below nine times", ("memory",), "one_graph_for_the_window"),
             Promise("stale", "nothing that `.grad` held before joins an update.", ("leftover", "probe"), "stale_start"),
             Promise("clear", "nothing that `.grad` held before joins an update.", LOOPS, "never_zero"),
             Promise("no NaN", "no NaN, and", EMPTY, "nan_times_zero"),

@@ -13,7 +13,7 @@ _SGD = "`model` is a DistributedDataParallel, `optimizer` is SGD on its paramete
 _LARGE = (
     "after each epoch the parameters of every rank are those of large batches, one per window, with the samples of all ranks."
 )
-_MEMORY = "the peak memory stays below twelve times that of a loop with one graph alive."
+_MEMORY = "the peak memory stays below nine times that of a loop with one graph alive."
 _ROUNDS = "gradients of all ranks travel once per window, leftover windows too, and after full windows the ranks are identical."
 _LEAVE = "Leave the model in training mode, with sharing switched on, and the list as it is."
 _FACTOR = "With it, DistributedDataParallel's average over the ranks must become the mean over the tokens"
