@@ -27,9 +27,7 @@ PROMISES = {
             Promise("any names", "Some of its parameters may be frozen", ("clean",), "knows_the_parameters_by_name"),
             Promise("cleared again", "after every call none of it is left", ("clean",), "clears_once"),
             Promise("shared", "with a weight that two layers share", ("ragged",), "divides_layer_by_layer"),
-            Promise(
-                "memory", "peak memory stays below nine times", ("memory", "ragged memory"), "one_big_batch_summed_losses"
-            ),
+            Promise("memory", "peak memory stays below nine times", ("memory", "ragged memory"), "one_big_batch_summed_losses"),
             Promise("ragged memory", "ragged or not", ("ragged memory",), "one_big_batch_if_ragged"),
             Promise("single and stale", "after every call none of it is left", ("single",), "clears_for_several"),
             Promise(
