@@ -7,6 +7,7 @@ least squares recovers c exactly. A residual that is not rounding says that the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -192,9 +193,11 @@ def batch_gradient(model: torch.nn.Module, loss_fn: LossFn, batch: MicroBatch) -
 
 
 def as_fraction(value: float) -> str:
-    """``0.25`` as ``"1/4"``, ``0`` as ``""``; three digits where no simple fraction fits."""
+    """``0.25`` as ``"1/4"``, ``0`` as ``""``; three digits where no simple fraction fits, or ``"inf"`` or ``"nan"``."""
     if abs(value) < 1e-6:
         return ""
+    if not math.isfinite(value):
+        return f"{value:g}"
     fraction = Fraction(value).limit_denominator(32)
     if abs(float(fraction) - value) < 1e-6:
         return str(fraction)

@@ -36,8 +36,8 @@ is, and some loops take their samples one by one: hence few layers and few sampl
 MEMORY = 9.0
 """How many times the reference's peak memory a loop may use on :data:`METERED_WINDOW`. There own buffers need below 1.3 times
 as much; torch.func, which keeps the graph of a micro-batch while it differentiates, 2.2; copies of a whole window's data 5.3; a
-gradient for every sample of a micro-batch 7.0. A window of which all outputs are computed first needs 10.5 times as much, and one
-whose graphs are alive together at least 14.6."""
+gradient for every sample of a micro-batch 7.0. A window whose outputs are all computed first needs 10.5 times as much, and
+one whose graphs are alive together at least 14.6."""
 
 
 def for_one(message: str, problem: Problem | None = None) -> str:

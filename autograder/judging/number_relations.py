@@ -250,6 +250,6 @@ def _differ_by(found: float, due: float) -> float:
 def _factor(factor: float) -> str:
     """A factor as a sentence has it: ``3 times``, ``1/1024 of``."""
     for number in (factor, 1 / factor if factor else 0.0):
-        if number and abs(number - round(number)) < 1e-6 * abs(number):
+        if number and math.isfinite(number) and abs(number - round(number)) < 1e-6 * abs(number):
             return f"{round(number)} times" if number == factor else f"1/{round(number)} of"
     return f"{factor:g} times"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import pytest
@@ -230,6 +231,9 @@ def test_simple_fractions_are_written_as_such(value):
     assert Fraction(as_fraction(float(value))) == value
 
 
-@pytest.mark.parametrize(("value", "text"), [(0.0, ""), (1e-9, ""), (0.123456, "0.123"), (1.0, "1"), (-0.25, "-1/4")])
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, ""), (1e-9, ""), (0.123456, "0.123"), (1.0, "1"), (-0.25, "-1/4"), (-math.inf, "-inf"), (math.nan, "nan")],
+)
 def test_other_numbers_are_written_with_three_digits(value, text):
     assert as_fraction(value) == text

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import pytest
 
 from autograder.exercises import all_exercises
-from autograder.exercises.unit_02_memory_limits.judging.lines import WRONG_LINES, least_squares
+from autograder.exercises.unit_02_memory_limits.judging.lines import WRONG_LINES, least_squares, squares
 from autograder.exercises.unit_02_memory_limits.judging.plans import WRONG_PLANS, plan
 from autograder.judging.calls import RAISES, same_value
 
@@ -44,3 +45,7 @@ def test_right_plan_fits_divides_and_cannot_be_larger(seed):
         if fitting:
             assert right == (max(fitting), effective // max(fitting))
             assert (fixed + per_sample * right[0] == budget) == name.startswith("full")
+
+
+def test_squares_that_are_too_large_for_a_float_are_infinite():
+    assert squares((1e300, 0.0), [1.0, 2.0], [3.0, 4.0]) == math.inf

@@ -14,6 +14,7 @@ MADE = {
     "Each of your numbers is the one that is due with the other sign.": [-d for d in DUE],
     "Each of your numbers is 3 times the one that is due.": [3 * d for d in DUE],
     "Each of your numbers is 1/1024 of the one that is due.": [d / 1024 for d in DUE],
+    "Each of your numbers is 1e-310 times the one that is due.": [d * 1e-310 for d in DUE],  # one over it is infinite
     "Each of your numbers is 1 more than the one that is due.": [d + 1 for d in DUE],
     "Each of your numbers is 2 less than the one that is due.": [d - 2 for d in DUE],
     "Each of your numbers is 1 divided by the one that is due.": [1 / d for d in DUE],

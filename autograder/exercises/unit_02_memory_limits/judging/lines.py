@@ -32,9 +32,10 @@ def least_squares(sizes: Sequence[float], points: Sequence[float]) -> Line:
 
 
 def squares(line: Sequence[float], sizes: Sequence[float], points: Sequence[float]) -> float:
-    """The sum of squared differences in bytes between points and a line."""
+    """The sum of squared differences in bytes between points and a line; infinite where a float has no room for it."""
     fixed, per_sample = line
-    return sum((p - fixed - per_sample * s) ** 2 for s, p in zip(sizes, points, strict=True))
+    off = [p - fixed - per_sample * s for s, p in zip(sizes, points, strict=True)]
+    return sum(map(mul, off, off))  # a power of a large float raises an error
 
 
 def _turned_round(sizes: Sequence[float], points: Sequence[float]) -> Line:
