@@ -434,8 +434,7 @@ predict(
     because=lambda: (
         f"An eighth of the fixed part leaves {80 - fixed_bytes / 8e9:.1f} GB, room for "
         f"{(80e9 - fixed_bytes / 8) // sequence_bytes:.0f} sequences of {sequence_bytes / 1e9:.1f} GB. "
-        f"The largest B that divides 128 and fits is {plan(8)[0]}. So this run has "
-        f"N = {plan(8)[1]}, and whatever goes wrong in accumulation goes wrong {plan(8)[1]} times an update."
+        f"The largest B that divides 128 and fits is {plan(8)[0]}. So this run has N = {plan(8)[1]}."
     ),
 )
 

@@ -25,7 +25,7 @@
 # |---|---|---|---|---|
 # | reported loss at the start | 6.4 | 13.65 | 69 | 138 |
 #
-# You will measure the answer, find out when it changes, and write the function that makes it *yes*.
+# You will measure the answer, find out when it changes, and write the function that makes the answer *yes*.
 #
 # *About 35 minutes, 10 points. You need `loss.backward()` and a rough idea of what a gradient is.*
 

@@ -457,7 +457,7 @@ predict(
 #   of a missing 1/N.
 # - **Schedules count updates.** One step after each, warmup included.
 # - The variance of a gradient goes as **1 / effective batch** for independent samples.
-# - The **noise scale** says how large a batch is worth having, and a window lets you estimate it for free.
+# - The **noise scale** says how large a batch is worth having, and windows let you estimate it for free.
 #
 # <details><summary>References</summary>
 #

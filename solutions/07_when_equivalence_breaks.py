@@ -19,9 +19,9 @@
 # GPU**. Object detectors often train like that, because large images fill the memory. With BatchNorm the error was **10.6
 # percentage points higher** than with GroupNorm; with ordinary batches the two do about equally well.
 #
-# Accumulation does the same to BatchNorm, however large the effective batch is. Even a loop with a flawless fingerprint does
-# not train like the large batch if the model or the loss looks at *several samples at once*. Other suspects, above all the
-# optimizer's state, are innocent.
+# Accumulating small micro-batches does the same to BatchNorm, however large the effective batch is. Even a loop with a
+# flawless fingerprint does not train like the large batch if the model or the loss looks at *several samples at once*. Other
+# suspects, above all the optimizer's state, are innocent.
 #
 # *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 
@@ -367,7 +367,7 @@ predict(
 # In unit 04 AdamW hid a missing 1/N. Which others do? Each line shows, for one optimizer and on a logarithmic axis, how far
 # the mistake takes the run from the large batch's. In the grey area no plot can tell the two runs apart.
 #
-# 1. Which two hide a missing 1/N? Which hide a division made twice?
+# 1. Which two hide a missing 1/N? Which hide a division by N made twice?
 # 2. Clipping hides the mistake at the first update. Why does it no longer hide it at the tenth?
 # 3. Press **Fix**. What is left?
 

@@ -236,7 +236,7 @@ check(train_epoch_tokens)
 #
 # <details><summary>Hint 3: a window without tokens</summary>
 #
-# Its sum of losses is 0, and so is its number of tokens. You may divide 0 by any other number.
+# Its sum of losses is 0, and so is its number of tokens. 0 divided by any number but 0 is 0.
 # </details>
 
 # %% [markdown]

@@ -315,8 +315,8 @@ with TemporaryDirectory() as folder:
 #
 # Two more settings are about stopping. Both may be `None`; `stop_after` is only set where `checkpoint` is:
 #
-# - `config.checkpoint` is the path of a file. **If it exists** when `train` is called, continue from it. Only a stop may
-#   change the file.
+# - `config.checkpoint` is the path of a file. **If it exists** when `train` is called, continue from it. Write the file only
+#   at a stop.
 # - `config.stop_after`: once the history holds that many updates, counted from the very start, write `config.checkpoint` and
 #   return the history. An existing file holds fewer than that.
 #

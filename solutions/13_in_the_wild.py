@@ -106,8 +106,10 @@ explore("trainers")
 # 1. By N, which makes it the mean of means. Releases 3 and 5. In release 4 a condition was the wrong way round. (In release 2
 #    the leftover waits for the next epoch and then counts too much.)
 # 2. No. Its losses are added up again, and never divided.
-# 3. To less than 1. It divides by one token too many for each sequence: the first is counted, although it is not a target.
-# 4. accelerate and *lightning trainer*: they divide a leftover of two by four. (And release 2 of the first trainer.)
+# 3. To less than 1. It divides by one token too many for each sequence, here one per micro-batch: the first is counted,
+#    although it is not a target.
+# 4. accelerate and *lightning trainer*: they divide a leftover of two by four. (And release 2 of *transformers llama
+#    answers*.)
 # </details>
 
 # %% [markdown]
@@ -342,8 +344,8 @@ print(seen.outcome, *(textwrap.fill(note, 60) for note in seen.notes), sep="\n")
 # tokens.
 #
 # It is run on more than twenty trainers that you have not seen, built in different ways, with SGD and AdamW. **Nearly every
-# wrong one has a twin with the same code, which is right on the data that it is given.** So names and source say nothing, and
-# each part earns its points only if all of its trainers, wrong and right, are told apart.
+# wrong one has a twin with the same code that is right on its own data.** So names and source say nothing, and each part earns
+# its points only if all of its trainers, wrong and right, are told apart.
 #
 # What earns points:
 #

@@ -109,7 +109,7 @@ PROMISES = {
             Promise("dtype", "Compute in the model's full precision.", _RUNS, "train_in_float32"),
             Promise("go on", _GOING_ON, _STOPPING, "train_starts_over"),
             Promise("not trained again", _GOING_ON, _STOPPING, "train_trains_again"),
-            Promise("file stays", "Only a stop may change the file.", _STOPPING, "train_removes_the_file"),
+            Promise("file stays", "Write the file only at a stop.", _STOPPING, "train_removes_the_file"),
             Promise("stop", _STOP, _STOPPING, "train_never_stops"),
             Promise("write", _STOP, _STOPPING, "train_never_saves"),
             Promise("from the start", _STOP, _STOPPING, "train_counts_stops_anew"),
