@@ -159,7 +159,7 @@ print(f"the gradients alone: {sum(p.grad.nbytes for p in attention.parameters())
 # its input and its weight, a tanh its result. Autograd keeps them until `backward()` has used them.
 #
 # Inside `saved_tensors_hooks(pack, unpack)`, every such tensor goes through your function `pack`. Autograd keeps what `pack`
-# returns, and `unpack` turns it back into the tensor. If `pack` returns nothing, nothing is kept: the tensor may be freed
+# returns, and `unpack` turns it back into the tensor. If `pack` returns `None`, nothing is kept: the tensor may be freed
 # during the forward pass, and its address given to another one.
 
 # %%

@@ -62,7 +62,7 @@ from gradaccum.showing import show_fingerprint
 #
 # 1. You begin with the loop of the question. Step through its first window. Which blocks empty `.grad`?
 # 2. Press **Fix**. When does the first update come, and what comes right after it? Does any parameter move before it?
-# 3. When is the memory highest? Does it grow from one micro-batch of a window to the next? With **Fill the memory** it does.
+# 3. When is the memory highest? Does it grow from one micro-batch of a window to the next? Then press **Fill the memory**.
 
 # %%
 explore("timeline")

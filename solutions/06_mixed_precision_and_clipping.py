@@ -22,8 +22,7 @@
 # Whenever such a scale falls, an update is skipped, and with accumulation that is a whole window: in the run of unit 02 (8
 # GPUs, N = 64, B = 2), a thousand sequences read for nothing.
 #
-# Clipping, scaling and unscaling each have one right place, and wrong places where they raise no error. Accumulation adds
-# more of the wrong ones.
+# Clipping, scaling and unscaling each have one right place, and wrong places where they raise no error.
 #
 # *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 

@@ -37,7 +37,7 @@ from gradaccum.predict import predict
 
 predict(
     "A window has two micro-batches, one with 2 tokens and one with 18. Each loss is the mean over its own tokens, and the "
-    "window's loss is the mean of the two. How much more does a token of the first count than one of the second?",
+    "window's loss is the mean of the two. How much does a token of the first count, compared with one of the second?",
     choices=("both count alike", "3 times as much", "9 times as much", "it depends on the model"),
     answer="9 times as much",
     because="Each micro-batch has half of the weight. In the first, two tokens share it, so each counts 1/4. In the second, "

@@ -233,7 +233,7 @@ for n, ((often, much), (once, little)) in on_ranks(2, work)[0].items():
     print(f"N = {n}: {calls}, {much:,} → {little:,} bytes, factor {much // little}")
 
 # %% [markdown]
-# So it is **N times** less, in calls and in bytes. You get 4–8 for N between 4 and 8. This holds only with the *forward* pass
+# So it is **N times** less, in calls and in bytes. You get 4–8 for N between 4 and 8. The factor N needs the *forward* pass
 # inside `no_sync`, and how much *faster* it is depends on the link, as you have seen. Another text says that several GPUs are
 # faster "where bandwidth allows". It is right.
 #

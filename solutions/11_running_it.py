@@ -314,10 +314,13 @@ for name, goes_backward in {"after backward": True, "without backward": False}.i
 # %% [markdown]
 # `loss.item()` is a plain number. A mean loss times the number of samples is a sum, and sums add up.
 #
+# <details><summary>The clock and a GPU</summary>
+#
 # A GPU's work is queued, and a clock read too early measures the queueing. `loss.item()` waits for what was queued before
 # it, not for an update that comes later: call `torch.cuda.synchronize()` before you read the clock at the end of a window. On
 # an H200, a window of 0.77 seconds seemed to take 0.68 right after its last `backward()`, and 0.76 after `item()`
 # ([recorded](../docs/gpu.md)).
+# </details>
 
 # %% [markdown]
 # ## Exercise 2 · `RunMeter`
@@ -516,7 +519,7 @@ check(plan_run)
 #   With all of them a resumed run is the same **to the last bit**. Test that.
 # - Write a new checkpoint next to the old one, then **rename** it.
 # - Log **once per update**, over its whole window. Log numbers, not tensors.
-# - **B first, then N.** N need not be a power of two. Smaller pieces cost throughput; more of them do not.
+# - **B first, then N.** N need not be a power of two. Smaller pieces cost throughput; more pieces of the same size do not.
 #
 # <details><summary>References</summary>
 #

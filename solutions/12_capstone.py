@@ -38,7 +38,7 @@ from gradaccum.phenomena import run_drift
 from gradaccum.predict import predict
 
 predict(
-    "A loop with AdamW divides each leftover window by N, and not by its number of micro-batches. After three epochs, "
+    "A loop with AdamW divides each leftover window by N. After three epochs, "
     "how far is its loss from that of a right loop, when both are about 3.1?",
     choices=("more than 0.5", "between 0.01 and 0.5", "less than 0.01, too little to see"),
     answer="less than 0.01, too little to see",
@@ -329,8 +329,7 @@ with TemporaryDirectory() as folder:
 # - **2 points · padding, ragged micro-batches and leftovers**: the whole thing, with AdamW.
 # - **2 points · memory within the budget**: every byte your run allocates is counted. The budget of this part, not
 #   `config.budget`, has room for weights, gradients, optimizer state, two more copies of the weights, and two of the six
-#   micro-batches of a window. The window's micro-batches may be in a list, but go through the model one at a time, as they
-#   come.
+#   micro-batches of a window. The window's micro-batches may be in a list, but go through the model one at a time.
 # - **3 points · stopping and resuming**: a stop within the second epoch, after which the file is moved; a second stop later on,
 #   and the rest of the run, each time in a new process; once leftovers are right, also a stop at a leftover and one in the
 #   third epoch.

@@ -233,10 +233,10 @@ seen
 # Write a class `RepairedTrainer`, a subclass of `Trainer`, whose updates hold what is due: **in each window, leftover or not,
 # the gradient of the cross-entropy averaged over all its tokens**. Targets of −100 do not count as tokens.
 #
-# Override hooks, as many as you like. **The library calls its own `train`**: a `train` of yours would never run. One trainer
-# is given several epochs: before each, the check assigns `trainer.data`, a list of micro-batches, and then has the trainer
-# train for one epoch. Leave the micro-batches as they are. Another trainer of your class may train in the meantime. Marking
-# uses plain SGD; some parameters may be frozen or unused.
+# Override hooks, as many as you like, and delete the stubs that you do not need. **The library calls its own `train`**: a
+# `train` of yours would never run. One trainer is given several epochs: before each, the check assigns `trainer.data`, a list
+# of micro-batches, and then has the trainer train for one epoch. Leave the micro-batches as they are. Another trainer of your
+# class may train in the meantime. Marking uses plain SGD; some parameters may be frozen or unused.
 #
 # What earns points, each by comparing the parameters after each epoch with those of one large batch per window:
 #

@@ -119,7 +119,7 @@ PROMISES = {
             Promise("large batches", "the whole thing, with AdamW.", ("uneven",), "train_mean_of_means"),
             Promise("bytes", "every byte your run allocates is counted.", ("budget",), "train_keeps_all_graphs"),
             Promise("in every update", "every byte your run allocates is counted.", ("budget",), "train_keeps_every_snapshot"),
-            Promise("one at a time", "go through the model one at a time, as they come.", ("budget",), "train_one_large_batch"),
+            Promise("one at a time", "go through the model one at a time.", ("budget",), "train_one_large_batch"),
             Promise("process", _STOPS, _STOPPING, "train_keeps_states_in_memory"),
             Promise("at a leftover", "a stop at a leftover", ("leftover",), "train_stops_at_full_windows_only"),
             Promise("third epoch", "and one in the third epoch", ("leftover",), "train_counts_full_windows_per_epoch"),
