@@ -238,6 +238,7 @@ class SgdStep(Exercise[BatchTrial]):
         if not any(results.values()):
             for name, (_, what) in SPECIAL.items():
                 message, named = update_message("mode", trials[name], observations[name])
+                named = tuple(slug for slug in named if slug != "parameters-unmoved")  # elsewhere they have moved
                 lost = "clean" if name == "overflowed" else "update"
                 kept = "" if "mode-changed" in named else _kept(name, observations[name])
                 results[lost] = results[lost] or (message and f"{what}: {message}{kept}")

@@ -37,6 +37,7 @@ from autograder.exercises.unit_12_capstone.judging.messages import (
     report_mistakes,
     resume_message,
     run_message,
+    unasked_message,
     weights_message,
 )
 from autograder.exercises.unit_12_capstone.judging.references import (
@@ -46,7 +47,7 @@ from autograder.exercises.unit_12_capstone.judging.references import (
     run_due,
     updates_after_every,
 )
-from autograder.exercises.unit_12_capstone.observing import RunTrial, WindowTrial
+from autograder.exercises.unit_12_capstone.observing import CHECKPOINTS, RunTrial, WindowTrial
 from autograder.judging.calls import judge_calls, remembered
 from autograder.judging.token_words import in_tokens
 from autograder.observing.calls import CallTrial
@@ -85,15 +86,18 @@ class PickMicroBatchSize(Exercise):
         config = _with_long_lines_last(Config(seed % 2**31, lines=59, width=8, device=device, dtype="float32"))
 
         def trial(window: int, place: int, spare: int, **changes: int) -> CallTrial:
-            sizes = divisors(window)
+            return of_size(window, divisors(window)[place], spare, **changes)
+
+        def of_size(window: int, size: int, spare: int, **changes: int) -> CallTrial:
             own = {18: 3, 30: 5, 42: 14}[window]  # 3 comes before the first number that does not divide 30; 14 does not fit
             changed = config.with_(effective_batch=window, micro_batch_size=own, **changes)
-            return CallTrial((changed.with_(budget=bytes_needed(changed, sizes[place]) + spare),))
+            return CallTrial((changed.with_(budget=bytes_needed(changed, size) + spare),))
 
         return {
             "fits 1": trial(18, -2, -1),
             "fits 2": trial(30, 1, -1),
             "fits 3": trial(42, 2, -1, width=32),  # its bytes do not lie on a line
+            "fits 4": of_size(42, 11, 0),  # far below 14, to which 42 // 11 micro-batches would lead
             "largest 1": trial(18, 2, 0, width=32),  # what was measured of another model does not help here
             "largest 2": trial(30, 0, chance.randint(0, 1000)),
             "largest 3": trial(42, 1, 0),
@@ -230,7 +234,11 @@ class Train(Exercise):
             "even": RunTrial(
                 config.with_(seed=seeds[0], lines=2 * window, **equal, **moving, optimizer="sgd", lr=1.0, max_norm=BINDING)
             ),
-            "uneven": RunTrial(config.with_(seed=seeds[1], lines=2 * window + size + 1, **moving, lr=0.01, max_norm=IDLE)),
+            "uneven": RunTrial(
+                config.with_(
+                    seed=seeds[1], lines=2 * window + size + 1, **moving, lr=0.01, max_norm=IDLE, checkpoint=CHECKPOINTS[0]
+                )
+            ),
             "budget": RunTrial(metered.with_(budget=2 * bytes_needed(metered, 2)), meter=True),
             "resume": RunTrial(
                 config.with_(seed=seeds[3], lines=5 * window, **equal, **moving, lr=0.01, max_norm=2 * BINDING),
@@ -258,6 +266,7 @@ class Train(Exercise):
         results["resume"] = resume_message(trials["resume"], observations["resume"], due["resume"])
         if not results["uneven"]:  # a loop that gets leftovers wrong has lost points for them already
             results["resume"] = results["resume"] or leftover_message(trials["leftover"], observations["leftover"])
+            results["resume"] = results["resume"] or unasked_message(observations["uneven"])
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
         right = {name for name, said in results.items() if not said}
         results["even"] = results["even"] or digits_message(observations.values())

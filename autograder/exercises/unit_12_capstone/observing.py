@@ -55,7 +55,7 @@ class RunTrial(StagedTrial):
     """A whole run.
 
     Attributes:
-        config: what to train.
+        config: what to train. The ``checkpoint`` of a run that does not stop is a file's name; there is no such file.
         meter: whether live bytes are counted.
         stop_after: stop after so many updates, then go on; None if the run does not stop.
         then_norm, then_stop: the clipping threshold with which to go on, and after how many updates of the whole run to stop
@@ -173,12 +173,14 @@ CHECKPOINTS = ("first.pt", "second.pt", "third.pt")
 def observe_run_stage(function: Callable, stage: Stage, folder: Path) -> Observation:
     """Train, with or without stops, each of which ends a process; return the weights after every update, and the history.
 
+    A run that does not stop must leave no file: ``left`` says whether it left none, if its config names one.
+
     Of a run that stops these are of the second call, with the weights and the history of the one that was ``stopped`` before
     and the weights of the ``last`` one; ``steps`` and the number of a call say how many updates it made.
     """
     trial = stage.trial
     if not trial.stops:
-        return _observe_whole_run(function, trial)
+        return _observe_whole_run(function, trial, folder)
     path, content = folder / CHECKPOINTS[stage.number], None
     if stage.folders:
         content = stage.folders[0].get(CHECKPOINTS[stage.number - 1])
@@ -211,7 +213,10 @@ def observe_here(function: Callable, trial: RunTrial) -> Observation:
     return observe_all(Stage(trial), observe)
 
 
-def _observe_whole_run(function: Callable, trial: RunTrial) -> Observation:
+def _observe_whole_run(function: Callable, trial: RunTrial, folder: Path) -> Observation:
+    if trial.config.checkpoint is not None:
+        seen = observe_one_call(function, trial.config.with_(checkpoint=str(folder / trial.config.checkpoint)))
+        return replace(seen, facts=seen.facts | {"left": not any(folder.iterdir())})
     if not trial.meter:
         return observe_one_call(function, trial.config)
     with LiveBytes() as live:

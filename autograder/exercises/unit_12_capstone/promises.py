@@ -110,6 +110,7 @@ PROMISES = {
             Promise("go on", _GOING_ON, _STOPPING, "train_starts_over"),
             Promise("not trained again", _GOING_ON, _STOPPING, "train_trains_again"),
             Promise("file stays", "Write the file only at a stop.", _STOPPING, "train_removes_the_file"),
+            Promise("no file", "Write the file only at a stop.", ("uneven",), "train_saves_now_and_then"),
             Promise("stop", _STOP, _STOPPING, "train_never_stops"),
             Promise("write", _STOP, _STOPPING, "train_never_saves"),
             Promise("from the start", _STOP, _STOPPING, "train_counts_stops_anew"),

@@ -63,6 +63,7 @@ def run_schema(trial: RunTrial) -> Schema:
         }
     else:
         facts |= dict.fromkeys(("steps", "peak_bytes") if trial.meter else ("steps",), Whole())
+        facts |= {"left": Truth()} if trial.config.checkpoint is not None else {}
     return Schema((Form(tensors, facts),))
 
 

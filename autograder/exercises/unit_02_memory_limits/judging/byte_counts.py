@@ -209,7 +209,9 @@ RARE_COUNTS: dict[str, Callable[[Forward], int]] = {
 """Rarer counts, by what is counted."""
 
 OTHER_FORWARDS: dict[str, dict[str, bool]] = {
-    "Your count is that of a model all of whose layers are in training mode. One is in evaluation mode.": {"training": True},
+    # The frozen layer's input takes as many bytes as what that dropout keeps in training.
+    "Your count is that of a model with all of its layers in training mode, or with none of them frozen. One is in evaluation "
+    "mode, and one is frozen.": {"training": True},
     "Your count is that of a forward pass in which x requires a gradient, too. It does not.": {"with_x": True},
 }
 """Right counts of another forward pass, by what differs in it."""

@@ -94,6 +94,12 @@ def divisors(window: int) -> list[int]:
     return [size for size in range(window, 0, -1) if window % size == 0]
 
 
+def _with_rounded_steps(config: Config) -> object:
+    """A window divided by how often it holds the largest number of lines that fits, divisor or not, both rounded down."""
+    lines = largest(config, sizes=range(config.effective_batch, 0, -1))
+    return config.effective_batch // (config.effective_batch // lines) if isinstance(lines, int) else lines
+
+
 def _before_the_first_gap(window: int) -> list[int]:
     """1, 2, 3 and so on, as long as they divide a window; the largest first."""
     dividing = itertools.takewhile(lambda size: window % size == 0, itertools.count(1))
@@ -216,6 +222,9 @@ SIZES_IN_WORDS: dict[str, tuple[Callable[[Config], object], ...]] = {
     ),
     "You compute the bytes of a size from those of others instead of measuring it, and are a little off.": (
         lambda c: largest(c, lambda size: _on_a_line(c, size)),
+    ),
+    "You divide the window by a number of micro-batches that is rounded down, so a micro-batch may hold more lines than fit.": (
+        _with_rounded_steps,
     ),
     "You measure the micro-batches of an epoch, in which the longest lines need not come together.": (
         lambda c: largest(c, lambda size: _bytes_in_epoch(c, size)),
