@@ -90,7 +90,7 @@ class Panel(widgets.VBox):
             ValueError: no control offers such a value.
         """
         phenomena.check_settings(settings)
-        with _garbage_later():
+        with one_thread(), _garbage_later():
             self._quiet = True
             try:
                 for name, box in self._controls.items():
@@ -118,7 +118,7 @@ class Panel(widgets.VBox):
         if self.error:
             return ""
         figure = new_figure(*self.phenomenon.SIZE)
-        with _garbage_later(), one_thread():
+        with one_thread(), _garbage_later():
             self.phenomenon.draw(self._computed(self.settings), figure)
             return base64.b64encode(as_png(figure)).decode()
 
@@ -126,13 +126,14 @@ class Panel(widgets.VBox):
         still.show(self._repr_mimebundle_(), alt=self.caption)
 
     def _changed(self, change: dict[str, Any]) -> None:
-        if not self._quiet:
-            values = {name: box.value for name, box in self._controls.items()}
-            self.settings = type(self.opening)(**values)
-            self._redraw()
+        with one_thread():  # another control may have been moved meanwhile, or a button pressed
+            settings = type(self.opening)(**{name: box.value for name, box in self._controls.items()})
+            if not self._quiet and settings != self.settings:
+                self.settings = settings
+                self._redraw()
 
     def _redraw(self) -> None:
-        with _garbage_later(), one_thread():
+        with one_thread(), _garbage_later():
             self._show()
             erase(self._figure)
 

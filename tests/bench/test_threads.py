@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+import threading
+
 import pytest
 import torch
 
@@ -26,3 +29,40 @@ def test_the_number_of_threads_is_restored_after_an_error():
     with pytest.raises(ZeroDivisionError), one_thread():
         _ = 1 / 0
     assert torch.get_num_threads() == 2
+
+
+def test_another_thread_waits_for_its_turn():
+    order: list[str] = []
+
+    def other() -> None:
+        with one_thread():
+            order.append("other")
+
+    with one_thread():
+        waiting = threading.Thread(target=other)
+        waiting.start()
+        waiting.join(0.2)
+        order.append("this")
+    waiting.join()
+    assert order == ["this", "other"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that can fork")
+def test_a_fork_does_not_wait_for_a_thread_that_it_does_not_have():
+    held, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with one_thread():
+            held.set()
+            done.wait()
+
+    holding = threading.Thread(target=hold)
+    holding.start()
+    held.wait()
+    child = os.fork()
+    if not child:
+        with one_thread():
+            os._exit(7)
+    done.set()
+    holding.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7

@@ -76,6 +76,26 @@ def test_every_button_of_a_notebook_s_first_explorable_obeys_the_keyboard(solved
             explorable.wait_for_picture(opening)
 
 
+def test_a_button_pressed_while_a_change_is_being_drawn_has_the_last_word(solved):
+    """A kernel may handle the two in threads of their own."""
+    for explorable in explorables(solved)[:1]:
+        opening, button, control = explorable.alt, explorable.buttons[0], explorable.controls[0]
+        explorable.press(button, "Space")
+        explorable.wait_for_other_picture(opening)
+        preset = explorable.alt
+        for milliseconds in (0, 0, 50, 100, 200):
+            explorable.press("Reset", "Space")
+            explorable.wait_for_picture(opening)
+            control.press(key_for(control))
+            solved.page.wait_for_timeout(milliseconds)
+            explorable.press(button, "Space")
+            explorable.wait_for_picture(preset)
+            solved.page.wait_for_timeout(300)
+            assert explorable.alt == preset
+        explorable.press("Reset", "Space")
+        explorable.wait_for_picture(opening)
+
+
 def test_tab_goes_through_all_controls_of_an_explorable(solved):
     for explorable in explorables(solved):
         stops = explorable.panel.locator("select, input, button, [tabindex='0']").filter(visible=True)

@@ -7,6 +7,8 @@ import gc
 import html
 import subprocess
 import sys
+import threading
+import time
 import types
 from dataclasses import dataclass
 
@@ -77,6 +79,30 @@ def page(panel: Panel) -> str:
 @pytest.fixture
 def panel() -> Panel:
     return Panel(toy(), Settings())
+
+
+def test_controls_that_are_moved_in_threads_of_their_own_are_drawn_one_after_the_other():
+    """As in JupyterLab with a kernel that has subshells: a second change comes while the first is still being drawn."""
+    began, drawn = threading.Event(), []
+
+    def draw(result, figure):
+        axes = figure.add_axes((0, 0, 1, 1))
+        drawn.append(result)
+        if len(drawn) == 2:  # after the opening
+            began.set()
+            time.sleep(0.1)
+        axes.text(0.5, 0.5, str(result))
+
+    panel = Panel(toy(draw=draw), Settings())
+    first = threading.Thread(target=lambda: controls(panel)["Count"].set_trait("value", 7))
+    first.start()
+    assert began.wait(10)
+    buttons(panel)["Break"].click()
+    first.join()
+    assert panel.error is None
+    assert panel.settings == Settings(number=2)
+    assert panel.caption == 'It is 8 & "more".'
+    assert ">8</text>" in page(panel)
 
 
 def test_exploring_an_unknown_phenomenon_lists_the_known_names():
