@@ -90,7 +90,7 @@ def test_marks_are_stored_with_their_reasons(graded):
     assert len(store.submissions()) == 7
     assert store.read("truncated", UNIT).problem
     assert store.read("wrong", UNIT).exercises[0].score == 0
-    assert "not written yet" in store.notebook_path("untouched", UNIT).read_text()
+    assert "points, not written" in store.notebook_path("untouched", UNIT).read_text()
 
 
 def test_feedback_made_by_nbgrader_shows_the_verdicts(graded):

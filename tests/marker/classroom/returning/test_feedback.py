@@ -248,7 +248,7 @@ def test_a_page_begins_with_the_points_of_each_exercise_and_links_to_it(feedback
     assert head(eve) == (
         "03_accumulate Your file could not be read, so below is what was handed out. It is &lt;not&gt; a notebook."
         " exercise points ◐ accumulate_gradient 2.5 of 6 partly, changed by your instructor, with a comment"
-        " ✓ sum_form_lr 2 of 2 solved, changed by your instructor ✗ same_update 0 of 2 no points yet together 4.5 of 10"
+        " ✓ sum_form_lr 2 of 2 solved, changed by your instructor ✗ same_update 0 of 2 no points together 4.5 of 10"
     )
     page = eve.read_text()
     assert 'href="#accumulate_gradient"' in page
