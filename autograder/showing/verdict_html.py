@@ -88,8 +88,9 @@ def _headline(verdict: Verdict, handed_in: bool = False) -> str:
     state = "right" if verdict.passed else "not there yet"
     if handed_in and not verdict.passed:
         state = "partly right" if verdict.score else "not right"
-    if _is_unwritten(verdict):
+    if verdict.failure and _is_unwritten(verdict):
         state = "not written" if handed_in else "not written yet"
+        state = "not in the file" if verdict.failure.kind == "absent" else state
     return f"{verdict.exercise}: {verdict.score:g} of {verdict.max_score:g} points, {state}"
 
 

@@ -160,6 +160,6 @@ def test_a_verdict_on_a_file_that_was_handed_in_is_the_last_word_and_gives_no_ad
         assert "yet" not in said
         assert ELSEWHERE not in said
     assert "0 of 6 points, not written" in text_of(as_html(UNWRITTEN, handed_in=True))
-    assert "0 of 6 points, not writtenThere is no cell" in text_of(as_html(absent, handed_in=True))
+    assert "0 of 6 points, not in the fileThere is no cell" in text_of(as_html(absent, handed_in=True))
     assert "1 of 6 points, partly right" in text_of(as_html(all_verdicts["wrong"], handed_in=True))
     assert "0 of 6 points, not right" in text_of(as_html(MISSING, handed_in=True))

@@ -349,7 +349,7 @@ def test_what_being_late_cost_stands_beside_the_sum_and_the_legend_says_what_it_
     late = class_report(ClassData("c", CLASS.people, CLASS.marks, CLASS.handed_in, penalties={("b", UNIT): 2.5}))
     text = Page(report_html(late, MADE)).text
     assert "2.5 −2.5" in text
-    assert "−2 points taken off for being late" in text
+    assert "−2 beside a sum: taken off for being late" in text
     assert "being late" not in Page(report_html(class_report(CLASS), MADE)).text
 
 
