@@ -111,7 +111,7 @@ def make_class(directory: Path, students: int, units: Sequence[str], seed: int) 
     install_kernelspec()
     made = write_handed_in(directory, students, units, seed)
     coursedir = course_directory(directory)
-    enrol(read_roster(directory / "roster.csv"), coursedir.db_url)
+    enrol(read_roster(directory / "roster.csv").students, coursedir.db_url)
     for unit in units:
         release_unit(coursedir, unit)
     return made

@@ -46,26 +46,35 @@ def init(
     db: Database = "",
 ) -> None:
     """Make an nbgrader course directory: source notebooks, configuration and, if given, the students."""
-    from autograder.classroom.gradebook.enrolment import enrol
-    from autograder.classroom.gradebook.roster import read_roster
+    from autograder.classroom.gradebook.enrolment import Enrolment, enrol
+    from autograder.classroom.gradebook.roster import Roster, read_roster
     from autograder.hosts.provisioner import install_kernelspec
     from autograder.publishing.solution_script import unit_scripts
 
     with one_line_on_errors("init"):
-        students = read_roster(roster) if roster else ()
+        read = read_roster(roster) if roster else Roster(())
         scripts = pick_units(unit_scripts(SOLUTIONS), units)
         with _emptied_on_errors(directory):
             added = make_course(directory, scripts, db)
             install_kernelspec()
-            if students:
-                enrol(students, course_directory(directory).db_url)
+            course = course_directory(directory)
+            enrolment = enrol(read.students, course.db_url) if read.students else Enrolment()
     kept = [unit for unit in scripts if unit not in added]
+    first = read.students and not enrolment.before
     typer.echo(
-        f"{directory}: a class with {', '.join(scripts)}" + (f" and {counted(len(students), 'student')}" if students else "")
+        f"{directory}: a class with {', '.join(scripts)}" + (f" and {counted(len(read.students), 'student')}" if first else "")
     )
     if kept:
         typer.echo(f"already there and left as they were: {', '.join(kept)}")
-    typer.echo(f"next: gradaccum classroom release {directory} --units {next(iter(scripts))[:2]}")
+    if enrolment.before:
+        typer.echo(f"students of {roster}: {enrolment}")
+    for line in read.left_out:
+        complain("init", line)
+    unreleased = [unit for unit in scripts if not Path(course.format_path(course.release_directory, ".", unit)).is_dir()]
+    if unreleased:
+        typer.echo(f"next: gradaccum classroom release {directory} --units {unreleased[0][:2]}")
+    else:
+        typer.echo(f"next, once something is handed in: gradaccum classroom grade {directory} --from PATH")
 
 
 @app.command()
@@ -100,6 +109,7 @@ def grade(
     db: Database = "",
 ) -> None:
     """Mark what was handed in and has changed, into the gradebook. Stop it whenever you like: started again, it goes on."""
+    from autograder.classroom.gradebook.lateness import COSTS_NOTHING
     from autograder.classroom.grading.class_to_mark import ClassToMark
     from autograder.classroom.grading.grade_class import grade_class, points_now
     from autograder.classroom.grading.terminal_output import print_summary
@@ -113,11 +123,16 @@ def grade(
             marked_class.refuse_unknown(names_in(students))
             handed_in, complaints = marked_class.handed_in(wanted, names_in(students))
             outcome = grade_class(marked_class, handed_in, stop_if_asked, again=again, number=number, scheduler=scheduler)
-            points, notes = points_now(marked_class, {(one.student, one.unit) for one in outcome.marked})
+            points, late_work, trouble = points_now(marked_class)
             stop_if_asked()
     print_summary(outcome, points)
-    for complaint in (complaints := not_taken + complaints + outcome.complaints + notes):
+    for complaint in (complaints := not_taken + complaints + outcome.complaints + trouble):
         complain("grade", complaint)
+    marked, unchanged = ({(one.student, one.unit) for one in ones} for ones in (outcome.marked, outcome.unchanged))
+    remarks = late_work.remarks((marked | unchanged).__contains__)
+    remarks += [COSTS_NOTHING] if not late_work.costs and marked & late_work.late.keys() else []
+    for remark in remarks:
+        complain("grade", remark)
     if complaints:
         raise typer.Exit(3 if outcome.unmarked else 1)
 
@@ -155,8 +170,8 @@ def feedback(
             marked_class.refuse_unknown(names_in(students))
             made = make_pages(marked_class, wanted, names_in(students), source, progress)
         packed = source and made.pages and pack(made, archive)
-    for complaint in made.complaints:
-        complain("feedback", complaint)
+    for line in (*made.complaints, *made.remarks):
+        complain("feedback", line)
     folder = marked_class.coursedir.feedback_directory
     typer.echo(
         f"{counted(len(made.pages), 'page')} in {directory / folder}" + (f", and in {packed} to be uploaded" if packed else "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Set
+from collections.abc import Callable, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +15,7 @@ from autograder.publishing.nbgrader_course import pick_units
 from autograder.support.counted import counted
 
 if TYPE_CHECKING:
-    from autograder.classroom.decisions import Late
+    from autograder.classroom.gradebook.lateness import LateWork
 
 app = typer.Typer()
 
@@ -34,8 +34,6 @@ def due(
     from autograder.classroom.decisions import decide_deadlines
     from autograder.classroom.grading.class_to_mark import ClassToMark
 
-    late: Late = {}
-    notes: list[str] = []
     with one_line_on_errors("due"):
         if unit and not date:
             raise ValueError(f"no date for {unit}; write it like '{EXAMPLE}', or none")
@@ -44,7 +42,7 @@ def due(
             deadlines = read_deadlines(marked_class.coursedir)
             if unit:
                 deadlines.due[name] = "" if date == "none" else written(date)
-                late, notes = decide_deadlines(marked_class, deadlines)
+                late_work = decide_deadlines(marked_class, deadlines)
         if not any(deadlines.due.values()):
             typer.echo(f"no unit has a due date in {directory / DEADLINES.name}")
         for one, text in sorted(deadlines.due.items()):
@@ -52,9 +50,10 @@ def due(
         for (student, one), days in sorted(deadlines.extra_days.items()):
             until = f", until {deadlines.until(student, one)}" if deadlines.due.get(one) else ""
             typer.echo(f"{student} has {counted(f'{days:g}', 'more day')} for {one}{until}")
-        if lost := [one.penalty for (_, late_unit), one in late.items() if late_unit == name]:
-            typer.echo(f"late: {counted(len(lost), 'submission')}, {counted(f'{sum(lost):.4g}', 'point')} deducted")
-        _complain_of_lateness("due", late, notes)
+        if unit:
+            if lost := [one.penalty for (_, late_unit), one in late_work.late.items() if late_unit == name]:
+                typer.echo(f"late: {counted(len(lost), 'submission')}, {counted(f'{sum(lost):.4g}', 'point')} deducted")
+            _remark_on_lateness("due", late_work, lambda one: one[1] == name, bool(deadlines.due[name]))
 
 
 @app.command()
@@ -74,15 +73,15 @@ def extend(
         marked_class.refuse_unknown([student])
         deadlines = read_deadlines(marked_class.coursedir)
         deadlines.extra_days[student, name] = number
-        late, notes = decide_deadlines(marked_class, deadlines)
+        late_work = decide_deadlines(marked_class, deadlines)
         if deadlines.due.get(name):
             typer.echo(f"{student} has until {deadlines.until(student, name)} for {name}")
         else:
             more = counted(f"{number:g}", "more day")
             typer.echo(f"{student} has {more} for {name}, once gradaccum classroom due says when it is due")
-        if lateness := late.get((student, name)):
+        if lateness := late_work.late.get((student, name)):
             typer.echo(str(lateness))
-        _complain_of_lateness("extend", late, notes)
+        _remark_on_lateness("extend", late_work, lambda one: one == (student, name), bool(deadlines.due.get(name)))
 
 
 @app.command()
@@ -191,12 +190,10 @@ def one_unit(text: str) -> str:
     return named[0]
 
 
-def _complain_of_lateness(command: str, late: Late, notes: list[str]) -> None:
-    """Print notes, and one more if work is late and that costs nothing."""
-    if late and not any(one.penalty for one in late.values()):
-        notes = [
-            *notes,
-            "nothing is deducted for being late; what it costs is set in nbgrader_config.py, see docs/instructors.md",
-        ]
-    for note in notes:
-        complain(command, note)
+def _remark_on_lateness(command: str, late_work: LateWork, wanted: Callable[[tuple[str, str]], bool], is_due: bool) -> None:
+    """Print what is wrong in the table of deadlines, and what to know about the points of submissions that are wanted."""
+    from autograder.classroom.gradebook.lateness import COSTS_NOTHING
+
+    nothing = [COSTS_NOTHING] if is_due and not late_work.costs else []
+    for line in (*late_work.complaints, *late_work.remarks(wanted), *nothing):
+        complain(command, line)

@@ -6,24 +6,16 @@ Nothing is marked again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from autograder.classroom.deadlines import DEADLINES, Deadlines, write_deadlines
 from autograder.classroom.dropped import DROPPED, reasons_for_dropping, write_dropped
 from autograder.classroom.gradebook.cell_grades import graded_cells
 from autograder.classroom.gradebook.database import gradebook_exists, open_gradebook
-from autograder.classroom.gradebook.lateness import Lateness, update_lateness
+from autograder.classroom.gradebook.lateness import LateWork, update_lateness
 from autograder.classroom.grading.class_to_mark import ClassToMark
 
-Late = Mapping[tuple[str, str], Lateness]
-"""Late submissions, by (student, unit)."""
 
-
-def decide_deadlines(marked_class: ClassToMark, deadlines: Deadlines) -> tuple[Late, list[str]]:
+def decide_deadlines(marked_class: ClassToMark, deadlines: Deadlines) -> LateWork:
     """Write the deadlines of a class, and change the penalties for late work to what they are then.
-
-    Returns:
-        Late submissions, and notes for the instructor, a line each.
 
     Raises:
         NoGradebookError: the gradebook cannot be used.

@@ -157,7 +157,9 @@ def _requests(file: Path, gradebook: Gradebook) -> tuple[list[Regrade], dict[tup
             there = ", ".join(cells[unit])
             problems.append(row.problem("exercise", f"{unit} has no exercise {exercise!r}; there are {there}"))
         elif one.exercise_key not in points:
-            problems.append(row.problem("unit", f"nothing of {one.student!r} is in the gradebook for {unit}"))
+            what = f"nothing of {one.student!r} is in the gradebook for {unit}"
+            given = f"what they handed in, or else the released notebook, into a folder as {one.student}.ipynb"
+            problems.append(row.problem("unit", f"{what}; put {given}, and give grade --units {unit[:2]} --from that folder"))
         elif reason := _points_problem(one.points, cells[unit][exercise]):
             problems.append(row.problem("points", reason))
         requests.append(one)

@@ -14,6 +14,12 @@ MAX_FILE_NAME_BYTES = 255 - len(".unfinished")
 LATE_MARK = "late.txt"
 """Beside a notebook in ``submitted/``: the LMS says that it was late, but not when it was handed in."""
 
+IN_TIME_MARK = "in_time.txt"
+"""Likewise: the LMS says that it was not late."""
+
+TIME_FILE = "timestamp.txt"
+"""Beside a notebook: when it was handed in. nbgrader writes and reads such files, too."""
+
 
 @dataclass(frozen=True)
 class Student:
@@ -39,6 +45,11 @@ class Student:
     @property
     def sort_key(self) -> tuple[str, ...]:
         return ((self.last_name or self.id).casefold(), self.first_name.casefold(), self.id)
+
+
+def is_canvas_test_student(name: str) -> bool:
+    """Whether Canvas calls the student so whom it makes for teachers to try things, in a file that it exported in English."""
+    return " ".join(name.casefold().replace(",", ", ").split()) in ("student, test", "test student")
 
 
 def id_problem(student_id: str) -> str:

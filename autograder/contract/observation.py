@@ -23,8 +23,9 @@ class Failure:
     """Why a trial has no result.
 
     Attributes:
-        kind: ``"missing"`` (no such function), ``"unwritten"`` (the stub), ``"raised"``, ``"changed"`` (something that it must
-            leave as it was), ``"time"``, ``"died"``, ``"misfit"`` if what was observed does not fit the exercise's schema, or
+        kind: ``"missing"`` (no such function), ``"broken"`` (what should define it does not run), ``"unwritten"`` (the
+            stub), ``"absent"`` (the notebook has no cell for it), ``"raised"``, ``"changed"`` (something that it must leave as
+            it was), ``"time"``, ``"died"``, ``"misfit"`` if what was observed does not fit the exercise's schema, or
             :data:`FAULT`.
         message: one line for the student; of a fault, one that says where it was raised.
     """

@@ -64,7 +64,7 @@ def _test(number: int, verdict: Verdict) -> dict[str, Any]:
         "score": verdict.score,
         "max_score": verdict.max_score,
         "status": "passed" if verdict.passed else "failed",
-        "output": as_html(verdict),
+        "output": as_html(verdict, handed_in=True),
         "output_format": "html",
         "visibility": "visible",
     }

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from autograder.contract.cell import Cell
+from autograder.contract.observation import Failure
 from autograder.isolation.cell_reports import MAX_PRINTED, CellReport
 from autograder.isolation.demonstrations import demonstrations
 from autograder.isolation.limits import Limits
@@ -97,11 +98,11 @@ class Loaded:
     def namespace(self) -> dict[str, object]:
         return self.module.__dict__
 
-    def why_missing(self, name: str) -> str:
-        """One line for a student about a function that is missing."""
+    def why_missing(self, name: str) -> Failure:
+        """Why a function is not there, in a line for the student."""
         defines = re.compile(rf"\b(def|class)\s+{re.escape(name)}\b|^{re.escape(name)}\s*=", re.MULTILINE)
         said = [f": {trouble}" for statement, trouble in self.troubles if defines.search(statement.source)]
-        return f"There is no function called {name}{said[-1] if said else ''}."
+        return Failure("broken" if said else "missing", f"There is no function called {name}{said[-1] if said else ''}.")
 
 
 def run(

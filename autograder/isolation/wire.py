@@ -37,7 +37,7 @@ MAX_FRAMES = 100_000
 MAX_MESSAGE_LENGTH = 400
 """Characters that are kept of a text, be it a message or a fact. No fact that is judged is longer."""
 
-KINDS = ("missing", "unwritten", "raised", "changed", "time", "died", FAULT)
+KINDS = ("missing", "broken", "unwritten", "raised", "changed", "time", "died", FAULT)
 DTYPES = {torch.float64, torch.float32, torch.float16, torch.bfloat16}
 DTYPES |= {torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool}
 

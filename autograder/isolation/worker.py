@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 import torch
 
 from autograder.contract.cell import Cell
-from autograder.contract.observation import Failure, Observation
+from autograder.contract.observation import Observation
 from autograder.contract.units import UNITS
 from autograder.exercises import observers_of
 from autograder.isolation import wire
@@ -109,7 +109,7 @@ def observe_exercise(
     function = loaded.namespace.get(exercise)
     if not callable(function):
         before(next(iter(trials)))
-        return dict.fromkeys(trials, Observation(failure=Failure("missing", loaded.why_missing(exercise))))
+        return dict.fromkeys(trials, Observation(failure=loaded.why_missing(exercise)))
     with as_main(loaded.module):
         observations = observe_trials(observers_of(unit)[exercise], function, trials, limits.trial, before)
     return {name: wire.plain(observation) for name, observation in observations.items()}

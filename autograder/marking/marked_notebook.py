@@ -114,8 +114,13 @@ def _attach(notebook: NotebookNode, marks: Marks) -> None:
         if verdict and not roles.get("solution"):
             points = roles.get("points", verdict.max_score)
             if verdict.score is None:  # nothing that nbgrader would take for points
-                cell.outputs = [new_output("display_data", data={"text/plain": str(verdict), "text/html": as_html(verdict)})]
+                cell.outputs = [
+                    new_output("display_data", data={"text/plain": str(verdict), "text/html": as_html(verdict, handed_in=True)})
+                ]
                 continue
             score = verdict.score if points == verdict.max_score else round(verdict.score / verdict.max_score * points, 6)
-            data = {"text/plain": repr(score), "text/html": as_html(verdict)}  # an instructor may give other points than ours
+            data = {
+                "text/plain": repr(score),
+                "text/html": as_html(verdict, handed_in=True),
+            }  # an instructor may give other points than ours
             cell.outputs = [new_output("execute_result", data=data, execution_count=number)]

@@ -126,7 +126,10 @@ class Marker:
         if trials:
             found = observe_in_fork(fork_server, submission.cells, submission.unit, trials, device, limits, folder)
         with one_thread():
-            verdicts = tuple(verdict_on(one, made[one.id], found.observed.get(one.id)) for one in exercises)
+            verdicts = tuple(
+                _on_what_is_there(one, verdict_on(one, made[one.id], found.observed.get(one.id)), submission)
+                for one in exercises
+            )
         return Marks(str(submission.path), submission.unit, device, verdicts, tuple(found.reports))
 
 
@@ -184,6 +187,14 @@ def verdict_on(exercise: Exercise, trials: Mapping[str, Any] | Fault, observed: 
         return exercise.unmarked(trials)
     assert observed is not None, "every exercise that has trials is observed"
     return exercise.failed(observed) if isinstance(observed, Failure) else judge_observations(exercise, trials, observed)
+
+
+def _on_what_is_there(exercise: Exercise, verdict: Verdict, submission: Submission) -> Verdict:
+    """The verdict, or another one if the file has no cell for a function that is not there."""
+    if exercise.id not in submission.absent or not verdict.failure or verdict.failure.kind != "missing":
+        return verdict
+    file = "what could be read of your file" if submission.damage else "your file"
+    return exercise.failed(Failure("absent", f"There is no cell for {exercise.id} in {file}."))
 
 
 def _verdict_as_json(verdict: Verdict) -> dict[str, Any]:

@@ -35,6 +35,11 @@ MAX_PROSE_CHARACTERS = 20_000_000
 """Characters of other text that are kept of all cells together; it may hold pictures."""
 
 
+def what_it_is(problem: str) -> str:
+    """What a message of :class:`UnreadableError` says about a file, without what it asks of a student."""
+    return problem.partition("; ")[0]
+
+
 class UnreadableError(ValueError):
     """Bytes that are not a notebook. The message says in one line what they are and what to do."""
 

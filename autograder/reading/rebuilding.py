@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 
+_NOT_THERE = "# {} is not in the file."
+
+
 @dataclass(frozen=True)
 class RebuiltNotebook:
     """The released notebook with what a student wrote.
@@ -29,11 +32,13 @@ class RebuiltNotebook:
         content: a valid notebook of format 4, as plain data.
         names: how to name its code cells to the student, by id.
         given: the ids of those that are unchanged and not for the student to fill in.
+        absent: exercises for which the student's file has no cell.
     """
 
     content: dict[str, Any]
     names: dict[str, str]
     given: frozenset[str]
+    absent: frozenset[str] = frozenset()
 
     def code(self) -> tuple[Cell, ...]:
         """The code to run, in order; without the checks, since marking observes the functions itself."""
@@ -50,13 +55,15 @@ def rebuilt_notebook(template: Template, matched: Sequence[MatchedCell], damage:
 
     Cells, their order, ids and metadata are the template's; its given cells and its checks are as released. A solution cell
     holds what the student wrote for its function: the last cell that defines it and is not the unchanged stub, whatever that
-    cell is called; older versions stand before it. Cells that define nothing are recognised by ``grade_id`` or id. What
-    matches nothing is kept as an ordinary cell after the cell that it followed; students' Markdown is made safe to show.
+    cell is called; older versions stand before it. Where the file has no cell for it, the solution cell says so. Cells that
+    define nothing are recognised by ``grade_id`` or id. What matches nothing is kept as an ordinary cell after the cell that it
+    followed; students' Markdown is made safe to show.
     If the file was damaged, the first cell tells its reader, and the metadata says so, too.
     """
     layout = _layout(template, matched)
     seen = {match.slot: match.cell.place for match in reversed(matched) if match.released and match.cell.kind == "code"}
     answered = {template.exercises[name]: (name, match.cell.place) for match in matched for name in match.answers}
+    absent = _absent(template, matched)
     ids = (name for k in count(1) if (name := f"student-{k}") not in template.ids)
     cells: list[dict[str, Any]] = []
     names: dict[str, str] = {}
@@ -81,6 +88,8 @@ def rebuilt_notebook(template: Template, matched: Sequence[MatchedCell], damage:
             put(_filled_cell(cell, layout.inside[slot].cell), layout.inside[slot].cell.place)
         elif slot in answered:
             put(cell | {"source": "# {} stands in {}.".format(*answered[slot])}, _released_name(cell))
+        elif slot in absent:
+            put(cell | {"source": _NOT_THERE.format(absent[slot])}, _released_name(cell))
         else:
             put(cell, seen.get(slot, _released_name(cell)))
             if not cell["metadata"].get("nbgrader", {}).get("solution"):
@@ -89,7 +98,17 @@ def rebuilt_notebook(template: Template, matched: Sequence[MatchedCell], damage:
     content = template.notebook(cells)
     if damage:
         content["metadata"].setdefault("gradaccum", {})["damaged"] = damage
-    return RebuiltNotebook(content, names, frozenset(given))
+    return RebuiltNotebook(content, names, frozenset(given), frozenset(absent.values()))
+
+
+def _absent(template: Template, matched: Sequence[MatchedCell]) -> dict[int, str]:
+    """The exercises for which there is no cell, by slot. One that says so, in a notebook that was rebuilt before, is none."""
+    names = {slot: name for name, slot in template.exercises.items()}
+    cells = [(match.slot, match.cell.source) for match in matched if match.slot in names]
+    there = {slot for slot, source in cells if source != _NOT_THERE.format(names[slot])}
+    there |= {template.exercises[stub.name] for match in matched for stub in match.stubs}
+    there |= {template.exercises[name] for match in matched for name in match.answers}
+    return {slot: name for slot, name in names.items() if slot not in there}
 
 
 def unreadable(notebook: Mapping[str, Any], reason: str) -> NotebookNode:

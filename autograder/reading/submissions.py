@@ -57,6 +57,7 @@ class Submission:
         content: the notebook of these cells (see :func:`autograder.reading.rebuilding.rebuilt_notebook`) as plain data; None
             for a Python file and for a unit that has not been released.
         damage: what is wrong with the file and what could be read of it, as a sentence without its subject; may be empty.
+        absent: exercises for which the notebook has no cell.
     """
 
     path: Path
@@ -64,6 +65,7 @@ class Submission:
     cells: tuple[Cell, ...]
     content: dict | None = field(default=None, repr=False)
     damage: str = ""
+    absent: frozenset[str] = frozenset()
 
     @cached_property
     def notebook(self) -> NotebookNode | None:
@@ -161,7 +163,7 @@ def _parse_notebook(path: Path, data: bytes, unit: str | None, release: dict | N
     cells = repaired_cells(cells, template)
     _refuse_without_code(cells)
     rebuilt = rebuilt_notebook(template, matched_cells(cells, template), file.damage)
-    return Submission(path, unit, rebuilt.code(), rebuilt.content, file.damage)
+    return Submission(path, unit, rebuilt.code(), rebuilt.content, file.damage, rebuilt.absent)
 
 
 def _refuse_without_code(cells: Iterable[ParsedCell]) -> None:

@@ -44,14 +44,20 @@ ELSEWHERE = (
 )
 
 
-def as_html(verdict: Verdict) -> str:
-    """The verdict as self-contained HTML: inline styles only, no script, readable without colour and on pages of any theme."""
+def as_html(verdict: Verdict, handed_in: bool = False) -> str:
+    """The verdict as self-contained HTML: inline styles only, no script, readable without colour and on pages of any theme.
+
+    Args:
+        verdict: to show.
+        handed_in: whether it is the last word on a file, and not one on a notebook that a student is working on.
+    """
     if verdict.fault:
         return card(_color(verdict), _headline(verdict), [paragraph(escape(str(verdict.fault)))])
     parts = []
-    if verdict.failure and verdict.failure_everywhere and not _is_unwritten(verdict):
+    stub = verdict.failure is not None and verdict.failure.kind == "unwritten"
+    if verdict.failure and verdict.failure_everywhere and not stub:
         parts.append(paragraph(escape(verdict.failure.message)))
-    if _is_unwritten(verdict):
+    if stub and not handed_in:
         parts.append(paragraph(ELSEWHERE))
     for k, mistake in enumerate(verdict.mistakes):
         parts.append(paragraph(f"{slug_html(mistake.slug)} {escape(mistake.message)}"))
@@ -62,7 +68,7 @@ def as_html(verdict: Verdict) -> str:
     if verdict.expected is not None and verdict.found is not None:
         parts.append(side_by_side(fingerprint_tables(verdict.expected, verdict.found)))
     parts.append(_parts_list(verdict))
-    return card(_color(verdict), _headline(verdict), parts)
+    return card(_color(verdict), _headline(verdict, handed_in), parts)
 
 
 def _color(verdict: Verdict) -> str:
@@ -73,15 +79,18 @@ def _color(verdict: Verdict) -> str:
 
 def _is_unwritten(verdict: Verdict) -> bool:
     """Whether the student has not begun yet, which is not a mistake."""
-    return verdict.failure is not None and verdict.failure.kind == "unwritten"
+    return verdict.failure is not None and verdict.failure.kind in ("unwritten", "absent")
 
 
-def _headline(verdict: Verdict) -> str:
+def _headline(verdict: Verdict, handed_in: bool = False) -> str:
     if verdict.score is None:
         return f"{verdict.exercise}: unmarked, {verdict.max_score:g} points"
     state = "right" if verdict.passed else "not there yet"
-    if _is_unwritten(verdict):
-        state = "not written yet"
+    if handed_in and not verdict.passed:
+        state = "partly right" if verdict.score else "not right"
+    if verdict.failure and _is_unwritten(verdict):
+        state = "not written" if handed_in else "not written yet"
+        state = "not in the file" if verdict.failure.kind == "absent" else state
     return f"{verdict.exercise}: {verdict.score:g} of {verdict.max_score:g} points, {state}"
 
 

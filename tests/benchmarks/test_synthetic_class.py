@@ -53,7 +53,7 @@ def test_the_list_says_what_is_there(small_class):
     with (small_class / "handed_in.csv").open(encoding="utf-8") as table:
         rows = list(csv.DictReader(table))
     there = {path.parent.parent.name for path in small_class.glob(f"submitted/*/{UNIT}/{UNIT}.ipynb")}
-    assert [row["student"] for row in rows] == [student.id for student in read_roster(small_class / "roster.csv")]
+    assert [row["student"] for row in rows] == [student.id for student in read_roster(small_class / "roster.csv").students]
     assert {row["student"] for row in rows if row["kind"] != "not handed in"} == there
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from autograder.classroom.gradebook.nbgrader_converters import commands_of_this_python
@@ -14,7 +13,32 @@ if TYPE_CHECKING:
     from nbgrader.api import Gradebook
 
 
-def enrol(students: Iterable[Student], db_url: str) -> None:
+MAX_NAMED = 5
+"""New students who are named; if there are more, they are only counted."""
+
+
+@dataclass
+class Enrolment:
+    """What giving students to a class did.
+
+    Attributes:
+        before: how many were in the class.
+        new: ids of those who were not.
+        updated: how many were, and something else is known of them now.
+        unchanged: how many were, as they are.
+    """
+
+    before: int = 0
+    new: list[str] = field(default_factory=list)
+    updated: int = 0
+    unchanged: int = 0
+
+    def __str__(self) -> str:
+        names = f" ({', '.join(self.new)})" if 0 < len(self.new) <= MAX_NAMED else ""
+        return f"{len(self.new)} new{names}, {self.updated} updated, {self.unchanged} unchanged"
+
+
+def enrol(students: Iterable[Student], db_url: str) -> Enrolment:
     """Add students to the gradebook, or update what it knows about them. No student and no known fact is deleted.
 
     Raises:
@@ -28,13 +52,23 @@ def enrol(students: Iterable[Student], db_url: str) -> None:
 
     try:
         with commands_of_this_python(), Gradebook(db_url) as gradebook:
+            done = Enrolment(len(gradebook.students))
             for student in students:
                 facts = asdict(student)
                 facts.pop("id")
-                with contextlib.suppress(MissingEntry):
+                try:
                     known = gradebook.find_student(student.id)
-                    facts = {name: value or getattr(known, name) or "" for name, value in facts.items()}
+                except MissingEntry:
+                    done.new.append(student.id)
+                else:
+                    before = {name: getattr(known, name) or "" for name in facts}
+                    facts = {name: value or before[name] for name, value in facts.items()}
+                    if facts == before:
+                        done.unchanged += 1
+                    else:
+                        done.updated += 1
                 gradebook.update_or_create_student(student.id, **facts)
+            return done
     except (SQLAlchemyError, InvalidEntry, ImportError) as error:
         advice = f"see to it, or to c.CourseDirectory.db_url in {CONFIG}, and give the roster again"
         trouble = f"{database_name(db_url)}: {database_trouble(error)}"

@@ -7,14 +7,15 @@ exercises that were dropped, and work of which an LMS says no more than that it 
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING
 
 from nbgrader.api import Assignment, Gradebook, Student, SubmittedAssignment, SubmittedNotebook
-from nbgrader.plugins import BasePlugin
+from nbgrader.plugins import BasePlugin, LateSubmissionPlugin
 from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy.orm import load_only
 
@@ -24,13 +25,22 @@ from autograder.classroom.deadlines import DEADLINES, Deadlines, read_deadlines
 from autograder.classroom.dropped import dropped_exercises
 from autograder.classroom.gradebook.class_marks import read_marks
 from autograder.classroom.gradebook.database import gradebook_exists, open_gradebook
-from autograder.classroom.students import LATE_MARK
+from autograder.classroom.students import IN_TIME_MARK, LATE_MARK, TIME_FILE
 from autograder.contract.units import UNITS
 from autograder.hosts.nbgrader_plugins import DeductPerDay
 from autograder.support.counted import counted
 
 if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
+
+Key = tuple[str, str]
+"""A student and a unit."""
+
+MAX_NAMED = 5
+"""Students whom a remark names; if there are more, it only counts them."""
+
+GUIDE = "see docs/instructors.md, Late work"
+COSTS_NOTHING = f"nothing is deducted for being late; what it costs is set in nbgrader_config.py, {GUIDE}"
 
 
 @dataclass(frozen=True)
@@ -64,18 +74,51 @@ def duration(seconds: float) -> str:
     return f"{days} and {counted(hours % 24, 'hour')}" if hours % 24 else days
 
 
-def update_lateness(
-    course: CourseDirectory, deadlines: Deadlines | None = None, only: Collection[tuple[str, str]] | None = None
-) -> tuple[dict[tuple[str, str], Lateness], list[str]]:
+@dataclass(frozen=True)
+class LateWork:
+    """What is known about late work of a class.
+
+    Attributes:
+        late: by (student, unit), of late submissions only.
+        untimed: submissions that would cost points if they had been late, and of which nothing says when they were handed in.
+        undecided: submissions that an LMS calls late, which may have been handed in within the student's extra time.
+        costs: whether the class's configuration takes anything off for being late.
+        complaints: what is wrong in the table of deadlines, a line each.
+    """
+
+    late: Mapping[Key, Lateness] = field(default_factory=dict)
+    untimed: frozenset[Key] = frozenset()
+    undecided: frozenset[Key] = frozenset()
+    costs: bool = True
+    complaints: tuple[str, ...] = ()
+
+    def remarks(self, wanted: Callable[[Key], bool]) -> list[str]:
+        """What to know about the points of the submissions that are wanted: a line for each unit or student."""
+        untimed, undecided = (sorted(filter(wanted, ones)) for ones in (self.untimed, self.undecided))
+        units = {unit: [student for student, one in untimed if one == unit] for unit in sorted({unit for _, unit in untimed})}
+        return [*(_untimed(unit, whose) for unit, whose in units.items()), *(_undecided(*one) for one in undecided)]
+
+
+def _untimed(unit: str, students: Sequence[str]) -> str:
+    named = f" ({', '.join(students)})" if len(students) <= MAX_NAMED else ""
+    who = counted(len(students), "submission") + named
+    what = f"{unit} was due, and nothing says when {who} came in, so nothing is deducted"
+    return f"{what}; note times with gradaccum classroom times, or in submitted/STUDENT/{unit}/{TIME_FILE}; {GUIDE}"
+
+
+def _undecided(student: str, unit: str) -> str:
+    what = (
+        "the LMS says that it was late, but not when it was handed in; it may be within the extra time, so nothing is deducted"
+    )
+    return f"{student}, {unit}: {what}; look it up there, and note the time in submitted/{student}/{unit}/{TIME_FILE}; {GUIDE}"
+
+
+def update_lateness(course: CourseDirectory, deadlines: Deadlines | None = None) -> LateWork:
     """Bring due dates, extra time and penalties in the gradebook up to date: all of them, or on an error none.
 
     Args:
         course: the class.
         deadlines: by default those in the table of the class. What they do not name stays as nbgrader has it.
-        only: (student, unit) of the submissions that notes may name, all if None; everything is brought up to date.
-
-    Returns:
-        Lateness by (student, unit), of late submissions only; and notes for the instructor, a line each.
 
     Raises:
         TableError: the table of deadlines or that of dropped exercises cannot be used.
@@ -83,27 +126,29 @@ def update_lateness(
     """
     deadlines, dropped = deadlines or read_deadlines(course), dropped_exercises(course)
     if not gradebook_exists(course.db_url):
-        return {}, []
+        return LateWork(costs=_costs(_policy(course)))
     with open_gradebook(course.db_url) as gradebook:
         for assignment in gradebook.db.query(Assignment).filter(Assignment.name.in_(deadlines.due)):
             assignment.duedate = deadlines.due_in_utc(assignment.name)
-        found = _update_submissions(gradebook, course, deadlines, dropped)
-        strangers = sorted(
-            {student for student, _ in deadlines.extra_days} - {student for (student,) in gradebook.db.query(Student.id)}
-        )
+        found = _late_work(gradebook, course, deadlines, dropped, update=True)
         gradebook.db.commit()
-    table = DEADLINES.path(course)
-    notes = [f"{table} gives extra time to {one!r}, who is not in the class; give ids as in the roster" for one in strangers]
-    reason = "the LMS says that it was late, but not when it was handed in, so it may be within the extra time: no deduction"
-    undecided = sorted(one for one in _marked_late(course) if (only is None or one in only) and deadlines.extra_days.get(one))
-    return found, [*notes, *(f"{', '.join(one)}: {reason}" for one in undecided)]
+    return found
 
 
-def _update_submissions(
-    gradebook: Gradebook, course: CourseDirectory, deadlines: Deadlines, dropped: frozenset[tuple[str, str]]
-) -> dict[tuple[str, str], Lateness]:
-    policy = AssignLatePenalties(config=course.config).plugin_class(config=course.config)
-    marks, marked_late = read_marks(gradebook, UNITS, dropped=dropped), _marked_late(course)
+def late_work(course: CourseDirectory, gradebook: Gradebook) -> LateWork:
+    """The same for the due dates that are in an open gradebook, without changing anything in it.
+
+    Raises:
+        TableError: the table of deadlines or that of dropped exercises cannot be used.
+    """
+    return _late_work(gradebook, course, read_deadlines(course), dropped_exercises(course), update=False)
+
+
+def _late_work(
+    gradebook: Gradebook, course: CourseDirectory, deadlines: Deadlines, dropped: frozenset[Key], update: bool
+) -> LateWork:
+    policy, now = _policy(course), datetime.now(UTC).replace(tzinfo=None)
+    marks, claimed = read_marks(gradebook, UNITS, dropped=dropped), _claimed(course)
     rows = gradebook.db.query(SubmittedNotebook, SubmittedAssignment, Assignment).options(
         load_only(SubmittedNotebook.late_submission_penalty),  # without sums of points, which take a query each
         load_only(SubmittedAssignment.student_id, SubmittedAssignment.timestamp, SubmittedAssignment.extension),
@@ -111,21 +156,46 @@ def _update_submissions(
     )
     rows = rows.join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
     rows = rows.join(Assignment, SubmittedAssignment.assignment_id == Assignment.id).filter(Assignment.name.in_(UNITS))
-    found = {}
+    late, untimed, undecided = {}, set(), set()
     for notebook, submission, assignment in rows:
-        whose = submission.student_id, assignment.name
-        if whose in deadlines.extra_days or assignment.duedate is None:  # nbgrader fails if only extra time is known
-            submission.extension = deadlines.extra_time(*whose) if assignment.duedate else None
-        by_mark = whose in marked_late and not deadlines.extra_days.get(whose)
-        late = 0.0 if whose in marked_late else seconds_late(submission.timestamp, assignment.duedate, submission.extension)
-        penalty = 0.0
-        if by_mark or late:
-            score, max_points = marks.submissions[whose].points, marks.max_scores[assignment.name]
-            penalty = min(max(0.0, _penalty(policy, whose[0], score, max_points, None if by_mark else late)), score)
-            found[whose] = Lateness(None if by_mark else late, penalty, max_points)
-        if (notebook.late_submission_penalty or 0.0) != penalty:
-            notebook.late_submission_penalty = penalty or None
-    return found
+        whose, due, extension = (submission.student_id, assignment.name), assignment.duedate, submission.extension
+        if whose in deadlines.extra_days or due is None:  # nbgrader fails if only extra time is known
+            extension = deadlines.extra_time(*whose) if due else None
+        score, max_points = marks.submissions[whose].points, marks.max_scores[assignment.name]
+        penalty = partial(_penalty, policy, whose[0], score, max_points)
+        claim, longest = claimed.get(whose), seconds_late(now, due, extension)
+        seconds: float | None = 0.0
+        if claim == LATE_MARK and not deadlines.extra_days.get(whose):
+            seconds = None
+        elif claim == LATE_MARK and (longest or due is None) and penalty(None):
+            undecided.add(whose)
+        elif claim is None:
+            seconds = seconds_late(submission.timestamp, due, extension)
+            if submission.timestamp is None and longest and penalty(longest):
+                untimed.add(whose)
+        if seconds != 0:
+            late[whose] = Lateness(seconds, penalty(seconds), max_points)
+        if update:
+            submission.extension = extension
+            points = late[whose].penalty if whose in late else 0.0
+            if (notebook.late_submission_penalty or 0.0) != points:
+                notebook.late_submission_penalty = points or None
+    known = {student for (student,) in gradebook.db.query(Student.id)}
+    strangers = sorted({student for student, _ in deadlines.extra_days} - known)
+    what = f"{DEADLINES.path(course)} gives extra time to"
+    complaints = tuple(f"{what} {one!r}, who is not in the class; give ids as in the roster" for one in strangers)
+    return LateWork(late, frozenset(untimed), frozenset(undecided), _costs(policy), complaints)
+
+
+def _policy(course: CourseDirectory) -> BasePlugin:
+    return AssignLatePenalties(config=course.config).plugin_class(config=course.config)
+
+
+def _costs(policy: BasePlugin) -> bool:
+    """Whether a plug-in takes anything off. One of an instructor's own is taken to do so."""
+    if isinstance(policy, DeductPerDay):
+        return policy.penalty_method == "zero" or bool(policy.at_most and policy.per_day) or bool(policy.marked_late)
+    return type(policy) is not LateSubmissionPlugin or policy.penalty_method == "zero"
 
 
 def seconds_late(timestamp: datetime | None, due: datetime | None, extension: timedelta | None) -> float:
@@ -136,14 +206,21 @@ def seconds_late(timestamp: datetime | None, due: datetime | None, extension: ti
 
 
 def _penalty(policy: BasePlugin, student: str, score: float, max_points: float, seconds: float | None) -> float:
+    """The points taken off, of those that a student has, for being so late; for None, for being late as an LMS says."""
     if isinstance(policy, DeductPerDay):
         policy.max_points = max_points
     if seconds is None:
-        return policy.penalty_if_marked_late(score) if isinstance(policy, DeductPerDay) else 0.0
-    return policy.late_submission_penalty(student, score, seconds) or 0.0
+        points = policy.penalty_if_marked_late(score) if isinstance(policy, DeductPerDay) else 0.0
+    else:
+        points = policy.late_submission_penalty(student, score, seconds) or 0.0
+    return min(max(0.0, points), score)
 
 
-def _marked_late(course: CourseDirectory) -> set[tuple[str, str]]:
-    """(student, unit) of submissions of which an LMS says that they were late, and not when they were handed in."""
-    marks = step_folder(course, course.submitted_directory).glob(f"*/*/{LATE_MARK}")
-    return {(mark.parent.parent.name, full_unit(mark.parent.name)) for mark in marks}
+def _claimed(course: CourseDirectory) -> dict[Key, str]:
+    """What an LMS says of submissions of which it does not say when they were handed in: ``LATE_MARK`` or ``IN_TIME_MARK``."""
+    folder, claimed = step_folder(course, course.submitted_directory), {}
+    for name in (IN_TIME_MARK, LATE_MARK):
+        for mark in folder.glob(f"*/*/{name}"):
+            if not mark.with_name(TIME_FILE).is_file():  # which says more
+                claimed[mark.parent.parent.name, full_unit(mark.parent.name)] = name
+    return claimed

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from autograder.classroom.csv_tables import TableError, csv_rows, excess_cells
-from autograder.classroom.students import Student, id_problem
+from autograder.classroom.students import Student, id_problem, is_canvas_test_student
 
 COLUMNS = {
     "id": (
@@ -24,12 +24,20 @@ COLUMNS = {
 """What is read from a roster, each with the names that its column may have, the most reliable first."""
 
 
-def read_roster(path: Path) -> tuple[Student, ...]:
+@dataclass(frozen=True)
+class Roster:
+    """The students of a roster, and a line for each row that was left out."""
+
+    students: tuple[Student, ...]
+    left_out: tuple[str, ...] = ()
+
+
+def read_roster(path: Path) -> Roster:
     """The students in a CSV file with a header line.
 
     Columns may be separated by commas, semicolons or tabs, and have the names that Canvas, Moodle, Gradescope, Blackboard and
     GitHub Classroom give them (:data:`COLUMNS`); other columns are ignored. Without a column of ids, the email address is
-    the id. Equal rows count once.
+    the id. Equal rows count once. The student that Canvas makes for teachers to try things is left out.
 
     Raises:
         TableError: there are rows without an id, with an unusable id, or with the id of another student; the message names all
@@ -42,10 +50,13 @@ def read_roster(path: Path) -> tuple[Student, ...]:
     if "id" not in columns:
         raise TableError(f"{path}: no column 'id' or 'email'; the first line should be id,first_name,last_name,email")
     students: dict[str, Student] = {}
-    problems = []
+    problems, left_out = [], []
     for line, row in lines:
         student = _student(row, columns)
         if not any(asdict(student).values()) or _is_canvas_remark(row):
+            continue
+        if is_canvas_test_student(row[0]) and _names(header)[0] == "student":
+            left_out.append(f"{path}, line {line}: {row[0]!r} is the student whom Canvas made to try things, so left out")
             continue
         reason = excess_cells(row, header) or id_problem(student.id) or _clash(student, students)
         if reason:
@@ -53,12 +64,16 @@ def read_roster(path: Path) -> tuple[Student, ...]:
         students.setdefault(student.id.casefold(), student)
     if problems:
         raise TableError("\n".join(problems))
-    return tuple(students.values())
+    return Roster(tuple(students.values()), tuple(left_out))
+
+
+def _names(header: Sequence[str]) -> list[str]:
+    return [re.sub(r"[\W_]+", "_", name.strip().casefold()).strip("_") for name in header]
 
 
 def _columns(header: Sequence[str]) -> dict[str, int]:
     """The index of the column of each fact, for those that the header has."""
-    names = [re.sub(r"[\W_]+", "_", name.strip().casefold()).strip("_") for name in header]
+    names = _names(header)
     places = {name: place for place, name in reversed(list(enumerate(names)))}
     columns = {fact: next((places[name] for name in known if name in places), -1) for fact, known in COLUMNS.items()}
     if (

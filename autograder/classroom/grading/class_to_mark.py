@@ -17,11 +17,13 @@ from typing import Any
 from nbgrader.utils import parse_utc
 
 from autograder.classroom.course import existing_class, step_folder
+from autograder.classroom.deadlines import EXAMPLE
 from autograder.classroom.gradebook.database import gradebook_url
 from autograder.classroom.gradebook.enrolment import enrolled
 from autograder.classroom.gradebook.recorder import GradebookError, Recorder, with_sqlite_timeout
 from autograder.classroom.grading.jobs import Job
 from autograder.classroom.grading.marks_store import FORMAT, DamagedMarksError, MarksStore, StudentMarks
+from autograder.classroom.students import TIME_FILE
 from autograder.contract.units import UNITS
 from autograder.hosts.nbgrader_plugins import MarkSubmission
 from autograder.reading.released_template import template_of
@@ -204,7 +206,7 @@ class ClassToMark:
         Raises:
             GradebookError: ``timestamp.txt`` cannot be read as a time.
         """
-        parts = submission.student, submission.unit, "timestamp.txt"
+        parts = submission.student, submission.unit, TIME_FILE
         try:
             with open_regular(self.submitted, parts) as file:
                 text = file.read(MAX_TIMESTAMP_BYTES).decode().strip()
@@ -212,4 +214,4 @@ class ClassToMark:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, OverflowError):
-            raise GradebookError(f"{Path(self.submitted, *parts)} holds no time") from None
+            raise GradebookError(f"{Path(self.submitted, *parts)} holds no time; write it like {EXAMPLE}") from None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 
 from autograder.classroom.csv_tables import TableError
 from autograder.classroom.dropped import dropped_exercises
 from autograder.classroom.gradebook.class_marks import ClassMarks, read_marks
 from autograder.classroom.gradebook.database import NoGradebookError, gradebook_exists, open_gradebook
-from autograder.classroom.gradebook.lateness import update_lateness
+from autograder.classroom.gradebook.lateness import LateWork, update_lateness
 from autograder.classroom.grading.class_to_mark import ClassToMark, HandedIn
 from autograder.classroom.grading.grading_run import GradingRun, Outcome
 from autograder.classroom.grading.terminal_output import progress
@@ -55,24 +55,21 @@ def grade_class(
     return run.outcome
 
 
-def points_now(marked_class: ClassToMark, only: Collection[tuple[str, str]]) -> tuple[ClassMarks | None, list[str]]:
+def points_now(marked_class: ClassToMark) -> tuple[ClassMarks | None, LateWork, list[str]]:
     """Bring lateness in the gradebook up to date and read the points that students have there.
 
-    Args:
-        marked_class: the class.
-        only: (student, unit) of the submissions that notes may name.
-
     Returns:
-        The points, or None if there is no gradebook, or it or a table of the class cannot be used; and notes for the
-        instructor, a line each.
+        The points, or None if there is no gradebook, or it or a table of the class cannot be used; what is known about late
+        work; and complaints, a line each.
     """
     course, url = marked_class.coursedir, marked_class.coursedir.db_url
     if not gradebook_exists(url):
-        return None, []
+        return None, LateWork(), []
     try:
-        _, notes = update_lateness(course, only=only)
+        late_work = update_lateness(course)
         with open_gradebook(url) as gradebook:
-            return read_marks(gradebook, dropped=dropped_exercises(course)), notes
+            points = read_marks(gradebook, dropped=dropped_exercises(course))
+        return points, late_work, [*late_work.complaints]
     except (NoGradebookError, TableError) as error:
         problem = "the table of marks shows neither what was taken off nor what was changed by hand"
-        return None, [f"{problem}: {line}" for line in str(error).splitlines()]
+        return None, LateWork(), [f"{problem}: {line}" for line in str(error).splitlines()]

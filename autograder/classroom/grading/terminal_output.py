@@ -12,6 +12,7 @@ from rich.table import Table
 
 from autograder.classroom.gradebook.class_marks import ClassMarks
 from autograder.classroom.grading.grading_run import Outcome
+from autograder.reading.notebook_json import what_it_is
 from autograder.support.one_line import one_line
 
 MIN_WIDTH = 130
@@ -80,7 +81,9 @@ def print_summary(outcome: Outcome, points: ClassMarks | None) -> None:
         if one.damage:
             print(one_line(f"{one.student}, {one.unit}: the file {one.damage}; these were marked"))
         if one.problem:
-            print(one_line(f"{one.student}, {one.unit}: nothing could be read: {one.problem}"))
+            print(
+                one_line(f"{one.student}, {one.unit}: nothing could be read: {what_it_is(one.problem)}; ask for another copy")
+            )
     totals = [f"{len(outcome.marked)} marked", f"{len(outcome.unchanged)} unchanged"]
     totals += [f"{len(outcome.unmarked)} unmarked"] if outcome.unmarked else []
     print(", ".join([*totals, f"{outcome.recorded} put into the gradebook"]))

@@ -13,8 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from autograder.classroom.deadlines import EXAMPLE
 from autograder.classroom.intake.source_files import SourceFile, UnreadableFileError, is_archive
-from autograder.classroom.intake.student_matching import Claim, Students, UnknownStudentError
+from autograder.classroom.intake.student_matching import ADD_OR_LEAVE, Claim, Students, UnknownStudentError
 from autograder.classroom.intake.submission_filenames import (
     claims,
     ending_removed,
@@ -25,9 +26,10 @@ from autograder.classroom.intake.submission_filenames import (
     utc,
     without_unit,
 )
+from autograder.classroom.students import TIME_FILE
 from autograder.contract.units import UNITS
 from autograder.reading.file_formats import written_file
-from autograder.reading.notebook_json import UnreadableError
+from autograder.reading.notebook_json import UnreadableError, what_it_is
 from autograder.reading.submissions import SubmissionError, parse_submission
 
 MAX_PARSED_BYTES = 16 * 2**20
@@ -36,7 +38,7 @@ MAX_PARSED_BYTES = 16 * 2**20
 MAX_DESCRIPTION_BYTES = 32 * 2**20
 """Size of a submission_metadata.yml that is read."""
 
-METADATA_FILES = ("submission_metadata.yml", "timestamp.txt")
+METADATA_FILES = ("submission_metadata.yml", TIME_FILE)
 
 _UNIT = re.compile(rb'"gradaccum"\s{0,99}:\s{0,99}\{[^{}]{0,500}?"unit"\s{0,99}:\s{0,99}"(\d\d_[a-z0-9_]{1,60})"')
 _OVERLAP = 1000  # bytes: more than _UNIT can match
@@ -123,10 +125,12 @@ class AttemptReader:
             if (student := self._students.named(_plain(name), alone=repository)) is not None:
                 return Owner((student,), Claim(name), place)
             if not last and _plain(name) and self._students.roster and self._folder_names_students(inside):
-                advice = "as names beside it do; rename it after the student's id, or add them to the roster"
+                advice = f"as names beside it do; rename it after the student's id, or {ADD_OR_LEAVE}"
                 raise UnknownStudentError(f"the folder {name!r} names no student of the class, {advice}")
         if self._students.roster:
-            raise UnknownStudentError("no student of the class is named in it; rename it after the student's id")
+            raise UnknownStudentError(
+                f"no student of the class is named in it; rename it after the student's id, or {ADD_OR_LEAVE}"
+            )
         place, name = _name_of_student(file.parts)
         derived = Claim(name, derived=name)
         return Owner((self._students.owner(derived),), derived, place, derived=True)
@@ -165,7 +169,7 @@ class AttemptReader:
         try:
             written_file(file.parts[-1], content)
         except UnreadableError as error:
-            raise UnreadableFileError(str(error)) from None
+            raise UnreadableFileError(f"{what_it_is(str(error))}; ask for the .ipynb file") from None
         return self.attempt(file, owner)
 
     def _stated_unit(self, file: SourceFile, owner: Owner) -> str | None:
@@ -191,13 +195,33 @@ class AttemptReader:
 
     def _collected_time(self, file: SourceFile, owner: Owner) -> datetime | None:
         """The time that nbgrader wrote next to a notebook that it collected. A file that a student packed is ignored."""
-        timestamp = self._metadata_files.get((*file.parts[:-1], "timestamp.txt"))
-        collected = not owner.claim.form and len(file.parts) == owner.place + 3 and not _plain(file.parts[-2])
-        if timestamp is None or not collected or is_archive(file.parts[owner.place]):
+        timestamp = self._metadata_files.get((*file.parts[:-1], TIME_FILE))
+        collected = len(file.parts) == owner.place + 3 and not _plain(file.parts[-2])
+        if timestamp is None or not collected or self._from_a_student(file.parts[: owner.place + 1]):
             return None
         with contextlib.suppress(UnreadableFileError, UnicodeDecodeError):
             return utc(next(timestamp.chunks(), b"")[:200].decode())
         return None
+
+    def unused_time(self, stamp: SourceFile, attempts: Iterable[Attempt]) -> str:
+        """Why a time beside what was handed in is not used, and what to do; empty if it is, or a student put it there."""
+        if self._from_a_student(stamp.parts[:-1]):
+            return ""
+        beside = [attempt for attempt in attempts if attempt.file.parts[:-1] == stamp.parts[:-1]]
+        if any(attempt.time for attempt in beside):
+            return ""
+        if any(attempt.owner.place == len(stamp.parts) - 3 for attempt in beside):
+            return f"holds no time; write it like {EXAMPLE}"
+        return "is not used; a time counts beside its notebook in a folder STUDENT/UNIT, so put both there"
+
+    def _from_a_student(self, folders: Sequence[str]) -> bool:
+        """Whether what is in the innermost of these folders was packed by a student: an archive, a repository, an upload."""
+        return any(
+            is_archive(name)
+            or bool(unit_named(name) and _plain(name))
+            or bool(claims(name, self._descriptions(folders[:place])))
+            for place, name in enumerate(folders)
+        )
 
     def _read_descriptions(self, inside: tuple[str, ...]) -> Mapping[str, Any]:
         """What Gradescope says about the submissions in a folder, by submission."""

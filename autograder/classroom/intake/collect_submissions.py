@@ -18,8 +18,10 @@ from autograder.classroom.intake.source_files import SourceFile, UnreadableFileE
 from autograder.classroom.intake.sources import SourceError, opened
 from autograder.classroom.intake.student_matching import Students, UnknownStudentError
 from autograder.classroom.intake.submission_filenames import ignore_reason, is_notebook, strip_lms_decoration
-from autograder.classroom.intake.submitted_store import OLDER, TAKEN, UNCHANGED, SubmittedStore
+from autograder.classroom.intake.submitted_store import OLDER, TAKEN, TIME_NOTED, UNCHANGED, SubmittedStore
+from autograder.classroom.students import TIME_FILE
 from autograder.contract.units import UNITS
+from autograder.support.counted import counted
 from autograder.support.one_line import one_line
 from autograder.support.os_trouble import NO_SPACE, os_trouble
 
@@ -38,12 +40,14 @@ class FileResult:
         students: ids of the students who handed it in; several for a group, none if they are not known.
         unit: the unit it answers; empty if that is not known.
         reason: why it was not taken, in one line; empty if it was.
+        notebook: whether its name calls it a notebook.
     """
 
     file: str
     students: tuple[str, ...] = ()
     unit: str = ""
     reason: str = ""
+    notebook: bool = False
 
     def __str__(self) -> str:
         return f"{self.file}: {self.reason}" if self.reason else self.file
@@ -72,14 +76,16 @@ class IntakeResult:
     @property
     def submissions(self) -> tuple[tuple[str, str], ...]:
         """(student, unit) of the submissions in the source that count, in order."""
-        counted = {(student, one.unit) for one in (*self.taken, *self.unchanged) for student in one.students}
-        return tuple(sorted(counted))
+        there = {(student, one.unit) for one in (*self.taken, *self.unchanged) for student in one.students}
+        return tuple(sorted(there))
 
     @property
     def summary(self) -> str:
         """One line with the number of files in each group."""
         counts = [f"{len(self.taken)} taken", f"{len(self.unchanged)} unchanged", f"{len(self.older)} older"]
-        return ", ".join([*counts, f"{len(self.unrecognised)} unrecognised", f"{len(self.ignored)} ignored"])
+        counts += [f"{len(self.unrecognised)} unrecognised", f"{len(self.ignored)} ignored"]
+        noted = sum(one.reason == TIME_NOTED for one in self.unchanged)
+        return ", ".join([*counts, f"{counted(noted, 'time')} noted"] if noted else counts)
 
 
 def collect(directory: Path, source: Path, unit: str | None = None, db_url: str = "") -> IntakeResult:
@@ -163,7 +169,10 @@ class _SortedOut:
         order = (TAKEN, UNCHANGED, OLDER, UNRECOGNISED, IGNORED)
         known = self._results.get(file)
         if known is None or order.index(group) < order.index(known[0]):
-            self._results[file] = group, FileResult(file.name, tuple(students), unit, one_line(reason))
+            self._results[file] = (
+                group,
+                FileResult(file.name, tuple(students), unit, one_line(reason), is_notebook(file.parts[-1])),
+            )
 
     def result(self, students: Students) -> IntakeResult:
         groups: dict[str, list[FileResult]] = defaultdict(list)
@@ -171,9 +180,9 @@ class _SortedOut:
             group, result = self._results[file]
             groups[group].append(result)
         known = {student.id for student in students.all}
-        counted = {student for one in (*groups[TAKEN], *groups[UNCHANGED]) for student in one.students}
+        there = {student for one in (*groups[TAKEN], *groups[UNCHANGED]) for student in one.students}
         return IntakeResult(
-            **{group: tuple(files) for group, files in groups.items()}, new_students=tuple(sorted(counted - known))
+            **{group: tuple(files) for group, files in groups.items()}, new_students=tuple(sorted(there - known))
         )
 
 
@@ -197,6 +206,9 @@ def _attempts(files: Iterable[SourceFile], reader: AttemptReader, sorted_out: _S
             if not file.problem and not is_notebook(file.parts[-1]):
                 reason = "is no notebook; if a student handed it in, ask for the .ipynb file"
             sorted_out.put(UNRECOGNISED, file, owner.students if owner else (), reason=reason)
+    for file in files:
+        if file.parts[-1] == TIME_FILE and (reason := reader.unused_time(file, attempts)):
+            sorted_out.put(UNRECOGNISED, file, reason=reason)
     with_notebook = {student for attempt in attempts for student in attempt.owner.students}
     for file, owner in others:
         if with_notebook.issuperset(owner.students):

@@ -32,7 +32,7 @@ NOT_HANDED_IN = ("", "-")
 TIMES = ("%A, %d %B %Y, %I:%M %p", "%A, %B %d, %Y, %I:%M %p")
 """``Sunday, 22 November 2026, 6:30 PM``, and the same in American English. Seconds are left out."""
 
-UNMATCHED = f"matches no single student of the class; add it to {FILE_OWNERS.name} by hand"
+UNMATCHED = f"matches no single student of the class; unless they have left it, add it to {FILE_OWNERS.name} by hand"
 
 
 @dataclass(frozen=True)

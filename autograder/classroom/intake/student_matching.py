@@ -12,6 +12,8 @@ from types import MappingProxyType
 from autograder.classroom.file_owners import FILE_OWNERS, file_key
 from autograder.classroom.students import Student, id_problem
 
+ADD_OR_LEAVE = "add them to the roster (if they have left the class, there is nothing to do)"
+
 
 class UnknownStudentError(Exception):
     """A claim that names no student, or more than one. One line: what the claim is, and what to do."""
@@ -127,7 +129,7 @@ class Students:
                 "no student can be told from its name; name it after a student's id, or give the class a roster"
             )
         raise UnknownStudentError(
-            f"no student of the class is called {claim.shown!r}; add them to the roster, or rename it after an id"
+            f"no student of the class is called {claim.shown!r}; rename it after an id, or {ADD_OR_LEAVE}"
             + self.line_to_add(claim)
         )
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from autograder.classroom.intake.attempts import Attempt
 from autograder.classroom.intake.source_files import CHUNK, UnreadableFileError
 from autograder.classroom.intake.submission_filenames import utc
-from autograder.classroom.students import LATE_MARK
+from autograder.classroom.students import IN_TIME_MARK, LATE_MARK, TIME_FILE
 from autograder.support.atomic_files import write_atomically, written_atomically
 from autograder.support.regular_files import LINK
 
@@ -26,6 +26,9 @@ KEPT_TIME, KEPT_TIME_LENGTH = "%Y-%m-%dT%H-%M-%S", 19
 """How the name of a notebook that was replaced begins, if it is known when it was handed in."""
 
 TAKEN, UNCHANGED, OLDER = "taken", "unchanged", "older"
+
+TIME_NOTED = "is there already; when it was handed in is known only now"
+"""Why a notebook was not taken again, of which something new is known."""
 
 
 class SubmittedStore:
@@ -62,11 +65,12 @@ class SubmittedStore:
         folder = place.parent
         there, since = digest_of(place), _time_in(stamp)
         if there == attempt.digest:
-            if attempt.time and since is None:
+            noted = attempt.time and since is None
+            if attempt.time and noted:
                 write_atomically(stamp, _stamp(attempt.time))
             if not since:
-                _mark_late(folder, attempt, keep=attempt.owner.claim.late is None and not attempt.time)
-            return UNCHANGED, "is there already"
+                _keep_claim(folder, attempt, keep=attempt.owner.claim.late is None and not attempt.time)
+            return UNCHANGED, TIME_NOTED if noted else "is there already"
         if there and (reason := self._newer(attempt, student, since)):
             return OLDER, reason
         with written_atomically(place) as unfinished:
@@ -77,7 +81,7 @@ class SubmittedStore:
                 write_atomically(stamp, _stamp(attempt.time))
             else:
                 stamp.unlink(missing_ok=True)  # it belongs to the notebook that was replaced
-            _mark_late(folder, attempt)
+            _keep_claim(folder, attempt)
         return TAKEN, ""
 
     def put_time(self, student: str, unit: str, time: datetime) -> str:
@@ -97,22 +101,25 @@ class SubmittedStore:
         """
         place, stamp = self._files(student, unit)
         if not place.exists():
-            raise FileNotFoundError("was handed in, but is not in the class; give grade the download, too")
+            raise FileNotFoundError(
+                "was handed in, but no notebook is in the class; give grade the download, which says why if it takes none"
+            )
         if _time_in(stamp) == time:
             return UNCHANGED
         write_atomically(stamp, _stamp(time))
-        (place.parent / LATE_MARK).unlink(missing_ok=True)
+        for name in (LATE_MARK, IN_TIME_MARK):
+            (place.parent / name).unlink(missing_ok=True)
         return TAKEN
 
     def _files(self, student: str, unit: str) -> tuple[Path, Path]:
-        """Where a notebook is stored, and the time at which it was handed in; neither is a link, nor is a mark of being late.
+        """Where a notebook is stored, and the time at which it was handed in; neither is a link, nor is what an LMS says of it.
 
         Raises:
             UnreadableFileError: one is.
         """
         folder = self._submitted(student, unit)
-        place, stamp = folder / f"{unit}.ipynb", folder / "timestamp.txt"
-        for path in (folder.parent, folder, place, stamp, folder / LATE_MARK):
+        place, stamp = folder / f"{unit}.ipynb", folder / TIME_FILE
+        for path in (folder.parent, folder, place, stamp, folder / LATE_MARK, folder / IN_TIME_MARK):
             if path.is_symlink():
                 raise UnreadableFileError(f"cannot be stored: {path} {LINK}")
         return place, stamp
@@ -169,14 +176,16 @@ def digest_of(path: Path) -> str | None:
     return digest.hexdigest()
 
 
-def _mark_late(folder: Path, attempt: Attempt, keep: bool = False) -> None:
-    """Note that an LMS calls an attempt late, where the attempt has no time. Else remove such a note, or keep what is there."""
-    mark, claim = folder / LATE_MARK, attempt.owner.claim
-    if claim.late and not attempt.time:
-        if not mark.exists():
-            write_atomically(mark, f"marked as late by {claim.form}\n")
-    elif not keep:
-        mark.unlink(missing_ok=True)
+def _keep_claim(folder: Path, attempt: Attempt, keep: bool = False) -> None:
+    """Note that an LMS calls an attempt late, or in time, if it has no time. Remove what is noted else, unless it is kept."""
+    claim = attempt.owner.claim
+    for name, words, late in ((LATE_MARK, "marked as late", True), (IN_TIME_MARK, "not marked as late", False)):
+        mark = folder / name
+        if claim.late is late and not attempt.time:
+            if not mark.exists():
+                write_atomically(mark, f"{words} by {claim.form}\n")
+        elif not keep:
+            mark.unlink(missing_ok=True)
 
 
 def _copy(attempt: Attempt, place: Path) -> None:

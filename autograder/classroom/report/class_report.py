@@ -16,7 +16,7 @@ from autograder.classroom.report.student_report import (
     ABSENT,
     STATES,
     UNDECIDED,
-    UNREADABLE,
+    UNJUDGED,
     WAITING,
     Result,
     StudentReport,
@@ -106,6 +106,19 @@ class Revisit:
 
 
 @dataclass(frozen=True)
+class Unjudged:
+    """Exercises of which there was nothing to judge, so that they say nothing about what was understood.
+
+    Attributes:
+        lost: the points lost there.
+        causes: why, and in how many answers, the most frequent first.
+    """
+
+    lost: float
+    causes: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
 class ClassReport:
     """The whole report. Students are ordered by name, mistakes and sections to revisit by the points lost.
 
@@ -120,6 +133,7 @@ class ClassReport:
     units: tuple[UnitReport, ...]
     mistakes: tuple[MistakeReport, ...]
     revisits: tuple[Revisit, ...]
+    unjudged: Unjudged
     warnings: tuple[str, ...]
     moment: datetime | None = None
     untimed: int = 0
@@ -158,6 +172,7 @@ def class_report(data: ClassData) -> ClassReport:
         units,
         _mistakes(students, data),
         _revisits(students),
+        _unjudged(students),
         data.warnings,
         data.moment,
         len(data.handed_in - data.times.keys()) if data.moment else 0,
@@ -251,13 +266,13 @@ def _mistakes(students: list[StudentReport], data: ClassData) -> tuple[MistakeRe
 
 
 def _revisits(students: list[StudentReport]) -> tuple[Revisit, ...]:
-    """Sections of the course by the points that their mistakes cost. Files not handed in or not readable do not count."""
+    """Sections of the course by the points that their mistakes cost. What could not be judged does not count."""
     lost: defaultdict[Lesson, float] = defaultdict(float)
     students_of: defaultdict[Lesson, set[str]] = defaultdict(set)
     causes: defaultdict[Lesson, defaultdict[tuple[str, str], set[str]]] = defaultdict(lambda: defaultdict(set))
     for student in students:
         for result in student.results:
-            if result.state in UNDECIDED or UNREADABLE in result.causes:
+            if result.state in UNDECIDED or UNJUDGED & {*result.causes}:
                 continue
             for cause in result.causes:
                 lesson = lesson_of(result.unit, result.exercise, cause)
@@ -269,6 +284,12 @@ def _revisits(students: list[StudentReport]) -> tuple[Revisit, ...]:
         Revisit(lesson, points, len(students_of[lesson]), _ranked(causes[lesson]))
         for lesson, points in sorted(lost.items(), key=lambda item: (-round(item[1], 6), item[0].unit, item[0].heading))
     )
+
+
+def _unjudged(students: list[StudentReport]) -> Unjudged:
+    results = [result for student in students for result in student.results if UNJUDGED & {*result.causes}]
+    counts = Counter(cause for result in results for cause in result.causes)
+    return Unjudged(sum(result.lost for result in results), tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))))
 
 
 def _ranked(causes: Mapping[tuple[str, str], set[str]]) -> tuple[tuple[str, str, int], ...]:

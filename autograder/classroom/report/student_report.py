@@ -20,14 +20,20 @@ UNDECIDED = (ABSENT, NOT_DUE, WAITING)
 
 FAILURES = {
     "missing": "function not there",
+    "absent": "no cell for it in the file",
+    "broken": "is not Python, or cannot be defined",
     "unwritten": UNWRITTEN,
     "raised": "raises an error",
     "time": "runs out of time",
     "died": "ends its process",
     "misfit": "returns what cannot be judged",
 }
+"""Why nothing that a function computes could be judged."""
 DAMAGED = "file damaged, and marked as far as it can be read,"
 UNNAMED, UNREADABLE, UNKNOWN = "no known mistake", "file cannot be read", "marked by nbgrader alone"
+CUT_OFF = "not in what could be read of the file"
+UNJUDGED = {*FAILURES.values(), UNREADABLE, CUT_OFF}
+"""Causes that say nothing about what was understood."""
 MIN_SHARE = 0.5
 """A student with a smaller share of the points needs help."""
 
@@ -40,7 +46,7 @@ class Result:
         points: what the student gets; those of the gradebook where a person gave them.
         mistakes: slugs of the mistakes that were found.
         causes: why points are missing: slugs of mistakes, or one value of :data:`FAILURES` or one of :data:`UNNAMED`,
-            :data:`UNREADABLE` and :data:`UNKNOWN`.
+            :data:`UNREADABLE`, :data:`CUT_OFF` and :data:`UNKNOWN`.
         by_hand: whether a person gave the points.
     """
 
@@ -128,6 +134,7 @@ def result_of(data: ClassData, marks: StudentMarks | None, student: str, unit: s
     cause = UNKNOWN
     if found:
         cause = UNREADABLE if marks and marks.problem else FAILURES.get(found.failure, UNNAMED)
+        cause = CUT_OFF if marks and marks.damage and found.failure == "absent" else cause
     state = SOLVED if points >= max_points else PARTLY if points > 0 else _state_without_points(found, cause)
     causes = () if state == SOLVED else mistakes or (cause,)
     return Result(unit, exercise, state, points, max_points, mistakes, causes, by_hand)
@@ -135,9 +142,9 @@ def result_of(data: ClassData, marks: StudentMarks | None, student: str, unit: s
 
 def _state_without_points(found: ExerciseMarks | None, cause: str) -> str:
     """The state of an exercise without points."""
-    if found and cause != UNREADABLE and found.failure in ("unwritten", "missing"):
+    if found and cause not in (UNREADABLE, CUT_OFF) and found.failure in ("unwritten", "missing", "absent"):
         return UNWRITTEN
-    return BROKEN if cause == UNREADABLE or (found and found.failure and not found.mistakes) else WRONG
+    return BROKEN if cause in (UNREADABLE, CUT_OFF) or (found and found.failure and not found.mistakes) else WRONG
 
 
 def reasons(student: StudentReport) -> Iterator[str]:
@@ -147,6 +154,8 @@ def reasons(student: StudentReport) -> Iterator[str]:
         return
     states: dict[str, set[str]] = {}
     for result in student.results:
+        if CUT_OFF in result.causes:
+            continue  # the file is named
         states.setdefault(result.unit, set()).add(UNREADABLE if UNREADABLE in result.causes else result.state)
     kinds = {
         f"{ABSENT} for": [unit for unit, found in states.items() if found == {ABSENT}],

@@ -38,14 +38,14 @@ class Decisions:
         dropped: the reason for each exercise that does not count, by (unit, exercise).
         points: of each graded cell, by (student, unit, cell).
         regrades: requests that were answered.
-        notes: for the instructor, a line each.
+        remarks: for the instructor, a line each.
     """
 
     late: Mapping[tuple[str, str], Lateness] = field(default_factory=dict)
     dropped: Mapping[tuple[str, str], str] = field(default_factory=dict)
     points: Mapping[tuple[str, str, str], PointsOfCell] = field(default_factory=dict)
     regrades: Sequence[Regrade] = ()
-    notes: Sequence[str] = ()
+    remarks: Sequence[str] = ()
 
 
 def read_decisions(marked_class: ClassToMark, only: Collection[tuple[str, str]]) -> Decisions:
@@ -53,17 +53,18 @@ def read_decisions(marked_class: ClassToMark, only: Collection[tuple[str, str]])
 
     Args:
         marked_class: the class.
-        only: (student, unit) of the submissions that notes may name.
+        only: (student, unit) of the submissions that remarks may be about.
 
     Raises:
         TableError: a table of the class cannot be used.
         NoGradebookError: the gradebook cannot be used.
     """
     course = marked_class.coursedir
-    late, notes = update_lateness(course, only=only)
+    late_work = update_lateness(course)
     with open_gradebook(course.db_url) as gradebook:
         points = points_of_each_cell(gradebook, UNITS)
-    return Decisions(late, reasons_for_dropping(course), points, read_regrades(course), notes)
+    remarks = [*late_work.complaints, *late_work.remarks(only.__contains__)]
+    return Decisions(late_work.late, reasons_for_dropping(course), points, read_regrades(course), remarks)
 
 
 class ShowDecisions(NbGraderPreprocessor):

@@ -20,6 +20,7 @@ from autograder.classroom.csv_cells import formula_safe
 from autograder.classroom.csv_tables import TableError
 from autograder.classroom.dropped import dropped_exercises
 from autograder.classroom.gradebook.class_marks import ClassMarks, SubmissionPoints, read_marks
+from autograder.classroom.gradebook.lateness import LateWork, late_work
 from autograder.classroom.returning.lms_sheets import Sheet, SheetError, match_rows, points_text, read_sheet
 from autograder.classroom.students import Student
 from autograder.support.atomic_files import write_atomically
@@ -51,7 +52,7 @@ class FileExporter(ExportPlugin):
 
         Raises:
             SheetError: the file cannot be made; nothing has been written.
-            TableError: the table of dropped exercises cannot be used.
+            TableError: the table of dropped exercises or that of deadlines cannot be used.
             OSError: a file cannot be read or written.
         """
         dropped = dropped_exercises(self._course) if self._course else frozenset()
@@ -62,7 +63,7 @@ class FileExporter(ExportPlugin):
         left_out = [
             f"{name} of {unit} does not count, so left out" for unit, name in sorted(dropped) if unit in marks.max_scores
         ]
-        return [*left_out, *_ungraded(marks), *_unmarked(marks), *notes]
+        return [*left_out, *_ungraded(marks), *_unmarked(marks), *self._remarks_on_lateness(gradebook, marks), *notes]
 
     @property
     def _course(self) -> CourseDirectory | None:
@@ -75,6 +76,11 @@ class FileExporter(ExportPlugin):
             return frozenset()
         places = step_folder(course, course.submitted_directory).glob("*/*")
         return frozenset((place.parent.name, place.name) for place in places if place.is_dir())
+
+    def _remarks_on_lateness(self, gradebook: Gradebook, marks: ClassMarks) -> list[str]:
+        students = {student.id for student in marks.students}
+        found = late_work(self._course, gradebook) if self._course else LateWork()
+        return found.remarks(lambda one: one[0] in students and one[1] in marks.max_scores)
 
     def export(self, gradebook: Gradebook) -> None:
         """Called by ``nbgrader export``."""

@@ -46,10 +46,17 @@ class Page:
 
 @dataclass
 class Feedback:
-    """Pages for students, and what could not be done, a line each."""
+    """Pages for students.
+
+    Attributes:
+        pages: those that were made.
+        complaints: why pages could not be made that should have been, a line each.
+        remarks: what else an instructor should know, likewise.
+    """
 
     pages: list[Page] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
 
 
 class _Generate(KeepsCause, GenerateFeedback):
@@ -95,12 +102,13 @@ def make_pages(
     if source is not None:
         unit = units[0] if len(units) == 1 else None
         attempts, unrecognised = newest_attempts(marked_class.directory, source, unit, marked_class.coursedir.db_url)
-        feedback.complaints += [f"{source}: {file}" for file in unrecognised]
+        feedback.complaints += [f"{source}: {file}" for file in unrecognised if file.notebook]
+        feedback.remarks += [f"{source}: {file}" for file in unrecognised if not file.notebook]  # there is nothing to show
         feedback.complaints += _not_graded(attempts, graded, units, students)
     feedback.complaints += _lost(marked_class, graded, units, students, attempts if source else None)
     graded = [one for one in graded if source is None or one in attempts]
     decisions = read_decisions(marked_class, graded) if graded else Decisions()
-    feedback.complaints += decisions.notes
+    feedback.remarks += decisions.remarks
     with stoppable() as stop_if_asked, progress(len(graded), "making pages", "made") as step:
         for student, unit in graded:
             try:

@@ -9,6 +9,7 @@ from autograder.classroom.csv_cells import formula_safe
 from autograder.classroom.gradebook.class_marks import ClassMarks
 from autograder.classroom.returning.exporters import LmsExporter
 from autograder.classroom.returning.lms_sheets import Sheet, SheetError, points_text, unit_column
+from autograder.classroom.students import is_canvas_test_student
 
 
 class CanvasExporter(LmsExporter):
@@ -56,7 +57,7 @@ class CanvasExporter(LmsExporter):
 
     def is_student(self, row: Sequence[str]) -> bool:
         about_assignments = "Points Possible" in row[0] or all(re.match(r"\s*(Muted|Manual Posting.*)?$", cell) for cell in row)
-        return not about_assignments and row[0].strip() not in ("Student, Test", "Test Student")
+        return not about_assignments and not is_canvas_test_student(row[0])
 
 
 class MoodleExporter(LmsExporter):

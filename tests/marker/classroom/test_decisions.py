@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+from pathlib import Path
 
 import pytest
 from exported_class import ACCUMULATE, LOOP, by
@@ -12,9 +13,10 @@ from typer.testing import CliRunner
 
 from autograder.classroom.commands import app
 from autograder.classroom.deadlines import Deadlines, write_deadlines
+from autograder.classroom.gradebook.lateness import COSTS_NOTHING, GUIDE
 from autograder.classroom.grading.class_to_mark import ClassToMark
 from autograder.classroom.grading.grade_class import points_now
-from autograder.classroom.students import LATE_MARK
+from autograder.classroom.students import IN_TIME_MARK, LATE_MARK, TIME_FILE
 
 pytestmark = pytest.mark.slow
 
@@ -142,18 +144,29 @@ def test_a_decision_that_cannot_be_put_into_the_gradebook_is_not_taken(do, late_
     assert (late_school / "deadlines.csv").read_bytes() == before
 
 
-def test_a_policy_that_costs_nothing_is_said_where_work_is_late(do, late_school):
+def change(late_school, *values: str) -> None:
+    """Set options of the policy in the configuration, such as ``"per_day = 0"``."""
     config = late_school / "nbgrader_config.py"
-    config.write_text(config.read_text().replace("per_day = 10", "per_day = 0").replace("marked_late = 25", "marked_late = 0"))
+    config.write_text("\n".join([config.read_text(), *(f"c.DeductPerDay.{value}" for value in values)]))
+
+
+def test_a_policy_that_costs_nothing_is_said_where_a_unit_is_due(do, late_school):
+    change(late_school, "per_day = 0", "marked_late = 0")
     said, complaints = do("due", "03", EARLY)
     assert said[-1] == "late: 3 submissions, 0 points deducted"
-    assert complaints[0].startswith("nothing is deducted for being late; what it costs is set in nbgrader_config.py")
+    assert complaints == [COSTS_NOTHING]
+    assert do("due", "03", "2030-11-30 23:59 UTC")[1] == [COSTS_NOTHING]  # nobody is late
+    assert do("extend", "ada", "03", "1")[1] == [COSTS_NOTHING]
+    assert do("due", "03", "none")[1] == []
+    change(late_school, "marked_late = 10")
+    assert do("due", "03", EARLY)[1] == []
 
 
-def mark_late(directory, student: str) -> None:
+def mark_late(directory, student: str) -> Path:
     place = directory / "submitted" / student / ACCUMULATE
-    place.mkdir(parents=True)
+    place.mkdir(parents=True, exist_ok=True)
     (place / LATE_MARK).write_text("marked as late by Canvas\n")
+    return place
 
 
 def test_what_an_lms_marks_as_late_without_a_time_costs_once(do, scores, late_school):
@@ -162,18 +175,74 @@ def test_what_an_lms_marks_as_late_without_a_time_costs_once(do, scores, late_sc
     assert scores()["ada"] == (8, 2, 6)
 
 
-def test_a_mark_of_the_lms_costs_nothing_if_the_student_has_extra_time(do, scores, late_school):
+UNDECIDED = (
+    f"ada, {ACCUMULATE}: the LMS says that it was late, but not when it was handed in; it may be within the extra time,"
+    f" so nothing is deducted; look it up there, and note the time in submitted/ada/{ACCUMULATE}/timestamp.txt; {GUIDE}"
+)
+
+
+def test_a_mark_of_the_lms_costs_nothing_if_the_student_has_extra_time(do, scores, late_school, export):
     mark_late(late_school, "ada")
-    _, complaints = do("extend", "ada", "03", "1")
-    assert complaints == [
-        f"ada, {ACCUMULATE}: the LMS says that it was late, but not when it was handed in,"
-        " so it may be within the extra time: no deduction"
-    ]
-    assert points_now(ClassToMark(late_school), {("ada", ACCUMULATE)})[1] == complaints
-    assert points_now(ClassToMark(late_school), {("ada", LOOP), ("bob", ACCUMULATE)})[1] == []
+    assert do("extend", "ada", "03", "1")[1] == [UNDECIDED]
+    assert do("due", "03", EARLY)[1] == [UNDECIDED]
+    _, late_work, complaints = points_now(ClassToMark(late_school))
+    assert (late_work.remarks(lambda one: True), complaints) == ([UNDECIDED], [])
+    assert UNDECIDED in export("--units", "03", directory=late_school)[2]
     assert scores()["ada"] == (8, 0, 8)
     assert do("extend", "ada", "03", "0")[1] == []
     assert scores()["ada"] == (8, 2, 6)
+
+
+def test_a_mark_of_the_lms_is_said_only_where_it_may_cost_something(do, late_school):
+    mark_late(late_school, "ada")
+    do("extend", "ada", "03", "1")
+    assert do("extend", "bob", "03", "1")[1] == do("extend", "ada", "04", "1")[1] == do("due", "04", EARLY)[1] == []
+    assert do("due", "03", "2030-11-30 23:59 UTC")[1] == []  # the extra time is not over
+    assert do("due", "03", EARLY)[1] == [UNDECIDED]
+    change(late_school, "marked_late = 0")
+    assert do("due", "03", EARLY)[1] == []
+
+
+def test_a_time_of_ones_own_settles_what_an_lms_leaves_open(do, scores, late_school):
+    place = mark_late(late_school, "ada")
+    do("extend", "ada", "03", "1")
+    (place / TIME_FILE).write_text("2026-11-03 13:30 Europe/Berlin\n")
+    do("due", "03", "2026-11-03 12:00 UTC")
+    assert do("due", "03", EARLY)[1] == []
+    assert scores()["ada"] == (8, 0.8, 7.2)
+
+
+@pytest.fixture
+def untimed(late_school):
+    """The class, in which nothing says when something was handed in."""
+    with Gradebook(f"sqlite:///{late_school}/gradebook.db") as gradebook:
+        for assignment in gradebook.assignments:
+            for submission in assignment.submissions:
+                submission.timestamp = None
+        gradebook.db.commit()
+    return late_school
+
+
+@pytest.mark.usefixtures("untimed")
+def test_who_would_lose_points_and_may_have_been_late_is_named(do, export, late_school):
+    untimed = (
+        f"{ACCUMULATE} was due, and nothing says when 2 submissions (ada, bob) came in, so nothing is deducted; note times with"
+        f" gradaccum classroom times, or in submitted/STUDENT/{ACCUMULATE}/timestamp.txt; {GUIDE}"
+    )
+    assert do("due", "03", EARLY)[1] == [untimed]  # eve has no points to lose
+    assert do("due", "04", "2030-11-30 23:59 UTC")[1] == []
+    assert do("extend", "bob", "03", "3000")[1] == []
+    one = untimed.replace("2 submissions (ada, bob)", "1 submission (ada)")
+    assert points_now(ClassToMark(late_school))[1].remarks(lambda one: True) == [one]
+    assert one in export("--units", "03", directory=late_school)[2]
+    assert one not in export("--units", "04", directory=late_school)[2]
+    (mark_late(late_school, "ada") / LATE_MARK).rename(late_school / f"submitted/ada/{ACCUMULATE}/{IN_TIME_MARK}")
+    assert points_now(ClassToMark(late_school))[1].remarks(lambda one: True) == []
+
+
+def test_an_unknown_time_is_not_said_if_nothing_is_deducted(do, untimed):
+    change(untimed, "per_day = 0")
+    assert do("due", "03", EARLY)[1] == []
 
 
 def test_extra_time_of_somebody_who_is_not_in_the_class_is_named(do, late_school):
@@ -190,7 +259,7 @@ def test_extra_time_of_somebody_who_is_not_in_the_class_is_named(do, late_school
 )
 def test_a_unit_that_is_not_in_the_course_is_named_with_its_line(late_school, table, text):
     (late_school / table).write_text(text)
-    _, notes = points_now(ClassToMark(late_school), ())
+    _, _, notes = points_now(ClassToMark(late_school))
     assert len(notes) == text.count("\n3,")
     assert f"{table}, line 2, column unit: no unit is called '3'; there are 00_start_here" in notes[0]
 
@@ -214,8 +283,8 @@ def test_a_penalty_is_a_share_of_the_points_without_dropped_exercises(do, scores
 
 
 def test_a_table_that_cannot_be_used_is_named_and_grade_shows_marks_without_it(late_school):
-    assert points_now(ClassToMark(late_school), ())[0].max_scores == {ACCUMULATE: 8, LOOP: 10}
+    assert points_now(ClassToMark(late_school))[0].max_scores == {ACCUMULATE: 8, LOOP: 10}
     (late_school / "deadlines.csv").write_text("unit,student,due,extra_days\n03,,tomorrow,\n03,bob,,soon\n")
-    points, notes = points_now(ClassToMark(late_school), ())
+    points, _, notes = points_now(ClassToMark(late_school))
     assert points is None
     assert [note.partition("deadlines.csv, ")[2][:22] for note in notes] == ["line 2, column due: 't", "line 3, column extra_d"]

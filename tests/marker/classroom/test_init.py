@@ -132,6 +132,24 @@ def test_students_of_a_roster_are_in_the_gradebook(init, tmp_path):
     assert rows == [("ada", "Ada", "Lovelace", "ada@example.org"), ("bob", "", "", "")]
 
 
+def test_a_longer_roster_says_who_is_new_and_what_there_is_still_to_do(init, tmp_path):
+    roster = tmp_path / "canvas.csv"
+    header = "Student,ID,SIS Login ID,Section\n"
+    roster.write_text(f'{header}"Lovelace, Ada",1,ada,A\n"Noyce, Bob",2,bob,A\n')
+    result = init("class", "--units", "03,04", "--roster", str(roster))
+    assert "04_training_loop and 2 students\n" in result.stdout
+    (tmp_path / "class/release/03_accumulate").mkdir(parents=True)
+    roster.write_text(f'{header}"Lovelace, Ada",1,ada,A\n"Noyce, Rob",2,bob,A\n"Adams, Eve",3,eve,A\n"Student, Test",4,xyz,A\n')
+    result = init("class", "--units", "03,04", "--roster", str(roster))
+    assert result.stdout.splitlines()[2:] == [
+        f"students of {roster}: 1 new (eve), 1 updated, 1 unchanged",
+        f"next: gradaccum classroom release {tmp_path}/class --units 04",
+    ]
+    assert "line 5: 'Student, Test' is the student whom Canvas made to try things, so left out" in result.stderr
+    hint = f"next, once something is handed in: gradaccum classroom grade {tmp_path}/class --from PATH"
+    assert init("class", "--units", "03").stdout.splitlines()[-1] == hint
+
+
 def test_a_roster_with_bad_rows_is_refused_before_anything_is_made(init, tmp_path):
     (tmp_path / "roster.csv").write_text("id\nada\n../bob\n")
     _refused(init("class", "--roster", str(tmp_path / "roster.csv")), "roster.csv, line 3", "../bob")

@@ -118,7 +118,8 @@ def test_every_bad_row_is_named_with_line_and_column_and_no_request_is_answered(
         "line 3, column student: no student 'ian' is in the class; give ids as in the roster",
         "line 4, column unit: no unit of the course in the gradebook is called '99'",
         f"line 5, column exercise: {ACCUMULATE} has no exercise 'cod'; there are code",
-        f"line 6, column unit: nothing of 'kim' is in the gradebook for {ACCUMULATE}",
+        f"line 6, column unit: nothing of 'kim' is in the gradebook for {ACCUMULATE}; put what they handed in, or else the"
+        " released notebook, into a folder as kim.ipynb, and give grade --units 03 --from that folder",
         f"line 7, column points: '9' {no_points}",
         f"line 8, column points: 'many' {no_points}",
         "line 9, column points: code of 'eve' is given points in several lines; leave them in one",

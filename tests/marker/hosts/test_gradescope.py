@@ -67,7 +67,7 @@ def test_tests_carry_the_verdicts_and_add_up_to_the_score():
         verdicts.append(exercise.verdict({p.name: "" if p.name in missing else "<b>no</b>" for p in exercise.parts}))
     document = results(Marks("04_training_loop.py", "04_training_loop", "cpu", tuple(verdicts)))
     tests = document["tests"]
-    assert [test["output"] for test in tests] == [as_html(verdict) for verdict in verdicts]
+    assert [test["output"] for test in tests] == [as_html(verdict, handed_in=True) for verdict in verdicts]
     assert [test["status"] == "passed" for test in tests] == [verdict.passed for verdict in verdicts]
     assert 0 < document["score"] == sum(test["score"] for test in tests) < sum(test["max_score"] for test in tests)
     assert "<b>no" not in tests[1]["output"]

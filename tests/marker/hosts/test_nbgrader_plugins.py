@@ -30,9 +30,14 @@ CLASS = (
         unwritten=("train_epoch", "repaired_lost_tail"),
         said="Look again at D, E and F.",
     ),
-    Student("empty", (0, 0, 0, 0, 0), unwritten=ORDER, said="train_epoch: 0 of 6 points, not written yet"),
+    Student("empty", (0, 0, 0, 0, 0), unwritten=ORDER, said="train_epoch: 0 of 6 points, not written"),
     Student("syntax-error", (6, 1, 0, 1, 1), written={"repaired_eager_step": NO_PYTHON}, said="is not Python"),
-    Student("deleted-cells", (0, 1, 1, 1, 1), deleted=("train_epoch-solution", "name_that_loop"), said="not written yet"),
+    Student(
+        "deleted-cells",
+        (0, 1, 1, 1, 1),
+        deleted=("train_epoch-solution", "name_that_loop"),
+        said="There is no cell for train_epoch in your file.",
+    ),
 )
 FULL = dict(zip(ORDER, (6, 1, 1, 1, 1), strict=True))
 DUPLICATE, TRUNCATED, OWN = "duplicated-cells", "truncated", "own"

@@ -8,6 +8,7 @@ import warnings
 import pytest
 
 from autograder.contract.cell import Cell
+from autograder.contract.observation import Failure
 from autograder.isolation.limits import Limits
 from autograder.isolation.statement_runner import run
 
@@ -65,18 +66,20 @@ def test_a_cell_that_is_not_python_costs_the_broken_definition_and_not_its_neigh
     source = "import math\n\n@staticmethod\ndef good(): return 1\n\ndef broken(x:\n    return x\n\ndef also_good(): return 2\n"
     loaded = run_cells(source, "a = 1")
     assert {"math", "good", "also_good", "a"} <= loaded.namespace.keys()
-    assert loaded.why_missing("broken").startswith(
+    why = loaded.why_missing("broken")
+    assert why.kind == "broken"
+    assert why.message.startswith(
         "There is no function called broken: in code cell 1, line 6 is not Python ('(' was never closed"
     )
 
 
 def test_a_function_that_the_code_never_defines_is_reported_as_missing():
-    assert run_cells("a = 1 / 0").why_missing("f") == "There is no function called f."
+    assert run_cells("a = 1 / 0").why_missing("f") == Failure("missing", "There is no function called f.")
 
 
 def test_a_function_whose_definition_raised_is_reported_with_the_error():
     loaded = run_cells("f = undefined_decorator(lambda: 1)")
-    assert loaded.why_missing("f").endswith("line 1 raised NameError: name 'undefined_decorator' is not defined.")
+    assert loaded.why_missing("f").message.endswith("line 1 raised NameError: name 'undefined_decorator' is not defined.")
 
 
 @pytest.mark.parametrize(

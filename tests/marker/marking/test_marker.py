@@ -102,7 +102,7 @@ def test_a_right_function_among_noise_gets_full_marks(write):
 def test_a_missing_function_gets_no_points_and_the_reason(write):
     marks = mark_file(write("00_start_here.py", "def average_gradients(gradients:\n    return 0\n"))
     missing = "There is no function called average_gradients: in 00_start_here.py, line 1 is not Python ('(' was never closed)."
-    assert (marks.score, reason(marks.verdicts[0])) == (0, ("missing", missing))
+    assert (marks.score, reason(marks.verdicts[0])) == (0, ("broken", missing))
 
 
 def test_a_file_of_a_unit_without_exercises_cannot_be_marked(write, monkeypatch):

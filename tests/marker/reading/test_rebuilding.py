@@ -268,4 +268,16 @@ def test_an_unreadable_file_gives_the_released_notebook_with_the_reason():
     notebook = unreadable(released_notebook(UNIT), "is not JSON")
     nbformat.validate(notebook)
     assert notebook.metadata.gradaccum == {"unit": UNIT, "unreadable": "is not JSON"}
-    assert notebook.cells == rebuilt(code("x = 1")).cells[1:]
+    assert notebook.cells == rebuilt(*released_content(UNIT)["cells"]).cells
+
+
+def test_an_exercise_without_a_cell_is_named_in_the_place_of_its_cell():
+    cells = [cell for cell in released_content(UNIT)["cells"] if cell["id"] != "name_that_loop-solution"]
+    cells.append(code("def train_epoch():\n    raise NotImplementedError"))
+    data = json.dumps({"cells": cells}).encode()
+    submission = parse_submission(Path("homework.ipynb"), data, UNIT)
+    assert submission.absent == {"name_that_loop"}
+    again = parse_submission(Path("homework.ipynb"), json.dumps(submission.content).encode(), UNIT)
+    assert (again.absent, again.content) == (submission.absent, submission.content)
+    assert "# name_that_loop is not in the file." in [cell.source for cell in submission.notebook.cells]
+    assert parse_submission(Path("homework.ipynb"), data[:-900], UNIT).absent >= {"name_that_loop"}

@@ -151,3 +151,15 @@ def test_a_loop_without_updates_gets_a_verdict_that_shows_none():
 def test_a_function_that_is_not_written_may_stand_in_another_cell():
     assert ELSEWHERE in as_html(UNWRITTEN)
     assert ELSEWHERE not in as_html(TRAIN.failed(Failure("raised", "It raised ValueError.")))
+
+
+def test_a_verdict_on_a_file_that_was_handed_in_is_the_last_word_and_gives_no_advice_on_cells(all_verdicts):
+    absent = TRAIN.failed(Failure("absent", "There is no cell for train_epoch in your file."))
+    for verdict in (*all_verdicts.values(), UNWRITTEN, absent):
+        said = text_of(as_html(verdict, handed_in=True))
+        assert "yet" not in said
+        assert ELSEWHERE not in said
+    assert "0 of 6 points, not written" in text_of(as_html(UNWRITTEN, handed_in=True))
+    assert "0 of 6 points, not in the fileThere is no cell" in text_of(as_html(absent, handed_in=True))
+    assert "1 of 6 points, partly right" in text_of(as_html(all_verdicts["wrong"], handed_in=True))
+    assert "0 of 6 points, not right" in text_of(as_html(MISSING, handed_in=True))

@@ -14,7 +14,7 @@ from traitlets import TraitError
 from traitlets.config import Config
 
 from autograder.classroom.course import existing_class
-from autograder.classroom.gradebook.lateness import Lateness, duration, seconds_late, update_lateness
+from autograder.classroom.gradebook.lateness import Lateness, LateWork, duration, seconds_late, update_lateness
 from autograder.nbgrader_plugins import DeductPerDay
 
 pytestmark = pytest.mark.slow
@@ -80,15 +80,16 @@ def test_a_plug_in_of_the_instructors_own_decides_in_its_place(directory):
         "class Own(LateSubmissionPlugin):\n    def late_submission_penalty(self, student, score, seconds):\n"
         "        return seconds / 3600 / 100\nc.AssignLatePenalties.plugin_class = Own\n"
     )
-    late, _ = update_lateness(existing_class(directory))
-    assert late["ada", ACCUMULATE].penalty == pytest.approx(0.605)
+    late_work = update_lateness(existing_class(directory))
+    assert late_work.costs
+    assert late_work.late["ada", ACCUMULATE].penalty == pytest.approx(0.605)
 
 
 def test_without_a_gradebook_nobody_is_late(tmp_path):
     from autograder.publishing.nbgrader_course import make_course
 
     make_course(tmp_path / "class", {})
-    assert update_lateness(existing_class(tmp_path / "class")) == ({}, [])
+    assert update_lateness(existing_class(tmp_path / "class")) == LateWork(costs=False)
     assert not (tmp_path / "class/gradebook.db").exists()
 
 

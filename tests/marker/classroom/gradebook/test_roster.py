@@ -15,7 +15,7 @@ def roster(tmp_path):
     def read(content: str | bytes):
         path = tmp_path / "roster.csv"
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return read_roster(path)
+        return read_roster(path).students
 
     return read
 
@@ -95,6 +95,15 @@ def test_encodings_of_spreadsheets_are_read(roster, encoding):
     assert roster("id,last_name\nada,Gödel\n".encode(encoding)) == (Student("ada", last_name="Gödel"),)
 
 
+@pytest.mark.parametrize("name", ["Student, Test", "Test Student", "student,test"])
+def test_canvas_test_student_is_left_out_and_named(tmp_path, name):
+    path = tmp_path / "canvas.csv"
+    path.write_text(f'Student,ID,SIS Login ID,Section\n"Lovelace, Ada",1,ada,A\n"{name}",79999,xyz,A\n')
+    read = read_roster(path)
+    assert read.students == (Student("ada", "Ada", "Lovelace", "", "1"),)
+    assert read.left_out == (f"{path}, line 3: {name!r} is the student whom Canvas made to try things, so left out",)
+
+
 def test_a_student_in_two_sections_is_one_student(roster):
     assert roster("id,section\nada,A\nada,B\n") == (Student("ada"),)
 
@@ -123,10 +132,11 @@ def test_for_a_workbook_the_message_says_to_save_it_as_csv(roster):
 def test_enrolling_again_updates_students_and_deletes_nothing(tmp_path):
     url = f"sqlite:///{tmp_path}/gradebook.db"
     assert enrolled(url) == ((), False)
-    enrol([Student("ada", "Ada", "Byron", "ada@x.org"), Student("bob")], url)
-    enrol([Student("ada", "Ada", "Lovelace", lms_user_id="7"), Student("eve")], url)
+    enrol([Student("ada", "Ada", "Byron", "ada@x.org"), Student("bob"), Student("kim", email="k@x.org")], url)
+    done = enrol([Student("ada", "Ada", "Lovelace", lms_user_id="7"), Student("eve"), Student("kim")], url)
+    assert (done.before, str(done)) == (3, "1 new (eve), 1 updated, 1 unchanged")
     assert enrolled(url) == (
-        (Student("ada", "Ada", "Lovelace", "ada@x.org", "7"), Student("bob"), Student("eve")),
+        (Student("ada", "Ada", "Lovelace", "ada@x.org", "7"), Student("bob"), Student("eve"), Student("kim", email="k@x.org")),
         True,
     )
 

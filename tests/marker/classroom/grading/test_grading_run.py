@@ -15,6 +15,7 @@ from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
 from autograder.classroom.commands import app
+from autograder.classroom.gradebook.lateness import COSTS_NOTHING
 from autograder.classroom.grading.marks_store import MarksStore
 from autograder.hosts.nbgrader_plugins import MarkSubmission
 from autograder.isolation.sandbox import BWRAP
@@ -89,7 +90,7 @@ def test_marks_are_stored_with_their_reasons(graded):
     assert len(store.submissions()) == 7
     assert store.read("truncated", UNIT).problem
     assert store.read("wrong", UNIT).exercises[0].score == 0
-    assert "not written yet" in store.notebook_path("untouched", UNIT).read_text()
+    assert "points, not written" in store.notebook_path("untouched", UNIT).read_text()
 
 
 def test_feedback_made_by_nbgrader_shows_the_verdicts(graded):
@@ -124,6 +125,26 @@ def test_only_a_changed_submission_is_marked_and_a_manual_grade_survives(graded)
     assert {name for name, file in course.marks().items() if file != before[name]} == {"untouched"}
     assert "1 marked, 0 unchanged" in course.grade("--students", "wrong", "--again").output
     assert course.scores()["wrong"] == score
+
+
+def test_what_is_not_known_about_late_work_is_said_each_time_and_is_no_failure(course):
+    config = course.directory / "nbgrader_config.py"
+    policy = config.read_text()
+    stamp = course.hand_in("ada", course.right).with_name("timestamp.txt")
+    course.do("due", "03", "2026-11-01 12:30 UTC")
+    assert "deducted" not in course.grade().complaints  # nothing would be, and nobody is known to be late
+    config.write_text(policy.replace("per_day = 0", "per_day = 10"))
+    untimed = f"{UNIT} was due, and nothing says when 1 submission (ada) came in, so nothing is deducted; note times with"
+    assert [untimed in course.grade().complaints for _ in range(2)] == [True, True]
+    course.hand_in("bob", course.untouched)
+    assert untimed not in course.grade("--students", "bob").complaints
+    stamp.write_text("2026-11-01 14:30 Europe/Berlin\n")
+    assert course.grade().complaints == ""
+    with Gradebook(f"sqlite:///{course.directory}/gradebook.db") as gradebook:
+        assert gradebook.find_submission_notebook(UNIT, UNIT, "ada").late_submission_penalty == FULL / 10
+    config.write_text(policy)
+    assert COSTS_NOTHING in course.grade("--again").complaints
+    assert course.grade().complaints == ""
 
 
 def test_an_unreadable_timestamp_is_named_and_other_marks_are_recorded(graded):

@@ -26,6 +26,37 @@ def test_the_time_in_a_collected_folder_is_kept_and_one_that_a_student_packed_is
     assert (roster_class.time("ada"), roster_class.time("bob")) == (TIME, "")
 
 
+def test_a_time_that_comes_to_light_later_is_noted_and_counted(roster_class):
+    roster_class.take({f"ada/{UNIT}/{UNIT}.ipynb": work()})
+    timed = {f"ada/{UNIT}/{UNIT}.ipynb": work(), f"ada/{UNIT}/timestamp.txt": b"2026-11-21 11:00 Europe/Berlin"}
+    intake = roster_class.take(timed)
+    assert intake.summary == "0 taken, 1 unchanged, 0 older, 0 unrecognised, 1 ignored, 1 time noted"
+    assert roster_class.time("ada") == TIME
+    assert roster_class.take(timed).summary == "0 taken, 1 unchanged, 0 older, 0 unrecognised, 1 ignored"
+
+
+@pytest.mark.parametrize(
+    ("folder", "time", "words"),
+    [
+        ("ada", TIME, "is not used; a time counts beside its notebook in a folder STUDENT/UNIT, so put both there"),
+        (f"ada/{UNIT}", "yesterday", "holds no time; write it like 2026-11-30 23:59 Europe/Berlin"),
+    ],
+)
+def test_a_time_that_is_not_used_is_named_with_what_to_do(roster_class, folder, time, words):
+    intake = roster_class.take({f"{folder}/{UNIT}.ipynb": work(), f"{folder}/timestamp.txt": time.encode()})
+    assert [str(one) for one in intake.unrecognised] == [f"{folder}/timestamp.txt: {words}"]
+
+
+def test_a_time_that_a_student_may_have_written_is_neither_used_nor_named(roster_class, tmp_path):
+    stamped = {f"{UNIT}/{UNIT}.ipynb": work(), f"{UNIT}/timestamp.txt": TIME.encode()}
+    zipped = packed(tmp_path / "z.zip", stamped).read_bytes()
+    upload = {f"Bob O'Brien-Smith_12_assignsubmission_file/{name}": content for name, content in stamped.items()}
+    repository = {f"04-training-loop-s-1/{name}": content for name, content in stamped.items()}
+    intake = roster_class.take({"ada.zip": zipped} | upload | repository)
+    assert (len(intake.taken), intake.unrecognised) == (3, ())
+    assert [roster_class.time(student) for student in ("ada", "bob", "s-1")] == ["", "", ""]
+
+
 def test_the_unit_that_the_release_wrote_into_a_notebook_takes_precedence_over_its_name(roster_class):
     roster_class.take({f"ada/{OTHER}.ipynb": work(unit=UNIT)})
     assert roster_class.has("ada", UNIT)

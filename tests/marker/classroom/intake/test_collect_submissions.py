@@ -16,7 +16,7 @@ from autograder.classroom.commands import app
 from autograder.classroom.gradebook.enrolment import enrol
 from autograder.classroom.intake.collect_submissions import collect
 from autograder.classroom.intake.sources import SourceError, opened
-from autograder.classroom.students import Student
+from autograder.classroom.students import IN_TIME_MARK, TIME_FILE, Student
 from autograder.publishing.nbgrader_course import config_text, course_directory
 
 
@@ -24,9 +24,22 @@ def test_a_file_that_is_not_a_notebook_is_named_unless_it_came_with_one(roster_c
     intake = roster_class.take({"ada/a.ipynb": work(), "ada/report.pdf": b"", "bob/report.pdf": b"%PDF-1.7", "readme.txt": b""})
     assert [one.file for one in intake.ignored] == ["ada/report.pdf"]
     assert [str(one) for one in intake.unrecognised] == [
-        "bob/report.pdf: is a PDF; hand in the .ipynb file you worked in (handed in by 'bob')",
+        "bob/report.pdf: is a PDF; ask for the .ipynb file (handed in by 'bob')",
         "readme.txt: is no notebook; if a student handed it in, ask for the .ipynb file",
     ]
+
+
+def test_what_an_instructor_calls_a_notebook_is_taken_whatever_it_is(roster_class):
+    intake = roster_class.take({"ada.ipynb": b"%PDF-1.7"}, UNIT)
+    assert intake.submissions == (("ada", UNIT),)
+
+
+def test_a_file_of_nobody_in_the_class_may_be_of_somebody_who_has_left(roster_class):
+    intake = roster_class.take(
+        {"ada/a.ipynb": work(), "eve/a.ipynb": work(), "Eve Adams_9_assignsubmission_file_a.ipynb": work()}
+    )
+    assert all("if they have left the class, there is nothing to do" in one.reason for one in intake.unrecognised)
+    assert len(intake.unrecognised) == 2
 
 
 @pytest.mark.parametrize("name", ["ada.json", "ada.txt", "ada", "ada/answers", "ada/work.json"])
@@ -114,7 +127,7 @@ def test_every_file_of_any_tree_is_in_exactly_one_group_and_nothing_else_is_writ
     assert sorted(one.file for group in groups for one in group) == names
     assert all(one.reason.strip() and one.reason.isprintable() for group in groups[1:] for one in group)
     assert {path.name for path in place.iterdir()} <= {"class", "source", "source.zip"}
-    assert all(Path(name).name in {f"{u}.ipynb" for u in (UNIT, OTHER)} | {"timestamp.txt"} for name in first)
+    assert all(Path(name).name in {f"{u}.ipynb" for u in (UNIT, OTHER)} | {TIME_FILE, IN_TIME_MARK} for name in first)
     again = roster_class.take(source)
     assert (again.taken, roster_class.everything()) == ((), first)
 

@@ -14,7 +14,7 @@ from autograder.classroom.file_owners import FILE_OWNERS, file_key, read_file_ow
 from autograder.classroom.gradebook.enrolment import enrol
 from autograder.classroom.intake.collect_submissions import collect, newest_attempts
 from autograder.classroom.intake.student_matching import Students
-from autograder.classroom.students import LATE_MARK
+from autograder.classroom.students import IN_TIME_MARK, LATE_MARK
 from autograder.publishing.nbgrader_course import course_directory, make_course
 
 FIRST, SECOND = (f"Chi Minh_{number}_assignsubmission_file_/{UNIT}.ipynb" for number in (11, 12))
@@ -137,6 +137,16 @@ def test_canvas_can_take_back_that_an_attempt_was_late(roster_class):
     assert not marked_late(roster_class)
 
 
+def test_that_canvas_does_not_call_an_attempt_late_is_kept_as_well(roster_class):
+    in_time = roster_class.submitted / "ada" / UNIT / IN_TIME_MARK
+    roster_class.take({f"lovelaceada_12345_7_{UNIT}.ipynb": work()})
+    assert in_time.exists()
+    roster_class.take({f"lovelaceada_LATE_12345_7_{UNIT}.ipynb": work()})
+    assert (in_time.exists(), marked_late(roster_class)) == (False, True)
+    roster_class.take({f"ada/{UNIT}.ipynb": work("x = 2")})
+    assert (in_time.exists(), marked_late(roster_class)) == (False, False)
+
+
 def test_a_time_says_more_than_that_an_attempt_was_late(roster_class):
     roster_class.take({f"lovelaceada_LATE_12345_7_{UNIT}.ipynb": work()})
     roster_class.take({f"ada+{UNIT}+{TIME}/{UNIT}.ipynb": work()})
@@ -172,7 +182,7 @@ def test_moodles_worksheet_says_whose_numbers_are_whose_and_the_download_is_then
     directory, owners = class_of_two
     said, complaints = owners(WORKSHEET)
     assert said == f"{directory}/file_owners.csv: 2 added, 0 there already\n"
-    assert "line 4: 'Participant 13' matches no single student of the class; add it to file_owners.csv by hand" in complaints
+    assert "line 4: 'Participant 13' matches no single student of the class; unless they have left it, add it" in complaints
     assert owners(WORKSHEET)[0].endswith("0 added, 2 there already\n")
     taken = collect(directory, fill(tmp_path / "download", {FIRST: work("x = 1"), SECOND: work("x = 2")}))
     assert [(one.file, one.students) for one in taken.taken] == [(FIRST, ("chi2",)), (SECOND, ("chi1",))]

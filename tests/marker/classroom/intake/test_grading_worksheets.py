@@ -76,7 +76,10 @@ def test_students_whose_notebook_is_not_in_the_class_and_strangers_are_named(sch
     said, complaints = noted(school, STRANGER + chi + EARLY)
     assert said.startswith("1 time noted")
     assert "line 2: 'Participant 13' matches no single student of the class" in complaints
-    assert f"chi1, {UNIT}: was handed in, but is not in the class; give grade the download, too" in complaints
+    assert (
+        f"chi1, {UNIT}: was handed in, but no notebook is in the class;"
+        " give grade the download, which says why if it takes none" in complaints
+    )
 
 
 def test_the_table_of_files_says_whose_a_row_is(school):

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from sample_class import CLASS, EARLIER, POINTS, TABLES, UNIT, exercise, marks, nothing
 
 from autograder.classroom.gradebook.cell_grades import CellGrade
 from autograder.classroom.grading.marks_store import ExerciseMarks, MarksStore, PartMarks, StudentMarks
 from autograder.classroom.report.class_data import ClassData, read_class
-from autograder.classroom.report.class_report import ClassReport, class_report
+from autograder.classroom.report.class_report import ClassReport, Unjudged, class_report
 from autograder.classroom.report.lessons import Lesson
-from autograder.classroom.report.student_report import ABSENT, BROKEN, NOT_DUE, PARTLY, SOLVED, UNWRITTEN, WAITING, WRONG
+from autograder.classroom.report.student_report import (
+    ABSENT,
+    BROKEN,
+    FAILURES,
+    NOT_DUE,
+    PARTLY,
+    SOLVED,
+    UNWRITTEN,
+    WAITING,
+    WRONG,
+)
 from autograder.publishing.nbgrader_course import CONFIG, config_text
 from gradaccum.diagnosis.catalogue import mistake
 
@@ -61,12 +73,35 @@ def test_mistakes_are_ranked_by_points_lost_and_those_in_one_exercise_share_its_
     assert report.mistakes[0].sentence == mistake("no-scale").message
 
 
-def test_sections_to_revisit_are_ranked_by_points_lost_and_add_up_to_all_points_lost(report):
+def test_sections_to_revisit_are_ranked_by_points_lost_and_add_up_with_the_rest_to_all_points_lost(report):
     first = report.revisits[0]
-    assert (first.lesson, first.lost, first.students) == (Lesson(UNIT, "Explore: loop timeline"), 6.0, 1)
-    assert first.causes == (("train_epoch", "raises an error", 1),)
-    assert report.revisits[1].lesson == Lesson(UNIT, "Explore: missing 1/N")
-    assert sum(one.lost for one in report.revisits) == pytest.approx(5 + 7)
+    assert (first.lesson, first.lost, first.students) == (Lesson(UNIT, "Explore: missing 1/N"), 4.5, 1)
+    assert first.causes == (("no-scale", "", 1),)
+    assert sum(one.lost for one in report.revisits) == pytest.approx(5)
+    assert report.unjudged == Unjudged(7.0, (("not written", 1), ("raises an error", 1)))
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_an_answer_of_which_there_is_nothing_to_judge_is_no_reason_to_revisit_a_section(failure):
+    made = class_report(ClassData("class", marks=(nothing("a", failure),)))
+    assert made.revisits == ()
+    assert made.unjudged == Unjudged(10.0, ((FAILURES[failure], len(POINTS)),))
+
+
+def test_a_cell_that_is_not_python_does_not_run_and_one_that_is_not_there_is_not_written():
+    made = class_report(ClassData("class", marks=(nothing("a", "broken"), nothing("b", "absent"))))
+    assert [{result.state for result in one.results} for one in made.students] == [{BROKEN}, {UNWRITTEN}]
+
+
+def test_what_was_cut_off_with_the_rest_of_a_file_is_said_once():
+    cut = replace(marks("a", exercise("train_epoch", 0, failure="absent")), damage="is damaged; 12 cells could be read")
+    made = class_report(ClassData("class", marks=(cut,)))
+    assert made.students[0].reasons == (
+        "file damaged, and marked as far as it can be read, in unit 04",
+        "below half of the points",
+    )
+    assert made.students[0].results[3].state == BROKEN
+    assert (made.revisits, made.unjudged.causes) == ((), (("not in what could be read of the file", 1),))
 
 
 def test_practice_exercises_are_not_in_the_report():

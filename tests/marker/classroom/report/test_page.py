@@ -341,5 +341,19 @@ def test_the_page_of_a_large_class_can_be_mailed():
     assert page.count('<tr><th scope="row">', page.index('<section class="heat">')) == 200
     assert len(rows(made)) == 200 * 12
     lost = sum(r.lost for s in made.students for r in s.results if r.state not in (ABSENT, WAITING))
-    assert sum(one.lost for one in made.revisits) == pytest.approx(lost)
+    assert sum(one.lost for one in made.revisits) + made.unjudged.lost == pytest.approx(lost)
     Page(page)
+
+
+def test_what_being_late_cost_stands_beside_the_sum_and_the_legend_says_what_it_is():
+    late = class_report(ClassData("c", CLASS.people, CLASS.marks, CLASS.handed_in, penalties={("b", UNIT): 2.5}))
+    text = Page(report_html(late, MADE)).text
+    assert "2.5 −2.5" in text
+    assert "−2 beside a sum: taken off for being late" in text
+    assert "being late" not in Page(report_html(class_report(CLASS), MADE)).text
+
+
+def test_answers_of_which_there_was_nothing_to_judge_are_counted_below_the_sections_to_revisit():
+    text = " ".join(Page(report_html(class_report(CLASS), MADE)).text.split())
+    assert "Left out: 7 points lost where there was nothing to judge" in text
+    assert "not written × 1 raises an error × 1" in text
