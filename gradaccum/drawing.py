@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from gradaccum.fingerprint import LINEAR, Fingerprint, as_fraction
-from gradaccum.still import ON_DARK_PAGES, PICTURE
+from gradaccum.still import ON_DARK_PAGES, PICTURE, fitted
 from gradaccum.theme import BLUE, GREEN, GREY, PURPLE, VERMILLION
 
 PALE_BLUE = "#8fc1de"
@@ -93,12 +93,13 @@ def as_svg(figure: Figure, alt: str) -> str:
         FigureCanvasSVG(figure).print_svg(file, metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
     drawing = re.sub(r' id="[\w.]+_\d+"', "", file.getvalue().partition("<svg")[2].partition(">")[2])
     drawing = _COLORED_TEXT.sub(r"\1color-mix(in srgb, \2 70%, black)", drawing)
-    return (
-        f'<svg class="{PICTURE}" role="img" aria-label="{escape(alt, quote=True)}" '
+    shown = (
+        f'<svg class="{PICTURE}" style="{{}}" role="img" aria-label="{escape(alt, quote=True)}" '
         f'viewBox="0 0 {0.72 * width:g} {0.72 * height:g}" width="{width}" height="{height}" '
-        'style="max-width:100%;height:auto;display:block" xmlns="http://www.w3.org/2000/svg" '
-        f'xmlns:xlink="http://www.w3.org/1999/xlink"><style>{ON_DARK_PAGES}</style>{drawing}'
+        'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">'
+        f"<style>{ON_DARK_PAGES}</style>{drawing}"
     )
+    return fitted(shown, width)
 
 
 def tidy(axes: Axes, title: str = "", x: str = "", y: str = "", y_away: float = 30) -> None:

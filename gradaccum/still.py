@@ -39,6 +39,21 @@ In VS Code widgets have a white background in every theme. The site has the same
 """
 
 
+LEAST_WIDTH = 0.76
+"""What part of its width a picture keeps on pages too narrow for it. There one scrolls to the rest, and texts stay legible."""
+
+
+def fitted(picture: str, width: int) -> str:
+    """A picture as HTML that fits into narrower pages, or scrolls there.
+
+    Args:
+        picture: an element with ``{}`` where its style goes.
+        width: in pixels.
+    """
+    style = f"max-width:100%;min-width:{round(LEAST_WIDTH * width)}px;height:auto;display:block"
+    return f'<div style="overflow-x:auto">{picture.replace("{}", style, 1)}</div>'
+
+
 def show(bundle: dict[str, Any], alt: str = "") -> None:
     """Show a widget and, for pages without a kernel, its still.
 
@@ -66,7 +81,8 @@ def image(png: str, alt: str, size: tuple[int, int]) -> str:
         alt: its alternative text.
         size: width and height in pixels.
     """
-    return (
-        f'<style>{ON_DARK_PAGES}</style><img class="{PICTURE}" alt="{escape(alt, quote=True)}" '
-        f'src="data:image/png;base64,{png}" width="{size[0]}" height="{size[1]}" style="max-width:100%;height:auto">'
+    shown = (
+        f'<img class="{PICTURE}" style="{{}}" width="{size[0]}" height="{size[1]}" alt="{escape(alt, quote=True)}" '
+        f'src="data:image/png;base64,{png}">'
     )
+    return f"<style>{ON_DARK_PAGES}</style>{fitted(shown, size[0])}"

@@ -136,7 +136,7 @@ def page_element():
     axes.plot([0, 1], color="black")
     for y, color in enumerate((GREY, BLUE, ON_PALE)):
         axes.text(0, y, "word", color=color)
-    return ElementTree.fromstring(as_svg(figure, 'rises to "1" & stays'))
+    return ElementTree.fromstring(as_svg(figure, 'rises to "1" & stays'))[0]
 
 
 def styles_of(page_element, tag: str) -> list[str]:
@@ -146,6 +146,10 @@ def styles_of(page_element, tag: str) -> list[str]:
 def test_a_drawing_for_a_page_has_its_size_in_pixels_and_an_alternative_text(page_element):
     assert (page_element.get("width"), page_element.get("height")) == ("400", "200")
     assert (page_element.get("role"), page_element.get("aria-label")) == ("img", 'rises to "1" & stays')
+
+
+def test_a_drawing_fits_into_narrow_pages_until_its_texts_would_become_too_small(page_element):
+    assert page_element.get("style") == "max-width:100%;min-width:304px;height:auto;display:block"
 
 
 def test_coloured_words_are_darker_than_lines_and_others_keep_their_colour(page_element):

@@ -241,10 +241,10 @@ class Train(Exercise):
             ),
             "budget": RunTrial(metered.with_(budget=2 * bytes_needed(metered, 2)), meter=True),
             "resume": RunTrial(
-                config.with_(seed=seeds[3], lines=5 * window, **equal, **moving, lr=0.01, max_norm=2 * BINDING),
+                config.with_(seed=seeds[3], lines=5 * window, epochs=3, **equal, **moving, lr=0.01, max_norm=2 * BINDING),
                 stop_after=7,  # more than one window into the second epoch
                 then_norm=BINDING,
-                then_stop=9,  # the first update still has the rate that AdamW remembers
+                then_stop=9,  # the first update still has the rate that AdamW remembers; the rest goes on into another epoch
                 last_norm=4 * BINDING,
             ),
             "leftover": RunTrial(

@@ -109,6 +109,7 @@ PROMISES = {
             Promise("dtype", "Compute in the model's full precision.", _RUNS, "train_in_float32"),
             Promise("go on", _GOING_ON, _STOPPING, "train_starts_over"),
             Promise("not trained again", _GOING_ON, _STOPPING, "train_trains_again"),
+            Promise("loaded once", _GOING_ON, ("resume",), "train_loads_in_every_epoch"),
             Promise("file stays", "Write the file only at a stop.", _STOPPING, "train_removes_the_file"),
             Promise("no file", "Write the file only at a stop.", ("uneven",), "train_saves_now_and_then"),
             Promise("stop", _STOP, _STOPPING, "train_never_stops"),

@@ -1,0 +1,49 @@
+"""Loads the checkpoint at the beginning of every epoch, so what was trained since the stop is lost when the next one begins."""
+
+import os
+from itertools import islice
+
+import torch
+from torch.nn.utils import clip_grad_norm_
+
+from gradaccum.capstone.model import token_loss
+from gradaccum.capstone.text import tokens_in
+
+EXERCISE = "train"
+MISTAKES = ()
+LOST = ("resume",)
+
+
+def train_window(run, window, max_norm):
+    run.optimizer.zero_grad()
+    tokens = sum(tokens_in(y) for _, y in window)
+    loss = 0.0
+    for x, y in window:
+        part = token_loss(run.model(x), y) * tokens_in(y) / tokens
+        part.backward()
+        loss += part.item()
+    norm = clip_grad_norm_(run.model.parameters(), max_norm).item()
+    rate = run.optimizer.param_groups[0]["lr"]
+    run.optimizer.step()
+    run.scheduler.step()
+    run.history.add(loss, norm, rate, tokens)
+
+
+def train(config):
+    run = config.build()
+    done = 0
+    for epoch in range(config.epochs):
+        if config.checkpoint is not None and os.path.exists(config.checkpoint):
+            states = torch.load(config.checkpoint)
+            for name, part in run.parts().items():
+                part.load_state_dict(states[name])
+        stream = config.micro_batches(epoch)
+        while window := list(islice(stream, config.accumulation_steps)):
+            done += 1
+            if done <= run.history.updates:
+                continue
+            train_window(run, window, config.max_norm)
+            if run.history.updates == config.stop_after:
+                torch.save({name: part.state_dict() for name, part in run.parts().items()}, config.checkpoint)
+                return run.history
+    return run.history
