@@ -347,7 +347,7 @@ check(sum_form_lr)
 #
 # What earns points:
 #
-# - **2 points · the right answer for every pair**: `True` or `False`, for eighteen pairs of configurations, some of them
+# - **2 points · the right answer for every pair**: `True` or `False`, for nineteen pairs of configurations, some of them
 #   with more than a million samples; all must be right.
 
 

@@ -12,6 +12,7 @@ from autograder.contract.observation import Observation
 from autograder.contract.trials import trial_random
 from autograder.contract.verdict import Part, Verdict
 from autograder.exercises.unit_01_batches_and_gradients.judging.messages import (
+    MOVED,
     changed_message,
     clean_message,
     gradient_message,
@@ -238,7 +239,7 @@ class SgdStep(Exercise[BatchTrial]):
         if not any(results.values()):
             for name, (_, what) in SPECIAL.items():
                 message, named = update_message("mode", trials[name], observations[name])
-                named = tuple(slug for slug in named if slug != "parameters-unmoved")  # elsewhere they have moved
+                named = tuple(slug for slug in named if slug not in MOVED)  # elsewhere they have moved as they should
                 lost = "clean" if name == "overflowed" else "update"
                 kept = "" if "mode-changed" in named else _kept(name, observations[name])
                 results[lost] = results[lost] or (message and f"{what}: {message}{kept}")

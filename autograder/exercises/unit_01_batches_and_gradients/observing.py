@@ -159,7 +159,7 @@ def _call(function: Callable, model: nn.Module, trial: BatchTrial, *rate: float)
     own = list(model.parameters())
     draws = model.gate.draws if isinstance(model.gate, DrawingGate) else []
     before = {name: p.detach().clone() for name, p in model.named_parameters()}
-    batch, other = trial.batch(), trial.other_batch()
+    batch, other, loss_fn = trial.batch(), trial.other_batch(), trial.loss_fn  # the same objects each time
     states, drawn = [], []
     for left in reversed(range(trial.calls)):
         with torch.no_grad():
@@ -167,7 +167,7 @@ def _call(function: Callable, model: nn.Module, trial: BatchTrial, *rate: float)
                 p.copy_(before[name] + (left == 2) * OTHER_PARAMETERS)
         draws.clear()
         torch.default_generator.manual_seed(left)
-        returned = function(model, trial.loss_fn, *(batch if left != 1 else other), *(r * (0.5 if left else 1) for r in rate))
+        returned = function(model, loss_fn, *(batch if left != 1 else other), *(r * (0.5 if left else 1) for r in rate))
         states.append(torch.default_generator.get_state())
         drawn.append([state for state, _ in draws])
     kept = all(torch.equal(now, was) and not now.requires_grad for now, was in zip(batch, trial.batch(), strict=True))

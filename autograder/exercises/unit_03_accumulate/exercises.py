@@ -219,6 +219,7 @@ class SameUpdate(Exercise[CallTrial]):
             ((77, 476), (187, 196)),  # see (143, 162)
             ((5000, n), (3001, n)),  # many samples, and far from alike
             ((9, 7), (8, 8)),  # one sample more
+            ((1200, 1000), (1_200_001, 1)),  # and one of more than a million
         ]
         return {str(i): CallTrial(pair) for i, pair in enumerate(pairs)}
 

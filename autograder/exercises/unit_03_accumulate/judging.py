@@ -189,7 +189,7 @@ WRONG_COMPARISONS: dict[str, Formula | tuple[Formula, ...]] = {
     "compares-which-is-larger": (lambda a, b: _samples(a) >= _samples(b), lambda a, b: _samples(a) <= _samples(b)),
     "multiples-accepted": lambda a, b: _samples(a) % _samples(b) == 0 or _samples(b) % _samples(a) == 0,
     "compares-roughly": tuple(
-        lambda a, b, share=share: math.isclose(_samples(a), _samples(b), rel_tol=share) for share in (0.1, 0.05, 0.01)
+        lambda a, b, share=share: math.isclose(_samples(a), _samples(b), rel_tol=share) for share in (0.1, 0.05, 0.01, 1e-6)
     ),
     "compares-objects": lambda a, b: same_samples(a, b) and _samples(a) <= 256,  # Python has one object for each of these
     "divisible-only": (

@@ -112,7 +112,7 @@ class ScaleLearningRate(Exercise[CallTrial]):
         unknown |= {f"unknown {7 + k}": CallTrial((0.1, 32, batch, "cubic")) for k, batch in enumerate((32, 16))}
         unknown |= {
             f"unknown {9 + k}": CallTrial((0.1, 32, 64, rule))
-            for k, rule in enumerate(("rsqrt", "root", "sqrt2", "none at all", "linear?"))
+            for k, rule in enumerate(("rsqrt", "root", "sqrt2", "none at all", "linear?", "sgd", "adam"))
         }
         return trials | unknown
 

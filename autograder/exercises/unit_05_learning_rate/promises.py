@@ -7,8 +7,8 @@ from autograder.contract.promises import Promise, Promises
 SIZES = tuple(f"size {k}" for k in range(9))
 RULES = tuple(f"rule {k}" for k in range(12))
 SAME_RATE = "rule 12"
-UNKNOWN = tuple(f"unknown {k}" for k in range(14))
-SPELLINGS, EQUAL, LONGER = UNKNOWN[3:7], "unknown 7", ("unknown 9", *UNKNOWN[11:])
+UNKNOWN = tuple(f"unknown {k}" for k in range(16))
+SPELLINGS, EQUAL, LONGER = UNKNOWN[3:7], "unknown 7", ("unknown 9", *UNKNOWN[11:14])
 LIVE = ("updates", "no accumulation", "cut", "leftover")
 LOOPS = (*LIVE, "rates", "probe")
 REASON = "a `ValueError` with a reason, in any words"
@@ -62,6 +62,7 @@ PROMISES = {
             Promise("unknown", "for any other text.", UNKNOWN, "scale_learning_rate_anything_goes"),
             Promise("other texts", "for any other text.", UNKNOWN, "scale_learning_rate_part_of_a_name"),
             Promise("longer names", "for any other text.", LONGER, "scale_learning_rate_if_it_contains_a_name"),
+            Promise("nicknames", "for any other text.", UNKNOWN[14:], "scale_learning_rate_nicknames"),
             Promise("spelling", "for any other text.", SPELLINGS, "scale_learning_rate_any_spelling"),
             Promise("whatever the batches", "for any other text.", (EQUAL,), "scale_learning_rate_equal_batches_first"),
             Promise("reason", REASON, UNKNOWN, "scale_learning_rate_silent"),
