@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.contract.promises import Promise, Promises
 
-_FITS = ("fits 1", "fits 2", "fits 3")
+_FITS = ("fits 1", "fits 2", "fits 3", "fits 4")
 _LARGEST = ("largest 1", "largest 2", "largest 3", "largest 4")
 _WINDOWS = ("full", "uneven", "clip", "schedule", "single", "nan")
 _STOPPING = ("resume", "leftover")
@@ -111,7 +111,7 @@ PROMISES = {
             Promise("not trained again", _GOING_ON, _STOPPING, "train_trains_again"),
             Promise("loaded once", _GOING_ON, ("resume",), "train_loads_in_every_epoch"),
             Promise("file stays", "Write the file only at a stop.", _STOPPING, "train_removes_the_file"),
-            Promise("no file", "Write the file only at a stop.", ("uneven",), "train_saves_now_and_then"),
+            Promise("no file", "Write the file only at a stop.", ("uneven", "resume"), "train_saves_now_and_then"),
             Promise("stop", _STOP, _STOPPING, "train_never_stops"),
             Promise("write", _STOP, _STOPPING, "train_never_saves"),
             Promise("from the start", _STOP, _STOPPING, "train_counts_stops_anew"),
