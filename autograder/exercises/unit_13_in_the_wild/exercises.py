@@ -138,7 +138,8 @@ class RepairedTrainer(Exercise[RepairTrial]):
             "leftover": trial(3, hard(n + left)),
             "short": trial(4, hard(n - 1)),
             # Their windows are 2, 3 and 1: a number of a window that goes on is wrong in the second epoch.
-            "epochs": trial(5, hard(n + left), hard(2 * n + 1), hard(1), hard(n), gated=True),
+            # The last two are equally long.
+            "epochs": trial(5, hard(n + left), hard(2 * n + 1), hard(1), hard(n), hard(n), gated=True),
             "beside": trial(8, hard(2 * n), beside=True),
             "empty": trial(6, tuple(holes)),
             "probe": trial(7, hard(n + left), hard(2 * n + 1), hard(n - 1), gated=True, frozen=True),

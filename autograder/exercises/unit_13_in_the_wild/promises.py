@@ -70,6 +70,7 @@ PROMISES = {
             Promise("short", "shorter than a window.", ("short", "epochs"), "repaired_short_epoch_not_applied"),
             Promise("epochs", _EPOCHS, ("epochs",), "repaired_totals_of_the_first_epoch"),
             Promise("windows of epochs", _EPOCHS, ("epochs",), "repaired_windows_numbered_on"),
+            Promise("equally long epochs", _EPOCHS, ("epochs",), "repaired_totals_by_length"),
             Promise("in full", "averaged over all its tokens.", ("no accumulation",), "repaired_under_autocast"),
             Promise("data", "Leave the micro-batches as they are.", ("empty",), "repaired_replaces_padding"),
             Promise(
