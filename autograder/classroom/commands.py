@@ -129,7 +129,7 @@ def grade(
     for complaint in (complaints := not_taken + complaints + outcome.complaints + trouble):
         complain("grade", complaint)
     marked, unchanged = ({(one.student, one.unit) for one in ones} for ones in (outcome.marked, outcome.unchanged))
-    remarks = late_work.remarks((marked | unchanged).__contains__)
+    remarks = late_work.remarks((marked | unchanged).__contains__, untimed_wanted=marked.__contains__)
     remarks += [COSTS_NOTHING] if not late_work.costs and marked & late_work.late.keys() else []
     for remark in remarks:
         complain("grade", remark)

@@ -36,9 +36,6 @@ if TYPE_CHECKING:
 Key = tuple[str, str]
 """A student and a unit."""
 
-MAX_NAMED = 5
-"""Students whom a remark names; if there are more, it only counts them."""
-
 GUIDE = "see docs/instructors.md, Late work"
 COSTS_NOTHING = f"nothing is deducted for being late; what it costs is set in nbgrader_config.py, {GUIDE}"
 
@@ -92,18 +89,23 @@ class LateWork:
     costs: bool = True
     complaints: tuple[str, ...] = ()
 
-    def remarks(self, wanted: Callable[[Key], bool]) -> list[str]:
-        """What to know about the points of the submissions that are wanted: a line for each unit or student."""
-        untimed, undecided = (sorted(filter(wanted, ones)) for ones in (self.untimed, self.undecided))
+    def remarks(self, wanted: Callable[[Key], bool], untimed_wanted: Callable[[Key], bool] | None = None) -> list[str]:
+        """What to know about the points of the submissions that are wanted: a line for each unit or student.
+
+        Args:
+            wanted: which submissions.
+            untimed_wanted: of which an unknown time is said; by default of the same.
+        """
+        untimed, undecided = sorted(filter(untimed_wanted or wanted, self.untimed)), sorted(filter(wanted, self.undecided))
         units = {unit: [student for student, one in untimed if one == unit] for unit in sorted({unit for _, unit in untimed})}
         return [*(_untimed(unit, whose) for unit, whose in units.items()), *(_undecided(*one) for one in undecided)]
 
 
 def _untimed(unit: str, students: Sequence[str]) -> str:
-    named = f" ({', '.join(students)})" if len(students) <= MAX_NAMED else ""
-    who = counted(len(students), "submission") + named
-    what = f"{unit} was due, and nothing says when {who} came in, so nothing is deducted"
-    return f"{what}; note times with gradaccum classroom times, or in submitted/STUDENT/{unit}/{TIME_FILE}; {GUIDE}"
+    who = counted(len(students), "submission")
+    what = f"{unit} was due, and nothing says when {who} came in, so nothing is deducted: {', '.join(students)}"
+    where = f"with gradaccum classroom times, or in submitted/STUDENT/{unit}/{TIME_FILE}"
+    return f"{what}; if somebody was late, note the time {where}; {GUIDE}"
 
 
 def _undecided(student: str, unit: str) -> str:
