@@ -65,7 +65,8 @@ def init(
     kept = [unit for unit in scripts if unit not in added] if units else []
     first = read.students and not enrolment.before
     typer.echo(
-        f"{directory}: a class with {', '.join(units_of_class(directory))}" + (f" and {counted(len(read.students), 'student')}" if first else "")
+        f"{directory}: a class with {', '.join(units_of_class(directory))}"
+        + (f" and {counted(len(read.students), 'student')}" if first else "")
     )
     if kept:
         typer.echo(f"already there and left as they were: {', '.join(kept)}")
@@ -276,6 +277,7 @@ def forget(
         places += [f"rows of {seen_from_here(path, directory)}" for path in kept.tables]
         typer.echo("\n  ".join([student, *places, *(["their entry in the gradebook"] if kept.student else [])]))
         if not yes and not typer.confirm("Delete all of this for good?"):
+            typer.echo("nothing was deleted")
             raise typer.Exit(1)
         mentions = delete(marked_class, student, kept)
     typer.echo(f"deleted: {student}")

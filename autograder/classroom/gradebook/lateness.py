@@ -79,6 +79,7 @@ class LateWork:
         late: by (student, unit), of late submissions only.
         untimed: submissions that would cost points if they had been late, and of which nothing says when they were handed in.
         undecided: submissions that an LMS calls late, which may have been handed in within the student's extra time.
+        changed: submissions of which the gradebook had another penalty before.
         costs: whether the class's configuration takes anything off for being late.
         complaints: what is wrong in the table of deadlines, a line each.
     """
@@ -86,6 +87,7 @@ class LateWork:
     late: Mapping[Key, Lateness] = field(default_factory=dict)
     untimed: frozenset[Key] = frozenset()
     undecided: frozenset[Key] = frozenset()
+    changed: frozenset[Key] = frozenset()
     costs: bool = True
     complaints: tuple[str, ...] = ()
 
@@ -158,7 +160,7 @@ def _late_work(
     )
     rows = rows.join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
     rows = rows.join(Assignment, SubmittedAssignment.assignment_id == Assignment.id).filter(Assignment.name.in_(UNITS))
-    late, untimed, undecided = {}, set(), set()
+    late, untimed, undecided, changed = {}, set(), set(), set()
     for notebook, submission, assignment in rows:
         whose, due, extension = (submission.student_id, assignment.name), assignment.duedate, submission.extension
         if whose in deadlines.extra_days or due is None:  # nbgrader fails if only extra time is known
@@ -181,12 +183,14 @@ def _late_work(
             submission.extension = extension
             points = late[whose].penalty if whose in late else 0.0
             if (notebook.late_submission_penalty or 0.0) != points:
+                changed.add(whose)
                 notebook.late_submission_penalty = points or None
     known = {student for (student,) in gradebook.db.query(Student.id)}
     strangers = sorted({student for student, _ in deadlines.extra_days} - known)
     what = f"{DEADLINES.path(course)} gives extra time to"
     complaints = tuple(f"{what} {one!r}, who is not in the class; give ids as in the roster" for one in strangers)
-    return LateWork(late, frozenset(untimed), frozenset(undecided), _costs(policy), complaints)
+    sets = map(frozenset, (untimed, undecided, changed))
+    return LateWork(late, *sets, costs=_costs(policy), complaints=complaints)
 
 
 def _policy(course: CourseDirectory) -> BasePlugin:
