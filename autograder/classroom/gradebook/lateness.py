@@ -189,8 +189,7 @@ def _late_work(
     strangers = sorted({student for student, _ in deadlines.extra_days} - known)
     what = f"{DEADLINES.path(course)} gives extra time to"
     complaints = tuple(f"{what} {one!r}, who is not in the class; give ids as in the roster" for one in strangers)
-    sets = map(frozenset, (untimed, undecided, changed))
-    return LateWork(late, *sets, costs=_costs(policy), complaints=complaints)
+    return LateWork(late, frozenset(untimed), frozenset(undecided), frozenset(changed), _costs(policy), complaints)
 
 
 def _policy(course: CourseDirectory) -> BasePlugin:
