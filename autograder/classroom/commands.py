@@ -26,7 +26,7 @@ from autograder.classroom.hub_command import hub
 from autograder.contract.devices import DEVICES
 from autograder.contract.units import UNITS
 from autograder.isolation.sandbox import SANDBOXES
-from autograder.publishing.nbgrader_course import SOLUTIONS, course_directory, make_course, pick_units
+from autograder.publishing.nbgrader_course import SOLUTIONS, course_directory, make_course, pick_units, units_of_class
 from autograder.support.counted import counted
 from autograder.support.names import names_in
 from autograder.support.one_line import one_line
@@ -38,14 +38,17 @@ app.command()(hub)
 @app.command()
 def init(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty directory, or a class to complete.")],
-    units: Units = None,
+    units: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LIST", help="Units, such as 03,04; if not given, those that are there, or all in a new class."),
+    ] = None,
     roster: Annotated[
         Path | None,
         typer.Option(metavar="CSV", help="Students: columns id, first_name, last_name, email, or as an LMS exports them."),
     ] = None,
     db: Database = "",
 ) -> None:
-    """Make an nbgrader course directory: source notebooks, configuration and, if given, the students."""
+    """Make an nbgrader course directory, or complete one: source notebooks, configuration and, if given, the students."""
     from autograder.classroom.gradebook.enrolment import Enrolment, enrol
     from autograder.classroom.gradebook.roster import Roster, read_roster
     from autograder.hosts.provisioner import install_kernelspec
@@ -53,16 +56,17 @@ def init(
 
     with one_line_on_errors("init"):
         read = read_roster(roster) if roster else Roster(())
-        scripts = pick_units(unit_scripts(SOLUTIONS), units)
+        scripts = pick_units(unit_scripts(SOLUTIONS), units or units_of_class(directory))
         with _emptied_on_errors(directory):
             added = make_course(directory, scripts, db)
             install_kernelspec()
             course = course_directory(directory)
             enrolment = enrol(read.students, course.db_url) if read.students else Enrolment()
-    kept = [unit for unit in scripts if unit not in added]
+    kept = [unit for unit in scripts if unit not in added] if units else []
     first = read.students and not enrolment.before
     typer.echo(
-        f"{directory}: a class with {', '.join(scripts)}" + (f" and {counted(len(read.students), 'student')}" if first else "")
+        f"{directory}: a class with {', '.join(units_of_class(directory))}"
+        + (f" and {counted(len(read.students), 'student')}" if first else "")
     )
     if kept:
         typer.echo(f"already there and left as they were: {', '.join(kept)}")
@@ -129,7 +133,7 @@ def grade(
     for complaint in (complaints := not_taken + complaints + outcome.complaints + trouble):
         complain("grade", complaint)
     marked, unchanged = ({(one.student, one.unit) for one in ones} for ones in (outcome.marked, outcome.unchanged))
-    remarks = late_work.remarks((marked | unchanged).__contains__)
+    remarks = late_work.remarks((marked | unchanged).__contains__, untimed_wanted=marked.__contains__)
     remarks += [COSTS_NOTHING] if not late_work.costs and marked & late_work.late.keys() else []
     for remark in remarks:
         complain("grade", remark)
@@ -273,6 +277,7 @@ def forget(
         places += [f"rows of {seen_from_here(path, directory)}" for path in kept.tables]
         typer.echo("\n  ".join([student, *places, *(["their entry in the gradebook"] if kept.student else [])]))
         if not yes and not typer.confirm("Delete all of this for good?"):
+            typer.echo("nothing was deleted")
             raise typer.Exit(1)
         mentions = delete(marked_class, student, kept)
     typer.echo(f"deleted: {student}")

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
+MAKE_AGAIN = "make feedback, report and exports again"
+
 Unit = Annotated[str, typer.Argument(metavar="UNIT", help="A unit, such as 03.")]
 
 
@@ -53,6 +55,8 @@ def due(
         if unit:
             if lost := [one.penalty for (_, late_unit), one in late_work.late.items() if late_unit == name]:
                 typer.echo(f"late: {counted(len(lost), 'submission')}, {counted(f'{sum(lost):.4g}', 'point')} deducted")
+            if any(late_unit == name for _, late_unit in late_work.changed):
+                typer.echo(f"points of {name} have changed; {MAKE_AGAIN}")
             _remark_on_lateness("due", late_work, lambda one: one[1] == name, bool(deadlines.due[name]))
 
 
@@ -81,6 +85,8 @@ def extend(
             typer.echo(f"{student} has {more} for {name}, once gradaccum classroom due says when it is due")
         if lateness := late_work.late.get((student, name)):
             typer.echo(str(lateness))
+        if (student, name) in late_work.changed:
+            typer.echo(f"points of {student} have changed; {MAKE_AGAIN}")
         _remark_on_lateness("extend", late_work, lambda one: one == (student, name), bool(deadlines.due.get(name)))
 
 
@@ -102,7 +108,7 @@ def drop(
             restore_exercise(marked_class, name, exercise)
         else:
             drop_exercise(marked_class, name, exercise, reason)
-    typer.echo(f"{exercise} of {name} {'counts again' if undo else 'does not count'}; make feedback, report and exports again")
+    typer.echo(f"{exercise} of {name} {'counts again' if undo else 'does not count'}; {MAKE_AGAIN}")
 
 
 @app.command()

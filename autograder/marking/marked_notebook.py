@@ -103,6 +103,8 @@ def _attach(notebook: NotebookNode, marks: Marks) -> None:
     from nbformat.v4 import new_output
 
     verdicts = {verdict.exercise: verdict for verdict in marks.verdicts}
+    if absent := [one.exercise for one in marks.verdicts if one.failure and one.failure.kind == "absent"]:
+        notebook.metadata.setdefault("gradaccum", {})["absent"] = absent  # for the page's table of points
     number = 0
     for cell in notebook.cells:
         if cell.cell_type != "code":

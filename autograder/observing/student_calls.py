@@ -77,8 +77,12 @@ def failure_of(error: BaseException) -> Failure:
     """Why a run has no result: the function is not written yet, it raised this error, or we did, who observe it.
 
     Only a ``raise NotImplementedError`` of the student's means "not written yet"; torch also raises it for what it cannot do.
+    If it is in another function, which the student's calls, that one is named.
     """
-    if isinstance(error, NotImplementedError) and raised_by_statement(error):
+    if isinstance(error, NotImplementedError) and (code := raised_by_statement(error)):
+        codes = (frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__))
+        if next(one for one in codes if _is_students(one) and not one.co_name.startswith("<")) is not code:
+            return Failure("raised", f"Your code calls {_without_data(code.co_name)[:40]}, which is not written.")
         return Failure("unwritten", "Not written yet.")
     if place := _our_fault(error):
         return Failure(FAULT, f"{type_name(error)} in {place}")

@@ -8,6 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder.contract.units import UNITS
 from autograder.support.atomic_files import write_atomically
 from autograder.support.names import names_in
 
@@ -37,6 +38,11 @@ def pick_units(scripts: Mapping[str, Path], wanted: Iterable[str] | None) -> dic
     return {u: path for u, path in scripts.items() if not names or any(_is_called(u, name) for name in names)}
 
 
+def units_of_class(directory: Path) -> list[str]:
+    """The units of the course that are in a class, in their order; none if there is no such class."""
+    return [unit for unit in UNITS if _source(directory, unit).exists()]
+
+
 def make_course(directory: Path, scripts: Mapping[str, Path], db_url: str = "") -> list[str]:
     """Write the configuration and ``source/<unit>/<unit>.ipynb``; what is there already is left as it is.
 
@@ -57,7 +63,7 @@ def make_course(directory: Path, scripts: Mapping[str, Path], db_url: str = "") 
         raise ValueError(f"{directory} is a file, not a directory")
     if directory.is_dir() and any(directory.iterdir()) and not (directory / CONFIG).is_file():
         raise ValueError(f"{directory} is not empty and no class (it has no {CONFIG}); name a new directory")
-    places = {unit: directory / "source" / unit / f"{unit}.ipynb" for unit in scripts}
+    places = {unit: _source(directory, unit) for unit in scripts}
     added = {unit: notebook_text(scripts[unit]) for unit, place in places.items() if not place.exists()}
     if not (directory / CONFIG).exists():
         write_atomically(directory / CONFIG, config_text(secrets.token_hex(SECRET_BYTES), db_url))
@@ -90,6 +96,10 @@ def notebook_text(script: Path) -> str:
     from autograder.publishing.solution_script import source_notebook  # which needs torch
 
     return nbformat.writes(source_notebook(script)) + "\n"
+
+
+def _source(directory: Path, unit: str) -> Path:
+    return directory / "source" / unit / f"{unit}.ipynb"
 
 
 def _is_called(unit: str, name: str) -> bool:

@@ -36,9 +36,6 @@ if TYPE_CHECKING:
 Key = tuple[str, str]
 """A student and a unit."""
 
-MAX_NAMED = 5
-"""Students whom a remark names; if there are more, it only counts them."""
-
 GUIDE = "see docs/instructors.md, Late work"
 COSTS_NOTHING = f"nothing is deducted for being late; what it costs is set in nbgrader_config.py, {GUIDE}"
 
@@ -82,6 +79,7 @@ class LateWork:
         late: by (student, unit), of late submissions only.
         untimed: submissions that would cost points if they had been late, and of which nothing says when they were handed in.
         undecided: submissions that an LMS calls late, which may have been handed in within the student's extra time.
+        changed: submissions of which the gradebook had another penalty before.
         costs: whether the class's configuration takes anything off for being late.
         complaints: what is wrong in the table of deadlines, a line each.
     """
@@ -89,21 +87,27 @@ class LateWork:
     late: Mapping[Key, Lateness] = field(default_factory=dict)
     untimed: frozenset[Key] = frozenset()
     undecided: frozenset[Key] = frozenset()
+    changed: frozenset[Key] = frozenset()
     costs: bool = True
     complaints: tuple[str, ...] = ()
 
-    def remarks(self, wanted: Callable[[Key], bool]) -> list[str]:
-        """What to know about the points of the submissions that are wanted: a line for each unit or student."""
-        untimed, undecided = (sorted(filter(wanted, ones)) for ones in (self.untimed, self.undecided))
+    def remarks(self, wanted: Callable[[Key], bool], untimed_wanted: Callable[[Key], bool] | None = None) -> list[str]:
+        """What to know about the points of the submissions that are wanted: a line for each unit or student.
+
+        Args:
+            wanted: which submissions.
+            untimed_wanted: of which an unknown time is said; by default of the same.
+        """
+        untimed, undecided = sorted(filter(untimed_wanted or wanted, self.untimed)), sorted(filter(wanted, self.undecided))
         units = {unit: [student for student, one in untimed if one == unit] for unit in sorted({unit for _, unit in untimed})}
         return [*(_untimed(unit, whose) for unit, whose in units.items()), *(_undecided(*one) for one in undecided)]
 
 
 def _untimed(unit: str, students: Sequence[str]) -> str:
-    named = f" ({', '.join(students)})" if len(students) <= MAX_NAMED else ""
-    who = counted(len(students), "submission") + named
-    what = f"{unit} was due, and nothing says when {who} came in, so nothing is deducted"
-    return f"{what}; note times with gradaccum classroom times, or in submitted/STUDENT/{unit}/{TIME_FILE}; {GUIDE}"
+    who = counted(len(students), "submission")
+    what = f"{unit} was due, and nothing says when {who} came in, so nothing is deducted: {', '.join(students)}"
+    where = f"with gradaccum classroom times, or in submitted/STUDENT/{unit}/{TIME_FILE}"
+    return f"{what}; if somebody was late, note the time {where}; {GUIDE}"
 
 
 def _undecided(student: str, unit: str) -> str:
@@ -156,7 +160,7 @@ def _late_work(
     )
     rows = rows.join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
     rows = rows.join(Assignment, SubmittedAssignment.assignment_id == Assignment.id).filter(Assignment.name.in_(UNITS))
-    late, untimed, undecided = {}, set(), set()
+    late, untimed, undecided, changed = {}, set(), set(), set()
     for notebook, submission, assignment in rows:
         whose, due, extension = (submission.student_id, assignment.name), assignment.duedate, submission.extension
         if whose in deadlines.extra_days or due is None:  # nbgrader fails if only extra time is known
@@ -179,12 +183,13 @@ def _late_work(
             submission.extension = extension
             points = late[whose].penalty if whose in late else 0.0
             if (notebook.late_submission_penalty or 0.0) != points:
+                changed.add(whose)
                 notebook.late_submission_penalty = points or None
     known = {student for (student,) in gradebook.db.query(Student.id)}
     strangers = sorted({student for student, _ in deadlines.extra_days} - known)
     what = f"{DEADLINES.path(course)} gives extra time to"
     complaints = tuple(f"{what} {one!r}, who is not in the class; give ids as in the roster" for one in strangers)
-    return LateWork(late, frozenset(untimed), frozenset(undecided), _costs(policy), complaints)
+    return LateWork(late, frozenset(untimed), frozenset(undecided), frozenset(changed), _costs(policy), complaints)
 
 
 def _policy(course: CourseDirectory) -> BasePlugin:

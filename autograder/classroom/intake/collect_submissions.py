@@ -16,7 +16,7 @@ from autograder.classroom.gradebook.enrolment import enrolled
 from autograder.classroom.intake.attempts import Attempt, AttemptReader, NoUnitError, Owner
 from autograder.classroom.intake.source_files import SourceFile, UnreadableFileError
 from autograder.classroom.intake.sources import SourceError, opened
-from autograder.classroom.intake.student_matching import Students, UnknownStudentError
+from autograder.classroom.intake.student_matching import FROM_WORKSHEET, Students, UnknownStudentError
 from autograder.classroom.intake.submission_filenames import ignore_reason, is_notebook, strip_lms_decoration
 from autograder.classroom.intake.submitted_store import OLDER, TAKEN, TIME_NOTED, UNCHANGED, SubmittedStore
 from autograder.classroom.students import TIME_FILE
@@ -291,6 +291,7 @@ def _several_people(group: Sequence[Attempt], student: str, table: str) -> str:
     if any(len(persons - {""}) > 1 for persons in people.values()):
         lines = " and ".join(f"{person},ID" for person in sorted({attempt.owner.claim.person for attempt in group} - {""}))
         advice = f"rename what they handed in after their ids, or add the lines {lines} to {table}"
+        advice += FROM_WORKSHEET if any(attempt.owner.claim.form == "Moodle" for attempt in group) else ""
         return f"two people have the name of {student!r}; {advice}"
     if (
         any(attempt.owner.derived for attempt in group)

@@ -18,7 +18,7 @@ from autograder.classroom.file_owners import FILE_OWNERS, file_key, read_file_ow
 from autograder.classroom.gradebook.enrolment import enrolled
 from autograder.classroom.intake.source_files import UnreadableFileError
 from autograder.classroom.intake.student_matching import Students
-from autograder.classroom.intake.submitted_store import TAKEN, UNCHANGED, SubmittedStore
+from autograder.classroom.intake.submitted_store import TAKEN, UNCHANGED, OtherTimeError, SubmittedStore
 
 if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
@@ -78,8 +78,8 @@ class Times:
 
     Attributes:
         written: how many were noted.
-        known: how many were there before.
-        complaints: a line for each student of whom no time could be noted, with the reason.
+        known: how many were there before, the same.
+        complaints: a line for each student of whom no time was noted, with the reason.
     """
 
     written: int
@@ -88,7 +88,7 @@ class Times:
 
 
 def note_times(course: CourseDirectory, unit: str, worksheet: Path) -> Times:
-    """Note when each notebook of a unit was handed in, next to it, as Moodle's grading worksheet says.
+    """Note when each notebook of a unit was handed in, next to it, as Moodle's grading worksheet says, where no time is noted.
 
     Moodle writes times without a time zone; they are read in that of the unit's due date.
 
@@ -126,6 +126,9 @@ def note_times(course: CourseDirectory, unit: str, worksheet: Path) -> Times:
             done.append(store.put_time(student, unit, time))
         except (FileNotFoundError, UnreadableFileError) as error:
             complaints.append(f"{student}, {unit}: {error}")
+        except OtherTimeError as error:
+            advice = "it stays; delete that file if the worksheet is right, and give the worksheet again"
+            complaints.append(f"{student}, {unit}: {error}, the worksheet {time:%Y-%m-%d %H:%M} UTC; {advice}")
     return Times(done.count(TAKEN), done.count(UNCHANGED), tuple(complaints))
 
 

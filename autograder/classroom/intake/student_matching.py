@@ -12,6 +12,8 @@ from types import MappingProxyType
 from autograder.classroom.file_owners import FILE_OWNERS, file_key
 from autograder.classroom.students import Student, id_problem
 
+FROM_WORKSHEET = ", or have gradaccum classroom owners CLASS WORKSHEET add it, from Moodle's grading worksheet"
+"""Another way to say whose the files are that Moodle gives."""
 ADD_OR_LEAVE = "add them to the roster (if they have left the class, there is nothing to do)"
 
 
@@ -97,7 +99,7 @@ class Students:
         if not claim.keys:
             return ""
         lines = [f"{claim.keys[0]},{student.id}" for student in candidates] or [f"{claim.keys[0]},ID"]
-        return f"; or add the line {' or '.join(lines)} to {self.table}"
+        return f"; or add the line {' or '.join(lines)} to {self.table}{FROM_WORKSHEET if claim.form == 'Moodle' else ''}"
 
     def owner(self, claim: Claim) -> str:
         """The id of the student whom a claim names.

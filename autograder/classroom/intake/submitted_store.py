@@ -31,6 +31,10 @@ TIME_NOTED = "is there already; when it was handed in is known only now"
 """Why a notebook was not taken again, of which something new is known."""
 
 
+class OtherTimeError(Exception):
+    """Of when a notebook was handed in something else is noted than what is to be noted. One line: where and what."""
+
+
 class SubmittedStore:
     """The notebooks that a class has been handed in.
 
@@ -85,17 +89,18 @@ class SubmittedStore:
         return TAKEN, ""
 
     def put_time(self, student: str, unit: str, time: datetime) -> str:
-        """Note when the notebook was handed in that counts, in place of what is noted there.
+        """Note when the notebook was handed in that counts, unless a time is noted there, which stays as it is.
 
         Args:
             student, unit: whose notebook, and of which unit.
-            time: in UTC, without a time zone.
+            time: in UTC, without a time zone and without seconds.
 
         Returns:
             TAKEN, or UNCHANGED if it was noted already.
 
         Raises:
             FileNotFoundError: there is no such notebook; the message is one line.
+            OtherTimeError: something else is noted there, perhaps by a person.
             UnreadableFileError: a link is where it belongs.
             OSError: it cannot be written.
         """
@@ -104,8 +109,11 @@ class SubmittedStore:
             raise FileNotFoundError(
                 "was handed in, but no notebook is in the class; give grade the download, which says why if it takes none"
             )
-        if _time_in(stamp) == time:
-            return UNCHANGED
+        if stamp.exists() and stamp.read_bytes().strip():
+            if (there := _time_in(stamp)) and there.replace(second=0, microsecond=0) == time:
+                return UNCHANGED
+            says = f"says {there:%Y-%m-%d %H:%M:%S} UTC" if there else "holds no time"
+            raise OtherTimeError(f"{stamp} {says}")
         write_atomically(stamp, _stamp(time))
         for name in (LATE_MARK, IN_TIME_MARK):
             (place.parent / name).unlink(missing_ok=True)

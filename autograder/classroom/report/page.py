@@ -23,6 +23,7 @@ from autograder.classroom.report.discrimination import MIN_STUDENTS
 from autograder.classroom.report.student_report import (
     ABSENT,
     BROKEN,
+    GONE,
     NOT_DUE,
     PARTLY,
     SOLVED,
@@ -39,9 +40,11 @@ from gradaccum.theme import GREY, LINE, VERMILLION, text_color
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-SIGNS = {SOLVED: "✓", PARTLY: "◐", WRONG: "✗", BROKEN: "!", UNWRITTEN: "○", ABSENT: "–", NOT_DUE: "·", WAITING: "…"}
+SIGNS = {SOLVED: "✓", PARTLY: "◐", WRONG: "✗", BROKEN: "!", UNWRITTEN: "○", GONE: "◌", ABSENT: "–", NOT_DUE: "·", WAITING: "…"}
 """A sign for each state, so that colour is never the only difference."""
-CLASSES = dict(zip(STATES, ("solved", "partly", "wrong", "broken", "unwritten", "absent", "undue", "waiting"), strict=True))
+CLASSES = dict(
+    zip(STATES, ("solved", "partly", "wrong", "broken", "unwritten", "gone", "absent", "undue", "waiting"), strict=True)
+)
 HISTOGRAM_BINS = 10
 MAX_COLUMNS = 15
 """Exercises side by side in one table: as many as fit on an A4 page."""

@@ -11,9 +11,10 @@ from autograder.classroom.report.class_data import ClassData
 from autograder.classroom.students import Student
 
 SOLVED, PARTLY, WRONG = "solved", "partly", "no points"
-BROKEN, UNWRITTEN, ABSENT, WAITING = "does not run", "not written", "nothing handed in", "not marked yet"
+BROKEN, UNWRITTEN, GONE = "does not run", "not written", "not in the file"
+ABSENT, WAITING = "nothing handed in", "not marked yet"
 NOT_DUE = "not due yet"
-STATES = (SOLVED, PARTLY, WRONG, BROKEN, UNWRITTEN, ABSENT, NOT_DUE, WAITING)
+STATES = (SOLVED, PARTLY, WRONG, BROKEN, UNWRITTEN, GONE, ABSENT, NOT_DUE, WAITING)
 """The states an exercise of a student can be in; it is always in exactly one."""
 UNDECIDED = (ABSENT, NOT_DUE, WAITING)
 """Those without marks. Only the first costs points."""
@@ -142,9 +143,9 @@ def result_of(data: ClassData, marks: StudentMarks | None, student: str, unit: s
 
 def _state_without_points(found: ExerciseMarks | None, cause: str) -> str:
     """The state of an exercise without points."""
-    if found and cause not in (UNREADABLE, CUT_OFF) and found.failure in ("unwritten", "missing", "absent"):
-        return UNWRITTEN
-    return BROKEN if cause in (UNREADABLE, CUT_OFF) or (found and found.failure and not found.mistakes) else WRONG
+    if found and cause != UNREADABLE and found.failure in ("unwritten", "missing", "absent"):
+        return GONE if found.failure == "absent" else UNWRITTEN
+    return BROKEN if cause == UNREADABLE or (found and found.failure and not found.mistakes) else WRONG
 
 
 def reasons(student: StudentReport) -> Iterator[str]:
@@ -161,8 +162,8 @@ def reasons(student: StudentReport) -> Iterator[str]:
         f"{ABSENT} for": [unit for unit, found in states.items() if found == {ABSENT}],
         f"{DAMAGED} in": [*student.damaged],
         f"{UNREADABLE} in": [unit for unit, found in states.items() if UNREADABLE in found],
-        "nothing runs in": [unit for unit, found in states.items() if BROKEN in found and found <= {BROKEN, UNWRITTEN}],
-        "nothing written in": [unit for unit, found in states.items() if found == {UNWRITTEN}],
+        "nothing runs in": [unit for unit, found in states.items() if BROKEN in found and found <= {BROKEN, UNWRITTEN, GONE}],
+        "nothing written in": [unit for unit, found in states.items() if found <= {UNWRITTEN, GONE}],
     }
     yield from (f"{what} {_numbers(units)}" for what, units in kinds.items() if units)
     if student.marked and student.share < MIN_SHARE:

@@ -131,4 +131,5 @@ def _answer(one: Regrade) -> str:
         result = f"Its points stay as they are: {one.after}."
     else:
         result = f"Its points are now {one.after}, in place of {one.before}."
-    return f"{asked}<p>{escape(one.answer)} {escape(result)}</p>"
+    answer = f"<p>{escape(one.answer)}</p>" if one.answer else ""  # a paragraph of its own, with a full stop or without
+    return f"{asked}{answer}<p>{escape(result)}</p>"

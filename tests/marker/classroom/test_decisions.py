@@ -66,10 +66,12 @@ def scores(late_school, export):
 
 def test_a_due_date_takes_points_off_and_its_change_gives_them_back(do, scores):
     said, complaints = do("due", "03", EARLY)
-    assert said == [f"{ACCUMULATE} is due {EARLY}", "late: 3 submissions, 2.6 points deducted"]
+    changed = f"points of {ACCUMULATE} have changed; make feedback, report and exports again"
+    assert said == [f"{ACCUMULATE} is due {EARLY}", "late: 3 submissions, 2.6 points deducted", changed]
     assert complaints == []
     assert scores() == {"ada": (8, 1.6, 6.4), "bob": (1, 1, 0), "eve": (0, 0, 0), "kim": (0, 0, 0)}
-    do("due", "03", "2026-11-30 23:59 Europe/Berlin")
+    assert do("due", "03", EARLY)[0] == said[:2]
+    assert do("due", "03", "2026-11-30 23:59 Europe/Berlin")[0][1:] == [changed]
     assert scores()["ada"] == (8, 0, 8)
     do("due", "03", EARLY)
     do("due", "03", "none")
@@ -81,7 +83,10 @@ def test_extra_time_moves_with_the_due_date_and_can_be_taken_back(do, scores):
     assert do("extend", "ada", "03", "1")[0] == [
         f"ada has until 2026-11-02 12:30 UTC for {ACCUMULATE}",
         "handed in 24 hours late: 0.8 of 8 points deducted",
+        "points of ada have changed; make feedback, report and exports again",
     ]
+    assert do("extend", "ada", "03", "1")[0][1:] == ["handed in 24 hours late: 0.8 of 8 points deducted"]
+    assert do("extend", "eve", "03", "30")[0][1:] == []  # eve has no points to get back
     assert scores()["ada"] == (8, 0.8, 7.2)
     do("due", "03", "2026-11-02 12:30 UTC")
     assert scores()["ada"] == (8, 0, 8)
@@ -226,13 +231,13 @@ def untimed(late_school):
 @pytest.mark.usefixtures("untimed")
 def test_who_would_lose_points_and_may_have_been_late_is_named(do, export, late_school):
     untimed = (
-        f"{ACCUMULATE} was due, and nothing says when 2 submissions (ada, bob) came in, so nothing is deducted; note times with"
-        f" gradaccum classroom times, or in submitted/STUDENT/{ACCUMULATE}/timestamp.txt; {GUIDE}"
+        f"{ACCUMULATE} was due, and nothing says when 2 submissions came in, so nothing is deducted: ada, bob; if somebody was"
+        f" late, note the time with gradaccum classroom times, or in submitted/STUDENT/{ACCUMULATE}/timestamp.txt; {GUIDE}"
     )
     assert do("due", "03", EARLY)[1] == [untimed]  # eve has no points to lose
     assert do("due", "04", "2030-11-30 23:59 UTC")[1] == []
     assert do("extend", "bob", "03", "3000")[1] == []
-    one = untimed.replace("2 submissions (ada, bob)", "1 submission (ada)")
+    one = untimed.replace("2 submissions", "1 submission").replace("ada, bob", "ada")
     assert points_now(ClassToMark(late_school))[1].remarks(lambda one: True) == [one]
     assert one in export("--units", "03", directory=late_school)[2]
     assert one not in export("--units", "04", directory=late_school)[2]

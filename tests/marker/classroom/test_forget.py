@@ -5,7 +5,9 @@ from __future__ import annotations
 import zipfile
 
 import pytest
+from typer.testing import CliRunner
 
+from autograder.classroom.commands import app
 from autograder.classroom.gradebook.enrolment import enrol, enrolled
 from autograder.classroom.grading.class_to_mark import ClassToMark
 from autograder.classroom.students import Student
@@ -72,6 +74,8 @@ def test_an_archive_for_an_lms_that_names_the_student_is_listed(of_two):
 def test_nothing_is_deleted_without_a_yes(of_two):
     before = files_by_student(of_two)
     of_two.do("forget", "ada", status=1)
+    result = CliRunner().invoke(app, ["forget", str(of_two.directory), "ada"], input="n\n")
+    assert (result.exit_code, result.output.splitlines()[-1]) == (1, "nothing was deleted")
     assert files_by_student(of_two) == before
 
 

@@ -150,6 +150,18 @@ def test_a_longer_roster_says_who_is_new_and_what_there_is_still_to_do(init, tmp
     assert init("class", "--units", "03").stdout.splitlines()[-1] == hint
 
 
+def test_a_class_that_is_there_keeps_its_units_and_names_them_all(init, tmp_path):
+    (tmp_path / "students.csv").write_text("id\nada\n")
+    init("class", "--units", "04")
+    result = init("class", "--roster", str(tmp_path / "students.csv"))
+    assert result.stdout.splitlines() == [
+        f"{tmp_path}/class: a class with 04_training_loop and 1 student",
+        f"next: gradaccum classroom release {tmp_path}/class --units 04",
+    ]
+    assert init("class", "--units", "03").stdout.startswith(f"{tmp_path}/class: a class with 03_accumulate, 04_training_loop\n")
+    assert sorted(os.listdir(tmp_path / "class/source")) == ["03_accumulate", "04_training_loop"]
+
+
 def test_a_roster_with_bad_rows_is_refused_before_anything_is_made(init, tmp_path):
     (tmp_path / "roster.csv").write_text("id\nada\n../bob\n")
     _refused(init("class", "--roster", str(tmp_path / "roster.csv")), "roster.csv, line 3", "../bob")

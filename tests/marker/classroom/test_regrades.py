@@ -100,6 +100,13 @@ def test_a_request_without_answer_and_points_stays_open_and_is_named(ask, copy):
     assert not (copy.directory / "regrades.csv").exists()
 
 
+def test_a_request_of_somebody_of_whom_nothing_is_marked_stays_open_and_holds_up_no_other(ask, copy):
+    said, complaints = ask("kim,03,code,Please look,,", "bob,03,code,,It is 1.,")
+    assert said[-1] == "1 answered, 0 answered before, 1 open; make feedback and exports again"
+    assert complaints == [f"kim, {ACCUMULATE}, code: has neither answer nor points, so it stays open"]
+    assert [one["student"] for one in log(copy.directory)] == ["bob"]
+
+
 def test_every_bad_row_is_named_with_line_and_column_and_no_request_is_answered(ask, copy):
     no_points = "is no number of points from 0 to 8; write such a number, 'again' to mark again, or nothing"
     _, complaints = ask(

@@ -288,6 +288,17 @@ def test_a_stub_is_reported_as_not_written_yet(error):
     assert outcome(raises(error)).kind == "unwritten"
 
 
+def test_an_answer_that_calls_a_stub_is_written_and_the_stub_is_named():
+    def stub():
+        raise NotImplementedError
+
+    def answer():
+        return 1 + stub()
+
+    failure = outcome(answer)
+    assert (failure.kind, failure.message) == ("raised", "Your code calls stub, which is not written.")
+
+
 def test_torchs_own_not_implemented_error_is_reported_as_raised():
     failure = outcome(lambda: torch.empty(2, device="meta").cpu())
     assert failure.kind == "raised"

@@ -13,7 +13,7 @@ from autograder.classroom.csv_tables import TableError
 from autograder.classroom.file_owners import FILE_OWNERS, file_key, read_file_owners
 from autograder.classroom.gradebook.enrolment import enrol
 from autograder.classroom.intake.collect_submissions import collect, newest_attempts
-from autograder.classroom.intake.student_matching import Students
+from autograder.classroom.intake.student_matching import FROM_WORKSHEET, Students
 from autograder.classroom.students import IN_TIME_MARK, LATE_MARK
 from autograder.publishing.nbgrader_course import course_directory, make_course
 
@@ -37,13 +37,15 @@ def test_two_students_of_one_name_on_moodle_are_told_apart_by_its_numbers(roster
 def test_a_name_of_two_students_is_named_with_the_lines_that_would_tell(roster_class):
     with_owners(roster_class, {})
     (found,) = roster_class.take({FIRST: work()}).unrecognised
-    assert found.reason.endswith("; or add the line 11,chi1 or 11,chi2 to table.csv")
+    assert found.reason.endswith(f"; or add the line 11,chi1 or 11,chi2 to table.csv{FROM_WORKSHEET}")
 
 
 def test_two_people_who_share_the_name_of_one_student_are_named_with_the_lines_to_add(roster_class):
     files = {f"Ada Lovelace_{number}_assignsubmission_file_/{UNIT}.ipynb": work(f"x = {number}") for number in (31, 32)}
     found = with_owners(roster_class, {}).take(files).unrecognised
-    assert [one.reason.partition("or add ")[2] for one in found] == ["the lines 31,ID and 32,ID to table.csv"] * 2
+    assert [one.reason.partition("or add ")[2] for one in found] == [
+        f"the lines 31,ID and 32,ID to table.csv{FROM_WORKSHEET}"
+    ] * 2
     assert with_owners(roster_class, {"31": "ada", "32": "s-1"}).take(files).unrecognised == ()
     assert roster_class.has("ada") == work("x = 31")
     assert roster_class.has("s-1") == work("x = 32")
@@ -70,7 +72,7 @@ def test_files_without_a_name_are_given_to_the_student_in_the_table(roster_class
 
 def test_an_anonymous_download_is_named_with_the_line_to_add(roster_class):
     (found,) = with_owners(roster_class, {}).take({f"Participant_6_assignsubmission_file_/{UNIT}.ipynb": work()}).unrecognised
-    assert found.reason.endswith("download it again; or add the line 6,ID to table.csv")
+    assert found.reason.endswith(f"download it again; or add the line 6,ID to table.csv{FROM_WORKSHEET}")
 
 
 def test_anonymous_names_that_differ_by_capitals_are_two_students(roster_class):

@@ -66,6 +66,26 @@ def test_noting_the_same_times_again_changes_nothing(school):
     assert noted(school, EARLY) == ("0 times noted, 1 there already\n", "")
 
 
+def test_a_time_that_is_there_stays_and_another_one_in_the_worksheet_is_named(school):
+    stamp = school / "submitted" / "ada" / UNIT / "timestamp.txt"
+    for written, says in (("2026-11-26 09:30 Europe/Berlin\n", "says 2026-11-26 08:30:00 UTC"), ("tomorrow", "holds no time")):
+        stamp.write_text(written)
+        complaints = noted(school, EARLY)[1]
+        assert complaints == (
+            f"gradaccum classroom times: ada, {UNIT}: {stamp} {says}, the worksheet 2026-11-22 17:30 UTC;"
+            " it stays; delete that file if the worksheet is right, and give the worksheet again\n"
+        )
+        assert stamp.read_text() == written
+    stamp.write_text("\n")
+    assert noted(school, EARLY)[1] == ""
+    assert time_of(school) == "2026-11-22 17:30:00.000000 UTC"
+
+
+def test_seconds_that_a_worksheet_leaves_out_make_no_other_time(school):
+    (school / "submitted" / "ada" / UNIT / "timestamp.txt").write_text("2026-11-22 17:30:59 UTC")
+    assert noted(school, EARLY) == ("0 times noted, 1 there already\n", "")
+
+
 def test_who_has_handed_in_nothing_is_passed_over(school):
     assert noted(school, ADA.format("-") + BOB)[0].startswith("1 time noted")
     assert (time_of(school), time_of(school, "bob") != "") == ("", True)

@@ -16,6 +16,7 @@ from autograder.classroom.report.student_report import (
     ABSENT,
     BROKEN,
     FAILURES,
+    GONE,
     NOT_DUE,
     PARTLY,
     SOLVED,
@@ -61,7 +62,7 @@ def test_the_distribution_counts_only_students_with_marks(report):
 def test_each_exercise_counts_students_by_state(report):
     loop, puzzle = report.units[0].exercises[-2:]
     assert loop.exercise == "train_epoch"
-    assert loop.states == {SOLVED: 1, PARTLY: 1, WRONG: 0, BROKEN: 1, UNWRITTEN: 0, ABSENT: 1, NOT_DUE: 0, WAITING: 0}
+    assert loop.states == {SOLVED: 1, PARTLY: 1, WRONG: 0, BROKEN: 1, UNWRITTEN: 0, GONE: 0, ABSENT: 1, NOT_DUE: 0, WAITING: 0}
     assert (puzzle.exercise, puzzle.states[UNWRITTEN], puzzle.states[SOLVED]) == ("name_that_loop", 1, 2)
     assert loop.mean == pytest.approx((6 + 2 + 0) / 3)
 
@@ -88,9 +89,10 @@ def test_an_answer_of_which_there_is_nothing_to_judge_is_no_reason_to_revisit_a_
     assert made.unjudged == Unjudged(10.0, ((FAILURES[failure], len(POINTS)),))
 
 
-def test_a_cell_that_is_not_python_does_not_run_and_one_that_is_not_there_is_not_written():
+def test_a_cell_that_is_not_python_does_not_run_and_one_that_is_not_there_is_not_in_the_file():
     made = class_report(ClassData("class", marks=(nothing("a", "broken"), nothing("b", "absent"))))
-    assert [{result.state for result in one.results} for one in made.students] == [{BROKEN}, {UNWRITTEN}]
+    assert [{result.state for result in one.results} for one in made.students] == [{BROKEN}, {GONE}]
+    assert "nothing written in unit 04" in made.students[1].reasons
 
 
 def test_what_was_cut_off_with_the_rest_of_a_file_is_said_once():
@@ -100,7 +102,7 @@ def test_what_was_cut_off_with_the_rest_of_a_file_is_said_once():
         "file damaged, and marked as far as it can be read, in unit 04",
         "below half of the points",
     )
-    assert made.students[0].results[3].state == BROKEN
+    assert made.students[0].results[3].state == GONE
     assert (made.revisits, made.unjudged.causes) == ((), (("not in what could be read of the file", 1),))
 
 

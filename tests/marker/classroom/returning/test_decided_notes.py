@@ -44,7 +44,7 @@ def pages(released, tmp_path_factory) -> dict[str, str]:
         gradebook.db.commit()
     requests = made.root / "requests.csv"
     requests.write_text(
-        "student,unit,exercise,reason,answer,points\nada,03,sum_form_lr,Is <b>it</b> not right?,It is & was.,2\n"
+        "student,unit,exercise,reason,answer,points\nada,03,sum_form_lr,Is <b>it</b> not right?,It is & was,2\n"
     )
     made.do("drop", "03", "same_update", "--reason", "Its text was <unclear>.")
     made.do("due", "03", "2026-11-01 11:00 Europe/Berlin")
@@ -86,13 +86,17 @@ def test_a_student_within_extra_time_is_not_late(pages):
 def test_comments_changes_and_answers_are_in_a_box_and_what_students_wrote_is_no_markup(pages):
     assert boxes(pages["ada"])[1:] == [
         "Points changed from 1 to 2 of 2. You asked for a regrade: Is &lt;b&gt;it&lt;/b&gt; not right?"
-        " It is &amp; was. Its points are now 2, in place of 1.",
+        " It is &amp; was Its points are now 2, in place of 1.",
         "This exercise does not count: Its text was &lt;unclear&gt;.",
     ]
     first = boxes(pages["ada"])[0]
     assert first.startswith("Points changed from 4 to 5 of 6. Well thought : x &lt; y")
     assert "<math" in pages["ada"].partition("Points changed from 4")[2].partition("</div>")[0]
     assert boxes(pages["bob"]) == ["This exercise does not count: Its text was &lt;unclear&gt;."]
+
+
+def test_an_answer_without_a_full_stop_does_not_run_into_the_next_sentence(pages):
+    assert "<p>It is &amp; was</p><p>Its points are now 2" in pages["ada"]
 
 
 def test_a_box_stands_above_the_verdict_it_is_about(pages):

@@ -18,8 +18,12 @@ from autograder.classroom.grading.class_to_mark import ClassToMark
 from autograder.classroom.returning.decided_notes import Decisions
 from autograder.classroom.returning.mathml import mathml
 from autograder.classroom.students import Student
-from autograder.marking.marked_notebook import nothing_to_mark
+from autograder.contract.observation import Failure
+from autograder.exercises import exercises_of
+from autograder.marking.marked_notebook import nothing_to_mark, with_verdicts
+from autograder.marking.marker import Marks
 from autograder.publishing.nbgrader_course import course_directory
+from autograder.reading.submissions import parse_submission
 
 pytestmark = pytest.mark.slow
 
@@ -253,6 +257,17 @@ def test_a_page_begins_with_the_points_of_each_exercise_and_links_to_it(feedback
     page = eve.read_text()
     assert 'href="#accumulate_gradient"' in page
     assert 'name="accumulate_gradient"' in page
+
+
+def test_an_exercise_that_is_not_in_the_file_is_called_so_in_the_table_of_points(feedback, course, eve, released):
+    kinds = {"sum_form_lr": "unwritten", "same_update": "absent"}
+    verdicts = [one.failed(Failure(kinds.get(one.id, "raised"), "It says why.")) for one in exercises_of(UNIT)]
+    submission = parse_submission(Path("03.ipynb"), released.untouched, UNIT)
+    work = nbformat.writes(with_verdicts(submission, Marks("03.ipynb", UNIT, "cpu", tuple(verdicts))).notebook)
+    ClassToMark(course).recorder.record("eve", UNIT, work)
+    feedback("--students", "eve")
+    assert "sum_form_lr 2 of 2 solved" in head(eve)  # by hand
+    assert "same_update 0 of 2 not in the file together" in head(eve)
 
 
 def test_what_is_folded_on_a_page_has_the_sign_that_it_can_be_opened(feedback, eve):
