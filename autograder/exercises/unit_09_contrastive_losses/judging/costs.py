@@ -89,7 +89,8 @@ WRONG_COSTS: Mapping[str, Formula | tuple[Formula, ...]] = {
         _of(lambda size, n, width, dtype, each=each: (ANY, each * 2 * size * n * width)) for each in (1, 4)
     ),
     "single-cached": tuple(
-        _of(lambda size, n, width, dtype, f=f, b=b: (f, b * size * width * dtype.itemsize)) for f, b in ((2, 2), (1, 2), (2, 0))
+        _of(lambda size, n, *kind, f=f, b=b: (f, b * size * kind[0] * kind[1].itemsize) if n == 1 else cost(size, n, *kind))
+        for f, b in ((2, 2), (1, 2), (2, 0))
     ),
 }
 """By slug, what a function with this mistake returns."""
