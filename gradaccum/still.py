@@ -40,7 +40,7 @@ In VS Code widgets have a white background in every theme. The site has the same
 
 
 LEAST_WIDTH = 0.76
-"""What part of its width a picture keeps on pages too narrow for it. There one scrolls to the rest, and texts stay legible."""
+"""The share of its width that a picture keeps on narrower pages: its texts stay legible, and one scrolls to the rest."""
 
 
 def fitted(picture: str, width: int) -> str:

@@ -13,7 +13,7 @@ _experiments = threading.RLock()
 
 
 def _forget_other_threads() -> None:
-    """In a fork, whoever held the lock in another thread is not there to release it."""
+    """A fork has no other threads: if one of them held the lock, nobody would release it there."""
     global _experiments
     _experiments = threading.RLock()
 
@@ -27,9 +27,9 @@ def one_thread() -> Iterator[None]:
     """Compute on one thread inside the block, and let other threads wait for their turn.
 
     On tensors this small a second thread gains nothing, and on a busy machine threads that wait for each other make the same
-    work ten times slower. And a notebook has several threads of Python: a kernel that hears from JupyterLab that a control was
-    moved, or a button pressed, sees to it in a thread of its own, next to that of the cells. Neither the number of torch's
-    threads nor a picture that is being drawn can be shared between them.
+    work ten times slower. A notebook has several Python threads, too: kernels may handle a moved control or a pressed button in
+    another thread than the one that runs cells. These can share neither the number of torch's threads nor a picture that is
+    being drawn.
     """
     experiments = _experiments
     with experiments:

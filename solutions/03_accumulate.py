@@ -118,9 +118,9 @@ for a, b in zip(added_up[0], large[0], strict=True):
 # \;=\; \frac1N\,(g_1+\dots+g_N)$$
 #
 # The sum that `backward()` builds up for you is right except for the $1/N$. Divide each loss by $N$ before its `backward()`,
-# and the sum *is* the mean. (The losses in the table at the top grow with N roughly as such a sum does. A separate case: in
-# January 2025 `transformers` 4.48.0 left the division out for many models: [we recorded](../docs/trainers.md) weights 1, 1, 1,
-# 1.)
+# and the sum *is* the mean. (The losses in the table at the top grow with N roughly as such a sum does. Another case: in
+# January 2025 `transformers` 4.48.0 left the division out for many models. [We recorded](../docs/trainers.md) four
+# weights of 1.)
 
 # %% [markdown]
 # ## Explore: B×N equivalence

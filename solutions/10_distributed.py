@@ -78,8 +78,8 @@ from gradaccum.ranks import on_ranks
 # returns a list of what they returned. The processes talk through `torch.distributed`, with a library called gloo. On GPUs it
 # would be NCCL, and the code would be the same.
 #
-# You will call only one of its functions, the **all-reduce**: each rank brings a tensor, and each leaves with the sum. It works
-# **in place** and returns nothing.
+# You will call only one function of `torch.distributed`, the **all-reduce**: each rank brings a tensor, and each leaves with
+# the sum. It works **in place** and returns nothing.
 
 
 # %%

@@ -80,8 +80,8 @@ def failure_of(error: BaseException) -> Failure:
     If it is in another function, which the student's calls, that one is named.
     """
     if isinstance(error, NotImplementedError) and (code := raised_by_statement(error)):
-        codes = (frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__))
-        if next(one for one in codes if _is_students(one) and not one.co_name.startswith("<")) is not code:
+        codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__) if _is_students(frame.f_code)]
+        if next((one for one in codes if not one.co_name.startswith("<")), code) is not code:
             return Failure("raised", f"Your code calls {_without_data(code.co_name)[:40]}, which is not written.")
         return Failure("unwritten", "Not written yet.")
     if place := _our_fault(error):

@@ -21,6 +21,7 @@ from autograder.exercises.unit_12_capstone.judging.batch_sizes import (
 )
 from autograder.exercises.unit_12_capstone.judging.diagnosis import run_mistakes, window_in_words, window_mistakes
 from autograder.exercises.unit_12_capstone.judging.messages import (
+    LEFT_A_FILE,
     TRAINED_AGAIN,
     UNKNOWN,
     budget_message,
@@ -37,7 +38,6 @@ from autograder.exercises.unit_12_capstone.judging.messages import (
     report_mistakes,
     resume_message,
     run_message,
-    unasked_message,
     weights_message,
 )
 from autograder.exercises.unit_12_capstone.judging.references import (
@@ -266,7 +266,7 @@ class Train(Exercise):
         results["resume"] = resume_message(trials["resume"], observations["resume"], due["resume"])
         if not results["uneven"]:  # a loop that gets leftovers wrong has lost points for them already
             results["resume"] = results["resume"] or leftover_message(trials["leftover"], observations["leftover"])
-            results["resume"] = results["resume"] or unasked_message(observations["uneven"])
+            results["resume"] = results["resume"] or ("" if observations["uneven"].facts["left"] else LEFT_A_FILE)
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
         right = {name for name, said in results.items() if not said}
         results["even"] = results["even"] or digits_message(observations.values())

@@ -111,7 +111,7 @@ PROMISES = {
             Promise("not trained again", _GOING_ON, _STOPPING, "train_trains_again"),
             Promise("loaded once", _GOING_ON, ("resume",), "train_loads_in_every_epoch"),
             Promise("file stays", "Write the file only at a stop.", _STOPPING, "train_removes_the_file"),
-            Promise("no file", "Write the file only at a stop.", ("uneven", "resume"), "train_saves_now_and_then"),
+            Promise("no file", "Write the file only at a stop.", ("uneven",), "train_saves_without_a_stop"),
             Promise("stop", _STOP, _STOPPING, "train_never_stops"),
             Promise("write", _STOP, _STOPPING, "train_never_saves"),
             Promise("from the start", _STOP, _STOPPING, "train_counts_stops_anew"),

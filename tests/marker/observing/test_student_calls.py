@@ -288,6 +288,11 @@ def test_a_stub_is_reported_as_not_written_yet(error):
     assert outcome(raises(error)).kind == "unwritten"
 
 
+def test_a_stub_that_has_no_name_of_its_own_is_not_written_either():
+    code = compile("raise NotImplementedError", "cell", "exec")
+    assert outcome(lambda: exec(code)).kind == "unwritten"
+
+
 def test_an_answer_that_calls_a_stub_is_written_and_the_stub_is_named():
     def stub():
         raise NotImplementedError

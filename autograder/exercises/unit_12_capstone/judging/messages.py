@@ -196,9 +196,7 @@ def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:
     return "" if seen.facts["left"] else "The file that your run continued from is gone afterwards, or holds something else."
 
 
-def unasked_message(seen: Observation) -> str:
-    """That a run which was not to stop wrote a file; empty if it did not."""
-    return "" if seen.facts["left"] else "A run that is not asked to stop leaves a file behind."
+LEFT_A_FILE = "A run that is not asked to stop leaves a file behind."
 
 
 def repeated_mistake(trial: RunTrial, seen: Observation) -> str:

@@ -1,4 +1,4 @@
-"""Writes a checkpoint after every third update, too, if there is no stop to write one at."""
+"""Writes a checkpoint in a run without a stop, too, if there is none yet."""
 
 import os
 from itertools import islice
@@ -43,8 +43,8 @@ def train(config):
             if done <= run.history.updates:
                 continue
             train_window(run, window, config.max_norm)
-            often = config.stop_after is None and run.history.updates % 3 == 0
-            if config.checkpoint and (often or run.history.updates == config.stop_after):
+            unasked = config.stop_after is None and config.checkpoint and not os.path.exists(config.checkpoint)
+            if unasked or run.history.updates == config.stop_after:
                 torch.save({name: part.state_dict() for name, part in run.parts().items()}, config.checkpoint)
             if run.history.updates == config.stop_after:
                 return run.history
