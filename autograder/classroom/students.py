@@ -48,7 +48,7 @@ class Student:
 
 
 def is_canvas_test_student(name: str) -> bool:
-    """Whether Canvas calls the student so whom it makes for teachers to try things, in a file that it exported in English."""
+    """Whether this is what Canvas calls its test student in a file that it exported in English."""
     return " ".join(name.casefold().replace(",", ", ").split()) in ("student, test", "test student")
 
 

@@ -114,15 +114,10 @@ def _attach(notebook: NotebookNode, marks: Marks) -> None:
         roles = cell.metadata.get("nbgrader", {})
         verdict = verdicts.get(roles.get("grade_id")) or verdicts.get(cell.id)
         if verdict and not roles.get("solution"):
-            points = roles.get("points", verdict.max_score)
+            points, html = roles.get("points", verdict.max_score), as_html(verdict, handed_in=True)
             if verdict.score is None:  # nothing that nbgrader would take for points
-                cell.outputs = [
-                    new_output("display_data", data={"text/plain": str(verdict), "text/html": as_html(verdict, handed_in=True)})
-                ]
+                cell.outputs = [new_output("display_data", data={"text/plain": str(verdict), "text/html": html})]
                 continue
             score = verdict.score if points == verdict.max_score else round(verdict.score / verdict.max_score * points, 6)
-            data = {
-                "text/plain": repr(score),
-                "text/html": as_html(verdict, handed_in=True),
-            }  # an instructor may give other points than ours
+            data = {"text/plain": repr(score), "text/html": html}  # an instructor may give other points than ours
             cell.outputs = [new_output("execute_result", data=data, execution_count=number)]

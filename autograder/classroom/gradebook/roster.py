@@ -37,7 +37,7 @@ def read_roster(path: Path) -> Roster:
 
     Columns may be separated by commas, semicolons or tabs, and have the names that Canvas, Moodle, Gradescope, Blackboard and
     GitHub Classroom give them (:data:`COLUMNS`); other columns are ignored. Without a column of ids, the email address is
-    the id. Equal rows count once. The student that Canvas makes for teachers to try things is left out.
+    the id. Equal rows count once. Canvas's test student is left out.
 
     Raises:
         TableError: there are rows without an id, with an unusable id, or with the id of another student; the message names all
@@ -56,7 +56,7 @@ def read_roster(path: Path) -> Roster:
         if not any(asdict(student).values()) or _is_canvas_remark(row):
             continue
         if is_canvas_test_student(row[0]) and _names(header)[0] == "student":
-            left_out.append(f"{path}, line {line}: {row[0]!r} is the student whom Canvas made to try things, so left out")
+            left_out.append(f"{path}, line {line}: {row[0]!r} is Canvas's test student, and is left out")
             continue
         reason = excess_cells(row, header) or id_problem(student.id) or _clash(student, students)
         if reason:

@@ -145,7 +145,7 @@ def test_a_longer_roster_says_who_is_new_and_what_there_is_still_to_do(init, tmp
         f"students of {roster}: 1 new (eve), 1 updated, 1 unchanged",
         f"next: gradaccum classroom release {tmp_path}/class --units 04",
     ]
-    assert "line 5: 'Student, Test' is the student whom Canvas made to try things, so left out" in result.stderr
+    assert "line 5: 'Student, Test' is Canvas's test student, and is left out" in result.stderr
     hint = f"next, once something is handed in: gradaccum classroom grade {tmp_path}/class --from PATH"
     assert init("class", "--units", "03").stdout.splitlines()[-1] == hint
 

@@ -101,7 +101,7 @@ def test_canvas_test_student_is_left_out_and_named(tmp_path, name):
     path.write_text(f'Student,ID,SIS Login ID,Section\n"Lovelace, Ada",1,ada,A\n"{name}",79999,xyz,A\n')
     read = read_roster(path)
     assert read.students == (Student("ada", "Ada", "Lovelace", "", "1"),)
-    assert read.left_out == (f"{path}, line 3: {name!r} is the student whom Canvas made to try things, so left out",)
+    assert read.left_out == (f"{path}, line 3: {name!r} is Canvas's test student, and is left out",)
 
 
 def test_a_student_in_two_sections_is_one_student(roster):
