@@ -46,7 +46,8 @@
 # ## How a unit works
 #
 # Every unit asks one question and answers it by experiment. You **predict**, you **explore** a live picture, you write a
-# function in an **exercise**, and you **check** it. At the end the unit says what to **remember**.
+# function in an **exercise**, and you **check** it. At the end the unit says what to **remember**. Text that is folded away,
+# and what is called a stretch, you may leave out; the times do not include it.
 #
 # - Run a cell with **Shift + Enter**, and go from top to bottom.
 # - Where it says `raise NotImplementedError`, put your own code in place of that line.

@@ -187,8 +187,8 @@ for reduction in ("mean", "sum"):
 # - **1.5 points · micro-batches with unequal numbers of tokens, one graph at a time**: full windows, three epochs, and N = 1.
 #   The model stays in training mode, and in a window of 24 your peak memory stays below nine times that of a loop with one
 #   graph alive.
-# - **1 point · leftover windows of a one-shot stream, gradients not clean at the start**: nothing that `.grad` held before
-#   joins an update.
+# - **1 point · leftover windows of a one-shot stream, gradients not clean at the start**: nothing that `.grad` held before,
+#   infinity included, joins an update.
 # - **1 point · micro-batches without a single token**: no NaN, and such a micro-batch is still one of the N of its window.
 # - **0.5 points · a whole window without a single token**: it changes nothing, and its loss in your list is 0.
 # - **1 point · another ignore index**: targets that equal 0, or 7, do not count.

@@ -188,8 +188,8 @@ print("in layer.bias.grad:", layer.bias.grad.tolist())
 # - `encode_image` and `encode_text` are modules that make features of shape `(n, width)`. Both may have frozen parameters
 #   (never all of them), which begin without a `.grad`, and unused parameters; the `.grad` of those may stay `None`.
 #   `logit_scale` is a single parameter.
-# - Whatever `.grad` held before is discarded, in all three. No parameter changes, and no hook or switched `requires_grad` is
-#   left behind: your function may be called again with the same encoders.
+# - Whatever `.grad` held before, infinity included, is discarded in all three. No parameter changes, and no hook or switched
+#   `requires_grad` is left behind: your function may be called again with the same encoders.
 # - The encoders are in training mode and stay in it, in both passes: some of their layers act differently in evaluation
 #   mode. Nothing in them is random or looks at other samples.
 #

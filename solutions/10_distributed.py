@@ -288,8 +288,8 @@ predict(
 # size on all of them.
 #
 # Each update has to use the mean over the window's samples **of all ranks**. Micro-batches may be ragged, the last window may
-# be shorter, and `.grad` may hold anything when your function is called. Leave the model in training mode, with
-# sharing switched on, and the list as it is. What you return does not matter.
+# be shorter, and `.grad` may hold anything, infinity included, when your function is called. Leave the model in training mode,
+# with sharing switched on, and the list as it is. What you return does not matter.
 #
 # Your function runs on two real processes. What earns points:
 #

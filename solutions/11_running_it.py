@@ -20,9 +20,6 @@
 # accumulation steps. And restarts are the rule. Llama 3 on 16,384 GPUs was [interrupted 466 times in 54
 # days](https://arxiv.org/abs/2407.21783), about once every three hours.
 #
-# Choosing B and N, reading curves, starting again after a kill: each can go wrong in its own way when an update is made of
-# several micro-batches.
-#
 # *About 45 minutes, 10 points. You need units [02 · Memory limits](02_memory_limits.ipynb) and
 # [06 · Mixed precision and clipping](06_mixed_precision_and_clipping.ipynb).*
 
@@ -423,10 +420,10 @@ for n, speeds in zip((1, 4, 16), zip(*rounds, strict=True), strict=True):
 # several ranks, of the communication.
 
 # %% [markdown]
-# ## Powers of two?
+# ## Stretch: powers of two?
 #
 # "Use powers of two for the accumulation steps, for better memory alignment." Does the peak of memory depend on whether N is a
-# power of two?
+# power of two? (Not graded.)
 
 # %%
 network = memory_bar.Stack(checkpointing=False)

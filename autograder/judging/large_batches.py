@@ -25,6 +25,7 @@ SEVERAL_GRAPHS = "The graphs of several micro-batches are in memory at once."
 JOINED = "Samples of several micro-batches go through the model together."
 NOT_ONE_EACH = "A forward did not get the samples of exactly one micro-batch."
 MOVES_NOTHING = "An epoch of a single window does not move the parameters."
+AFTER_INFINITY = "Where .grad held infinity before the call, the parameters after training are not those that are due."
 CUT_OTHERWISE = "With 24 micro-batches the gradient is not that of forwards with one micro-batch each, or with a few."
 
 METERED: dict[str, Any] = {"width": 6, "depth": 2, "skewed": True}

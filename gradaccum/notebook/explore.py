@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from html import escape
 from types import ModuleType
 from typing import Any
+from urllib.parse import quote
 
 import ipywidgets as widgets
 
@@ -26,6 +27,14 @@ FRAME = 700
 
 MAX_RESULTS = 64
 """Results that a panel remembers for controls that are moved back."""
+
+
+_ARROW = quote('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 18 18"><path fill="#ccc" d="m5 6 4 4 4-4 1 1-5 5-5-5z"/></svg>')
+LIGHT_ARROWS = (
+    '<style>[data-jp-theme-light="false"] .gradaccum-panel'
+    f'{{--jp-widgets-dropdown-arrow:url("data:image/svg+xml,{_ARROW}")}}</style>'
+)
+"""On dark pages ipywidgets leaves the arrows of lists of choices black."""
 
 
 def explore(name: str, **settings: Any) -> Panel:
@@ -79,7 +88,7 @@ class Panel(widgets.VBox):
             shown = widgets.HBox([self._picture, column], layout={"flex_flow": "row wrap", "grid_gap": "4px 16px"})
         else:
             shown = widgets.VBox([self._picture, self._words])
-        super().__init__([widgets.HTML(self._title + KEYS_STAY_HERE), row, shown])
+        super().__init__([widgets.HTML(self._title + KEYS_STAY_HERE + LIGHT_ARROWS), row, shown])
         self.add_class("gradaccum-panel")
         self.add_class(still.LIVE)
 

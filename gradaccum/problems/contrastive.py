@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gradaccum.problems.ingredients import MicroBatch, TrainingGate, fill_stale_gradient, normal_numbers
+from gradaccum.problems.ingredients import MicroBatch, TrainingGate, fill_stale_gradient, fill_with_infinity, normal_numbers
 from gradaccum.problems.parameters import flat_gradients, trainable
 
 FEATURES = 4
@@ -47,6 +47,7 @@ class ContrastiveProblem:
         hidden, depth, width: units per hidden layer, number of hidden layers, numbers in a feature vector.
         temperature: what ``logit_scale`` stands for at the start.
         stale: whether ``.grad`` holds something already.
+        overflowed: whether it holds infinity, as after a loss that overflowed.
         one_shot: whether the micro-batches come as a generator instead of a list.
         extras: whether each encoder also has a frozen and an unused parameter.
         gated: whether each encoder has a layer that acts differently in training and in evaluation mode.
@@ -61,6 +62,7 @@ class ContrastiveProblem:
     width: int = 5
     temperature: float = 0.2
     stale: bool = False
+    overflowed: bool = False
     one_shot: bool = False
     extras: bool = False
     gated: bool = False
@@ -91,6 +93,8 @@ class ContrastiveProblem:
             for stream, encoder in enumerate((images, texts)):
                 fill_stale_gradient(encoder, self.seed + 7 * stream)
             scale.grad = torch.full_like(scale, 0.7)
+        if self.overflowed:
+            fill_with_infinity([*trainable(images), *trainable(texts), scale])
         return images, texts, scale
 
     def batches(self) -> list[MicroBatch]:

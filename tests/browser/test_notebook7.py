@@ -44,6 +44,9 @@ def test_explorables_predictions_and_checks_work_in_notebook_7(browser, lab):
             before = explorable.alt
             control.press(key_for(control))
             explorable.wait_for_other_picture(before)
+        page.evaluate("document.body.dataset.jpThemeLight = 'false'")
+        arrow = page.locator(".gradaccum-panel:visible select").first.evaluate("list => getComputedStyle(list).backgroundImage")
+        assert "%23ccc" in arrow, "the arrows of lists of choices are black on dark pages"
         prediction = page.locator(".gradaccum-predict:visible").first
         prediction.get_by_role("radio").first.press("Space")
         commit = prediction.get_by_role("button", name="Commit", exact=True)

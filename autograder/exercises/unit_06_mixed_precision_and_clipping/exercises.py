@@ -46,7 +46,6 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_m
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_mistakes import wrong_sums
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_sums import float32_sums
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages import (
-    AFTER_INFINITY,
     AMP_TOLERANCE,
     CLIP_TOLERANCE,
     LEFTOVER_NOT_CLIPPED,
@@ -73,7 +72,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import 
     Float32SumTrial,
 )
 from autograder.judging.failures import first_failure
-from autograder.judging.large_batches import for_one, large_batch_gradients, uses_up_streams
+from autograder.judging.large_batches import AFTER_INFINITY, for_one, large_batch_gradients, uses_up_streams
 from autograder.judging.left_behind import MODEL, kept_message, outside_message
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake

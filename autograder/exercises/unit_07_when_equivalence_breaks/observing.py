@@ -33,8 +33,8 @@ class NormTrial:
 
     Attributes:
         kind: ``"flat"`` (BatchNorm1d among the direct children), ``"deep"`` (in blocks within blocks, one of which holds a
-            list; one BatchNorm is frozen, and two layers share a weight), ``"conv"`` (BatchNorm2d as well, and other layers
-            that are related), ``"double"`` (float64 after a first layer in float32, one layer without affine weights) or
+            list; one BatchNorm is frozen, and two layers share a weight), ``"conv"`` (BatchNorm2d as well, one BatchNorm
+            without running statistics, and other layers that are related), ``"double"`` (float64 after a first layer in float32, one layer without affine weights) or
             ``"none"`` (no BatchNorm).
         num_groups: of the GroupNorms that are to replace BatchNorm.
         training: the mode the model is in.
@@ -60,10 +60,9 @@ class NormTrial:
                 if layer.affine:
                     layer.weight.data.uniform_(0.5, 1.5)
                     layer.bias.data.normal_()
-                assert layer.running_mean is not None
-                assert layer.running_var is not None
-                layer.running_mean.normal_()
-                layer.running_var.uniform_(0.5, 2.0)
+                if layer.running_mean is not None and layer.running_var is not None:
+                    layer.running_mean.normal_()
+                    layer.running_var.uniform_(0.5, 2.0)
             for other in model.modules():  # relatives of BatchNorm keep statistics as well
                 if isinstance(other, nn.BatchNorm3d | nn.SyncBatchNorm | nn.InstanceNorm2d):
                     for buffer in other.buffers():
@@ -148,7 +147,7 @@ def _conv() -> nn.Module:
         block,
         nn.Flatten(),
         nn.Linear(4 * CHANNELS, CHANNELS),
-        nn.BatchNorm1d(CHANNELS),
+        nn.BatchNorm1d(CHANNELS, track_running_stats=False),
         nn.Linear(CHANNELS, 2),
     )
 

@@ -49,6 +49,7 @@ PROMISES = {
             Promise("dtype", KEPT, ("double",), "replace_batchnorm_float32_weights"),
             Promise("own dtype", KEPT, ("double",), "replace_batchnorm_dtype_of_the_first"),
             Promise("no affine", "becomes a GroupNorm without them.", ("double",), "replace_batchnorm_always_affine"),
+            Promise("without statistics", REPLACED, ("conv",), "replace_batchnorm_leaves_what_has_no_statistics"),
             Promise("all without affine", REPLACED, ("double",), "replace_batchnorm_leaves_what_has_no_weights"),
             Promise("attributes of the given model", UNTOUCHED, MODELS, "replace_batchnorm_marks_the_given_model"),
             Promise("buffers not shared", UNTOUCHED, ("conv",), "replace_batchnorm_shares_buffers"),

@@ -41,7 +41,7 @@ from autograder.exercises.unit_08_unequal_micro_batches.judging.messages import 
     stopped_message,
 )
 from autograder.judging.calls import judge_calls
-from autograder.judging.large_batches import for_one, updates_in_epochs, uses_up_streams
+from autograder.judging.large_batches import AFTER_INFINITY, for_one, updates_in_epochs, uses_up_streams
 from autograder.judging.left_behind import DATA, kept_message
 from autograder.judging.token_loops import is_nan_somewhere, parameters_message, trains_like
 from autograder.judging.token_updates import first_update_message
@@ -113,6 +113,7 @@ class TrainEpochTokens(Exercise):
             "empty": trial(4, tuple(empty), one_shot=True),
             "bare": trial(5, bare, (*unequal_lengths(chance, n, n), (0,), (0, 0))),
             "bare one": trial(11, ((2, 3), (0, 0), (4,)), accumulation_steps=1),
+            "overflowed": trial(12, ((2, 3), (4,)), ((1,),), overflowed=True),
             "ignore": trial(6, unequal_lengths(chance, 2 * n, n), unequal_lengths(chance, n, n), ignore_index=0, frozen=True),
             "ignore another": trial(10, unequal_lengths(chance, 2 * n, n), ignore_index=7, zero_counts=True, frozen=True),
             "losses": trial(7, unequal_lengths(chance, n, n) + left, unequal_lengths(chance, n, n), gated=True, frozen=True),
@@ -134,6 +135,9 @@ class TrainEpochTokens(Exercise):
             wrong = "" if results["tokens"] else parameters_message(trials[name], observations[name])
             if wrong and results[name] == wrong:
                 results[name] += first_update_message(trials[name], observations[name])
+        infinite = trials["overflowed"], observations["overflowed"]
+        if not any(results[name] for name in moves) and parameters_message(*infinite):
+            results["leftover"] = infinite[1].failure.message if infinite[1].failure else AFTER_INFINITY
         ignoring = [(trials[name], observations[name]) for name in ("ignore", "ignore another")]
         results["ignore"] = next(filter(None, (movements_message(*one) for one in ignoring)), "")
         if not any(results[name] for name in moves):

@@ -6,13 +6,14 @@ from autograder.contract.promises import Promise, Promises
 
 EMPTY = ("empty", "bare", "bare one")
 MOVES = ("tokens", "no accumulation", "leftover", *EMPTY)
-LOOPS = (*MOVES, "memory", "ignore", "ignore another", "losses", "probe")
+LOOPS = (*MOVES, "overflowed", "memory", "ignore", "ignore another", "losses", "probe")
 WINDOWS = (
     *("count", "count one", "count ignored", "count class", "weights", "weights equal", "weights small"),
     *("ignored", "ignored last", "ignored class", "ignored in between", "ignored all"),
 )
 TOKEN_MEAN = "with the gradient of the cross-entropy averaged over all tokens of the window."
 REPORTED = "for each window one number, its mean over tokens, as your forward passes computed it before the update."
+STALE = "nothing that `.grad` held before, infinity included, joins an update."
 SHAPES = "integer tensors of any shape"
 
 PROMISES = {
@@ -58,8 +59,9 @@ PROMISES = {
             Promise("any index", "targets that equal 0, or 7, do not count.", ("ignore another",), "knows_two_indices"),
             Promise("N = 1", "and N = 1.", ("no accumulation", "bare one"), "not_for_one"),
             Promise("memory", "your peak memory stays below nine times", ("memory",), "one_graph_for_the_window"),
-            Promise("stale", "nothing that `.grad` held before joins an update.", ("leftover", "probe"), "stale_start"),
-            Promise("clear", "nothing that `.grad` held before joins an update.", LOOPS, "never_zero"),
+            Promise("stale", STALE, ("leftover", "overflowed", "probe"), "stale_start"),
+            Promise("infinity", STALE, ("overflowed",), "clears_by_multiplying"),
+            Promise("clear", STALE, LOOPS, "never_zero"),
             Promise("no NaN", "no NaN, and", EMPTY, "nan_times_zero"),
             Promise("one of the N", "such a micro-batch is still one of the N of its window.", EMPTY, "empty_skipped"),
             Promise("bare", "it changes nothing", EMPTY[1:], "nan_of_a_bare_window"),

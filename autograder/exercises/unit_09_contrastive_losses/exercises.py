@@ -52,8 +52,14 @@ TOO_MUCH = "As much is in memory at once as the graphs of several micro-batches 
 FIRST, ONLY_FIRST = "encoders", "Your function is right when it is called first, and wrong whenever it is called again."
 """The trial that is observed before all others, and what to say if it is the only one with the right gradients."""
 
-KEPT = {"clean one": "With a single micro-batch", "clean unused": "With a parameter that is never used"}
-"""By trial, what there is besides old gradients. Other trials have the same without them."""
+INFINITE = "clean overflowed"
+
+KEPT = {
+    "clean one": "With a single micro-batch",
+    "clean unused": "With a parameter that is never used",
+    INFINITE: "If .grad holds infinity before the call",
+}
+"""By trial, what is special about it. Other trials have the same without old gradients, or with others than infinity."""
 
 
 def _kept_message(case: str, trial: ContrastiveTrial, seen: Observation) -> str:
@@ -102,6 +108,7 @@ class AccumulateContrastive(Exercise):
             "probe": trial(5, ragged, stale=True),
             "clean one": trial(8, [size + 2], stale=True),
             "clean unused": trial(9, [size] * 2, stale=True, extras=True),
+            INFINITE: trial(10, [size] * 2, overflowed=True),
         }
 
     def judge(self, trials: Mapping[str, ContrastiveTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -127,7 +134,7 @@ class AccumulateContrastive(Exercise):
             wrong = next(filter(kept.get, kept), None)
             if wrong:
                 results["clean"] = kept[wrong]
-                others += () if observations[wrong].failure else ("stale-start",)
+                others += () if observations[wrong].failure or wrong == INFINITE else ("stale-start",)
         if several:
             results["memory"] = results["memory"] or TOO_MUCH
             others += ("one-big-batch",) if holds_the_window(trials["memory"], observations["memory"]) else ()

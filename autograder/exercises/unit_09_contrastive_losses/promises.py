@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from autograder.contract.promises import Promise, Promises
 
-_CLEAN = ("clean", "clean one", "clean unused")
+_CLEAN = ("clean", "clean one", "clean unused", "clean overflowed")
 _LEFT = ("encoders", "ragged", "single", *_CLEAN, "again", "memory")
 _EVERY = (*_LEFT, "listed", "probe")
-_SEVERAL = ("encoders", "ragged", "clean", "clean unused", "again", "memory")
+_SEVERAL = ("encoders", "ragged", "clean", "clean unused", "clean overflowed", "again", "memory")
 _MANY = tuple(f"several {k}" for k in range(6))
 _ONE = tuple(f"single {k}" for k in range(4))
 
 _GRADIENT = "It leaves in `.grad` the gradient of `info_nce` over all pairs of all micro-batches, as if they were one batch"
-_DISCARDED = "Whatever `.grad` held before is discarded, in all three."
+_DISCARDED = "Whatever `.grad` held before, infinity included, is discarded in all three."
 _BEHIND = "no hook or switched `requires_grad` is left behind: your function may be called again with the same encoders."
 _NUMBER = "of the whole window, a number or a tensor with one number."
 _PASSES = "until the window's gradients are complete;"
@@ -38,6 +38,7 @@ PROMISES = {
             ),
             Promise("discarded", _DISCARDED, (*_CLEAN, "again"), "contrastive_stale_start"),
             Promise("in logit_scale", "in both encoders and in `logit_scale`.", (*_CLEAN, "again"), "contrastive_stale_scale"),
+            Promise("infinity", _DISCARDED, ("clean overflowed",), "contrastive_clears_by_multiplying"),
             Promise("discarded for one", _DISCARDED, ("clean one",), "contrastive_one_keeps_old_gradients"),
             Promise("discarded everywhere", _DISCARDED, ("clean unused",), "contrastive_unused_keep_old_gradients"),
             Promise("again", _BEHIND, ("again",), "contrastive_features_kept_by_size"),

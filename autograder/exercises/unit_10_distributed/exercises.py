@@ -31,7 +31,7 @@ from autograder.exercises.unit_10_distributed.judging.messages import (
 from autograder.exercises.unit_10_distributed.judging.references import RankSeen, all_ranks, ranks_seen
 from autograder.exercises.unit_10_distributed.judging.token_scale import WRONG, factor_message, factors_in_words, scale_slugs
 from autograder.exercises.unit_10_distributed.observing import DEVICE, RanksTrial, TokenTrial
-from autograder.judging.large_batches import METERED, METERED_WINDOW, training_in_words
+from autograder.judging.large_batches import AFTER_INFINITY, METERED, METERED_WINDOW, training_in_words
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.problems import Problem
@@ -85,6 +85,7 @@ class DdpTrainEpoch(Exercise):
             "full": trial(1, [size] * (2 * n), [size] * n, gated=True, **moving),
             "leftover": trial(2, [*uneven[1], *uneven[0][:left]], [size] * (n - 1), [*[size] * n, 1], stale=True, **moving),
             "single": RanksTrial(LoopTrial(Problem(seed + 5, 1, ((size,) * 4, (1, 1)), width=12, **common))),
+            "overflowed": trial(6, [size], [size] * n, overflowed=True),
             "memory": RanksTrial(LoopTrial(deep, meter=True)),
             "probe": trial(3, *every_kind, frozen=True, stale=True, gated=True),
         }
@@ -116,6 +117,10 @@ class DdpTrainEpoch(Exercise):
         if not (results["full"] or results["leftover"]):  # a loop that skips windows of one has lost points for it already
             single = failures["single"].message if "single" in failures else movement_message(trials["single"], ranks["single"])
             results["full"] = single and f"With N = 1: {single}"
+            if "overflowed" in failures:
+                results["leftover"] = failures["overflowed"].message
+            elif movement_message(trials["overflowed"], ranks["overflowed"]):
+                results["leftover"] = AFTER_INFINITY
         if not any(results.values()):
             return self.verdict(results)
         of_all, used = True, set[int]()

@@ -5,11 +5,12 @@ from __future__ import annotations
 from autograder.contract.promises import Promise, Promises
 
 _LIVE = ("full", "leftover")
-_ALL = (*_LIVE, "memory")
+_ALL = (*_LIVE, "memory", "overflowed")
 _ON_RANKS = (*_ALL, "single")
 
 _MEAN = "Each update has to use the mean over the window's samples of all ranks."
 _SGD = "`model` is a DistributedDataParallel, `optimizer` is SGD on its parameters, with or without momentum"
+_STALE = "`.grad` may hold anything, infinity included, when your function is called."
 _LARGE = (
     "after each epoch the parameters of every rank are those of large batches, one per window, with the samples of all ranks."
 )
@@ -32,7 +33,8 @@ PROMISES = {
             Promise("shorter", "the last window may be shorter", ("leftover",), "tail_dropped"),
             Promise("of one", "the last window may be shorter", ("leftover", "single"), "window_of_one_skipped"),
             Promise("N = 1", "one epoch as in unit 04", ("single",), "no_window_of_one"),
-            Promise("stale", "`.grad` may hold anything when your function is called.", ("leftover",), "stale_start"),
+            Promise("stale", _STALE, ("leftover", "overflowed"), "stale_start"),
+            Promise("infinity", _STALE, ("overflowed",), "clears_by_multiplying"),
             Promise("training mode", _LEAVE, ("full",), "module_left_in_eval_mode"),
             Promise("sharing", _LEAVE, ("full",), "sharing_left_off"),
             Promise("list", _LEAVE, ("full",), "empties_its_list"),

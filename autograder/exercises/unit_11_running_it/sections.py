@@ -10,6 +10,6 @@ SHOWN = {
         "throughput-of-micro-batches",
         "throughput-of-updates",
     ),
-    "Powers of two?": ("powers-of-two-only",),
+    "Stretch: powers of two?": ("powers-of-two-only",),
 }
 """Slugs of mistakes by the heading of the section, exactly as it is written in the notebook."""

@@ -133,6 +133,9 @@ def _with_long_lines_last(config: Config) -> Config:
     return config
 
 
+ALONE = "With a single micro-batch in a window"
+
+
 class TrainWindow(Exercise):
     """``train_window(run, window, max_norm) -> None``: one update and its entry in the history."""
 
@@ -165,14 +168,19 @@ class TrainWindow(Exercise):
             ),
             "schedule": WindowTrial(config.with_(seed=seeds[3], lines=6 * window, **equal, **sgd, warmup=2, decay=True)),
             "single": WindowTrial(config.with_(seed=seeds[1], lines=2 * size, effective_batch=size, **sgd)),
+            "single schedule": WindowTrial(
+                config.with_(seed=seeds[3], lines=4 * size, **equal, effective_batch=size, **sgd, warmup=2, decay=True)
+            ),
             "nan": WindowTrial(config.with_(seed=seeds[0], lines=window, **equal, **sgd), stale=math.nan),
         }
 
     def judge(self, trials: Mapping[str, WindowTrial], observations: Mapping[str, Observation]) -> Verdict:
         due = {name: large_windows_due(trial) for name, trial in trials.items()}
         results = {name: weights_message(observations[name], due[name], trials[name].config) for name in trials}
-        single, nan = results.pop("single"), results.pop("nan")
-        results["uneven"] = results["uneven"] or (single and f"With a single micro-batch in a window: {single}")
+        single, moving, nan = (results.pop(name) for name in ("single", "single schedule", "nan"))
+        results["uneven"] = results["uneven"] or (single and f"{ALONE}: {single}")
+        if not (single or results["schedule"]):
+            results["schedule"] = moving and f"{ALONE}: {moving}"
         results["full"] = (
             results["full"]
             or (nan and (nan if observations["nan"].failure else NAN_STAYS))

@@ -6,7 +6,7 @@ from autograder.contract.promises import Promise, Promises
 
 _FITS = ("fits 1", "fits 2", "fits 3", "fits 4")
 _LARGEST = ("largest 1", "largest 2", "largest 3", "largest 4")
-_WINDOWS = ("full", "uneven", "clip", "schedule", "single", "nan")
+_WINDOWS = ("full", "uneven", "clip", "schedule", "single", "single schedule", "nan")
 _STOPPING = ("resume", "leftover")
 _RUNS = ("even", "uneven", "budget", *_STOPPING)
 
@@ -61,6 +61,7 @@ PROMISES = {
             Promise("threshold", "the threshold is reached.", ("clip",), "window_never_clips"),
             Promise("update", "let the optimizer make its update", _WINDOWS, "window_never_steps"),
             Promise("schedule", "let the schedule make its step.", ("schedule",), "window_schedule_forgotten"),
+            Promise("every update", "one step of the schedule per update", ("single schedule",), "window_schedule_not_for_one"),
             Promise("per update", "a warmup and a cosine.", ("schedule",), "window_schedule_per_micro_batch"),
             Promise("loss", "the mean over the window's tokens", ("uneven",), "window_reports_mean_of_means"),
             Promise("before", "at the weights before the update;", _WINDOWS, "window_reports_the_loss_after"),

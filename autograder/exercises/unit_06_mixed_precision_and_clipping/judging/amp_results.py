@@ -8,7 +8,6 @@ from functools import partial
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages import (
-    AFTER_INFINITY,
     AMP_TOLERANCE,
     AS_IN_LOW_PRECISION,
     LEFTOVER_NOT_CLIPPED,
@@ -24,7 +23,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages 
 )
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.replays import replay_amp
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import AmpTrial
-from autograder.judging.large_batches import for_one
+from autograder.judging.large_batches import AFTER_INFINITY, for_one
 from autograder.judging.left_behind import kept_message
 from gradaccum.loops.precision import amp
 

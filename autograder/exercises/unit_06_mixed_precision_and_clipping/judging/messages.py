@@ -58,8 +58,6 @@ def lengths_in_words(seen: Observation, due: Observation, scale: float = 1.0) ->
     return ""
 
 
-AFTER_INFINITY = "Where .grad held infinity before the call, the parameters after training are not those that are due."
-
 AS_IN_LOW_PRECISION = (
     "Where long gradients cancel, what the others add up to is wrong, as in sums of fewer digits than float32."
 )
