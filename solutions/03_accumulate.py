@@ -347,8 +347,8 @@ check(sum_form_lr)
 #
 # What earns points:
 #
-# - **2 points · the right answer for every pair**: `True` or `False`, for nineteen pairs of configurations, some of them
-#   with more than a million samples; all must be right.
+# - **2 points · the right answer for every pair**: `True` or `False`, for twenty-one pairs of configurations, some of them
+#   with millions of samples; all must be right.
 
 
 # %% exercise="same_update"

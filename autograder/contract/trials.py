@@ -14,10 +14,12 @@ def trial_random(exercise_id: str, seed: int) -> random.Random:
 def uneven_sizes(chance: random.Random, choices: Sequence[int], count: int) -> list[int]:
     """``count`` different sizes for a window's micro-batches, out of ``choices``.
 
-    The last size is not their mean: otherwise a loop that keeps only the last micro-batch would look as if it weighted it by
-    its number of samples.
+    The smallest of the choices is among them, as some loops leave out micro-batches of a single sample. The last size is not
+    their mean: otherwise a loop that keeps only the last micro-batch would look as if it weighted it by its number of samples.
     """
-    sizes = chance.sample(choices, count)
+    smallest = min(choices)
+    sizes = [smallest, *chance.sample([size for size in choices if size != smallest], count - 1)]
+    chance.shuffle(sizes)
     return sizes[::-1] if sizes[-1] * count == sum(sizes) else sizes
 
 

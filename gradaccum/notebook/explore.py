@@ -29,7 +29,9 @@ MAX_RESULTS = 64
 """Results that a panel remembers for controls that are moved back."""
 
 
-_ARROW = quote('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 18 18"><path fill="#ccc" d="m5 6 4 4 4-4 1 1-5 5-5-5z"/></svg>')
+_ARROW = quote(
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 18 18"><path fill="#ccc" d="m5 6 4 4 4-4 1 1-5 5-5-5z"/></svg>'
+)
 LIGHT_ARROWS = (
     '<style>[data-jp-theme-light="false"] .gradaccum-panel'
     f'{{--jp-widgets-dropdown-arrow:url("data:image/svg+xml,{_ARROW}")}}</style>'

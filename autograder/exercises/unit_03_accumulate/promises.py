@@ -4,7 +4,7 @@ from autograder.contract.promises import Promise, Promises
 
 EVERYWHERE = ("equal", "ragged", "clean", "memory", "overflowed", "single")
 EVERY_TRIAL = (*EVERYWHERE, "ragged memory", "probe")
-RATES, PAIRS = ("0", "1", "2", "3"), tuple(map(str, range(19)))
+RATES, PAIRS = ("0", "1", "2", "3"), tuple(map(str, range(21)))
 
 PROMISES = {
     "accumulate_gradient": Promises(
@@ -61,8 +61,10 @@ PROMISES = {
         (
             Promise("pairs", "says whether both make the same updates", PAIRS, "same_update_sum"),
             Promise("either way", "all must be right", PAIRS, "same_update_at_least"),
-            Promise("exactly", "all must be right", ("11", "17", "18"), "same_update_roughly"),
-            Promise("more than a million", "with more than a million samples", ("18",), "same_update_to_a_millionth"),
+            Promise("exactly", "all must be right", ("11", "17", "18", "19"), "same_update_roughly"),
+            Promise("more than a million", "with millions of samples", ("18", "19"), "same_update_to_a_millionth"),
+            Promise("float32", "with millions of samples", ("19",), "same_update_in_float32"),
+            Promise("last digits", "all must be right", ("20",), "same_update_by_last_digits"),
             Promise("all digits", "all must be right", ("12",), "same_update_last_digit"),
             Promise("rounding", "all must be right", PAIRS, "same_update_sums_of_logarithms"),
             Promise("truth values", "`True` or `False`", PAIRS, "same_update_in_words"),

@@ -71,6 +71,9 @@ PROMISES = {
                 AT_LEFTOVER,
                 "short_epoch_no_step",
             ),
+            Promise(
+                "single samples", "all samples of a window count equally", (*AT_RAGGED, "losses"), "leaves_out_single_samples"
+            ),
             Promise("ragged", "all samples of a window count equally", AT_RAGGED, "mean_of_means"),
             Promise("everything", "also tried on a stream with all these difficulties", ("together",), "leftover_not_weighted"),
             Promise("start", "None of it joins an update", ("clean", "together", "overflowed"), "stale_start"),

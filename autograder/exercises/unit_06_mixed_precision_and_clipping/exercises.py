@@ -349,7 +349,7 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
             left = sums_message(observations["cancelling"], float32_sums(trials["cancelling"])[()])
             if left and not message:  # forwards of another model cancel otherwise
                 results["sums"] = LOST_IN_SUMS
-            results["model"] = results["model"] or digits_message(observations["sums"])
+            results["model"] = results["model"] or digits_message(trials["sums"], observations["sums"])
             if not all(torch.isfinite(tensor).all() for tensor in observations["evaluation"].tensors.values()):
                 results["ragged"] = NOT_FINITE
             elif sums_message(observations["evaluation"], float32_sums(trials["evaluation"])[()]):

@@ -177,6 +177,9 @@ PROMISES = {
                 "float32_one_forward",
             ),
             Promise("digits", "but do not round the finished sums.", ("sums",), "float32_rounded_at_the_end"),
+            Promise(
+                "digits before dividing", "but do not round the finished sums.", ("sums",), "float32_rounded_before_dividing"
+            ),
             Promise("kept", "Afterwards parameters, their dtype and", SUMS, "float32_trains"),
             Promise("kept mode", "and so are the mode of every layer", SUMS, "float32_leaves_evaluation"),
             Promise("mode of parts", "the mode of every layer", ("evaluation",), "float32_one_mode_for_all_layers"),

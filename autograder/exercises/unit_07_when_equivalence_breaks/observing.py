@@ -34,8 +34,8 @@ class NormTrial:
     Attributes:
         kind: ``"flat"`` (BatchNorm1d among the direct children), ``"deep"`` (in blocks within blocks, one of which holds a
             list; one BatchNorm is frozen, and two layers share a weight), ``"conv"`` (BatchNorm2d as well, one BatchNorm
-            without running statistics, and other layers that are related), ``"double"`` (float64 after a first layer in float32, one layer without affine weights) or
-            ``"none"`` (no BatchNorm).
+            without running statistics, and other layers that are related), ``"double"`` (float64 after a first layer in
+            float32, one layer without affine weights) or ``"none"`` (no BatchNorm).
         num_groups: of the GroupNorms that are to replace BatchNorm.
         training: the mode the model is in.
     """

@@ -79,13 +79,31 @@ def sums_distance(found: dict[str, Tensor], due: dict[str, Tensor]) -> float:
     return float((a - b).norm() / b.norm())
 
 
-def digits_message(seen: Observation) -> str:
-    """That sums over many micro-batches have no more digits than numbers of 16 bits; empty if they have."""
+FEW_DIGITS = "The tensors you return are called float32, but each of their numbers has no more digits than {}."
+FEW_DIGITS_BEFORE = "Your sums are rounded to {} before you divide them by {}, the number of {}."
+
+FLOAT32_STEPS = 4 * torch.finfo(torch.float32).eps
+"""What multiplying a quotient by its divisor may leave, relative to it: numbers of 16 bits are more than 1,000 times as far
+apart."""
+
+
+def digits_message(trial: Float32SumTrial, seen: Observation) -> str:
+    """That sums over many micro-batches, divided or not, have no more digits than numbers of 16 bits; empty if they have."""
+    samples = sum(len(x) for x, _ in trial.build()[2])
     for dtype in (torch.bfloat16, torch.float16):
-        if all(torch.equal(tensor, tensor.to(dtype).to(tensor.dtype)) for tensor in seen.tensors.values()):
-            short = str(dtype).removeprefix("torch.")
-            return f"The tensors you return are called float32, but each of their numbers has no more digits than {short}."
+        short = str(dtype).removeprefix("torch.")
+        if _is_rounded(seen, dtype, 1):
+            return FEW_DIGITS.format(short)
+        for divisor, what in ((samples, "samples"), (trial.count, "micro-batches")):
+            if _is_rounded(seen, dtype, divisor):
+                return FEW_DIGITS_BEFORE.format(short, f"{divisor:,}", what)
     return ""
+
+
+def _is_rounded(seen: Observation, dtype: torch.dtype, divisor: int) -> bool:
+    """Whether all tensors of an observation are numbers of a dtype, over the divisor."""
+    sums = [tensor.double() * divisor for tensor in seen.tensors.values()]
+    return all(((a - a.to(dtype).double()).abs() <= FLOAT32_STEPS * a.abs()).all() for a in sums)
 
 
 LOST_IN_SUMS = "Where long gradients cancel, the short ones are lost: some of them are not added up in float32."
