@@ -346,9 +346,9 @@ for n in (1, 4, 16, 64):
     print(f"B = {512 // n:3}, N = {n:2}: {counter.get_total_flops():,} FLOPs")
 
 # %% [markdown]
-# It is the same to the last operation. The time is not: every call into torch costs something, and a device needs many
-# samples at once to be busy. We trained a transformer of 287 million parameters on an H200, cut 128 sequences in eight ways.
-# The picture below shows what it took:
+# It is the same to the last operation. The time is not: every call into torch costs something, and a device needs many samples
+# at once to be busy. We trained a transformer of 287 million parameters on an H200, cut 128 sequences in eight ways. The
+# picture shows the memory and the speed.
 #
 # 1. Press **Fix**. How much memory do two micro-batches save, and how much speed do they cost?
 # 2. Give the GPU 24 GB. Which B would you take, and where does a smaller one begin to cost a lot?

@@ -176,9 +176,9 @@ explore("order_of_operations")
 # 1. By the scale: the gradient has not been unscaled when it is clipped, so it is that many times too long for the
 #    threshold.
 # 2. With a scale of 1 there is nothing to unscale. So a test without a scaler does not find this mistake.
-# 3. Whatever happens *between* the micro-batches turns the update: clipping, unscaling the early ones again, moving the
-#    scale. Stepping without the scaler looks right as long as clipping cuts the gradient to the length that was
-#    due. Without clipping the update is 256 times too long.
+# 3. Whatever happens *between* the micro-batches turns the update: clipping, unscaling the early ones again, moving the scale.
+#    The others change at most its length. Stepping without the scaler looks right as long as clipping cuts the gradient to the
+#    length that was due. Without clipping the update is 256 times too long.
 # </details>
 
 # %% [markdown]

@@ -368,7 +368,7 @@ predict(
 # the mistake takes the run from the large batch's. In the grey area no plot can tell the two runs apart.
 #
 # 1. Which two hide a missing 1/N? Which hide a division by N made twice?
-# 2. Clipping hides the mistake at the first update. Why does it no longer hide it at the tenth?
+# 2. With a single update, clipping hides the mistake. Why does it no longer hide it after ten?
 # 3. Press **Fix**. What is left?
 
 # %%

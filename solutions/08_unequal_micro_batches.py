@@ -21,7 +21,7 @@
 # it](https://github.com/huggingface/transformers/pull/34191). It had been known [since
 # 2021](https://unsloth.ai/blog/gradient), and in July 2023 a user had [done the
 # sums](https://github.com/huggingface/transformers/issues/24725): a token of an 11-token text pulled **ten times** as hard as
-# one of a 101-token text. (The first token of a text is never predicted.)
+# one of a 101-token text. (That is 10 predictions against 100: the first token of a text is never predicted.)
 #
 # So far your loss was a mean over samples, and you weighted each micro-batch by its number of samples. A language model's
 # loss is a mean over **tokens**, and texts are long or short: four texts may hold 40 tokens in one micro-batch and 4,000 in

@@ -276,9 +276,9 @@ explore("run_dashboard")
 # 1. Orange falls as 1/N. Green does not move: the training is the same.
 # 2. The scaled loss makes it look better, and so does reading memory after the update. Counting micro-batches as steps,
 #    counting the samples of one micro-batch, and keeping losses with their graphs (which really fills memory) make it look
-#    worse. The loss of the last micro-batch looks noisier, and a run with a wrong effective batch size cannot be repeated.
-#    With N = 1 you see only the two about memory: a window *is* a micro-batch. So the others survive in code that once ran
-#    without accumulation.
+#    worse. The loss of the last micro-batch looks noisier, and a run logged with a wrong effective batch size cannot be
+#    repeated. With N = 1 you see only the two about memory: a window *is* a micro-batch. So the others survive in code that
+#    once ran without accumulation.
 # 3. Speed and memory. More steps save memory and cost time, so take as few as memory allows.
 # </details>
 

@@ -82,8 +82,8 @@ with gradaccum.watch(model, accumulation_steps=4) as seen:
 seen
 
 # %% [markdown]
-# Are these mistakes? The first is documented, so it is a choice; what becomes of the leftover is not documented.
-# **Due** means that all tokens of a window, or all samples, count equally.
+# Are these mistakes? Dividing every loss by N is documented, so it is a choice; what becomes of the leftover is not
+# documented. **Due** means that all tokens of a window, or all samples, count equally.
 
 # %% [markdown]
 # ## Explore: trainers of released libraries

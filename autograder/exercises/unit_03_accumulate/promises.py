@@ -65,7 +65,7 @@ PROMISES = {
             Promise("more than a million", "with millions of samples", ("18", "19"), "same_update_to_a_millionth"),
             Promise("float32", "with millions of samples", ("19",), "same_update_in_float32"),
             Promise("last digits", "all must be right", ("20",), "same_update_by_last_digits"),
-            Promise("all digits", "all must be right", ("12",), "same_update_last_digit"),
+            Promise("all digits", "all must be right", ("12", "20"), "same_update_last_digit"),
             Promise("rounding", "all must be right", PAIRS, "same_update_sums_of_logarithms"),
             Promise("truth values", "`True` or `False`", PAIRS, "same_update_in_words"),
         ),

@@ -85,7 +85,7 @@ class DdpTrainEpoch(Exercise):
             "full": trial(1, [size] * (2 * n), [size] * n, gated=True, **moving),
             "leftover": trial(2, [*uneven[1], *uneven[0][:left]], [size] * (n - 1), [*[size] * n, 1], stale=True, **moving),
             "single": RanksTrial(LoopTrial(Problem(seed + 5, 1, ((size,) * 4, (1, 1)), width=12, **common))),
-            "overflowed": trial(6, [size], [size] * n, overflowed=True),
+            "overflowed": trial(6, [size] * n, overflowed=True),
             "memory": RanksTrial(LoopTrial(deep, meter=True)),
             "probe": trial(3, *every_kind, frozen=True, stale=True, gated=True),
         }
