@@ -148,7 +148,8 @@ states["scaler"]
 # Write two functions, both in the next cell.
 #
 # - `save_checkpoint(path, run)` is called after **every micro-batch**. If a checkpoint is due, it writes one to the file
-#   `path`, or to other files in the same folder (those in a folder of their own would be lost). It only reads the run.
+#   `path`, or to other files in the same folder (those in a folder of their own would be lost; marking cannot follow what a
+#   database does). It only reads the run.
 # - `load_checkpoint(path, run)` is called with a run that the same script has just built again, from the same seeds. It
 #   brings this run to where the checkpoint was made. If there is no checkpoint yet, it leaves the run alone.
 #

@@ -202,7 +202,8 @@ def off_by_one_early(
     model: nn.Module, loss_fn: LossFn, optimizer: Optimizer, micro_batches: MicroBatches, accumulation_steps: int
 ) -> None:
     stream = iter(micro_batches)
-    for window in [list(islice(stream, 1)), *windows(stream, accumulation_steps)]:
+    first = list(islice(stream, 1))
+    for window in [first, *windows(stream, accumulation_steps)]:
         optimizer.zero_grad()
         samples = samples_in(window)
         for x, y in window:
@@ -214,7 +215,8 @@ def off_by_one_late(
     model: nn.Module, loss_fn: LossFn, optimizer: Optimizer, micro_batches: MicroBatches, accumulation_steps: int
 ) -> None:
     stream = iter(micro_batches)
-    for window in [list(islice(stream, accumulation_steps + 1)), *windows(stream, accumulation_steps)]:
+    first = list(islice(stream, accumulation_steps + 1))
+    for window in [first, *windows(stream, accumulation_steps)]:
         optimizer.zero_grad()
         samples = samples_in(window)
         for x, y in window:
@@ -293,8 +295,12 @@ def source(slug: str) -> str:
     return without_annotations(inspect.getsource(GALLERY[slug]))
 
 
+WIDEST = 72
+"""Characters of a line of code for which there is room beside a picture."""
+
+
 def without_annotations(code: str) -> str:
-    """A function's code with a signature on one line, and no types in it or in its assignments."""
+    """A function's code with its signature on one line, if that is not too long, and no types in it or in its assignments."""
     function = ast.parse(code).body[0]
     assert isinstance(function, ast.FunctionDef)
     lines = code.splitlines()
@@ -303,4 +309,7 @@ def without_annotations(code: str) -> str:
             line, start, end = node.lineno - 1, node.target.end_col_offset, node.annotation.end_col_offset
             lines[line] = lines[line][:start] + lines[line][end:]
     names = ", ".join(argument.arg for argument in function.args.args)
-    return "\n".join([f"def {function.name}({names}):", *lines[function.body[0].lineno - 1 :], ""])
+    signature = [f"def {function.name}({names}):"]
+    if len(signature[0]) > WIDEST:
+        signature = [f"def {function.name}(", f"    {names}", "):"]
+    return "\n".join([*signature, *lines[function.body[0].lineno - 1 :], ""])

@@ -32,11 +32,13 @@ MAX_RESULTS = 64
 _ARROW = quote(
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 18 18"><path fill="#ccc" d="m5 6 4 4 4-4 1 1-5 5-5-5z"/></svg>'
 )
-LIGHT_ARROWS = (
-    '<style>[data-jp-theme-light="false"] .gradaccum-panel'
-    f'{{--jp-widgets-dropdown-arrow:url("data:image/svg+xml,{_ARROW}")}}</style>'
+PANEL_STYLE = (
+    '<style>[data-jp-theme-light="false"] .widget-dropdown'
+    f'{{--jp-widgets-dropdown-arrow:url("data:image/svg+xml,{_ARROW}")}}'
+    ".gradaccum-panel :is(.widget-html,.widget-html-content){min-width:0;max-width:100%}</style>"
 )
-"""On dark pages ipywidgets leaves the arrows of lists of choices black."""
+"""On dark pages ipywidgets leaves the arrows of lists of choices black. And on narrow pages only the picture is to scroll, not
+the controls and the caption with it."""
 
 
 def explore(name: str, **settings: Any) -> Panel:
@@ -90,7 +92,7 @@ class Panel(widgets.VBox):
             shown = widgets.HBox([self._picture, column], layout={"flex_flow": "row wrap", "grid_gap": "4px 16px"})
         else:
             shown = widgets.VBox([self._picture, self._words])
-        super().__init__([widgets.HTML(self._title + KEYS_STAY_HERE + LIGHT_ARROWS), row, shown])
+        super().__init__([widgets.HTML(self._title + KEYS_STAY_HERE + PANEL_STYLE), row, shown])
         self.add_class("gradaccum-panel")
         self.add_class(still.LIVE)
 

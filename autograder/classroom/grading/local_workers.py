@@ -9,6 +9,7 @@ import threading
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
@@ -69,6 +70,7 @@ class LocalWorkers:
 
     def __enter__(self) -> LocalWorkers:
         self._fork_server.launch()  # it imports torch while the workers do the same
+        _start_forking()
         self._workers = [self._start() for _ in range(self._number)]
         return self
 
@@ -132,6 +134,22 @@ def _context() -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([PRELOAD])
     return context
+
+
+def _start_forking() -> None:
+    """Start the process that workers are forks of.
+
+    It must not look for modules in the folder that the command was given in: a folder that is called gradaccum, as that of a
+    clone is, would hide the package.
+    """
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        forkserver.ensure_running()
+    finally:
+        os.environ.pop("PYTHONSAFEPATH")
+        if before is not None:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 def _work(pipe: Connection, control: socket.socket, sandbox: str, device: str) -> None:

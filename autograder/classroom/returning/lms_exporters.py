@@ -112,4 +112,6 @@ def _other_maximum(unit: str, text: str, max_score: float) -> list[str]:
         there = float(text.replace(",", "."))
     except ValueError:
         return []
-    return [] if there == max_score else [f"{unit} has {points_text(there)} points there and {points_text(max_score)} here"]
+    here = points_text(max_score)
+    what = f"{unit} has {points_text(there)} points there and {here} here"
+    return [] if there == max_score else [f"{what}; set it to {here} there, or marks look better or worse than they are"]

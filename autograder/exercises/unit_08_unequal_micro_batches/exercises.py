@@ -56,6 +56,9 @@ UNIT = "08_unequal_micro_batches"
 MIN_TOKENS = 4
 """Tokens of a micro-batch that is not empty: with fewer, two might be the same by chance (1 in 100,000 pairs of 4)."""
 
+MANY = 70_000
+"""Targets of one micro-batch, more than 16 bits count."""
+
 LOUD = 100.0
 """What makes gradients of one trial so long that every limit at which one would clip them is far below."""
 
@@ -267,6 +270,7 @@ class WindowDenominator(Exercise):
         return {
             "count": call(5, weighted=False),
             "count one": CallTrial(([torch.zeros(1, dtype=torch.long, device=device)],)),
+            "count many": CallTrial(([torch.arange(MANY, device=device) % 3],)),
             "count ignored": call(5, weighted=False, ignored=0.5),
             "count class": call(5, index=2, weighted=False, ignored=0.5),
             "weights": call(6),

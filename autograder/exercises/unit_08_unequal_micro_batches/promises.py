@@ -8,7 +8,7 @@ EMPTY = ("empty", "bare", "bare one")
 MOVES = ("tokens", "no accumulation", "leftover", *EMPTY)
 LOOPS = (*MOVES, "overflowed", "memory", "ignore", "ignore another", "losses", "probe")
 WINDOWS = (
-    *("count", "count one", "count ignored", "count class", "weights", "weights equal", "weights small"),
+    *("count", "count one", "count many", "count ignored", "count class", "weights", "weights equal", "weights small"),
     *("ignored", "ignored last", "ignored class", "ignored in between", "ignored all"),
 )
 TOKEN_MEAN = "with the gradient of the cross-entropy averaged over all tokens of the window."
@@ -103,6 +103,7 @@ PROMISES = {
                 ("weights equal",),
                 "denominator_without_equal_weights",
             ),
+            Promise("many", SHAPES, ("count many",), "denominator_in_a_byte"),
             Promise("number", "A number or a tensor with one element will do.", WINDOWS, "denominator_as_text"),
             Promise("kept", "Leave the targets and weights as they are.", WINDOWS, "denominator_writes_into_targets"),
             Promise("ignored", "with and without ignored targets", WINDOWS, "denominator_counts_all"),

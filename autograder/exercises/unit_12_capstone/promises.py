@@ -56,11 +56,15 @@ PROMISES = {
             Promise("single lines", _MEAN, ("uneven",), "window_leaves_out_single_lines"),
             Promise("mean", _MEAN, _WINDOWS, "window_no_scale"),
             Promise("all micro-batches", _MEAN, _WINDOWS, "window_zero_every"),
-            Promise("single", "`window` is a list of micro-batches `(x, y)`.", ("single",), "window_needs_two"),
+            Promise(
+                "single", "`window` is a list of micro-batches `(x, y)`.", ("single", "single schedule"), "window_needs_two"
+            ),
             Promise("clip", "Clip it once", ("clip",), "window_clips_each"),
             Promise("threshold", "the threshold is reached.", ("clip",), "window_never_clips"),
             Promise("update", "let the optimizer make its update", _WINDOWS, "window_never_steps"),
-            Promise("schedule", "let the schedule make its step.", ("schedule",), "window_schedule_forgotten"),
+            Promise(
+                "schedule", "let the schedule make its step.", ("schedule", "single schedule"), "window_schedule_forgotten"
+            ),
             Promise("every update", "one step of the schedule per update", ("single schedule",), "window_schedule_not_for_one"),
             Promise("per update", "a warmup and a cosine.", ("schedule",), "window_schedule_per_micro_batch"),
             Promise("loss", "the mean over the window's tokens", ("uneven",), "window_reports_mean_of_means"),

@@ -20,16 +20,18 @@ FULL, LEFTOVER, WINDOWS = "full", "leftovers", "windows"
 
 ASKED = {
     FULL: ("right", "right", "no-scale", "mean-of-means", "wrong-total", "wrong-total", "mean-of-means"),
-    LEFTOVER: ("right", "right", "no-scale", "mean-of-means", "wrong-total", *("tail-scale", "tail-dropped") * 2),
+    LEFTOVER: ("right", "right", "no-scale", "mean-of-means", "wrong-total", *("tail-scale", "tail-dropped") * 2, "right"),
     WINDOWS: ("right", *("zero-every", "never-zero", "off-by-one-early") * 2, "step-every"),
 }
 """The names asked for in one call, which shuffles them.
 
-Of two right ones among leftovers the first is even. A name that comes twice there comes with a leftover of one micro-batch and
-with a longer one. Where means are not divided, or alike, a leftover of one looks right, so these have one: only full windows
-show the name. Of full windows one right and one wrong total have many tokens, so that one too many for each micro-batch is a
-small part of them. One mean of means has nearly equal micro-batches, so that it is nearly right; in the other the first
-micro-batch holds just the mean of its window, so that the first share is right.
+Of the right ones among leftovers the first is even, and the last has equally many tokens in all micro-batches. A name that
+comes again there comes with a leftover of one micro-batch and, at last, with a longer one. Where means are not divided, or
+alike, a leftover of one looks right, so these have one: only full windows show the name. Of full windows one right and one
+wrong total have many tokens, so that one too many for each micro-batch is a small part of them. One mean of means has nearly
+equal micro-batches, so that it is nearly right; in the other the first micro-batch holds just the mean of its window, so that
+the first share is right. The last that never clears begins with a micro-batch of a single token among hundreds: so small a
+share shows that it is still there.
 """
 
 FINE = (0.01, 0.02)
@@ -39,6 +41,12 @@ shares less finely calls it right, and one that compares them more finely does n
 EVEN, MANY, CLOSE = {(LEFTOVER, 0)}, {(FULL, 1), (FULL, 5)}, {(FULL, 6)}
 """Parts and numbers of those with equally many tokens in each window, and others in the next; of those with many; and of those
 with nearly equally many."""
+
+ALIKE, LONE = {(LEFTOVER, 9)}, {(WINDOWS, 5)}
+"""Parts and numbers of those with equally many tokens in all micro-batches; and of those with a single token in the first."""
+
+MANY_TOKENS = 20
+"""Times as many tokens as usual make the share of a single one less than 1/100, and more than 1/1,000."""
 
 FIRST_IS_MEAN = {(FULL, 3)}
 """Parts and numbers of those whose first micro-batch holds the mean number of tokens of its window."""
@@ -100,7 +108,10 @@ def _with_name(chance: random.Random, name: str, part: str, number: int) -> Buil
             left = 1 if two else WHOLE.get(number, chance.randint(2, steps) if name == "off-by-one-early" else left)
         count = 2 * steps + left
         # With so few tokens, one too many for each micro-batch shows even where shares are compared with a coarse tolerance.
-        lengths = ((chance.randint(2, 6),),) * count if name == "tail-scale" else uneven(chance, count, steps, 1)
+        alike = name == "tail-scale" or (part, number) in ALIKE
+        lengths = ((chance.randint(2, 6),),) * count if alike else uneven(chance, count, steps, 1)
+        if (part, number) in LONE:
+            lengths = ((1,), *((MANY_TOKENS * tokens,) for (tokens,) in lengths[1:]))
         if even:
             lengths = tuple((tokens,) for tokens in chance.sample(range(2, 10), 3) for _ in range(steps))[:count]
         factor, more = chance.randint(5, 9) if many else 1, chance.randint(40, 90) if close else 0

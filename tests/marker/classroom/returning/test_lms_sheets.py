@@ -22,7 +22,7 @@ def test_an_exported_canvas_gradebook_is_filled_in_and_everything_else_kept(expo
     assert rows == expected
     assert (tmp_path / "out.csv").read_bytes().startswith(b"\xef\xbb\xbfStudent,ID,")
     assert notes[1:] == [
-        f"{ACCUMULATE} has 20 points there and 8 here",
+        f"{ACCUMULATE} has 20 points there and 8 here; set it to 8 there, or marks look better or worse than they are",
         f"excused or not assigned there, so left as it was: {LOOP} of bob (N/A), {ACCUMULATE} of kim (EX)",
         "in exported.csv, but not in the class: Doe, Jo jo S80 80",
     ]
@@ -58,7 +58,7 @@ def test_a_grading_worksheet_of_moodle_is_filled_in_and_everything_else_kept(exp
         row |= {"Full name": name, "Grade": grade}
     assert rows == expected
     assert notes[1:] == [
-        f"{LOOP} has 100 points there and 10 here",
+        f"{LOOP} has 100 points there and 10 here; set it to 10 there, or marks look better or worse than they are",
         "not in worksheet.csv, so their marks are not in it: eve",
     ]
 
