@@ -209,7 +209,8 @@ check(replace_batchnorm)
 #
 # What earns points:
 #
-# - **1.5 points · the momentum for any N**: several momenta between 0 and 1, and several N, including 1, to five digits.
+# - **1.5 points · the momentum for any N**: several momenta between 0 and 1, and several N, including 1, to five digits or
+#   decimals; float32 is enough.
 
 
 # %% exercise="matched_bn_momentum"
@@ -325,7 +326,8 @@ explore("momentum_effects")
 #
 # What earns points:
 #
-# - **1.5 points · the coefficient for any N**: several β between 0 and 1, and several N, including 1, to five digits.
+# - **1.5 points · the coefficient for any N**: several β between 0 and 1, and several N, including 1, to five digits or
+#   decimals; float32 is enough.
 
 
 # %% exercise="matched_beta"

@@ -89,7 +89,7 @@ PROMISES = {
             Promise("any momentum", "several momenta between 0 and 1", ("call 3",), "matched_bn_momentum_small_only"),
             Promise("small momenta", "several momenta between 0 and 1", ("call 1",), "matched_bn_momentum_large_only"),
             Promise("each call", "several momenta between 0 and 1", ("call 6", "call 7"), "matched_bn_momentum_looked_up_by_n"),
-            Promise("number", "to five digits.", CALLS, "matched_bn_momentum_as_text"),
+            Promise("number", "to five digits or decimals; float32 is enough.", CALLS, "matched_bn_momentum_as_text"),
         ),
         ("Write `matched_bn_momentum", "The momentum whose N passes"),
     ),
@@ -100,7 +100,7 @@ PROMISES = {
             Promise("any N", "leaves as much of it as the recipe's N did.", CALLS[4:], "matched_beta_few_updates_only"),
             Promise("any beta", "several β between 0 and 1", CALLS, "matched_beta_first_order"),
             Promise("each call", "several β between 0 and 1", ("call 6", "call 7"), "matched_beta_looked_up_by_n"),
-            Promise("number", "to five digits.", CALLS, "matched_beta_as_text"),
+            Promise("number", "to five digits or decimals; float32 is enough.", CALLS, "matched_beta_as_text"),
         ),
         (
             "A recipe updates",

@@ -47,6 +47,7 @@ PROMISES = {
             Promise("shapes", "Both sizes differ from one micro-batch to the next.", LOOPS, "same_lengths_only"),
             Promise("not shifted", "do not shift them.", LOOPS, "targets_shifted"),
             Promise("leftover", "it is applied as well.", (*LOOPS,), "tail_dropped"),
+            Promise("leftover of one", "it is applied as well.", ("leftover",), "leaves_out_leftovers_of_one"),
             Promise(
                 "ignore", "Targets equal to it do not count as tokens.", ("ignore", "ignore another"), "ignores_only_minus_100"
             ),

@@ -26,8 +26,8 @@ add_mistake(
 )
 add_mistake(
     "checkpoint-in-memory",
-    "When save_checkpoint returns, the checkpoint is in no file beside path, but in something that dies with the process, such "
-    "as its memory.",
+    "When save_checkpoint returns, the checkpoint is in no file beside path, but elsewhere, such as in the process's memory, "
+    "and only what is in that folder is left after a kill.",
     "Restart Python in your mind between save_checkpoint and load_checkpoint. What is still there?",
 )
 add_mistake(

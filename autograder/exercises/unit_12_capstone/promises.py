@@ -65,7 +65,7 @@ PROMISES = {
             Promise(
                 "schedule", "let the schedule make its step.", ("schedule", "single schedule"), "window_schedule_forgotten"
             ),
-            Promise("every update", "one step of the schedule per update", ("single schedule",), "window_schedule_not_for_one"),
+            Promise("every update", "let the schedule make its step.", ("single schedule",), "window_schedule_not_for_one"),
             Promise("per update", "a warmup and a cosine.", ("schedule",), "window_schedule_per_micro_batch"),
             Promise("loss", "the mean over the window's tokens", ("uneven",), "window_reports_mean_of_means"),
             Promise("before", "at the weights before the update;", _WINDOWS, "window_reports_the_loss_after"),
