@@ -70,7 +70,6 @@ class LocalWorkers:
 
     def __enter__(self) -> LocalWorkers:
         self._fork_server.launch()  # it imports torch while the workers do the same
-        _start_forking()
         self._workers = [self._start() for _ in range(self._number)]
         return self
 
@@ -130,26 +129,22 @@ def _send_next(worker: _Worker, waiting: Iterator[Job]) -> None:
 
 
 def _context() -> ForkServerContext:
-    """Starts processes as forks of one that has imported :data:`PRELOAD`, torch above all."""
+    """Starts processes as forks of one that has imported :data:`PRELOAD`, torch above all.
+
+    That one must not look for modules in the folder that the command was given in: a folder that is called gradaccum, as that
+    of a clone is, would hide the package.
+    """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([PRELOAD])
-    return context
-
-
-def _start_forking() -> None:
-    """Start the process that workers are forks of.
-
-    It must not look for modules in the folder that the command was given in: a folder that is called gradaccum, as that of a
-    clone is, would hide the package.
-    """
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"
     try:
         forkserver.ensure_running()
     finally:
-        os.environ.pop("PYTHONSAFEPATH")
+        del os.environ["PYTHONSAFEPATH"]
         if before is not None:
             os.environ["PYTHONSAFEPATH"] = before
+    return context
 
 
 def _work(pipe: Connection, control: socket.socket, sandbox: str, device: str) -> None:
