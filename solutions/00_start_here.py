@@ -46,8 +46,8 @@
 # ## How a unit works
 #
 # Every unit asks one question and answers it by experiment. You **predict**, you **explore** a live picture, you write a
-# function in an **exercise**, and you **check** it. At the end the unit says what to **remember**. Text that is folded away,
-# and what is called a stretch, you may leave out; the times do not include it.
+# function in an **exercise**, and you **check** it. At the end the unit says what to **remember**. You may leave out text that
+# is folded away and sections called a stretch; the times do not include them.
 #
 # - Run a cell with **Shift + Enter**, and go from top to bottom.
 # - Where it says `raise NotImplementedError`, put your own code in place of that line.

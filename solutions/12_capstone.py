@@ -92,7 +92,7 @@ print("tokens in each line:", [tokens_in(row) for row in y])
 # |---|---|
 # | `config.build_model()` | a fresh model: `model(x)` gives the logits for `token_loss(logits, y)` |
 # | `config.build()` | a fresh **run**: `run.model`, `run.optimizer`, `run.scheduler`, `run.history` |
-# | `config.micro_batches(epoch)` | a one-shot stream of `(x, y)`, in an order of its own for every epoch; the first is 0 |
+# | `config.micro_batches(epoch)` | a one-shot stream of `(x, y)`, in a new order for every epoch; the first epoch is 0 |
 # | `config.micro_batch_size`, `config.accumulation_steps` | B (in lines) and N |
 # | `config.effective_batch`, `config.epochs` | lines in a full window, and how many times the text is read |
 # | `config.max_norm`, `config.budget` | the clipping threshold, and the bytes a micro-batch may need |

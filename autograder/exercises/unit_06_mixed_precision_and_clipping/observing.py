@@ -60,13 +60,17 @@ class Float32SumTrial:
     telling: bool = False
     cancelling: bool = False
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Samples of each micro-batch."""
+        return tuple(1 if self.telling else (1, 4)[k % 2] if self.ragged else 2 for k in range(self.count))
+
     def build(self) -> tuple[nn.Module, Callable[[Tensor, Tensor], Tensor], list[MicroBatch]]:
         """The model in bfloat16, the loss and the micro-batches."""
-        sizes = tuple(1 if self.telling else (1, 4)[k % 2] if self.ragged else 2 for k in range(self.count))
         problem = Problem(
             self.seed,
             self.count,
-            (sizes,),
+            (self.sizes,),
             device=self.device,
             dtype="float32",
             stale=True,

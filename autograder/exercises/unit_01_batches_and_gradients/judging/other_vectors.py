@@ -85,7 +85,7 @@ def clipped_one_by_one_in_words(trial: BatchTrial, shares: Tensor) -> str:
     for limit in ROUND:
         due = (limit / lengths).clamp(max=1) / len(batches)
         if (lengths > limit).any() and bool(((shares - due).abs() < 1e-5 * due).all()):
-            return f" Gradients of samples that are longer than {limit:g} are shortened to that before the average is taken."
+            return f" Sample gradients longer than {limit:g} are shortened to that length before the average is taken."
     return ""
 
 

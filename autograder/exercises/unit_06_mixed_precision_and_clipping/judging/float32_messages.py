@@ -89,7 +89,7 @@ apart."""
 
 def digits_message(trial: Float32SumTrial, seen: Observation) -> str:
     """That sums over many micro-batches, divided or not, have no more digits than numbers of 16 bits; empty if they have."""
-    samples = sum(len(x) for x, _ in trial.build()[2])
+    samples = sum(trial.sizes)
     for dtype in (torch.bfloat16, torch.float16):
         short = str(dtype).removeprefix("torch.")
         if _is_rounded(seen, dtype, 1):
