@@ -14,6 +14,9 @@ TITLES = ("A right loop's fingerprint", "Your loop's fingerprint")
 TOLERANCE = 1e-4
 """Coefficients that differ by more than this are different; those of different loops differ by more than 1e-2."""
 
+LEAST_WIDTH = 17
+"""Pixels of a column, so that two digits above it have room."""
+
 
 @dataclass(frozen=True)
 class _Row:
@@ -45,7 +48,7 @@ def fingerprint_tables(expected: Fingerprint, found: Fingerprint, titles: tuple[
     rows_found = list(_compared_rows(expected, found, stale))
     rows = [*rows_expected, *rows_found]
     peak = max((abs(value) for row in rows for value in row.cells), default=1.0)
-    heads = _heads(expected, stale, [_text_width(column) for column in zip(*(row.cells for row in rows), strict=True)])
+    heads = _heads(expected, stale, max((_text_width(value) for row in rows for value in row.cells), default=LEAST_WIDTH))
     return (
         _table(titles[0], heads, rows_expected, expected, stale, peak),
         _table(titles[1], heads, rows_found, expected, stale, peak),
@@ -81,10 +84,9 @@ def _note(fingerprint: Fingerprint, u: int) -> str:
     return ", ".join([*notes, *([f"+ rest {round(rest, 6):.0%}"] if rest > LINEAR else [])])
 
 
-def _text_width(values: tuple[float, ...]) -> int:
-    """Pixels that the widest of these values needs: a column has the same width in both tables."""
-    texts = [as_fraction(value) for value in values]
-    return max(17, *(round(sum(7.0 if c.isdigit() else 4.0 for c in text)) + 4 for text in texts))
+def _text_width(value: float) -> int:
+    """Pixels that a coefficient needs. All columns of both tables are as wide as the widest needs."""
+    return max(LEAST_WIDTH, round(sum(7.0 if c.isdigit() else 4.0 for c in as_fraction(value))) + 4)
 
 
 _FONT = f"color:{text_color(GREY)};font-weight:400;font-size:11px;line-height:16px;"
@@ -99,12 +101,10 @@ _TABLE = (
 """Sets every property that the style sheets of JupyterLab, nbconvert and nbgrader set for tables."""
 
 
-def _heads(expected: Fingerprint, stale: bool, widths: list[int]) -> str:
+def _heads(expected: Fingerprint, stale: bool, width: int) -> str:
     """Two rows: the epochs, if there are several, and the numbers of the micro-batches."""
     names = (["before"] if stale else []) + [str(expected.before[1] + k + 1) for k in range(len(expected.columns))]
-    cells = [
-        f'<th scope="col" style="{_HEAD}min-width:{width}px">{name}</th>' for name, width in zip(names, widths, strict=True)
-    ]
+    cells = [f'<th scope="col" style="{_HEAD}min-width:{width}px">{name}</th>' for name in names]
     numbers = f'{_ROW}<th scope="row" style="{_HEAD}padding-right:6px">update</th>{_spaced(cells, expected, stale)}</tr>'
     spans = [(epoch, len(list(group))) for epoch, group in groupby(epoch for epoch, _ in expected.columns)]
     if len(spans) == 1:

@@ -42,6 +42,15 @@ _CARD = (
 )
 
 
+def title(text: str) -> str:
+    """The name of a panel, above its controls."""
+    return f'<div style="font-weight:600">{escape(text)}</div>'
+
+
+CAPTION = "margin:0;line-height:1.45;min-height:4.35em"
+"""The style of the text below a panel's picture: there is room for three lines, so that nothing moves when it changes."""
+
+
 def paragraph(html: str) -> str:
     """Some HTML as a paragraph that is not too wide to read."""
     return f'<p style="margin:6px 0;max-width:80ch">{html}</p>'

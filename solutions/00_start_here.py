@@ -131,9 +131,10 @@ predict(
 # You will meet this picture everywhere. It is the **fingerprint** of a training loop, with **one row for each update and one
 # column for each micro-batch**. Each cell says how much of that micro-batch's gradient went into that update.
 #
-# 1. Read a row aloud: *update 1 used a quarter of each of micro-batches 1 to 4.*
-# 2. Change N and the number of micro-batches. What do the numbers in a row add up to, whatever you choose?
-# 3. When does the last row look different from the others?
+# Read a row aloud: *update 1 used a quarter of each of micro-batches 1 to 4.* Then change N and the number of micro-batches.
+#
+# 1. What do the numbers in a row add up to, whatever you choose?
+# 2. When does the last row look different from the others?
 
 # %%
 explore("fingerprint_reading")
@@ -141,8 +142,8 @@ explore("fingerprint_reading")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 2. To 1, always: an update is an average.
-# 3. When N does not divide the number of micro-batches. The last window then has fewer, so each of them weighs more.
+# 1. To 1, always: an update is an average.
+# 2. When N does not divide the number of micro-batches. The last window then has fewer, so each of them weighs more.
 # </details>
 
 # %% [markdown]

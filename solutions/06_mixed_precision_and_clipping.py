@@ -329,7 +329,7 @@ check(train_epoch_amp)
 predict(
     "A model is kept in bfloat16, so its .grad is bfloat16 too. You accumulate 1,024 micro-batches, "
     "and all their gradients happen to be 1. What is in .grad?",
-    choices=("1024, exactly", "about 1024, off by less than 1%", "256", "inf"),
+    choices=("1,024, exactly", "about 1,024, off by less than 1%", "256", "inf"),
     answer="256",
     because=lambda: low_precision_sums.describe(low_precision_sums.compute(low_precision_sums.Settings())),
 )

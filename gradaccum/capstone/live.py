@@ -23,12 +23,14 @@ from gradaccum.capstone.run import History, Run
 from gradaccum.capstone.text import LETTERS, encode, floor, log_lines
 from gradaccum.drawing import DPI, as_svg, erase, new_figure, tidy
 from gradaccum.recording import LiveBytes
-from gradaccum.theme import BLUE, GREEN, GREY, VERMILLION
+from gradaccum.theme import BLUE, CAPTION, GREEN, GREY, VERMILLION, title
 from gradaccum.threads import one_thread
 
 SIZE = (9.6, 3.5)
 PAUSE = 1.0
 """Seconds between two pictures; drawing one takes a twentieth of that."""
+
+NOT_YET = "Nothing has been trained yet. Press Train."
 
 NEW_LINES = 256
 """Lines of another log, never trained on, by which a finished run is measured."""
@@ -93,8 +95,12 @@ class LiveRun(widgets.VBox):
         self._preset = widgets.Dropdown(options=list(presets.items()), description="Run", layout={"width": "auto"})
         self._button = widgets.Button(description="Train", layout={"width": "auto"})
         self._button.on_click(lambda _: self.start())
-        self._picture, self._words = widgets.HTML(), widgets.HTML(_paragraph("Nothing has been trained yet. Press Train."))
-        super().__init__([widgets.HBox([self._preset, self._button]), self._picture, self._words])
+        self._picture, self._words = widgets.HTML(), widgets.HTML()
+        self._draw(Progress(SMALL, History(), 0), NOT_YET)
+        self._say(NOT_YET)
+        row = widgets.HBox([self._preset, self._button], layout={"grid_gap": "4px 12px"})
+        super().__init__([widgets.HTML(title("Your training run")), row, self._picture, self._words])
+        self.add_class("gradaccum-panel")
         self.add_class(still.LIVE)
 
     def start(self, config: Config | None = None) -> None:
@@ -137,12 +143,15 @@ class LiveRun(widgets.VBox):
 
     def _show(self, progress: Progress) -> None:
         self.progress = progress
-        erase(self._figure)
-        draw(progress, self._figure)
         caption = describe(progress)
-        self._picture.value = as_svg(self._figure, caption)
+        self._draw(progress, caption)
         lines = "".join(f"<li><code>{escape(line)}</code></li>" for line in progress.written)
         self._words.value = _paragraph(caption) + (f"It makes up lines like these:<ul>{lines}</ul>" if lines else "")
+
+    def _draw(self, progress: Progress, caption: str) -> None:
+        erase(self._figure)
+        draw(progress, self._figure)
+        self._picture.value = as_svg(self._figure, caption)
 
     def _say(self, text: str, wrong: bool = False) -> None:
         self._words.value = _paragraph(text, wrong)
@@ -214,8 +223,9 @@ def _draw_losses(axes: Axes, progress: Progress) -> None:
 def _draw_bytes(axes: Axes, progress: Progress) -> None:
     tidy(axes, "Most bytes alive, MiB", "", "", y_away=38)
     limit, color = ceiling(progress.config) / MIB, BLUE if progress.within else VERMILLION
-    axes.bar([0], [progress.peak / MIB], width=0.5, color=color, hatch="" if progress.within else "///")
-    axes.text(0, progress.peak / MIB, f"{progress.peak / MIB:.1f}", ha="center", va="bottom", fontsize=9, color=color)
+    if progress.peak:
+        axes.bar([0], [progress.peak / MIB], width=0.5, color=color, hatch="" if progress.within else "///")
+        axes.text(0, progress.peak / MIB, f"{progress.peak / MIB:.1f}", ha="center", va="bottom", fontsize=9, color=color)
     axes.axhline(limit, color=VERMILLION, linestyle="--", linewidth=1.4)
     axes.text(0.58, limit, f"allowed: {limit:.1f}", ha="right", va="bottom", fontsize=9, color=VERMILLION)
     axes.set(xlim=(-0.6, 0.6), ylim=(0, max(1.3 * limit, 1.15 * progress.peak / MIB)), xticks=[])
@@ -225,4 +235,4 @@ def _draw_bytes(axes: Axes, progress: Progress) -> None:
 def _paragraph(text: str, wrong: bool = False) -> str:
     edge = f"border-left:4px solid {VERMILLION};padding-left:10px;" if wrong else ""
     role = 'role="alert"' if wrong else 'aria-live="polite"'
-    return f'<p {role} style="{edge}max-width:{round(DPI * SIZE[0])}px;margin:0;line-height:1.45">{escape(text)}</p>'
+    return f'<p {role} style="{edge}max-width:{round(DPI * SIZE[0])}px;{CAPTION}">{escape(text)}</p>'

@@ -19,7 +19,7 @@ from gradaccum import phenomena, still
 from gradaccum.drawing import DPI, as_png, as_svg, erase, new_figure
 from gradaccum.notebook.keyboard import KEYS_STAY_HERE
 from gradaccum.phenomena import Listing
-from gradaccum.theme import GREEN, VERMILLION
+from gradaccum.theme import CAPTION, GREEN, VERMILLION, title
 from gradaccum.threads import one_thread
 
 FRAME = 700
@@ -79,13 +79,11 @@ class Panel(widgets.VBox):
         self._controls = {field.name: _control(field, opening) for field in dataclasses.fields(opening)}
         for box in self._controls.values():
             box.observe(self._changed, names="value")
-        self._title = f'<div style="font-weight:600">{escape(phenomenon.TITLE)}</div>'
+        self._title = title(phenomenon.TITLE)
         self._picture, self._words, self._code = widgets.HTML(), widgets.HTML(), widgets.HTML()
         presets = phenomena.buttons(phenomenon, opening)
-        row = widgets.HBox(
-            [*map(_with_player, self._controls.values()), *(self._preset_button(*preset) for preset in presets.items())],
-            layout={"flex_flow": "row wrap", "align_items": "center", "grid_gap": "4px 12px"},
-        )
+        buttons = _row([self._preset_button(*preset) for preset in presets.items()])
+        row = _row([*map(_with_player, self._controls.values()), buttons])
         self._redraw()
         if hasattr(phenomenon, "code"):
             column = widgets.VBox([self._code, self._words], layout={"flex": "1 1 380px", "min_width": "0"})
@@ -161,7 +159,7 @@ class Panel(widgets.VBox):
             self._picture.value, self.caption, self._listing, self.error = "", _in_words(error), None, error
         edge = f"border-left:4px solid {VERMILLION};padding-left:10px;" if self.error else ""
         role = 'role="alert"' if self.error else 'aria-live="polite"'
-        style = f"{edge}max-width:{max(self._size[0], 560)}px;margin:0;line-height:1.45;min-height:4.35em"
+        style = f"{edge}max-width:{max(self._size[0], 560)}px;{CAPTION}"
         self._words.value = f'<p {role} style="{style}">{escape(self.caption)}</p>'
         self._code.value = listing_html(self._listing) if self._listing else ""
 
@@ -192,6 +190,12 @@ def _control(field: dataclasses.Field, opening: Any) -> widgets.Widget:
         return widgets.BoundedIntText(value=value, description=label, style=style, layout={"width": "max-content"}, **bounds)
     options = phenomena.offered(field).items()
     return widgets.Dropdown(options=options, value=value, description=label, style=style, layout=width)
+
+
+def _row(children: list[widgets.Widget]) -> widgets.HBox:
+    """Widgets next to each other; what has no room there goes to the next line, and a row within a row does so as a whole."""
+    layout = {"flex_flow": "row wrap", "align_items": "center", "grid_gap": "4px 12px", "max_width": "100%"}
+    return widgets.HBox(children, layout=layout)
 
 
 def _with_player(box: widgets.Widget) -> widgets.Widget:

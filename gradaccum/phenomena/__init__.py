@@ -80,7 +80,11 @@ def offered(field: dataclasses.Field) -> dict[str, Any]:
     choices = field.metadata["choices"]
     if choices is None:
         return {"off": False, "on": True}
-    return dict(choices) if isinstance(choices, dict) else {str(choice): choice for choice in choices}
+    return dict(choices) if isinstance(choices, dict) else {_shown(choice): choice for choice in choices}
+
+
+def _shown(choice: Any) -> str:
+    return f"{choice:,}" if isinstance(choice, int) else str(choice)
 
 
 def buttons(phenomenon: ModuleType, opening: Any) -> dict[str, Any]:

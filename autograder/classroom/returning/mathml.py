@@ -1,9 +1,10 @@
-"""Formulas as MathML, which a browser shows without loading anything from anywhere."""
+"""Markdown for pages that stand alone: formulas as MathML, for which nothing is loaded, and links that lead somewhere."""
 
 from __future__ import annotations
 
 import re
 from html import escape
+from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 from jinja2 import pass_context
@@ -31,7 +32,11 @@ ATTRIBUTES = re.compile(
 PRIMES = "′", "″", "‴"
 
 
-class _MathMLRenderer(IPythonRenderer):
+class _PageRenderer(IPythonRenderer):
+    def link(self, text: str, url: str, title: str | None = None) -> str:
+        """A link; of one to a file of the course, which is not where the page is, the text."""
+        return str(super().link(text, url, title)) if url.startswith("#") or urlsplit(url).scheme else text
+
     def inline_math(self, body: str) -> str:
         return mathml(body, "inline")
 
@@ -80,5 +85,5 @@ def markdown_html(source: str, attachments: dict[str, dict[str, str]] | None = N
         source: written by somebody who may write HTML.
         attachments: pictures of the cell in which it stands.
     """
-    renderer = _MathMLRenderer(escape=False, attachments=attachments, anchor_link_text="¶")
+    renderer = _PageRenderer(escape=False, attachments=attachments, anchor_link_text="¶")
     return str(MarkdownWithMath(renderer=renderer).render(source))

@@ -69,7 +69,7 @@ def test_a_killed_worker_costs_no_marks_and_a_killed_command_leaves_no_process(c
     process.kill()
     process.wait()
     assert course.marks().keys() == expected.keys()
-    wait_for(lambda: not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in family))
+    wait_for(lambda: not any(map(runs, family)))
     finish(course, expected, course.marks())
 
 
@@ -78,8 +78,16 @@ def marking_worker(command: psutil.Process) -> psutil.Process:
     return next(one for one in command.children(recursive=True) if is_of_pool(one) and is_of_pool(one.parent()))
 
 
-def is_of_pool(process: psutil.Process) -> bool:
-    return "multiprocessing.forkserver" in " ".join(process.cmdline())
+def is_of_pool(process: psutil.Process | None) -> bool:
+    with contextlib.suppress(psutil.NoSuchProcess):  # that of a submission may end at any moment
+        return process is not None and "multiprocessing.forkserver" in " ".join(process.cmdline())
+    return False
+
+
+def runs(process: psutil.Process) -> bool:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.status() != psutil.STATUS_ZOMBIE
+    return False
 
 
 def test_a_keyboard_interrupt_ends_it_with_a_message_and_the_next_run_goes_on(course):

@@ -16,7 +16,7 @@ from autograder.classroom.commands import app
 from autograder.classroom.gradebook.enrolment import enrol
 from autograder.classroom.grading.class_to_mark import ClassToMark
 from autograder.classroom.returning.decided_notes import Decisions
-from autograder.classroom.returning.mathml import mathml
+from autograder.classroom.returning.mathml import markdown_html, mathml
 from autograder.classroom.students import Student
 from autograder.contract.observation import Failure
 from autograder.exercises import exercises_of
@@ -337,6 +337,16 @@ def test_signs_in_a_formula_are_escaped():
 def test_a_prime_is_as_large_as_what_it_marks(formula, sign):
     assert sign in mathml(formula, "inline")
     assert ("<msup>" in mathml(formula, "inline")) == ("^" in formula)
+
+
+@pytest.mark.parametrize("address", ["../docs/claims.md", "04_training_loop.ipynb", "images/picture.png"])
+def test_of_a_link_to_a_file_that_is_not_where_the_page_is_the_text_is_left(address):
+    assert markdown_html(f"see [row *3*]({address})").strip() == "<p>see row <em>3</em></p>"
+
+
+@pytest.mark.parametrize("address", ["https://arxiv.org/abs/1910.02054", "#comment-accumulate", "mailto:ada@example.org"])
+def test_a_link_that_leads_somewhere_from_a_page_stays(address):
+    assert f'<a href="{address}">there</a>' in markdown_html(f"[there]({address})")
 
 
 def test_a_page_is_dark_where_the_reader_asks_for_dark_pages(feedback, eve):

@@ -2,7 +2,7 @@
 
 EXERCISE = "name_those_trainers"
 MISTAKES = ()
-LOST = ("full",)
+LOST = ("full", "leftovers")
 
 
 def name_those_trainers(fingerprints):
