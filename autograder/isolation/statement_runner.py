@@ -139,7 +139,8 @@ def run(
         elif left <= 0 and not isinstance(statement.node, DEFINITIONS):
             trouble = Trouble(f"the code before it ran for more than {limits.load:g} seconds")
         else:
-            flags, trouble = _run_one(statement, loaded.namespace, flags, min(limits.statement, max(left, 1.0)))
+            seconds = limits.statement if isinstance(statement.node, DEFINITIONS) else min(limits.statement, limits.trial)
+            flags, trouble = _run_one(statement, loaded.namespace, flags, min(seconds, max(left, 1.0)))
         if trouble:
             troubles[number] = statement, trouble
             return False
