@@ -31,6 +31,9 @@ Style = dict[str, Any]
 BAND: Style = {"facecolor": GREY, "alpha": 0.15, "edgecolor": "none"}
 """Of a part of a picture that is set off from the rest."""
 
+LABEL: Style = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+"""What is behind a text that lies on lines."""
+
 DPI = 100
 
 SHARP = 2

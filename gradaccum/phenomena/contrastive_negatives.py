@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gradaccum.drawing import PALE_BLUE, SHADES, Style, tidy
+from gradaccum.drawing import LABEL, PALE_BLUE, SHADES, Style, tidy
 from gradaccum.loops.contrastive import cached_features, local_negatives, negatives_so_far, one_large_batch, temperature_times_n
 from gradaccum.memory import bytes_held, saved_tensors
 from gradaccum.phenomena import control
@@ -289,8 +289,8 @@ def _draw_cosines(axes: Axes, result: Result) -> None:
     axes.plot(places, [one.cosine for one in result.gradients.values()], linewidth=1.2, **look)
     here, cosine = CUTS.index(n), result.chosen.cosine
     axes.plot([here], [cosine], marker="o", markersize=13, markerfacecolor="none", color="black", linestyle="")
-    away, side = (-0.06, "top") if cosine > 0.25 else (0.06, "bottom")
-    axes.text(here, cosine + away, f"{cosine:.2f}", ha="center", va=side, fontsize=9, color=look["color"])
+    below = max(cosine - 0.03, 0.12)
+    axes.text(here - 0.15, below, f"{cosine:.2f}", ha="right", va="top", fontsize=9, color=look["color"], bbox=LABEL)
     axes.text(-0.3, 1.045, "the large batch's direction", fontsize=9, color=GREEN, va="bottom")
     if exact:
         sign, color = ("●", BLUE) if abs(result.chosen.scale - 1) < SAME else ("×", VERMILLION)

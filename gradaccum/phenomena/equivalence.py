@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from gradaccum.drawing import Style, tidy
+from gradaccum.drawing import LABEL, Style, tidy
 from gradaccum.fingerprint import batch_gradient
 from gradaccum.phenomena import control
 from gradaccum.problems import Problem
@@ -152,7 +152,7 @@ def _draw_scatter(axes: Axes, result: Result) -> None:
     if not good:
         n = result.settings.accumulation_steps
         axes.plot([-limit / n, limit / n], [-limit, limit], color=VERMILLION, linewidth=1, linestyle=":")
-        axes.text(0.8 * limit / n, 0.86 * limit, f"y = {n}x  ", fontsize=8.5, color=VERMILLION, ha="right")
+        axes.text(0.8 * limit / n, 0.86 * limit, f"y = {n}x  ", fontsize=8.5, color=VERMILLION, ha="right", bbox=LABEL)
     axes.scatter(x, y.clip(-limit, limit), s=16, linewidth=1.2, **marker)
     axes.set(xlim=(-limit, limit), ylim=(-limit, limit))
     axes.locator_params(nbins=5)

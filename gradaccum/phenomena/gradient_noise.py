@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from gradaccum.drawing import Style, tidy
+from gradaccum.drawing import LABEL, Style, tidy
 from gradaccum.noise import signal_and_noise
 from gradaccum.phenomena import control
 from gradaccum.theme import BLUE, GREEN, GREY, VERMILLION
@@ -22,7 +22,6 @@ SAMPLES, FEATURES, DRAWS = 256, 6, 1000
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 PLACES = {"the start": 0, "after 3 updates": 3, "after 6 updates": 6}
 RATE = 0.15
-LABEL = {"facecolor": "white", "edgecolor": "none", "pad": 1}
 
 
 @dataclass(frozen=True)

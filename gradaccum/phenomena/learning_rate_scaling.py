@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from gradaccum.drawing import BAND, Style, tidy
+from gradaccum.drawing import BAND, LABEL, Style, tidy
 from gradaccum.phenomena import control
 from gradaccum.theme import BLUE, GREEN, GREY, VERMILLION
 
@@ -166,7 +166,7 @@ def _draw_curves(axes: Axes, result: Result) -> None:
     small = torch.arange(len(result.reference)) * counted
     large = torch.arange(len(result.curves)) * counted * (n if settings.axis == "samples" else 1)
     axes.plot(small, result.reference, color=GREEN, linewidth=5, alpha=0.45)
-    text: Style = {"fontsize": 9, "transform": axes.transAxes, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
+    text: Style = {"fontsize": 9, "transform": axes.transAxes, "bbox": LABEL}
     axes.text(0.4, 0.94, f"▬ batches of {MICRO_BATCH}, rate as it is", color=GREEN, **text)
     for k, rule in enumerate(RULES):
         look = LOOKS[rule]

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 from torch import Tensor
 
-from gradaccum.drawing import Style, tidy
+from gradaccum.drawing import LABEL, Style, tidy
 from gradaccum.phenomena import control
 from gradaccum.theme import BLUE, GREEN, GREY, VERMILLION
 
@@ -205,7 +205,7 @@ def _draw_landscape(axes: Axes, result: Result) -> None:
     axes.set(xlim=VIEW[0], ylim=VIEW[1])
     axes.locator_params(nbins=5)
     what = "divided by N" if result.settings.divide else "not divided"
-    text: Style = {"fontsize": 9, "transform": axes.transAxes, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
+    text: Style = {"fontsize": 9, "transform": axes.transAxes, "bbox": LABEL}
     axes.text(0.03, 0.95, "■ right: divided by N", color=GREEN, **text)
     axes.text(0.03, 0.885, f"{'●' if same else '×'} this run: {what}", color=look["color"], **text)
 

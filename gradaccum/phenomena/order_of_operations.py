@@ -13,7 +13,7 @@ from matplotlib.patches import Circle
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
-from gradaccum.drawing import Style, tidy
+from gradaccum.drawing import LABEL, Style, tidy
 from gradaccum.phenomena import control
 from gradaccum.theme import BLUE, GREEN, GREY, VERMILLION
 
@@ -241,7 +241,7 @@ def _draw_update(axes: Axes, result: Result) -> None:
     said = "no numbers" if result.ruined else "none" if result.skipped else "" if inside else "outside"
     axes.set(xlim=FRAME[0], ylim=FRAME[1], xticks=[-1, 0, 1, 2], yticks=[-1, 0, 1, 2])
     axes.set_aspect("equal", adjustable="box")
-    text: Style = {"fontsize": 9, "transform": axes.transAxes, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
+    text: Style = {"fontsize": 9, "transform": axes.transAxes, "bbox": LABEL}
     axes.text(0.03, 0.93, "➞ gradient, not clipped", color=GREY, **text)
     axes.text(0.03, 0.865, "➞ due", color=GREEN, **text)
     axes.text(0.25, 0.865, f"{sign} made{': ' if said else ''}{said}", color=color, **text)

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
-from gradaccum.drawing import PALE_BLUE, bar, tidy
+from gradaccum.drawing import LABEL, PALE_BLUE, bar, tidy
 from gradaccum.phenomena import control
 from gradaccum.theme import BLUE, GREY, VERMILLION
 
@@ -156,14 +156,13 @@ def _draw_speed(axes: Axes, result: Result) -> None:
     boxes = [bar(k, 0, high) for k, high in enumerate(heights)]
     axes.add_collection(PolyCollection(boxes, facecolors=_shades(result), edgecolors="white", linewidths=0.6))
     _write_above(axes, result, heights, 3.0)
-    axes.text(0.02, 0.93, "red: more than the GPU has", color=VERMILLION, fontsize=9.5, transform=axes.transAxes)
+    axes.text(0.02, 0.93, "orange: more than the GPU has", color=VERMILLION, fontsize=9.5, transform=axes.transAxes)
     axes.set(xlim=(-0.5, len(measured) - 0.5), ylim=(0, 215), yticks=[0, 50, 100, 150, 200])
     _name_cuts(axes, measured)
 
 
 def _write_above(axes: Axes, result: Result, heights: list[float], space: float) -> None:
     """The heights of the bars, as numbers."""
-    behind = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
     for place, (one, height) in enumerate(zip(result.recording.measured, heights, strict=True)):
         weight = "bold" if one == result.chosen else "normal"
         color = "black" if result.fits(one) else VERMILLION
@@ -175,7 +174,7 @@ def _write_above(axes: Axes, result: Result, heights: list[float], space: float)
             fontsize=9,
             fontweight=weight,
             color=color,
-            bbox=behind,
+            bbox=LABEL,
             zorder=4,
         )
 
