@@ -75,7 +75,7 @@
 # %% [markdown]
 # ## Your machine
 #
-# You need no GPU for this course. If you have one, `check` uses it.
+# You need no GPU for this course. If you have one, most checks use it.
 
 # %%
 import torch

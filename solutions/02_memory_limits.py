@@ -126,8 +126,7 @@ explore("memory_bar")
 # a smaller B.
 #
 # Some texts say that N = 4 means "4x memory reduction", and that "the gradient buffer grows" from micro-batch to micro-batch.
-# You have just measured both: the first is true of the activations only, and the second is false (row 8 of [the claims
-# ledger](../docs/claims.md)).
+# The first is true of the activations only, and the second is false (row 8 of [the claims ledger](../docs/claims.md)).
 
 # %% [markdown]
 # ## And the key-value cache?
@@ -150,7 +149,8 @@ with LiveBytes() as live:  # counts the bytes of tensors made from here on and a
 print(f"the gradients alone: {sum(p.grad.nbytes for p in attention.parameters())} bytes")
 
 # %% [markdown]
-# After every micro-batch only the gradients are left: there is no cache to save (row 9).
+# After every micro-batch only the gradients are left (the first forward comes before there are any): there is no cache to save
+# (row 9).
 
 # %% [markdown]
 # ## What autograd keeps

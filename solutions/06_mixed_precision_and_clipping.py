@@ -45,7 +45,7 @@ predict(
 # %% [markdown]
 # ## Clipping
 #
-# One strange batch can make a gradient a hundred times as long as the others. **Clipping by norm** limits that. With a
+# One strange batch can have a gradient a hundred times as long as that of any other. **Clipping by norm** limits that. With a
 # threshold $c$, and $g$ the gradient of *all* parameters as one vector,
 #
 # $$g \leftarrow g \cdot \min\left(1, \frac{c}{\lVert g\rVert}\right).$$

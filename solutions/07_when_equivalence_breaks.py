@@ -382,7 +382,7 @@ explore("who_hides")
 # 1. RMSprop and AdamW, both times: they divide the gradient by its own running size, so a constant factor cancels, except for
 #    ε in the denominator. (Adam with `weight_decay` adds the decay to the gradient, and then the factor does not cancel.)
 # 2. Near the goal the gradients are short, and nothing is clipped any more.
-# 3. Rounding errors of about 1e-16.
+# 3. Rounding errors.
 # </details>
 
 # %% [markdown]

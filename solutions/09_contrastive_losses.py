@@ -112,8 +112,8 @@ explore("contrastive_negatives")
 # %% [markdown]
 # ## Why: the other pairs are in the loss
 #
-# A batch's loss is a mean of *its samples'* losses only if no sample's loss depends on the others. So keep one pair, change its
-# neighbours, and see what that pair contributes:
+# A batch's loss is a mean of *its samples'* losses only if no sample's loss depends on the others. So keep one pair, change
+# its neighbours, and see what its image contributes:
 
 
 # %%

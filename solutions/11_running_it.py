@@ -87,7 +87,8 @@ explore("resume")
 #    rest of its window.
 # 2. From the last update, after micro-batch 4. Two micro-batches are computed again, and every bit is the same.
 # 3. Eight micro-batches are two windows, so nothing waits in `.grad`.
-# 4. Yes, but not at every moment: a run killed between two epochs does not need the order. So one lucky test proves nothing.
+# 4. Yes, but not at every moment: a run killed between two epochs does not need the order, for example. So one lucky test
+#    proves nothing.
 # </details>
 
 # %% [markdown]

@@ -383,8 +383,8 @@ check(train)
 # ## The run
 #
 # Now train for real, with your functions: the whole text, four times, within the budget. Press **Train**. It takes less than
-# 90 seconds on two CPU cores. You see the loss next to a perfect model's, and the bytes next to what is allowed. With a GPU
-# you can choose a larger run, too.
+# 90 seconds on two idle CPU cores. You see the loss next to a perfect model's, and the bytes next to what is allowed. With a
+# GPU you can choose a larger run, too.
 
 # %%
 live_run(train, pick_micro_batch_size)

@@ -109,7 +109,7 @@ explore("trainers")
 # 3. To less than 1. It divides by one token too many for each sequence, here one per micro-batch: the first is counted,
 #    although it is not a target.
 # 4. accelerate and *lightning trainer*: they divide a leftover of two by four. (And release 2 of *transformers llama
-#    answers*.)
+#    answers*.) Others, such as fastai, let a window run on into the next epoch, and the picture counts that as due.
 # </details>
 
 # %% [markdown]

@@ -39,7 +39,8 @@ class AverageGradients(Exercise[ListTrial]):
 
     def trials(self, seed: int, device: str) -> dict[str, ListTrial]:
         trials = {counted(count, "gradient"): ListTrial(seed + count, count, device) for count in (4, 3, 1, 2, 5)}
-        return trials | {"another 4 gradients": ListTrial(seed + 6, 4, device)}
+        zero = {"4 gradients, one of them zero": ListTrial(seed + 7, 4, device, zero=True)}
+        return trials | {"another 4 gradients": ListTrial(seed + 6, 4, device)} | zero
 
     def judge(self, trials: Mapping[str, ListTrial], observations: Mapping[str, Observation]) -> Verdict:
         message = ""
@@ -71,7 +72,9 @@ class AverageGradients(Exercise[ListTrial]):
 def _others(gradients: torch.Tensor) -> dict[str, torch.Tensor]:
     """What may be taken for the mean, by what it is."""
     ordered, present = gradients.sort(0).values, (gradients != 0).sum(0).clamp(min=1)
+    not_zero = gradients.flatten(1).any(1).sum().clamp(min=1)
     return {
+        "the mean of those that are not zero": gradients.sum(0) / not_zero,
         "their median, number by number": gradients.median(0).values,
         "their mean without the smallest and the largest number": (ordered[1:-1] if len(ordered) > 2 else ordered).mean(0),
         "their sum divided by how many are not zero, number by number": gradients.sum(0) / present,

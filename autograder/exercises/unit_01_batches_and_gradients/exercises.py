@@ -85,6 +85,7 @@ STEEP = 10.0
 
 SPECIAL = {
     "one": ("", "For a batch of one sample with x = 0"),
+    "alone": ("", "For a batch of one sample"),
     "narrow": ("", "For a model in float32 with a single output"),
     "again": ("untouched", "At a later call with the same model"),
     "tied": ("", "For a model in which two layers share a weight"),
@@ -93,7 +94,9 @@ SPECIAL = {
 }
 """Trials that matter if the others are right: the part that each belongs to, the first if empty, and what is special there."""
 
-SPECIAL_LOSSES = {"evaluating": "For a model in evaluation mode"} | {name: SPECIAL[name][1] for name in ("one", "again")}
+SPECIAL_LOSSES = {"evaluating": "For a model in evaluation mode"} | {
+    name: SPECIAL[name][1] for name in ("one", "alone", "again")
+}
 """Trials whose returned loss matters if everything else is right, and what is special there."""
 
 
@@ -147,6 +150,7 @@ class BatchGradient(GradientOfBatch):
             "frozen": BatchTrial(batch_problem(seed + 2, device, b, extras=True)),
             "untouched": BatchTrial(batch_problem(seed + 3, device, c, stale=True, gated=True), training=False),
             "one": BatchTrial(batch_problem(seed + 4, device, 1, gated=True), zeros=True, summed=True),
+            "alone": BatchTrial(batch_problem(seed + 10, device, 1, gated=True)),
             "narrow": BatchTrial(batch_problem(seed + 6, device, b, outputs=1, dtype="float32")),
             "again": BatchTrial(batch_problem(seed + 5, device, a, gated=True), calls=3, mixed=True),
             "overflowed": BatchTrial(
@@ -178,6 +182,7 @@ class AverageSampleGradients(GradientOfBatch):
             "summed": BatchTrial(batch_problem(seed + 2, device, b), summed=True),
             "untouched": BatchTrial(batch_problem(seed + 3, device, c, stale=True, gated=True), training=False),
             "one": BatchTrial(batch_problem(seed + 4, device, 1, gated=True), zeros=True),
+            "alone": BatchTrial(batch_problem(seed + 9, device, 1, gated=True), summed=True),
             "again": BatchTrial(batch_problem(seed + 5, device, a, gated=True), calls=3, mixed=True),
             "overflowed": BatchTrial(batch_problem(seed + 8, device, b, overflowed=True)),
         }
@@ -210,6 +215,7 @@ class SgdStep(Exercise[BatchTrial]):
                 batch_problem(seed + 6, device, c, stale=True, extras=True, renamed=True), lr=rates[5], frozen_stale=True
             ),
             "one": BatchTrial(batch_problem(seed + 7, device, 1, gated=True), lr=rates[0], zeros=True, summed=True),
+            "alone": BatchTrial(batch_problem(seed + 13, device, 1, gated=True), lr=rates[3]),
             "narrow": BatchTrial(batch_problem(seed + 9, device, c, outputs=1, dtype="float32"), lr=rates[2]),
             "again": BatchTrial(batch_problem(seed + 8, device, b, gated=True), lr=rates[1], calls=3, mixed=True),
             "tied": BatchTrial(batch_problem(seed + 10, device, a, tied=True), lr=rates[4]),

@@ -2,12 +2,12 @@
 
 from autograder.contract.promises import Promise, Promises
 
-GRADIENTS = ("gradient", "frozen", "untouched", "one", "narrow", "again", "overflowed", "tied")
+GRADIENTS = ("gradient", "frozen", "untouched", "one", "alone", "narrow", "again", "overflowed", "tied")
 SECOND = ("again",)
 EXTRAS = ("frozen", "overflowed")
-AVERAGES = ("mean", "summed", "untouched", "one", "again", "overflowed")
-UPDATES = ("update", "frozen", "evaluating", "one", "narrow", "again", "tied", "overflowed", "steep")
-LOSSES = ("loss", "evaluating", "one", "again")
+AVERAGES = ("mean", "summed", "untouched", "one", "alone", "again", "overflowed")
+UPDATES = ("update", "frozen", "evaluating", "one", "alone", "narrow", "again", "tied", "overflowed", "steep")
+LOSSES = ("loss", "evaluating", "one", "alone", "again")
 EVERY_UPDATE = (*UPDATES, "clean", "loss", "clean extras")
 
 PROMISES = {
@@ -30,10 +30,17 @@ PROMISES = {
             ),
             Promise("outside of layers", "from the names in", ("overflowed",), "batch_gradient_of_layers"),
             Promise("other dtypes", "shape and dtype", ("narrow",), "batch_gradient_under_autocast"),
-            Promise("one sample", "even for a batch of one sample", ("one",), "batch_gradient_needs_several_samples"),
+            Promise("one sample's mean", "even for a batch of one sample", ("alone",), "batch_gradient_single_sample_twice"),
+            Promise("one sample", "even for a batch of one sample", ("one", "alone"), "batch_gradient_needs_several_samples"),
             Promise("zero", "every trainable parameter has its gradient", ("one",), "batch_gradient_without_zeros"),
             Promise("shared", "every trainable parameter has its gradient", ("tied",), "batch_gradient_of_one_use"),
             Promise("frozen", "a frozen parameter is not in the dictionary", EXTRAS, "batch_gradient_zeros_for_frozen"),
+            Promise(
+                "frozen, with .grad",
+                "a frozen parameter is not in the dictionary",
+                ("overflowed",),
+                "batch_gradient_of_what_has_a_gradient",
+            ),
             Promise("unused", "An unused one may be left out", EXTRAS, "batch_gradient_unused_not_allowed"),
             Promise("parameters", "to the last bit", GRADIENTS, "batch_gradient_also_updates"),
             Promise("requires_grad", "as do `requires_grad`, `x` and `y`", EXTRAS, "batch_gradient_thaws_everything"),
@@ -75,13 +82,19 @@ PROMISES = {
                 "average_sample_gradients_sum",
             ),
             Promise("every sample", "for every sample", AVERAGES, "average_sample_gradients_without_the_last"),
-            Promise("one sample", "even for a batch of one sample", ("one",), "average_sample_gradients_of_several"),
+            Promise("one sample", "even for a batch of one sample", ("one", "alone"), "average_sample_gradients_of_several"),
             Promise("summed", "the gradient of the batch will not do", ("summed",), "average_sample_gradients_whole_batch"),
             Promise(
-                "rows", "`loss_fn(model(x[i : i + 1]), y[i : i + 1])`", ("summed",), "average_sample_gradients_without_rows"
+                "rows",
+                "`loss_fn(model(x[i : i + 1]), y[i : i + 1])`",
+                ("summed", "alone"),
+                "average_sample_gradients_without_rows",
             ),
             Promise(
-                "chance", "may draw random numbers", ("mean", "one", "again"), "average_sample_gradients_vmap_without_chance"
+                "chance",
+                "may draw random numbers",
+                ("mean", "one", "alone", "again"),
+                "average_sample_gradients_vmap_without_chance",
             ),
             Promise("new numbers", "new ones for every sample", ("mean", "again"), "average_sample_gradients_with_one_mask"),
             Promise(
@@ -124,7 +137,7 @@ PROMISES = {
             Promise(
                 "any names", "these parameters do not move, and nothing breaks", ("clean extras",), "sgd_step_by_known_names"
             ),
-            Promise("one sample", "for a batch of one sample, and", ("one",), "sgd_step_of_several"),
+            Promise("one sample", "for a batch of one sample, and", ("one", "alone"), "sgd_step_of_several"),
             Promise("second call", "in a second call", SECOND, "sgd_step_momentum_between_calls"),
             Promise("other rate", "in a second call with another `lr`", SECOND, "sgd_step_first_rate_stays"),
             Promise("attached", "No hook and no attribute stays", EVERY_UPDATE, "sgd_step_keeps_its_optimizer"),
@@ -148,7 +161,7 @@ PROMISES = {
             Promise(
                 "loss's mode",
                 "at the parameters and in the mode you were given",
-                ("loss", "one", "again"),
+                ("loss", "one", "alone", "again"),
                 "sgd_step_loss_in_eval_mode",
             ),
             Promise("loss in evaluation", "in the mode you were given", ("evaluating",), "sgd_step_loss_in_training_mode"),

@@ -63,7 +63,7 @@ def gradient_message(part: str, trial: BatchTrial, seen: Observation) -> Found:
         if not mixture.has_samples:
             return "What you return holds nothing of any sample.", slugs
         return ("What .grad held before the call is part of what you return.", slugs) if slugs else ("", ())
-    if part == "frozen" and frozen_returned(trial, seen):
+    if frozen_returned(trial, seen):
         return "You return an entry for a frozen parameter.", ("frozen-returned",)
     return name_shares(trial, gradient)
 
